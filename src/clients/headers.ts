@@ -102,6 +102,16 @@ export function headerKeys(
   )
 }
 
+/** The change of a key that goes as usual: with one of these headers it goes in that alone. */
+export function bearerKeys(
+  path: KeyPath,
+  now: ConfigValue | undefined,
+  { key, keyHeader }: Choice,
+): readonly KeyChange[] {
+  if (keyHeader === undefined) return [{ path, value: key, isSecret: true }]
+  return now === undefined ? [] : [{ path, value: undefined, isSecret: true }]
+}
+
 /**
  * The same of a table of what goes into the query. What belongs to another address, or was written for
  * an earlier setup, goes.

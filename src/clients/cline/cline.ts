@@ -1,23 +1,12 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, KeyChange } from '../../edits/plan.ts'
+import type { KeyChange } from '../../edits/plan.ts'
 import { described } from '../../gateway/models/facts.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
-import { type Carried, keyHeaders } from '../../gateway/types.ts'
+import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type {
-  Carrying,
-  Choice,
-  ClientModule,
-  ConfigFile,
-  FileText,
-  FileTexts,
-  Look,
-  ModelChoice,
-  Settings,
-  Wanted,
-} from '../client.ts'
+import type { Choice, ClientModule, FileText } from '../client.ts'
 import { ownValues } from '../flags.ts'
-import { headerKeys, readHeaders } from '../headers.ts'
+import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, entryOf, isAsBefore, oneUse } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
@@ -79,41 +68,105 @@ export const cline: ClientModule = {
   // `${HOME}`, `$HOME`, `{env:HOME}` in a header, a model, a key went out as they stand.
   interprets: { names: null, values: null },
   restartAdvice: 'Close every running Cline and start it again.',
-  files: clineFiles,
-  choose: chooseForCline,
-  plan: planCline,
-  carries,
-  readBack: readBackCline,
+
+  /** Of a project all from its root down counts, of .env files those of the working folder alone. */
+  files(machine, look) {
+    const { join, named } = pathsOf(machine)
+    const own = named('CLINE_DIR') ?? join(machine.home, '.cline')
+    const data = named('CLINE_DATA_DIR') ?? join(own, 'data')
+    const target = named('CLINE_PROVIDER_SETTINGS_PATH') ?? join(data, 'settings', 'providers.json')
+
+    const foreign = projectFolders(machine, look).filter((folder) => folder !== machine.home)
+    const codeIn = (folder: string) =>
+      ['.cline/plugins', '.cline/hooks', '.clinerules/hooks']
+        .map((place) => join(folder, place))
+        .flatMap((place) => look.entries(place).map((name) => join(place, name)))
+    const code = foreign.flatMap((folder) => [join(folder, 'bunfig.toml'), ...codeIn(folder)])
+
+    return [
+      { role: 'providers', path: target, format: 'json', holdsSecret: true, use: 'target' },
+      ...layersThere(look, target, [
+        ['project-env', envFiles(machine).map((name) => join(machine.cwd, name))],
+        ['project-code', code],
+      ]),
+    ]
+  },
+
+  /**
+   * A window stays away from it where the model is known to give shorter answers than it would ask for
+   * then: of `maxTokens` it makes nothing, in no place.
+   */
+  choose(wanted) {
+    const choice = chooseOneModel(wanted, 'chat', {
+      otherwise: 'Cline does not know then when to sum a conversation up.',
+    })
+    const { contextWindow, ...others } = choice
+    const { model, notes } = choice
+
+    const limit = described(entryOf(wanted.heard.catalog, model) ?? { id: model }).maxOutputTokens
+    const isSafe = limit === undefined || limit >= usualOutputTokens
+    const told = wanted.named.contextWindow ?? (isAsBefore(wanted) && wanted.kept?.contextWindow)
+    if (contextWindow === undefined || isSafe || told) return choice
+
+    const note = {
+      code: 'context-window-left-out',
+      message: `repoint does not tell Cline the context window of ${model}: with it, Cline would ask for answers of 32,000 tokens, and the model gives ${limit}`,
+      hint: 'To tell Cline the window all the same: --context-window TOKENS.',
+    }
+    return { ...others, notes: [...notes, note] }
+  },
+
+  plan(texts, choice) {
+    const file = fileOf(texts, 'providers')
+    return [editReadably(clineName, file, ourKeys(file, choice), choice, readProviders)]
+  },
+
+  /** As 3.0.57 and 3.0.65 ask, the newest run against refusals of each. Without a window it names no limit. */
+  carries(texts, { model }) {
+    const { settings } = readProviders(fileOf(texts, 'providers'))
+    const { enabled, effort } = tableIn(settings, ['reasoning'])
+    const left = (numberIn(settings, ['contextWindow']) ?? 0) - ownTokens
+    const isOfOpenAi = /(?<![a-z0-9])(?:o[134]|gpt-?5)(?![a-z0-9])/i.test(model)
+
+    return {
+      body: {
+        [isOfOpenAi ? 'max_completion_tokens' : 'max_tokens']:
+          left > 0 ? Math.min(left, usualOutputTokens) : undefined,
+        stream_options: { include_usage: true },
+        tool_choice: 'auto',
+        reasoning_effort: enabled === true && effort !== 'none' ? effort : undefined,
+      },
+    }
+  },
+
+  readBack(texts) {
+    const file = readProviders(fileOf(texts, 'providers'))
+    const { path, ignored, used, settings } = file
+    if (ignored !== undefined) return { broken: brokenText(path, ignored) }
+    const isLoggedIn = used !== undefined && hasLogin(file, used)
+    if (used !== providerId || isLoggedIn)
+      return compact({ login: isLoggedIn ? `the login of its provider ${used}` : undefined })
+
+    const url = textIn(settings, ['baseUrl'])
+    const apiKey = textIn(settings, ['apiKey'])
+    const { headers, keyed } = readHeaders(settings['headers'])
+    const key = apiKey ? { key: apiKey } : keyed
+    return compact({
+      root: url === undefined ? undefined : rootOf(url),
+      model: textIn(settings, ['model']),
+      ...key,
+      keyPath: key && path,
+      headers,
+      contextWindow: numberIn(settings, ['contextWindow']),
+    })
+  },
+
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   forOneRun: (texts, choice, asked) =>
     forOneRun(ourKeys({ ...fileOf(texts, 'providers'), bytes: null }, choice), choice, asked),
   inTheWay,
   wrongNow,
-}
-
-/** Of a project all from its root down counts, of .env files those of the working folder alone. */
-function clineFiles(machine: Machine, look: Look): readonly ConfigFile[] {
-  const { join, named } = pathsOf(machine)
-  const own = named('CLINE_DIR') ?? join(machine.home, '.cline')
-  const data = named('CLINE_DATA_DIR') ?? join(own, 'data')
-  const target = named('CLINE_PROVIDER_SETTINGS_PATH') ?? join(data, 'settings', 'providers.json')
-
-  const foreign = projectFolders(machine, look).filter((folder) => folder !== machine.home)
-  const codeIn = (folder: string) =>
-    ['.cline/plugins', '.cline/hooks', '.clinerules/hooks']
-      .map((place) => join(folder, place))
-      .flatMap((place) => look.entries(place).map((name) => join(place, name)))
-  return [
-    { role: 'providers', path: target, format: 'json', holdsSecret: true, use: 'target' },
-    ...layersThere(look, target, [
-      ['project-env', envFiles(machine).map((name) => join(machine.cwd, name))],
-      [
-        'project-code',
-        foreign.flatMap((folder) => [join(folder, 'bunfig.toml'), ...codeIn(folder)]),
-      ],
-    ]),
-  ]
 }
 
 /** As Bun names them, the weaker before the stronger; a home that one works in is read so too. */
@@ -128,46 +181,19 @@ const usualOutputTokens = 32_000
 /** In tokens: what it says of itself and its tools, and does not use, before the first question. */
 const ownTokens = 8_000
 
-/**
- * A window stays away from it where the model is known to give shorter answers than it would ask for
- * then: of `maxTokens` it makes nothing, in no place.
- */
-function chooseForCline(wanted: Wanted): ModelChoice {
-  const choice = chooseOneModel(wanted, 'chat', {
-    otherwise: 'Cline does not know then when to sum a conversation up.',
-  })
-  const { contextWindow, ...others } = choice
-  const { model, notes } = choice
-  const limit = described(entryOf(wanted.heard.catalog, model) ?? { id: model }).maxOutputTokens
-  const isSafe = limit === undefined || limit >= usualOutputTokens
-  const told = wanted.named.contextWindow ?? (isAsBefore(wanted) && wanted.kept?.contextWindow)
-  if (contextWindow === undefined || isSafe || told) return choice
-
-  const note = {
-    code: 'context-window-left-out',
-    message: `repoint does not tell Cline the context window of ${model}: with it, Cline would ask for answers of 32,000 tokens, and the model gives ${limit}`,
-    hint: 'To tell Cline the window all the same: --context-window TOKENS.',
-  }
-  return { ...others, notes: [...notes, note] }
-}
-
-/** @throws UserError `config-invalid`, `config-conflict` */
-function planCline(texts: FileTexts, choice: Choice): readonly FileEdit[] {
-  const file = fileOf(texts, 'providers')
-  return [editReadably(clineName, file, ourKeys(file, choice), choice, readProviders)]
-}
-
 /** In the order in which it writes them itself. */
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
-  const { root, key, keyHeader, models } = choice
-  const now = readProviders(file)
-  const { settings } = now
+  const { root, models } = choice
+  const { model, contextWindow } = models
+  const { root: now, settings } = readProviders(file)
   const at = (name: string) => [...settingsPath, name]
+  const isNew = (name: string) => now[name] === undefined
+
   const url = textIn(settings, ['baseUrl'])
-  const isElsewhere = url !== undefined && rootOf(url) !== root
-  const sent = keyHeader === undefined ? key : undefined
-  const stamp = textIn(now.root, [...providerPath, 'updatedAt'])
-  const isNew = (name: string) => now.root[name] === undefined
+  const isOtherGateway = url !== undefined && rootOf(url) !== root
+  const isOtherModel = settings['model'] !== model
+  const isLoggedIn = settings['auth'] !== undefined
+  const stamp = textIn(now, [...providerPath, 'updatedAt'])
 
   return [
     ...(isNew('version') ? [{ path: ['version'], value: 1 }] : []),
@@ -175,69 +201,21 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     // It would add it itself.
     ...(isNew('modes') ? [{ path: ['modes'], value: {} }] : []),
     { path: at('provider'), value: providerId },
-    ...(sent !== undefined || settings['apiKey'] !== undefined
-      ? [{ path: at('apiKey'), value: sent, isSecret: true }]
-      : []),
-    ...(settings['auth'] === undefined
-      ? []
-      : [{ path: at('auth'), value: undefined, isSecret: true }]),
-    { path: at('model'), value: models.model },
+    ...bearerKeys(at('apiKey'), settings['apiKey'], choice),
+    ...(isLoggedIn ? [{ path: at('auth'), value: undefined, isSecret: true }] : []),
+    { path: at('model'), value: model },
     ...toldKeys(
-      {
-        path: settingsPath,
-        now: settings,
-        isOtherGateway: isElsewhere,
-        isOtherModel: settings['model'] !== models.model,
-      },
-      { id: models.model, ...compact({ contextWindow: models.contextWindow }) },
-      { contextWindow: { value: models.contextWindow, by: ['contextWindow'] } },
+      { path: settingsPath, now: settings, isOtherGateway, isOtherModel },
+      { id: model, ...compact({ contextWindow }) },
+      { contextWindow: { value: contextWindow, by: ['contextWindow'] } },
       choice,
     ),
     { path: at('baseUrl'), value: root },
-    ...headerKeys(at('headers'), settings['headers'], choice, isElsewhere),
+    ...headerKeys(at('headers'), settings['headers'], choice, isOtherGateway),
     // Both must be there. It writes the time of each of its starts.
     { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, isStamped: true },
     ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),
   ]
 }
 
-/** As 3.0.57 and 3.0.65 ask, the newest run against refusals of each. Without a window it names no limit. */
-function carries(texts: FileTexts, { model }: Carrying): Carried {
-  const { settings } = readProviders(fileOf(texts, 'providers'))
-  const { enabled, effort } = tableIn(settings, ['reasoning'])
-  const left = (numberIn(settings, ['contextWindow']) ?? 0) - ownTokens
-  const isOfOpenAi = /(?<![a-z0-9])(?:o[134]|gpt-?5)(?![a-z0-9])/i.test(model)
-  return {
-    body: {
-      [isOfOpenAi ? 'max_completion_tokens' : 'max_tokens']:
-        left > 0 ? Math.min(left, usualOutputTokens) : undefined,
-      stream_options: { include_usage: true },
-      tool_choice: 'auto',
-      reasoning_effort: enabled === true && effort !== 'none' ? effort : undefined,
-    },
-  }
-}
-
 const unknownTime = '1970-01-01T00:00:00.000Z'
-
-function readBackCline(texts: FileTexts): Settings {
-  const file = readProviders(fileOf(texts, 'providers'))
-  const { path, ignored, used, settings } = file
-  if (ignored !== undefined) return { broken: brokenText(path, ignored) }
-  const isLoggedIn = used !== undefined && hasLogin(file, used)
-  if (used !== providerId || isLoggedIn)
-    return compact({ login: isLoggedIn ? `the login of its provider ${used}` : undefined })
-
-  const url = textIn(settings, ['baseUrl'])
-  const apiKey = textIn(settings, ['apiKey'])
-  const { headers, keyed } = readHeaders(settings['headers'])
-  const key = apiKey ? { key: apiKey } : keyed
-  return compact({
-    root: url === undefined ? undefined : rootOf(url),
-    model: textIn(settings, ['model']),
-    ...key,
-    keyPath: key && path,
-    headers,
-    contextWindow: numberIn(settings, ['contextWindow']),
-  })
-}

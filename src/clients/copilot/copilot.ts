@@ -1,15 +1,6 @@
 import { defaultModel } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
-import {
-  type AskedRun,
-  type Choice,
-  type ClientModule,
-  type FileTexts,
-  type ModelChoice,
-  type OneRun,
-  runKeyVariable,
-  type Wanted,
-} from '../client.ts'
+import { type ClientModule, runKeyVariable } from '../client.ts'
 import { chooseOneModel, listedProtocol } from '../models.ts'
 import { ofNode } from '../tested.ts'
 import { carries } from './carries.ts'
@@ -59,38 +50,39 @@ export const copilot: ClientModule = {
   interprets: { names: null, values: /\\n/ },
   restartAdvice: '',
   files: () => [],
-  choose: chooseForCopilot,
+
+  /** Responses where the gateway says that the model speaks it: GPT-5 and newer are made for that. */
+  choose(wanted) {
+    const byRules = (all: Catalog) => defaultModel(all, 'chat') ?? defaultModel(all, 'responses')
+    const protocol = wanted.named.protocol ?? listedProtocol(wanted, ['responses'], byRules)
+    // It knows the windows of many models, and takes a cautious one for the others.
+    const choice = chooseOneModel(wanted, protocol, { knows: () => true, otherwise: '' })
+    return { ...choice, protocol }
+  },
+
   plan: () => [],
   carries,
   readBack: () => ({}),
   wouldUse: () => [],
-  forOneRun,
+
+  forOneRun(_, choice, { args, env }) {
+    const headers = (choice.headers ?? []).map(({ name, value }) => `${name}: ${value}`)
+
+    return {
+      args,
+      env: {
+        ...env,
+        [names.baseUrl]: choice.root,
+        [names.key]: env[runKeyVariable],
+        [names.type]: 'openai',
+        [names.wireApi]: choice.models.protocol === 'responses' ? 'responses' : 'completions',
+        [names.model]: choice.models.model,
+        [names.headers]: headers.length === 0 ? undefined : headers.join(headerSeparator),
+        ...Object.fromEntries(names.others.map((name) => [name, undefined])),
+      },
+    }
+  },
+
   inTheWay: () => [],
   wrongNow: () => [],
-}
-
-/** Responses where the gateway says that the model speaks it: GPT-5 and newer are made for that. */
-function chooseForCopilot(wanted: Wanted): ModelChoice {
-  const byRules = (all: Catalog) => defaultModel(all, 'chat') ?? defaultModel(all, 'responses')
-  const protocol = wanted.named.protocol ?? listedProtocol(wanted, ['responses'], byRules)
-  // It knows the windows of many models, and takes a cautious one for the others.
-  const choice = chooseOneModel(wanted, protocol, { knows: () => true, otherwise: '' })
-  return { ...choice, protocol }
-}
-
-function forOneRun(_: FileTexts, choice: Choice, { args, env }: AskedRun): OneRun {
-  const headers = (choice.headers ?? []).map(({ name, value }) => `${name}: ${value}`)
-  return {
-    args,
-    env: {
-      ...env,
-      [names.baseUrl]: choice.root,
-      [names.key]: env[runKeyVariable],
-      [names.type]: 'openai',
-      [names.wireApi]: choice.models.protocol === 'responses' ? 'responses' : 'completions',
-      [names.model]: choice.models.model,
-      [names.headers]: headers.length === 0 ? undefined : headers.join(headerSeparator),
-      ...Object.fromEntries(names.others.map((name) => [name, undefined])),
-    },
-  }
 }

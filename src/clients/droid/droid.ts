@@ -1,23 +1,11 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, KeyChange } from '../../edits/plan.ts'
+import type { KeyChange } from '../../edits/plan.ts'
 import { defaultModel, speaks } from '../../gateway/models/rules.ts'
-import { type Carried, type CatalogModel, keyHeaders } from '../../gateway/types.ts'
-import type { Machine } from '../../platform/platform.ts'
-import type {
-  Carrying,
-  Choice,
-  ClientModule,
-  ConfigFile,
-  FileText,
-  FileTexts,
-  Look,
-  ModelChoice,
-  Settings,
-  Wanted,
-} from '../client.ts'
+import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
+import type { Choice, ClientModule, FileText } from '../client.ts'
 import { outputLimitCures, ownValues } from '../flags.ts'
-import { headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
+import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
+import { chooseOneModel, oneUse } from '../models.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { leavingKeys, offeredModels, toldKeys } from '../picker.ts'
 import { editReadably } from '../repairs.ts'
@@ -81,17 +69,104 @@ export const droid: ClientModule = {
   // Without an apiKey no `authorization` goes out. What stands in headers is sent as it is.
   sends: { headers: true, keyHeaders },
   deciding,
+  reservedIds: [],
   // Ids and names it takes as they stand (0.225.2, 2026-11-23).
   interprets: { names: null, values: /\$\{[^}]+\}/ },
   restartAdvice:
     'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
-  files: droidFiles,
-  reservedIds: [],
-  choose: chooseForDroid,
-  plan: planDroid,
-  carries,
-  readBack: readBackDroid,
-  offers: offersOfDroid,
+
+  /**
+   * The stronger file wins key by key, of `customModels` entry by entry; those of projects over the
+   * user's own. In a repository every folder above counts, else only the one that it is started in.
+   */
+  files(machine, look) {
+    const { join, named } = pathsOf(machine)
+    const own = join(named('FACTORY_HOME_OVERRIDE') ?? machine.home, '.factory')
+    const target = join(own, 'settings.json')
+    const projects = projectFolders(machine, look).map((folder) => join(folder, '.factory'))
+    // In the home they are the user's own.
+    const foreign = projects.filter((folder) => folder !== own)
+    const agentsIn = (folder: string) =>
+      look.entries(join(folder, 'droids')).map((name) => join(folder, 'droids', name))
+    // As the program of 0.225.2 names them; not run.
+    const managed =
+      machine.os === 'darwin'
+        ? '/Library/Application Support/Factory'
+        : machine.os === 'win32'
+          ? 'C:\\Program Files\\Factory'
+          : '/etc/factory'
+    const names = ['settings.json', 'settings.local.json']
+
+    return [
+      { role: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
+      ...layersThere(look, target, [
+        ['upper', [join(own, 'settings.local.json')]],
+        ['project', projects.flatMap((folder) => names.map((name) => join(folder, name)))],
+        ['project-code', foreign.map((folder) => join(folder, 'mcp.json'))],
+        ['project-agent', foreign.flatMap(agentsIn).filter((path) => path.endsWith('.md'))],
+        ['managed', [join(managed, 'settings.json')]],
+      ]),
+    ]
+  },
+
+  choose(wanted) {
+    const otherwise = 'droid takes one for granted when it compacts its conversations'
+    const choice = chooseOneModel(wanted, 'chat', { otherwise })
+    const canUse = (one: CatalogModel) => speaks(one, 'chat') !== false
+    return { ...choice, ...offeredModels(wanted, choice.model, canUse) }
+  },
+
+  plan(texts, choice) {
+    const file = fileOf(texts, 'settings')
+    return [editReadably(droidName, file, ourKeys(file, choice), choice, readSettings)]
+  },
+
+  /** As 0.215.0 and 0.225.2 ask, of which the newest was run against refusals of each (2026-11-23). */
+  carries(texts, { model }) {
+    const { models } = readSettings(fileOf(texts, 'settings'))
+    const entry = models.find((one) => one.entry['model'] === model)?.entry
+    return {
+      body: {
+        max_tokens: numberIn(entry, ['maxOutputTokens']) ?? defaultOutputTokens,
+        stream_options: { include_usage: true },
+        temperature: 1,
+        ...tableIn(entry, ['extraArgs']),
+      },
+      cures: outputLimitCures,
+    }
+  },
+
+  readBack(texts) {
+    const settings = readSettings(fileOf(texts, 'settings'))
+    const { path, defaultModel: chosen, ignored } = settings
+    const found = modelCalled(settings, chosen)
+    const url = textIn(found?.entry, ['baseUrl'])
+    const inline = textIn(found?.entry, ['apiKey'])
+    const { headers, keyed } = readHeaders(found?.entry['extraHeaders'])
+    const key = inline ? { key: isFromVariable(inline) ? undefined : inline } : keyed
+
+    return compact({
+      root: url === undefined ? undefined : rootOf(url),
+      model: found ? textIn(found.entry, ['model']) : chosen,
+      ...key,
+      keyPath: key?.key === undefined ? undefined : path,
+      headers,
+      // One that `/model` has chosen beside ours is of the same setup.
+      providerId: found?.providerId?.replace(/\/.*/s, ''),
+      contextWindow: numberIn(found?.entry, ['maxContextLimit']),
+      broken: ignored === undefined ? undefined : brokenText(path, ignored),
+    })
+  },
+
+  /** Those of the setup; entries of other names are the user's own. */
+  offers(texts) {
+    const { providerId } = droid.readBack(texts)
+    if (providerId === undefined) return []
+    return readSettings(fileOf(texts, 'settings'))
+      .models.filter(({ providerId: id }) => id?.replace(/\/.*/s, '') === providerId)
+      .map(({ entry }) => String(entry['model']))
+  },
+
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   forOneRun: (texts, choice, asked) =>
@@ -100,61 +175,8 @@ export const droid: ClientModule = {
   wrongNow,
 }
 
-/**
- * The stronger file wins key by key, of `customModels` entry by entry; those of projects over the
- * user's own. In a repository every folder above counts, else only the one that it is started in.
- */
-function droidFiles(machine: Machine, look: Look): readonly ConfigFile[] {
-  const { join, named } = pathsOf(machine)
-  const own = join(named('FACTORY_HOME_OVERRIDE') ?? machine.home, '.factory')
-  const target = join(own, 'settings.json')
-  const projects = projectFolders(machine, look).map((folder) => join(folder, '.factory'))
-  // In the home they are the user's own.
-  const foreign = projects.filter((folder) => folder !== own)
-  const agentsIn = (folder: string) =>
-    look.entries(join(folder, 'droids')).map((name) => join(folder, 'droids', name))
-  // As the program of 0.225.2 names them; not run.
-  const managed =
-    machine.os === 'darwin'
-      ? '/Library/Application Support/Factory'
-      : machine.os === 'win32'
-        ? 'C:\\Program Files\\Factory'
-        : '/etc/factory'
-  return [
-    { role: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
-    ...layersThere(look, target, [
-      ['upper', [join(own, 'settings.local.json')]],
-      [
-        'project',
-        projects.flatMap((folder) =>
-          ['settings.json', 'settings.local.json'].map((name) => join(folder, name)),
-        ),
-      ],
-      ['project-code', foreign.map((folder) => join(folder, 'mcp.json'))],
-      ['project-agent', foreign.flatMap(agentsIn).filter((path) => path.endsWith('.md'))],
-      ['managed', [join(managed, 'settings.json')]],
-    ]),
-  ]
-}
-
-const windows: WindowHabit = {
-  otherwise: 'droid takes one for granted when it compacts its conversations',
-}
-
 /** In tokens. Without a limit droid asks for 128,000, which many models refuse (0.225.2). */
 const defaultOutputTokens = 16_384
-
-function chooseForDroid(wanted: Wanted): ModelChoice {
-  const choice = chooseOneModel(wanted, 'chat', windows)
-  const canUse = (one: CatalogModel) => speaks(one, 'chat') !== false
-  return { ...choice, ...offeredModels(wanted, choice.model, canUse) }
-}
-
-/** @throws UserError `config-invalid`, `config-conflict` */
-function planDroid(texts: FileTexts, choice: Choice): readonly FileEdit[] {
-  const file = fileOf(texts, 'settings')
-  return [editReadably(droidName, file, ourKeys(file, choice), choice, readSettings)]
-}
 
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const { providerId, models, root } = choice
@@ -187,44 +209,32 @@ function entryKeys(
   model: CatalogModel,
   choice: Choice,
 ): readonly KeyChange[] {
-  const { root, key, keyHeader, providerId } = choice
+  const { root, providerId } = choice
   const path = modelPath(id)
   const now = tableAt(readFile(file), path) ?? {}
   const url = textIn(now, ['baseUrl'])
-  const isOtherAddress = url !== undefined && rootOf(url) !== root
+  const isOtherGateway = url !== undefined && rootOf(url) !== root
+  const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
   const output = Math.min(
     model.maxOutputTokens ?? defaultOutputTokens,
     model.contextWindow ?? Number.POSITIVE_INFINITY,
   )
-  const sent = keyHeader === undefined ? key : undefined
+  const isNamed = textIn(now, ['displayName']) !== undefined
+  const name = id === providerId ? 'Gateway' : (model.displayName ?? model.id)
 
   return [
     { path: [...path, 'model'], value: model.id },
-    ...(textIn(now, ['displayName']) === undefined
-      ? [
-          {
-            path: [...path, 'displayName'],
-            value: id === providerId ? 'Gateway' : (model.displayName ?? model.id),
-          },
-        ]
-      : []),
+    ...(isNamed ? [] : [{ path: [...path, 'displayName'], value: name }]),
     { path: [...path, 'baseUrl'], value: root },
-    ...(sent !== undefined || now['apiKey'] !== undefined
-      ? [{ path: [...path, 'apiKey'], value: sent, isSecret: true }]
-      : []),
-    ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], choice, isOtherAddress),
+    ...bearerKeys([...path, 'apiKey'], now['apiKey'], choice),
+    ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], choice, isOtherGateway),
     { path: [...path, 'provider'], value: chatProvider },
     // With either of them it would speak another protocol.
     ...['authMode', 'bedrock']
       .filter((name) => now[name] !== undefined)
       .map((name) => ({ path: [...path, name], value: undefined })),
     ...toldKeys(
-      {
-        path,
-        now,
-        isOtherGateway: isOtherAddress,
-        isOtherModel: now['model'] !== undefined && now['model'] !== model.id,
-      },
+      { path, now, isOtherGateway, isOtherModel },
       model,
       {
         // Left out, it takes a model of the chat protocol for a blind one (0.215.0, 0.225.2, 2026-11-23).
@@ -235,50 +245,4 @@ function entryKeys(
       choice,
     ),
   ]
-}
-
-/** As 0.215.0 and 0.225.2 ask, of which the newest was run against refusals of each (2026-11-23). */
-function carries(texts: FileTexts, { model }: Carrying): Carried {
-  const { models } = readSettings(fileOf(texts, 'settings'))
-  const entry = models.find((one) => one.entry['model'] === model)?.entry
-  return {
-    body: {
-      max_tokens: numberIn(entry, ['maxOutputTokens']) ?? defaultOutputTokens,
-      stream_options: { include_usage: true },
-      temperature: 1,
-      ...tableIn(entry, ['extraArgs']),
-    },
-    cures: outputLimitCures,
-  }
-}
-
-function readBackDroid(texts: FileTexts): Settings {
-  const settings = readSettings(fileOf(texts, 'settings'))
-  const { path, defaultModel: chosen, ignored } = settings
-  const found = modelCalled(settings, chosen)
-  const url = textIn(found?.entry, ['baseUrl'])
-  const inline = textIn(found?.entry, ['apiKey'])
-  const { headers, keyed } = readHeaders(found?.entry['extraHeaders'])
-  const key = inline ? { key: isFromVariable(inline) ? undefined : inline } : keyed
-  return compact({
-    root: url === undefined ? undefined : rootOf(url),
-    model: found ? textIn(found.entry, ['model']) : chosen,
-    ...key,
-    keyPath: key?.key === undefined ? undefined : path,
-    headers,
-    // One that `/model` has chosen beside ours is of the same setup.
-    providerId: found?.providerId?.replace(/\/.*/s, ''),
-    contextWindow: numberIn(found?.entry, ['maxContextLimit']),
-    broken: ignored === undefined ? undefined : brokenText(path, ignored),
-  })
-}
-
-/** Those of the setup; entries of other names are the user's own. */
-function offersOfDroid(texts: FileTexts): readonly string[] {
-  const { providerId } = readBackDroid(texts)
-  return readSettings(fileOf(texts, 'settings')).models.flatMap(({ providerId: id, entry }) =>
-    providerId !== undefined && id?.replace(/\/.*/s, '') === providerId
-      ? [String(entry['model'])]
-      : [],
-  )
 }

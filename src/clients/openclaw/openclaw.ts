@@ -1,21 +1,8 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
 import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
-import type { Machine } from '../../platform/platform.ts'
-import type {
-  Choice,
-  ClientModule,
-  ConfigFile,
-  FileTexts,
-  Look,
-  ModelChoice,
-  Outside,
-  Settings,
-  Wanted,
-} from '../client.ts'
+import type { ClientModule } from '../client.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
 import { pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf } from '../pi/providers.ts'
@@ -71,37 +58,99 @@ export const openclaw: ClientModule = {
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
   deciding,
+  reservedIds,
   interprets: { names: interpretedName, values: interpretedValue },
   restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
-  files: filesOfOpenClaw,
-  reservedIds,
-  choose: chooseForOpenClaw,
-  plan: planOpenClaw,
+
+  /** The first that is there, under its old names too (read in 2026.9.6, 2026-11-23). */
+  files(machine, look) {
+    const home = pathsOf(machine).namedFromHome('OPENCLAW_HOME') ?? machine.home
+    const { join, namedFromHome } = pathsOf({ ...machine, home })
+    const own = namedFromHome('OPENCLAW_STATE_DIR')
+    const folders = [...(own ? [own] : []), join(home, '.openclaw'), join(home, '.clawdbot')]
+    const candidates = folders.flatMap((folder) =>
+      ['openclaw.json', 'clawdbot.json'].map((name) => join(folder, name)),
+    )
+
+    const path =
+      namedFromHome('OPENCLAW_CONFIG_PATH') ??
+      candidates.find((candidate) => look.exists(candidate)) ??
+      candidates[0]!
+    return [{ role: 'config', path, format: 'json5', holdsSecret: true, use: 'target' }]
+  },
+
+  choose(wanted) {
+    const choice = chooseOfAny(wanted, { otherwise: 'OpenClaw takes it for 200,000 tokens' })
+    const isLimitNamed = wanted.named.maxOutputTokens !== undefined
+    const offered = choice.offered?.map((model): CatalogModel => {
+      const { id, maxOutputTokens: most } = model
+      if (most === undefined || (isLimitNamed && id === choice.model)) return model
+      return { ...model, maxOutputTokens: Math.min(most, mostOutputTokens) }
+    })
+
+    return { ...choice, ...compact({ offered }) }
+  },
+
+  plan(texts, choice) {
+    const { providerId, models, repairs } = choice
+    const file = fileOf(texts, 'config')
+    const { root } = readConfig(texts)
+    const keys = [
+      ...providerKeys(providers, { ...file, root }, choice),
+      { path: defaultModelPath(root), value: `${providerId}/${models.model}` },
+    ]
+
+    const edit = editKeys({ id: 'openclaw', deciding }, file, keys, repairs)
+    expectRead('OpenClaw', readConfig(asPlanned(texts, [edit])))
+    return [edit]
+  },
+
   carries,
-  readBack: readBackOpenClaw,
-  offers: offersOfOpenClaw,
+
+  readBack(texts) {
+    const file = readConfig(texts)
+    if (file.ignored !== undefined) return { broken: brokenText(file.path, file.ignored) }
+    const { providerId, model } = startingModel(file)
+    if (providerId === undefined) return {}
+
+    const provider = providerOf(providers, file, providerId)
+    const [login] = prefersKey(provider.table) ? [] : loginsFor(file, providerId)
+    return compact({
+      ...believedOf(provider, model),
+      providerId,
+      ...readKey(file, providerId),
+      login: login && `the login ${login} in its database`,
+    })
+  },
+
+  offers(texts) {
+    const file = readConfig(texts)
+    const { providerId = '' } = startingModel(file)
+    return providerOf(providers, file, providerId).models.map(({ id }) => String(id))
+  },
+
   wouldUse: (catalog) => oneUse(defaultOfAny(catalog)),
+
+  /** Whenever OpenClaw itself changes its file, it keeps those of before beside it (2026.9.6, 2026-11-23). */
+  keepsCopies({ files }, texts) {
+    const { path } = fileOf(texts, 'config')
+    const { key } = openclaw.readBack(texts)
+    const endings = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4']
+    const holdsKey = (copy: string) =>
+      ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))?.includes(key!)
+    const copies = key ? endings.map((ending) => path + ending).filter(holdsKey) : []
+
+    return copies.map((copy) => ({
+      code: 'key-copied',
+      message: `OpenClaw keeps a copy of the key in ${copy}, which repoint does not touch`,
+      hint: `To remove it: delete ${copy}`,
+    }))
+  },
+
   demoFiles,
-  keepsCopies,
   forOneRun,
   inTheWay,
   wrongNow,
-}
-
-/** The first that is there, under its old names too (read in 2026.9.6, 2026-11-23). */
-function filesOfOpenClaw(machine: Machine, look: Look): readonly ConfigFile[] {
-  const home = pathsOf(machine).namedFromHome('OPENCLAW_HOME') ?? machine.home
-  const { join, namedFromHome } = pathsOf({ ...machine, home })
-  const own = namedFromHome('OPENCLAW_STATE_DIR')
-  const folders = [...(own ? [own] : []), join(home, '.openclaw'), join(home, '.clawdbot')]
-  const candidates = folders.flatMap((folder) =>
-    ['openclaw.json', 'clawdbot.json'].map((name) => join(folder, name)),
-  )
-  const path =
-    namedFromHome('OPENCLAW_CONFIG_PATH') ??
-    candidates.find((candidate) => look.exists(candidate)) ??
-    candidates[0]!
-  return [{ role: 'config', path, format: 'json5', holdsSecret: true, use: 'target' }]
 }
 
 /**
@@ -109,69 +158,3 @@ function filesOfOpenClaw(machine: Machine, look: Look): readonly ConfigFile[] {
  * set aside of its window or of what is left on the key (128,000 were asked for, 2026.9.6, 2026-11-23).
  */
 const mostOutputTokens = 32_000
-
-/** @throws UserError `model-unknown`, `protocol-unsupported`, `usage` */
-function chooseForOpenClaw(wanted: Wanted): ModelChoice {
-  const choice = chooseOfAny(wanted, { otherwise: 'OpenClaw takes it for 200,000 tokens' })
-  const isNamed = ({ id }: CatalogModel) =>
-    id === choice.model && wanted.named.maxOutputTokens !== undefined
-  const offered = choice.offered?.map((model): CatalogModel => {
-    const { maxOutputTokens: most } = model
-    if (most === undefined || isNamed(model)) return model
-    return { ...model, maxOutputTokens: Math.min(most, mostOutputTokens) }
-  })
-  return { ...choice, ...compact({ offered }) }
-}
-
-/** @throws UserError `config-invalid`, `config-conflict` */
-function planOpenClaw(texts: FileTexts, choice: Choice): readonly FileEdit[] {
-  const { providerId, models, repairs } = choice
-  const file = fileOf(texts, 'config')
-  const { root } = readConfig(texts)
-  const keys = [
-    ...providerKeys(providers, { ...file, root }, choice),
-    { path: defaultModelPath(root), value: `${providerId}/${models.model}` },
-  ]
-
-  const edit = editKeys({ id: 'openclaw', deciding }, file, keys, repairs)
-  expectRead('OpenClaw', readConfig(asPlanned(texts, [edit])))
-  return [edit]
-}
-
-function readBackOpenClaw(texts: FileTexts): Settings {
-  const file = readConfig(texts)
-  if (file.ignored !== undefined) return { broken: brokenText(file.path, file.ignored) }
-  const { providerId, model } = startingModel(file)
-  if (providerId === undefined) return {}
-
-  const provider = providerOf(providers, file, providerId)
-  const [login] = prefersKey(provider.table) ? [] : loginsFor(file, providerId)
-  return compact({
-    ...believedOf(provider, model),
-    providerId,
-    ...readKey(file, providerId),
-    login: login && `the login ${login} in its database`,
-  })
-}
-
-function offersOfOpenClaw(texts: FileTexts): readonly string[] {
-  const file = readConfig(texts)
-  const { providerId = '' } = startingModel(file)
-  return providerOf(providers, file, providerId).models.map(({ id }) => String(id))
-}
-
-/** Whenever OpenClaw itself changes its file, it keeps those of before beside it (2026.9.6, 2026-11-23). */
-function keepsCopies({ files }: Outside, texts: FileTexts): readonly Notice[] {
-  const { path } = fileOf(texts, 'config')
-  const { key } = readBackOpenClaw(texts)
-  const endings = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4']
-  const holdsKey = (copy: string) =>
-    ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))?.includes(key!)
-  const copies = key ? endings.map((ending) => path + ending).filter(holdsKey) : []
-
-  return copies.map((copy) => ({
-    code: 'key-copied',
-    message: `OpenClaw keeps a copy of the key in ${copy}, which repoint does not touch`,
-    hint: `To remove it: delete ${copy}`,
-  }))
-}

@@ -1,15 +1,7 @@
 import { compact } from '../../compact.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
-import { type Carried, keyHeaders } from '../../gateway/types.ts'
-import type {
-  BinaryCheck,
-  ClientModule,
-  FileTexts,
-  ModelChoice,
-  Origins,
-  Settings,
-  Wanted,
-} from '../client.ts'
+import { keyHeaders } from '../../gateway/types.ts'
+import type { BinaryCheck, ClientModule } from '../client.ts'
 import { outputLimitCures, ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { aboutNames, isAsBefore, oneUse, pickModel, windowOf, wishesOf } from '../models.ts'
@@ -31,7 +23,7 @@ type Own = Pick<ClientModule, 'demoFiles' | 'leftRunning'> & {
 
 /** A client of this layout. Facts without a version: run against opencode 1.18.33, 2026-11-21. */
 export function clientOf(layout: Layout, { tested, binary, ...own }: Own): ClientModule {
-  const { id, label, reservedIds } = layout
+  const { id, label, reservedIds, asksForNoLimit, withoutWindow } = layout
   return {
     ...own,
     binary: {
@@ -49,12 +41,91 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     restartAdvice: `Close every running ${label} and start it again.`,
     files: (machine, look) => filesOf(layout, machine, look),
     reservedIds,
-    choose: (wanted) => choose(layout, wanted),
+
+    choose(wanted) {
+      const { catalog } = wanted.heard
+      const { smallModel: kept } = wishesOf(wanted)
+      const model = pickModel(wanted, 'chat')
+      // What is not in the client's own list it does not send.
+      const list = offeredModels(wanted, model, (one) => speaks(one, 'chat') !== false)
+      const { notes, ...limits } = windowOf(wanted, [model], { otherwise: withoutWindow })
+      const small = kept ?? (catalog && smallModel(catalog)?.id)
+      const isOffered = list.offered.some(({ id }) => id === small)
+      // It may be of another provider, of which the catalog says nothing.
+      const isLeftAlone = isAsBefore(wanted) && kept !== undefined
+      return {
+        probeModel: model,
+        model,
+        // Without one of its own, titles would be asked of whatever the client thinks is small.
+        ...(isLeftAlone ? {} : { smallModel: small !== undefined && isOffered ? small : model }),
+        ...list,
+        ...limits,
+        notes: [...aboutNames(wanted, [wanted.named.model]), ...notes],
+      }
+    },
+
     plan: (texts, choice) => plan(layout, texts, choice),
-    carries: (texts, { model }) => carries(layout, texts, model),
-    readBack,
-    offers,
-    origins,
+
+    /**
+     * Seen in opencode 1.2.27 and 1.18.34, Kilo 7.0.33 and 7.7.9, of which the newest was run against refusals
+     * of each (2026-11-23). One of its own SDK's models reasons unasked.
+     */
+    carries(texts, { model }) {
+      const { value } = mergedConfig(texts)
+      const { table } = providerOf(value, chosenProvider(value))
+      const output = numberIn(table, ['models', model, 'limit', 'output']) || defaultOutputTokens
+      const isReasoning = /gpt-5(?!-chat|-pro)/i.test(model)
+      return {
+        body: {
+          max_tokens: asksForNoLimit?.test(model)
+            ? undefined
+            : Math.min(output, defaultOutputTokens),
+          stream_options: { include_usage: true },
+          tool_choice: 'auto',
+          reasoning_effort: isReasoning ? 'medium' : undefined,
+        },
+        cures: outputLimitCures,
+      }
+    },
+
+    readBack(texts) {
+      const { value, problem } = mergedConfig(texts)
+      const providerId = chosenProvider(value)
+      const { table, options, url } = providerOf(value, providerId)
+      const modelIn = (key: 'model' | 'small_model') => {
+        const name = value[key]
+        if (typeof name !== 'string') return undefined
+        const isOfProvider = providerId !== undefined && name.startsWith(`${providerId}/`)
+        return isOfProvider ? name.slice(providerId.length + 1) : name
+      }
+      const model = modelIn('model')
+      return compact({
+        root: url === undefined ? undefined : rootOf(url),
+        model,
+        smallModel: modelIn('small_model'),
+        providerId,
+        ...(providerId === undefined ? {} : readKey(texts, providerId, options)),
+        headers: readHeaders(options['headers']).headers,
+        contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
+        broken: problem,
+      })
+    },
+
+    offers(texts) {
+      const { value } = mergedConfig(texts)
+      return Object.keys(tableIn(providerOf(value, chosenProvider(value)).table, ['models']))
+    },
+
+    origins(texts) {
+      const files = ownFiles(texts)
+      const providerId = chosenProvider(mergedConfig(texts).value) ?? ''
+      return compact({
+        baseUrl: originOf(files, ['provider', providerId, 'options', 'baseURL']),
+        model: originOf(files, ['model']),
+        smallModel: originOf(files, ['small_model']),
+      })
+    },
+
     wouldUse: (catalog) => [
       ...oneUse(defaultModel(catalog, 'chat')),
       ...oneUse(smallModel(catalog), 'small'),
@@ -64,88 +135,9 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       command: `${id} run -c`,
       keeps: 'provider and model',
     },
+
     forOneRun: (texts, choice, asked) => forOneRun(layout, texts, choice, asked),
     inTheWay: (scene, choice) => inTheWay(layout, scene, choice),
     wrongNow: (scene) => wrongNow(layout, scene),
   }
-}
-
-function choose({ withoutWindow }: Layout, wanted: Wanted): ModelChoice {
-  const { catalog } = wanted.heard
-  const { smallModel: kept } = wishesOf(wanted)
-  const model = pickModel(wanted, 'chat')
-  // What is not in the client's own list it does not send.
-  const list = offeredModels(wanted, model, (one) => speaks(one, 'chat') !== false)
-  const { notes, ...limits } = windowOf(wanted, [model], { otherwise: withoutWindow })
-  const small = kept ?? (catalog && smallModel(catalog)?.id)
-  const isOffered = list.offered.some(({ id }) => id === small)
-  // It may be of another provider, of which the catalog says nothing.
-  const isLeftAlone = isAsBefore(wanted) && kept !== undefined
-  return {
-    probeModel: model,
-    model,
-    // Without one of its own, titles would be asked of whatever the client thinks is small.
-    ...(isLeftAlone ? {} : { smallModel: small !== undefined && isOffered ? small : model }),
-    ...list,
-    ...limits,
-    notes: [...aboutNames(wanted, [wanted.named.model]), ...notes],
-  }
-}
-
-/**
- * Seen in opencode 1.2.27 and 1.18.34, Kilo 7.0.33 and 7.7.9, of which the newest was run against refusals
- * of each (2026-11-23). One of its own SDK's models reasons unasked.
- */
-function carries({ asksForNoLimit }: Layout, texts: FileTexts, model: string): Carried {
-  const { value } = mergedConfig(texts)
-  const { table } = providerOf(value, chosenProvider(value))
-  const output = numberIn(table, ['models', model, 'limit', 'output']) || defaultOutputTokens
-  const isReasoning = /gpt-5(?!-chat|-pro)/i.test(model)
-  return {
-    body: {
-      max_tokens: asksForNoLimit?.test(model) ? undefined : Math.min(output, defaultOutputTokens),
-      stream_options: { include_usage: true },
-      tool_choice: 'auto',
-      reasoning_effort: isReasoning ? 'medium' : undefined,
-    },
-    cures: outputLimitCures,
-  }
-}
-
-function origins(texts: FileTexts): Origins {
-  const files = ownFiles(texts)
-  const providerId = chosenProvider(mergedConfig(texts).value) ?? ''
-  return compact({
-    baseUrl: originOf(files, ['provider', providerId, 'options', 'baseURL']),
-    model: originOf(files, ['model']),
-    smallModel: originOf(files, ['small_model']),
-  })
-}
-
-function offers(texts: FileTexts): readonly string[] {
-  const { value } = mergedConfig(texts)
-  return Object.keys(tableIn(providerOf(value, chosenProvider(value)).table, ['models']))
-}
-
-function readBack(texts: FileTexts): Settings {
-  const { value, problem } = mergedConfig(texts)
-  const providerId = chosenProvider(value)
-  const { table, options, url } = providerOf(value, providerId)
-  const modelIn = (key: 'model' | 'small_model') => {
-    const name = value[key]
-    if (typeof name !== 'string') return undefined
-    const isOfProvider = providerId !== undefined && name.startsWith(`${providerId}/`)
-    return isOfProvider ? name.slice(providerId.length + 1) : name
-  }
-  const model = modelIn('model')
-  return compact({
-    root: url === undefined ? undefined : rootOf(url),
-    model,
-    smallModel: modelIn('small_model'),
-    providerId,
-    ...(providerId === undefined ? {} : readKey(texts, providerId, options)),
-    headers: readHeaders(options['headers']).headers,
-    contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
-    broken: problem,
-  })
 }

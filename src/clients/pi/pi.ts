@@ -1,18 +1,21 @@
 import { compact } from '../../compact.ts'
+import type { KeyChange } from '../../edits/plan.ts'
 import { keyHeaders } from '../../gateway/types.ts'
-import type { Machine } from '../../platform/platform.ts'
-import type { ClientModule, ConfigFile, FileTexts, Look, Origins, Settings } from '../client.ts'
+import type { ClientModule } from '../client.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { chooseOfAny } from '../picker.ts'
+import { editKeys } from '../repairs.ts'
+import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
-import { brokenText, fileOf, originOf } from '../texts.ts'
+import { asPlanned, brokenText, fileOf, layersOf, originOf } from '../texts.ts'
 import { carries } from './carries.ts'
 import {
   incompleteProvider,
   interpretedValue,
   loginOf,
   providers,
+  readAuth,
   readModels,
   readPiKey,
   readSettings,
@@ -22,8 +25,7 @@ import {
 import { deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
-import { planPi } from './plan.ts'
-import { believedOf, providerOf, providerPath } from './providers.ts'
+import { believedOf, providerKeys, providerOf, providerPath } from './providers.ts'
 import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
@@ -63,17 +65,102 @@ export const pi: ClientModule = {
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
   deciding,
+  reservedIds,
   interprets: { names: null, values: interpretedValue },
   // models.json is read anew by /model, settings.json by /reload alone.
   restartAdvice: 'Close every running pi and start it again.',
-  files: piFiles,
-  reservedIds,
+
+  /** `PI_CODING_AGENT_DIR` may begin with `~`. Of a project pi looks in the very folder it is started in. */
+  files(machine, look) {
+    const { join, namedFromHome } = pathsOf(machine)
+    const { home, cwd } = machine
+    const folder = namedFromHome('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent')
+    const auth = join(folder, 'auth.json')
+    const settings = join(folder, 'settings.json')
+    // In the home they are the user's own.
+    const extensions = join(cwd, '.pi', 'extensions')
+    const foreign = cwd === home ? [] : look.entries(extensions)
+    const json = { format: 'json', use: 'target' } as const
+
+    return [
+      // A login of before must be gone when the address changes: it would be sent there.
+      ...(look.exists(auth) ? [{ role: 'auth', path: auth, ...json, holdsSecret: true }] : []),
+      { role: 'models', path: join(folder, 'models.json'), ...json, holdsSecret: true },
+      { role: 'settings', path: settings, ...json, holdsSecret: false },
+      ...layersThere(look, settings, [
+        ['project', [join(cwd, '.pi', 'settings.json')]],
+        ['project-code', foreign.map((name) => join(extensions, name))],
+      ]),
+    ]
+  },
+
   choose: (wanted) => chooseOfAny(wanted, { otherwise: 'pi takes it for 128,000 tokens' }),
-  plan: planPi,
+
+  plan(texts, choice) {
+    const { models, providerId, repairs } = choice
+    const { root } = readModels(texts)
+    const path = providerPath(providers, providerId)
+    const isNamed = providerOf(providers, { root }, providerId).table['name'] !== undefined
+
+    const keys: Readonly<Record<string, readonly KeyChange[]>> = {
+      auth: [],
+      models: [
+        ...(isNamed ? [] : [{ path: [...path, 'name'], value: 'Gateway' }]),
+        ...providerKeys(providers, { ...fileOf(texts, 'models'), root }, choice),
+      ],
+      settings: [
+        { path: ['defaultProvider'], value: providerId },
+        { path: ['defaultModel'], value: models.model },
+      ],
+    }
+    const edits = Object.entries(keys).flatMap(([role, own]) =>
+      layersOf(texts, role).map((file) => editKeys({ id: 'pi', deciding }, file, own, repairs)),
+    )
+
+    const after = asPlanned(texts, edits)
+    for (const file of [readAuth(after), readModels(after), readSettings(after)])
+      if (file !== undefined) expectRead('pi', file)
+    return edits
+  },
+
   carries,
-  readBack: readBackPi,
-  offers: offersOfPi,
-  origins: originsOfPi,
+
+  readBack(texts) {
+    const [models, settings] = [readModels(texts), readSettings(texts)]
+    const { providerId, model } = startingModel(settings)
+    const [broken] = [models, settings].flatMap(({ path, ignored }) =>
+      ignored === undefined ? [] : [brokenText(path, ignored)],
+    )
+    if (broken !== undefined) return { broken }
+
+    const lack = incompleteProvider(models)
+    const refused = lack && brokenText(models.path, lack)
+    if (providerId === undefined) return compact({ broken: refused })
+
+    const login = loginOf(texts, providerId)
+    const isOther = login !== undefined && login['type'] !== 'api_key'
+    return compact({
+      ...believedOf(providerOf(providers, models, providerId), model),
+      providerId,
+      ...readPiKey(texts, providerId),
+      broken: refused,
+      login: isOther ? `the login for ${providerId} in auth.json` : undefined,
+    })
+  },
+
+  offers(texts) {
+    const { providerId = '' } = startingModel(readSettings(texts))
+    return providerOf(providers, readModels(texts), providerId).models.map(({ id }) => String(id))
+  },
+
+  origins(texts) {
+    const { providerId = '', model } = startingModel(readSettings(texts))
+    return compact({
+      baseUrl: originOf([readModels(texts)], [...providerPath(providers, providerId), 'baseUrl']),
+      model: model === undefined ? undefined : fileOf(texts, 'settings').path,
+    })
+  },
+
   wouldUse: (catalog) => oneUse(defaultOfAny(catalog)),
   demoFiles,
   // 0.87.1 and 1.5.2, 2026-11-23.
@@ -81,67 +168,4 @@ export const pi: ClientModule = {
   forOneRun,
   inTheWay,
   wrongNow,
-}
-
-/** `PI_CODING_AGENT_DIR` may begin with `~`. Of a project pi looks in the very folder it is started in. */
-function piFiles(machine: Machine, look: Look): readonly ConfigFile[] {
-  const { join, namedFromHome } = pathsOf(machine)
-  const { home, cwd } = machine
-  const folder = namedFromHome('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent')
-  const auth = join(folder, 'auth.json')
-  const models = join(folder, 'models.json')
-  const settings = join(folder, 'settings.json')
-  // In the home they are the user's own.
-  const extensions = cwd === home ? undefined : join(cwd, '.pi', 'extensions')
-  const json = { format: 'json', use: 'target' } as const
-  return [
-    // A login of before must be gone when the address changes: it would be sent there.
-    ...(look.exists(auth) ? [{ role: 'auth', path: auth, ...json, holdsSecret: true }] : []),
-    { role: 'models', path: models, ...json, holdsSecret: true },
-    { role: 'settings', path: settings, ...json, holdsSecret: false },
-    ...layersThere(look, settings, [
-      ['project', [join(cwd, '.pi', 'settings.json')]],
-      [
-        'project-code',
-        extensions ? look.entries(extensions).map((name) => join(extensions, name)) : [],
-      ],
-    ]),
-  ]
-}
-
-function readBackPi(texts: FileTexts): Settings {
-  const [models, settings] = [readModels(texts), readSettings(texts)]
-  const { providerId, model } = startingModel(settings)
-  const [broken] = [models, settings].flatMap(({ path, ignored }) =>
-    ignored === undefined ? [] : [brokenText(path, ignored)],
-  )
-  if (broken !== undefined) return { broken }
-  const lack = incompleteProvider(models)
-  const refused = lack && brokenText(models.path, lack)
-  if (providerId === undefined) return compact({ broken: refused })
-
-  const login = loginOf(texts, providerId)
-  return compact({
-    ...believedOf(providerOf(providers, models, providerId), model),
-    providerId,
-    ...readPiKey(texts, providerId),
-    broken: refused,
-    login:
-      login !== undefined && login['type'] !== 'api_key'
-        ? `the login for ${providerId} in auth.json`
-        : undefined,
-  })
-}
-
-function offersOfPi(texts: FileTexts): readonly string[] {
-  const { providerId = '' } = startingModel(readSettings(texts))
-  return providerOf(providers, readModels(texts), providerId).models.map(({ id }) => String(id))
-}
-
-function originsOfPi(texts: FileTexts): Origins {
-  const { providerId = '', model } = startingModel(readSettings(texts))
-  return compact({
-    baseUrl: originOf([readModels(texts)], [...providerPath(providers, providerId), 'baseUrl']),
-    model: model === undefined ? undefined : fileOf(texts, 'settings').path,
-  })
 }

@@ -1,21 +1,9 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, FileEdit, KeyChange, KeyPath, ListElement } from '../../edits/plan.ts'
+import type { ConfigValue, KeyChange, KeyPath, ListElement } from '../../edits/plan.ts'
 import { defaultModel, speaks } from '../../gateway/models/rules.ts'
-import type { Carried, CatalogModel } from '../../gateway/types.ts'
+import type { CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type {
-  Carrying,
-  Choice,
-  ClientModule,
-  ConfigFile,
-  FileText,
-  FileTexts,
-  Look,
-  ModelChoice,
-  Origins,
-  Settings,
-  Wanted,
-} from '../client.ts'
+import type { Choice, ClientModule, FileText, Look } from '../client.ts'
 import { outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse } from '../models.ts'
@@ -88,13 +76,110 @@ export const qwen: ClientModule = {
   deciding,
   interprets: { names: openText, values: openText },
   restartAdvice: 'Close every running Qwen Code and start it again.',
-  files: qwenFiles,
-  choose: chooseForQwen,
-  plan: planQwen,
-  carries,
-  readBack: readBackQwen,
+
+  files(machine, look) {
+    const { join, dirname, named } = pathsOf(machine)
+    const { home, cwd } = machine
+    const usual = join(home, '.qwen')
+    const own = named('QWEN_HOME') ?? usual
+    const managed = named('QWEN_CODE_SYSTEM_SETTINGS_PATH') ?? managedPath(machine)
+    const defaults =
+      named('QWEN_CODE_SYSTEM_DEFAULTS_PATH') ?? join(dirname(managed), 'system-defaults.json')
+    const target = join(own, 'settings.json')
+    // `.orig` (0.15.10) and `.corrupted`, with a number in 0.15.10.
+    const left = /^settings\.json\.(?:orig|corrupted(?:\.\d+)?)$/
+    const copies = look.entries(own).filter((name) => left.test(name))
+
+    return [
+      { role: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
+      ...layersThere(look, target, [
+        ['lower', [defaults]],
+        // In the home the project's folder is the user's own.
+        ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
+        ['project-code', cwd === home ? [] : [join(cwd, '.mcp.json')]],
+        ['managed', [managed]],
+        ['login', [join(own, 'oauth_creds.json')]],
+        ['copy', copies.map((name) => join(own, name))],
+        ['home-env', [join(home, '.env'), join(usual, '.env'), join(own, '.env')]],
+        ['project-env', projectEnvFile(machine, look)],
+      ]),
+    ]
+  },
+
+  choose(wanted) {
+    const choice = chooseOneModel(wanted, 'chat', {
+      knows: knowsWindow,
+      otherwise: 'Qwen Code takes 200,000 tokens for it.',
+    })
+    const listed = new Map(wanted.heard.catalog?.models.map((model) => [model.id, model]))
+    const list = offeredModels(wanted, choice.model, (one) => speaks(one, 'chat') !== false)
+    const offered = list.offered.map(({ contextWindow, ...model }) => {
+      const said = listed.get(model.id)?.contextWindow
+      return compact({ ...model, contextWindow: knowsWindow(model.id) ? said : contextWindow })
+    })
+
+    return { ...choice, ...list, offered }
+  },
+
+  plan(texts, choice) {
+    const file = fileOf(texts, 'settings')
+    return [editReadably(qwenName, file, ourKeys(file, choice), choice, readSettings)]
+  },
+
+  /** As 0.15.10 and 0.24.4 ask, the newest run against refusals of each (2026-11-23). */
+  carries(texts, { model, version }) {
+    const { value } = mergedSettings(texts)
+    const entry = entriesIn(value).find(({ id, envKey }) => id === model && envKey === keyVariable)
+    const named = numberIn(entry, ['generationConfig', 'samplingParams', 'max_tokens'])
+    // Of models of other families it was not run.
+    const isOlder = version?.startsWith('0.15.') || !knowsWindow(model)
+
+    return {
+      body: {
+        max_tokens: named ?? (isOlder ? oldOutputTokens : usualOutputTokens),
+        stream_options: { include_usage: true },
+      },
+      cures: outputLimitCures,
+    }
+  },
+
+  /** Of the protocols that it speaks this is about the one that a setup writes. */
+  readBack(texts) {
+    const { value, problem } = mergedSettings(texts)
+    const type = literalIn(value, paths.type)
+    if (problem !== undefined) return { broken: problem }
+    if (type !== 'openai') {
+      const hasLogin = type === 'qwen-oauth' && layersOf(texts, 'login').length > 0
+      return compact({ login: hasLogin ? "an account of Qwen Code's vendor" : undefined })
+    }
+
+    const { url, model, key, variable, entry } = inUse(value)
+    // Of the stronger file that gives the key.
+    const origin = originOf(ownFiles(texts), ['env', variable]) ?? fileOf(texts, 'settings').path
+    return compact({
+      root: url === undefined ? undefined : rootOf(url),
+      model,
+      key,
+      keyPath: key && origin,
+      contextWindow: numberIn(entry, paths.window),
+      headers: readHeaders(valueIn(entry, paths.headers)).headers,
+    })
+  },
+
   offers: (texts) => ownEntries(mergedSettings(texts).value).map(({ id }) => String(id)),
-  origins: originsOfQwen,
+
+  origins(texts) {
+    const files = ownFiles(texts)
+    const { value } = mergedSettings(texts)
+    const { entry } = inUse(value)
+    const entries = originOf(files, paths.entries)
+
+    return compact({
+      baseUrl: entry === undefined ? originOf(files, ['security', 'auth', 'baseUrl']) : entries,
+      model: originOf(files, paths.model) ?? entries,
+    })
+  },
+
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   forOneRun,
@@ -110,55 +195,6 @@ function knowsWindow(id: string): boolean {
 /** Such of them as it sends images to by itself (0.15.10, 2026-11-23). */
 function knowsToSee(id: string): boolean {
   return /^(?:.*\/)?(?:gpt-|claude-|gemini-|qwen.*(?:vl|omni))/i.test(id)
-}
-
-function chooseForQwen(wanted: Wanted): ModelChoice {
-  const choice = chooseOneModel(wanted, 'chat', {
-    knows: knowsWindow,
-    otherwise: 'Qwen Code takes 200,000 tokens for it.',
-  })
-  const listed = new Map(wanted.heard.catalog?.models.map((model) => [model.id, model]))
-  const list = offeredModels(wanted, choice.model, (one) => speaks(one, 'chat') !== false)
-  return {
-    ...choice,
-    ...list,
-    offered: list.offered.map(({ contextWindow, ...model }) => {
-      const said = listed.get(model.id)?.contextWindow
-      return compact({ ...model, contextWindow: knowsWindow(model.id) ? said : contextWindow })
-    }),
-  }
-}
-
-function qwenFiles(machine: Machine, look: Look): readonly ConfigFile[] {
-  const { join, dirname, named } = pathsOf(machine)
-  const { home, cwd } = machine
-  const usual = join(home, '.qwen')
-  const own = named('QWEN_HOME') ?? usual
-  const managed = named('QWEN_CODE_SYSTEM_SETTINGS_PATH') ?? managedPath(machine)
-  const defaults =
-    named('QWEN_CODE_SYSTEM_DEFAULTS_PATH') ?? join(dirname(managed), 'system-defaults.json')
-  const target = join(own, 'settings.json')
-  return [
-    { role: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
-    ...layersThere(look, target, [
-      ['lower', [defaults]],
-      // In the home the project's folder is the user's own.
-      ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
-      ['project-code', cwd === home ? [] : [join(cwd, '.mcp.json')]],
-      ['managed', [managed]],
-      ['login', [join(own, 'oauth_creds.json')]],
-      ['copy', copiesIn(own, look).map((name) => join(own, name))],
-      ['home-env', [join(home, '.env'), join(usual, '.env'), join(own, '.env')]],
-      ['project-env', projectEnvFile(machine, look)],
-    ]),
-  ]
-}
-
-/** What Qwen Code leaves of its settings: `.orig` (0.15.10) and `.corrupted`, with a number in 0.15.10. */
-function copiesIn(folder: string, look: Look): readonly string[] {
-  return look
-    .entries(folder)
-    .filter((name) => /^settings\.json\.(?:orig|corrupted(?:\.\d+)?)$/.test(name))
 }
 
 /** On macOS and Windows as its source says; on Linux tried through the variable. */
@@ -179,12 +215,6 @@ function projectEnvFile(machine: Machine, look: Look): readonly string[] {
   return []
 }
 
-/** @throws UserError `config-invalid`, `config-conflict` */
-function planQwen(texts: FileTexts, choice: Choice): readonly FileEdit[] {
-  const file = fileOf(texts, 'settings')
-  return [editReadably(qwenName, file, ourKeys(file, choice), choice, readSettings)]
-}
-
 function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const now = readFile(file)
   const { models } = choice
@@ -195,6 +225,12 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const lost = offered.some(({ id }) => id === ours[0]?.['id']) ? undefined : ours[0]
   const entry = found ?? lost
   const others = ours.filter((one) => one !== entry)
+  const listed = others.map((one) => {
+    const id = String(one['id'])
+    const isElsewhere = literalIn(one, ['baseUrl']) !== choice.root
+    return { id, path: pathOf(id), isElsewhere, isMarked: true as const }
+  })
+
   // A new one is known by its model too: others of ours may stand beside it.
   const first = { ...elementOf(models.model), isFirst: true } as const
   const existing = found ? pathOf(models.model) : ownEntry
@@ -202,7 +238,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
   const started = { ...chosen, ...compact({ contextWindow: models.contextWindow }) }
 
   return [
-    ...leavingKeys(file, listed(others, choice), offered, choice),
+    ...leavingKeys(file, listed, offered, choice),
     // Of an older layout only the client itself can make a newer one.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: choice.key, isSecret: true },
@@ -232,14 +268,6 @@ function pathOf(id: string): KeyPath {
 
 function elementOf(id: string): ListElement {
   return { element: { envKey: keyVariable, id } }
-}
-
-function listed(entries: readonly Table[], { root }: Choice) {
-  return entries.map((entry) => {
-    const id = String(entry['id'])
-    const isElsewhere = literalIn(entry, ['baseUrl']) !== root
-    return { id, path: pathOf(id), isElsewhere, isMarked: true as const }
-  })
 }
 
 /** What an entry becomes, be it that of another model, which `/model` offers beside the one in use. */
@@ -277,22 +305,6 @@ function entryKeys(
 const usualOutputTokens = 64_000
 const oldOutputTokens = 8000
 
-/** As 0.15.10 and 0.24.4 ask, the newest run against refusals of each (2026-11-23). */
-function carries(texts: FileTexts, { model, version }: Carrying): Carried {
-  const { value } = mergedSettings(texts)
-  const entry = entriesIn(value).find(({ id, envKey }) => id === model && envKey === keyVariable)
-  const named = numberIn(entry, ['generationConfig', 'samplingParams', 'max_tokens'])
-  // Of models of other families it was not run.
-  const isOlder = version?.startsWith('0.15.') || !knowsWindow(model)
-  return {
-    body: {
-      max_tokens: named ?? (isOlder ? oldOutputTokens : usualOutputTokens),
-      stream_options: { include_usage: true },
-    },
-    cures: outputLimitCures,
-  }
-}
-
 /** What it does not know of a model by its id: `capabilities` has no effect (0.15.10, 2026-11-23). */
 function toldOf({ id, images, contextWindow }: CatalogModel): Readonly<Record<string, ToldFact>> {
   const isNews = images !== undefined && images !== knowsToSee(id)
@@ -307,38 +319,4 @@ function limitOf({ maxOutputTokens: limit }: CatalogModel, { wanted }: Choice): 
   const isLimited = limit !== undefined && limit < usualOutputTokens
   const isAsked = isLimited || limit === wanted.named.maxOutputTokens
   return { value: isAsked ? limit : undefined, by: ['maxOutputTokens'] }
-}
-
-function originsOfQwen(texts: FileTexts): Origins {
-  const files = ownFiles(texts)
-  const { value } = mergedSettings(texts)
-  const { entry } = inUse(value)
-  const entries = originOf(files, paths.entries)
-  return compact({
-    baseUrl: entry === undefined ? originOf(files, ['security', 'auth', 'baseUrl']) : entries,
-    model: originOf(files, paths.model) ?? entries,
-  })
-}
-
-/** Of the protocols that it speaks this is about the one that a setup writes. */
-function readBackQwen(texts: FileTexts): Settings {
-  const { value, problem } = mergedSettings(texts)
-  const type = literalIn(value, paths.type)
-  if (problem !== undefined) return { broken: problem }
-  if (type !== 'openai') {
-    const hasLogin = type === 'qwen-oauth' && layersOf(texts, 'login').length > 0
-    return compact({ login: hasLogin ? "an account of Qwen Code's vendor" : undefined })
-  }
-
-  const { url, model, key, variable, entry } = inUse(value)
-  return compact({
-    root: url === undefined ? undefined : rootOf(url),
-    model,
-    key,
-    // Of the stronger file that gives the key.
-    keyPath:
-      key && (originOf(ownFiles(texts), ['env', variable]) ?? fileOf(texts, 'settings').path),
-    contextWindow: numberIn(entry, paths.window),
-    headers: readHeaders(valueIn(entry, paths.headers)).headers,
-  })
 }
