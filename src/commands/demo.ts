@@ -101,6 +101,7 @@ function makeThrowawayHome(
     machine.env['TMPDIR'] ?? machine.env['TEMP'] ?? (machine.os === 'win32' ? machine.home : '/tmp')
   const home = join(parent, `repoint-demo-${randomName()}`)
   files.mkdir(home, 0o700)
+
   const given = clients.flatMap(({ demoFiles = {} }) => Object.entries(demoFiles))
   for (const [name, text] of given) {
     const path = join(home, name)
@@ -142,6 +143,7 @@ function sessionIn(
       },
     },
   }
+
   return new Session(inside, { isJson: false })
 }
 

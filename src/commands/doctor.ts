@@ -277,6 +277,7 @@ function closed(
   repairs: readonly FileEdit[],
 ): readonly FileEdit[] {
   const open = secretFiles(session, state).filter(({ isOpen }) => isOpen)
+
   const others = repairs.filter((edit) => open.every(({ text }) => text.path !== edit.path))
   const closing = open.map(({ text, mode }): FileEdit => {
     const { path, format, holdsSecret, bytes } = text
@@ -292,6 +293,7 @@ function closed(
     }
     return { ...edit, mode: mode & ~0o077 }
   })
+
   return [...others, ...closing]
 }
 

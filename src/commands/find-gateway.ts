@@ -84,11 +84,13 @@ export async function findGateway(
     file: (path) => secretFile(session, path, '--header'),
   }
   const asked = (flags.header ?? []).map((text) => readHeader(text, sources))
+
   const given = known.key === undefined ? await keyByFlag(session, flags) : undefined
   const brought = preset.link ?? linkIn(given, flags)
   // The address of a link stands for one that nobody has named.
   const atLink = brought && { gateway: { baseUrl: known.baseUrl ?? brought.baseUrls[0] } }
   const typed = await findBaseUrl(session, flags, atLink ?? preset)
+
   const key =
     brought === undefined
       ? await findKey(session, flags, { preset, given, address: typed })
@@ -254,6 +256,7 @@ async function findBaseUrl(
   if (flags.baseUrl !== undefined) return clean(flags.baseUrl)
 
   const fromEnvironment = machine.env['REPOINT_BASE_URL']
+
   if (fromEnvironment && (flags.yes || !session.canAsk)) return clean(fromEnvironment)
   if (!session.canAsk) {
     throw new UserError({
@@ -287,6 +290,7 @@ async function findKey(
     const { key, notices } = cleanKey(text)
     return { value: key, notices, isAsked }
   }
+
   if (gateway?.key !== undefined) return { value: gateway.key }
   if (given !== undefined) return clean(given)
   if (!session.canAsk)
@@ -323,6 +327,7 @@ async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string 
 
   if (keyStdin) return asText(await keyFromStdin(session))
   if (keyFile !== undefined) return secretFile(session, keyFile, '--key-file')
+
   if (keyEnv === undefined) return env['REPOINT_API_KEY'] || undefined
   if (!/^[A-Za-z_]\w{0,63}$/.test(keyEnv))
     throw new UserError({
@@ -330,6 +335,7 @@ async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string 
       message: '--key-env takes the name of an environment variable, and this is none',
       hint: 'For a key itself use --key-stdin or --key-file.',
     })
+
   const value = env[keyEnv]
   if (value === undefined)
     throw new UserError({

@@ -147,6 +147,7 @@ async function showGateways(
 ): Promise<void> {
   if (gateways === undefined) session.say('Removes the list of gateways, which cannot be read')
   if (!gateways?.length) return
+
   // A client's gateway is known by its files alone.
   const users = usersOf(await clientsNow(session, []))
   for (const { name, baseUrl } of gateways) {

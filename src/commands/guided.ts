@@ -29,6 +29,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   session.say(
     'repoint points coding clients at your model gateway. Nothing changes until you say yes, and `repoint rollback` takes it back.',
   )
+
   const chosen = await askClients(session)
   const ids = oneOfEachFamily(chosen)
   return setup(session, {

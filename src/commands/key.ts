@@ -122,6 +122,7 @@ async function clientsSetUp(
       message: 'repoint has set up no client so far, so there is no key to change',
       hint: 'Set one up, for example: repoint codex',
     })
+
   const isNamed = ({ client }: SetUpClient) => rows.some((row) => row.family === client.family)
   return ids.length === 0 ? all : all.filter(isNamed)
 }

@@ -54,8 +54,10 @@ function sayModels(
     const alias = full === undefined ? [] : [`alias of ${full}`]
     return [...alias, ...(uses.get(id) ?? []).map(({ use }) => use)].join(', ')
   }
+
   const saysWindow = catalog.models.some(({ contextWindow }) => contextWindow !== undefined)
   const head = ['MODEL', 'SPEAKS', ...(saysWindow ? ['CONTEXT'] : []), 'CHOSEN FOR']
+
   const rows = catalog.models.map((model) => [
     model.id,
     spoken(model),

@@ -79,6 +79,7 @@ export async function rollback(
     const isElsewhere = (run: RunRecord) => run.files.some((file) => !isHere(file))
     return reportNothing(session, runsAsked(id, runs).find(isElsewhere), flags)
   }
+
   const { found } = prospect
   await refuseUnknownClient(session, found)
   refuseStrangeLogin(undoing, prospect)
@@ -87,6 +88,7 @@ export async function rollback(
   session.notice(...checkTargets(platform, found.plan))
   session.showNotices('warning')
   showWayBack(undoing, prospect)
+
   session.notice(...noticesOf(session, prospect))
 
   const wouldChange = found.files.some(({ action }) => action !== 'unchanged')

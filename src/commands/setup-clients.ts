@@ -35,9 +35,11 @@ function define() {
 export const command = commandOf(define, async (session, ids, flags) => {
   const { from } = flags
   const team = from === undefined ? undefined : await takeDefaults(session, from, flags)
+
   const isUnsaid = ids.length === 0 && team === undefined
   const link = isUnsaid ? await linkGiven(session, flags) : undefined
   const fromElsewhere = team?.clients.map(({ id }) => id) ?? [link?.client ?? []].flat()
+
   const clients = oneOfEachFamily(ids.length > 0 ? ids : fromElsewhere)
   if (clients.length === 0)
     throw new UserError({
@@ -76,9 +78,11 @@ async function takeDefaults(
       message: '--from and --base-url both name the address',
       hint: 'Keep one of them.',
     })
+
   const team = await fetchDefaults(session, from, flags)
   session.say(`${from} says:`)
   for (const line of spellDefaults(team).trimEnd().split('\n')) session.say(`  ${line}`)
+
   await session.agree(
     session.consent(flags.yes),
     { message: `Set up by this, and give the key to ${team.baseUrl}?`, default: false },

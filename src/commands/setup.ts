@@ -49,6 +49,7 @@ export function commandFor(row: ClientRow): ListedCommand {
     for (const flag of row.flags) command.addOption(asOption(flag))
     return withSetupFlags(command, 'the real client').addHelpText('after', examples(row.examples))
   }
+
   return commandOf(define, (session, flags, command) => {
     const named = setupOptions(row.flags, command)
     return setup(session, {
@@ -105,6 +106,7 @@ export async function setup(
     checkWishes(client, namedFor(request, client))
     if (flags.tryClient) expectInstalled(session, client)
   }
+
   const consent = session.consent(flags.yes)
   const kept = keptChoices(session, named, runs)
 
@@ -119,6 +121,7 @@ export async function setup(
   const consents = consentsOf(drafts)
   showPlan(run, drafts, { consents, isDetailed })
   session.showNotices('note')
+
   session.notice(...checkTargets(session.platform, plan))
   session.showNotices('note')
   session.notice(...consents)
@@ -143,6 +146,7 @@ export async function setup(
       ? { protocol: protocolOf(client, models), model: models.probeModel }
       : undefined,
   }
+
   acceptWhatIsKept(run, plan)
   const misread: UserError[] = []
   const [applied, remembered] = await keepingKey(session, used, (named) => [
@@ -161,6 +165,7 @@ export async function setup(
     applied.files.some(({ client, action }) => client === id && action !== 'unchanged'),
   )
   const toDo = await stopLeftRunning(session, changed, consent)
+
   const tried: Tried[] = []
   try {
     if (flags.tryClient) {
@@ -171,6 +176,7 @@ export async function setup(
     if (isLeftToClients) await takeBack(session, applied)
     throw error
   }
+
   if (isLeftToClients) rememberGateway(session, remembered)
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
@@ -240,6 +246,7 @@ function askToApply(
   const needed = consents.map(
     ({ message }) => `the plan needs your consent: ${message.replace(/\.$/, '')}`,
   )
+
   return session.agree(
     consent,
     {

@@ -74,6 +74,7 @@ export async function status(
       message: `No client is set up, and ${expect} was expected`,
       hint: 'Name the clients that have to be there: repoint status codex --expect NAME',
     })
+
   session.showNotices('warning')
   const isDrifted = isNowhere || told.some(({ drift }) => drift.length > 0)
   session.document({
@@ -222,6 +223,7 @@ function configured(session: Session, settings: Settings, origins: Origins): [st
     ['login', settings.login],
     ['broken', settings.broken],
   ]
+
   return rows.filter((row): row is [string, string] => row[1] !== undefined)
 }
 
@@ -248,6 +250,7 @@ function asDocument({ state, wanted, drift }: ClientReport) {
   }
   const { client, settings, origins, gateway, obstacles, files } = state
   const { key, root, headers = [], query, ...rest } = settings
+
   const protocol = protocolOf(client, settings)
   return {
     id: client.family,

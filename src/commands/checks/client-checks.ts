@@ -142,12 +142,14 @@ export function secretFiles(
   { settings, texts }: ClientState,
 ): readonly SecretFile[] {
   if (platform.machine.os === 'win32') return []
+
   const { keyPath, headers = [] } = settings
   const secrets = headers.filter(({ isSecret }) => isSecret).map(({ value }) => value)
   return texts.flatMap((text): SecretFile[] => {
     const isKey = text.path === keyPath
     const holdsHeader = text.use === 'target' && secrets.some((secret) => holds(text, secret))
     if (!isKey && !holdsHeader) return []
+
     const mode = platform.files.stat(text.path).mode & 0o777
     return [
       { text, what: isKey ? 'the key' : 'a secret header', mode, isOpen: (mode & 0o077) !== 0 },

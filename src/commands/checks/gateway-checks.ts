@@ -136,6 +136,7 @@ async function* askedChecks(
   const { client, settings, texts, version, clientTable } = examined
   const { access } = asked
   const list = await asked.catalog
+
   yield* checkProxy(access)
   await expectBelieved(client, { ...access, caFile: caFile ?? settings.caFile }, access)
   for (const one of authorityNotices(session, client, settings, caFile)) yield asWarning(one)
@@ -151,6 +152,7 @@ async function* askedChecks(
     () => sendersOf(session, client, protocol, by),
   )
   for (const one of await probes.askFor(client, choice)) yield probeCheck(protocol, list, one)
+
   yield* checkBalance(await asked.balance)
   yield* checkPicker(examined, list)
 }
@@ -245,6 +247,7 @@ function choiceOf(
     return client.choose({ named: {}, kept: options, heard }, version)
   }
   if (!(answer instanceof UserError)) return chosen(answer)
+
   const choice = resultOf(() => chosen(undefined))
   if (choice instanceof UserError) throw answer
   return choice

@@ -95,10 +95,12 @@ function rowsOf(
   const { state, findings, details = [] } = one
   const found = findings.map(({ result }) => result)
   const worst = (['problem', 'warning'] as const).find((result) => found.includes(result)) ?? 'ok'
+
   const lines = own.flatMap(({ result, message, cure }) => {
     if (result === 'ok') return isDetailed ? [`${marks.ok} ${message}`] : []
     return cure === undefined ? [message] : [message, `→ ${cure}`]
   })
+
   const label = `  ${marks[worst]} ${state.client.label.padEnd(width)}`
   return [
     [label, briefOf(one)],

@@ -32,11 +32,13 @@ export async function askCatalog(
 
   const preset = configured ? { gateway: configured } : { lastBaseUrl: runs[0]?.baseUrl }
   const { access, notices } = await findGateway(session, flags, preset)
+
   session.platform.ask.release()
   const finder = new GatewayFinder(access)
   const isExtra = flags.model !== undefined
   const asking = finder.askCatalog({ isExtra })
   const answer = await session.step('Asking the gateway for its models', asking)
+
   session.notice(...notices)
   if (answer instanceof UserError) {
     if (isExtra && mayStillServe(answer)) return { finder, answer }

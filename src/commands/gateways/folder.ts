@@ -96,6 +96,7 @@ function show(
     one.baseUrl,
   ])
   session.sayTable(['  FOLDER', 'GATEWAY', 'ADDRESS'], rows)
+
   for (const one of folders) {
     const failure = resultOf(() => gatewayOf(session, one))
     if (failure instanceof UserError) session.say(`! ${failure.message}`)

@@ -55,6 +55,7 @@ export const command = commandOf(define, async (session, word, exported, { check
       message: '`repoint gateways export` takes the name of a gateway',
       hint: 'repoint gateways export NAME > repoint.json',
     })
+
   settleFirst(session)
   if (exported !== undefined) return exportDefaults(session, exported)
   const saved = savedGateways(session)
@@ -79,7 +80,7 @@ export const command = commandOf(define, async (session, word, exported, { check
         keychain: one.key === undefined,
         proven: one.proven ?? null,
         clients: users.get(one.name) ?? [],
-        check: check ? checkDocument(checked, one.name) : undefined,
+        check: check ? checkDocument(checked.get(one.name)) : undefined,
       }
     }),
     warnings: session.notices,
@@ -98,6 +99,7 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
       message: `${name} is asked with a query, and a file of defaults holds none`,
       hint: 'Have each machine set up with the whole address: --base-url.',
     })
+
   const { messages } = rootsOf(saved)
   const messagesUrl = messages === baseUrl ? undefined : messages
   const users = (await clientsNow(session, runsSoFar(session))).filter(({ client, settings }) =>
@@ -106,6 +108,7 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
   const clients = users.map(({ client, options }): ClientDefaults => {
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
+
   session.platform.terminal.out(
     session.redact(spellDefaults({ name, baseUrl, messagesUrl, clients })),
   )
@@ -132,8 +135,7 @@ async function checkAll(
   return new Map(await session.step('Asking every gateway for one word', Promise.all(checks)))
 }
 
-function checkDocument(checked: GatewayChecks, name: string) {
-  const { failure, balance } = checked.get(name) ?? {}
+function checkDocument({ failure, balance }: GatewayCheck = {}) {
   if (failure === undefined) return { works: true, balance }
   const { code, message, hint } = failure
   return { works: false, code, message, hint }
@@ -150,21 +152,19 @@ function show(
     return
   }
   const now = session.platform.clock.now()
-  session.sayTable(
-    ['  NAME', 'ADDRESS', 'KEY', 'CLIENTS', 'PROVEN'],
-    all.map((one) => {
-      const { name, baseUrl, key, proven } = one
-      return [
-        `${users.has(name) ? '*' : ' '} ${name}`,
-        baseUrl,
-        `${shownKey(one)}${key === undefined ? ' (keychain)' : ''}`,
-        (users.get(name) ?? []).join(', ') || '-',
-        proven === undefined
-          ? 'never'
-          : `${sinceThen(proven.at, now)} by ${proven.protocol} ${proven.model}`,
-      ]
-    }),
-  )
+  const rows = all.map((one) => {
+    const { name, baseUrl, key, proven } = one
+    const by = proven && `${sinceThen(proven.at, now)} by ${proven.protocol} ${proven.model}`
+    return [
+      `${users.has(name) ? '*' : ' '} ${name}`,
+      baseUrl,
+      `${shownKey(one)}${key === undefined ? ' (keychain)' : ''}`,
+      (users.get(name) ?? []).join(', ') || '-',
+      by ?? 'never',
+    ]
+  })
+  session.sayTable(['  NAME', 'ADDRESS', 'KEY', 'CLIENTS', 'PROVEN'], rows)
+
   for (const { name, roots, headers = [], query, keyHeader } of all) {
     if (roots !== undefined)
       session.say(`  ${name} has chat at ${roots.chat}, messages at ${roots.messages}`)
@@ -173,8 +173,8 @@ function show(
       session.say(`  ${name} is asked with ${headers.map(shownHeader).join(', ')}`)
     if (query !== undefined) session.say(`  ${name} is asked with ${shownQuery(query)}`)
   }
-  for (const { name } of all) {
-    const { failure, balance } = checked.get(name) ?? {}
+
+  for (const [name, { failure, balance }] of checked) {
     if (balance !== undefined) session.say(`  ${name} has ${shownBalance(balance)} on its key`)
     if (failure === undefined) continue
     session.say(`! ${name}: ${failure.message}`)

@@ -163,6 +163,7 @@ function pointClient(
     },
     { ...asked, env },
   )
+
   const { resuming } = client
   const told =
     resuming && run.resumingKeeps

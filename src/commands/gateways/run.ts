@@ -73,6 +73,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   const given = isBare ? (name === undefined ? [] : [name, ...behind]) : commandBehind(self, behind)
   const named = isBare ? undefined : name
   refuseKeys(self)
+
   const { model, verify, timeout, byFolder, baseUrl } = self.opts()
   const folder = (named ?? baseUrl) === undefined ? folderHere(session) : undefined
   const [asItIs] = byFolder && folder === undefined ? given : []
@@ -83,6 +84,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
     baseUrl === undefined
       ? await remembered(session, folder ?? named, timeout)
       : { access: await unremembered(session, flags), saved: undefined }
+
   const isShell = given.length === 0
   const program = isShell ? shellOf(session) : given
   const asked: AskedRun = {
@@ -91,6 +93,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
     env: { ...platform.machine.env, ...compact({ NODE_EXTRA_CA_CERTS: access.caFile }) },
     folder: newFolder(platform),
   }
+
   const clients = await loadPrograms()
   const called = clientsCalled(session, clients, program[0]!)
   const installed = isShell ? firstInstalled(session, clients) : called.slice(0, 1)
@@ -99,6 +102,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
     verify ? catalogOf(session, access, saved) : undefined,
     installedVersions(session, installed),
   ])
+
   const target: Target = {
     access,
     catalog,

@@ -69,6 +69,7 @@ export async function proveSaved(
   const proof =
     last === undefined ? await firstProof(access) : { protocol: last, model: saved.proven!.model }
   const { protocol, model } = proof
+
   const user = users.find(({ client, settings }) => protocolOf(client, settings) === protocol)
   const sender = user && (await senderOf(session, user, proof))
 
@@ -90,6 +91,7 @@ async function senderOf(
 async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {
   const catalog = await catalogOrError(access)
   if (catalog instanceof UserError) throw adviseNamingModel(catalog)
+
   for (const { protocol, wouldUse } of await loadClients(familyRows)) {
     const [use] = wouldUse(catalog)
     if (use !== undefined) return { protocol, model: use.id }

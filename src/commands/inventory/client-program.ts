@@ -116,6 +116,7 @@ export function authoritiesOf(
 ): Authorities {
   const all = clients.map(({ binary }) => binary.authorities(env))
   const [alone] = all
+
   const of = clients.map(({ label }) => label).join(', ')
   if (alone !== undefined && all.length === 1) return { ...alone, of }
   return {
@@ -200,6 +201,7 @@ export async function stopLeftRunning(
       message: `A server that ${label} left running still holds the old key. Stop it?`,
       default: true,
     })
+
     const byHand = `Stop the server that ${label} left running; it still sends the old key: ${server.stopCommand}`
     const why = isWanted
       ? await session.step(`Stopping the server of ${label}`, server.stop())

@@ -215,6 +215,7 @@ export async function clientsInUse(
   const clients = await loadClients(wanted)
   return familyRows.flatMap((row) => {
     const ofFamily = clients.filter((client) => client.family === row.family)
+
     const [first] = ofFamily
     if (first === undefined) return []
     if (setUpAs(first, runs) === first.id) return first
@@ -255,6 +256,7 @@ export function stateOrFailure(
   const state = resultOf((): ClientState => {
     const now = clientNow(session, client, runs ?? [])
     const { texts } = now
+
     const isShown = ({ use, isOptional, bytes }: FileText) =>
       use === 'target' && !(isOptional && bytes === null)
     return {
@@ -321,6 +323,7 @@ function fileState(session: Session, file: FileText, runs: Runs | undefined): Fi
     changedKeys: [],
     ...more,
   })
+
   if (runs === undefined) return told(bytes === null ? 'absent' : 'unknown')
   if (run === undefined || recorded === undefined)
     return told(bytes === null ? 'absent' : 'not-ours')

@@ -142,6 +142,7 @@ export function driftSince(session: Session, state: ClientState, runs: Runs): Dr
     const more = all.length > manyKeys ? ` and ${all.length - manyKeys} more` : ''
     const keys = all.slice(0, manyKeys).join(', ') + more
     places.push(`${keys} in ${session.showPath(path)}, written by run ${setup.run.id}`)
+
     const { scope, holdsSecret, after } = setup.file
     if (scope === 'keys') repairs.push({ role, changes })
     else {

@@ -89,6 +89,7 @@ export function keychainProgram({ platform }: Session): { keychain: Keychain; pa
       'repoint knows no program of the keychain of Windows',
       'Without --keychain the key is kept in a file that others cannot read.',
     )
+
   const path = platform.processes.which(keychain.program)
   if (path !== undefined) return { keychain, path }
   throw failed(

@@ -26,9 +26,11 @@ function sweep(platform: Platform, folder: string): void {
   for (const name of files.readdir(folder)) {
     const [, pid, mark] = folderNames.exec(name) ?? []
     if (pid === undefined) continue
+
     attempt(() => {
       const path = join(folder, name)
       const { kind, uid, modifiedMs } = files.lstat(path)
+
       const isSeen = mark === placeMark(platform)
       const isGone = isSeen
         ? processes.startTime(Number(pid)) === undefined
@@ -65,6 +67,7 @@ export async function inFolder<Result>(
   const { files } = platform
   openState(platform)
   files.mkdir(folder, 0o700)
+
   try {
     for (const [name, text] of Object.entries(texts))
       createDurably(files, join(folder, name), Buffer.from(text), { mode: 0o600 })

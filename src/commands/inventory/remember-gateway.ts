@@ -64,6 +64,7 @@ export async function keepingKey<T>(
   const { keyInKeychain } = await import('./keychain.ts')
   const kept = keyInKeychain(session, entry, timeoutMs)
   const unlist = listFirst(session, entry)
+
   try {
     const earlier = await kept.store(key)
     try {
@@ -125,6 +126,7 @@ export function noteProof(
   const proven = { at: session.platform.clock.now().toISOString(), ...proof }
   const { keyHeader } = access
   const found = { roots: unusualRoots(access), keyHeader, proven }
+
   changeOrSay(session, (all) =>
     all.map((one) => (one.name === name ? compact({ ...one, ...found }) : one)),
   )
@@ -149,9 +151,11 @@ function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGat
   const { baseUrl, key, headers = [], query = [], keyHeader } = access
   const name = access.name ?? knownName(all, access) ?? freeName(all, baseUrl)
   const before = all.find((one) => one.name === name)
+
   const isSame = before?.baseUrl === baseUrl && isKeyOf(before, key)
   const earlier = isSame ? before.proven : undefined
   const isInKeychain = keychain || before?.maskedKey !== undefined
+
   return compact({
     name,
     baseUrl,

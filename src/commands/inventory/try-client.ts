@@ -39,6 +39,7 @@ export async function tryClient(
   const { pingArgs, pingEnv, answerIn } = client.binary
   const program = expectInstalled(session, client)
   const version = await installedVersion(session, client)
+
   const folder = newFolder(session.platform)
   const refusedBefore = await refusedKeys(access)
   const result = await inFolder(session.platform, folder, {}, () => {
@@ -51,36 +52,33 @@ export async function tryClient(
     return session.step(`Trying ${client.label}`, tried)
   })
   if (interrupt.aborted)
-    throw new UserError({
-      code: 'cancelled',
-      message: `Cancelled while ${client.label} was tried`,
-    })
+    throw new UserError({ code: 'cancelled', message: `Cancelled while ${client.label} was tried` })
 
   const clean = (text: string) => session.redact(printable(text.trim()))
-  if (result.exitStatus === 0 && (await refusedKeys(access)) !== refusedBefore)
+  const answer = answerIn?.(result.stdout)
+  const seeDoctor = `\`repoint doctor ${client.family}\``
+  if (result.exitStatus === 0) {
+    const said = clean(answer ?? (result.stdout || result.stderr)).slice(-maxShown)
+    if ((await refusedKeys(access)) === refusedBefore) return { client: client.id, said }
     throw new UserError({
       code: 'client-failed',
       message: `${client.label} sent another key first, which the gateway refused`,
-      hint: `A login or a variable of its own wins over its files: see \`repoint doctor ${client.family}\`.`,
+      hint: `A login or a variable of its own wins over its files: see ${seeDoctor}.`,
     })
-  if (result.exitStatus === 0)
-    return {
-      client: client.id,
-      said: clean(answerIn?.(result.stdout) ?? (result.stdout || result.stderr)).slice(-maxShown),
-    }
+  }
+
   const how =
     result.reason === 'timed-out'
       ? `did not answer within ${tryTimeoutMs / 1000} s`
       : `failed with status ${result.exitStatus ?? result.reason}`
-  const line =
-    answerIn?.(result.stdout) ??
-    `${result.stderr}\n${result.stdout}`
-      .split('\n')
-      .find((one) => /error|fail|denied|invalid|refused/i.test(one) && !/[{}"]/.test(one))
+  const lines = `${result.stderr}\n${result.stdout}`.split('\n')
+  const isError = (line: string) =>
+    /error|fail|denied|invalid|refused/i.test(line) && !/[{}"]/.test(line)
+  const line = answer ?? lines.find(isError)
   throw new UserError({
     code: 'client-failed',
     message: `${client.label} ${how}${line === undefined ? '' : `: ${clean(line).slice(0, maxShown)}`}`,
-    hint: `See \`repoint doctor ${client.family}\`, or run it by hand.`,
+    hint: `See ${seeDoctor}, or run it by hand.`,
   })
 }
 

@@ -20,11 +20,13 @@ export function isFromElsewhere(
     const [before, after] = [file.before, file.after].map((version) =>
       documentOf(file, copyOf(platform, version)),
     )
+
     return file.keys.some((path) => {
       const says = (value: ConfigValue | undefined) => isSaid(header, String(path.at(-1)), value)
       return says(after?.get(path)) && !says(before?.get(path))
     })
   }
+
   return runs
     .filter((run) => run.undoes === undefined && run.baseUrl !== baseUrl)
     .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))

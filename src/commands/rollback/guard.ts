@@ -45,6 +45,7 @@ export function prospectOf({ session, families }: Undoing, found: RollbackPlan):
     const ids = familyIds(id)
     return edits.some(({ client }) => ids.includes(client))
   })
+
   const outlooks = concerned.map((client): Outlook => {
     const before = readClientFiles(session, client)
     const after = asPlanned(before, edits)
@@ -78,10 +79,12 @@ export function refuseStrangeLogin(
     if (!isAtOwnRoot(client, future, runs)) continue
     // What is so already is no work of this rollback.
     if (isSameWay(present, future)) continue
+
     const own = runsOf(client, runs)
     const isOurs = login === undefined && key !== undefined
     if (isOurs && hasWritten(session, client, before, { runs: own, key })) continue
     if (waysBefore(session, client, before, own).some((way) => isSameWay(way, future))) continue
+
     const { baseUrl } = gatewayOf(session, client, future, runs)!
     throw new UserError({
       code: 'config-conflict',
@@ -100,6 +103,7 @@ export function refuseStrangeLogin(
 export async function refuseUnknownClient(session: Session, { plan }: RollbackPlan): Promise<void> {
   const unknown = plan.edits.filter((edit) => rows.every(({ id }) => id !== edit.client))
   if (unknown.length === 0) return
+
   const families = await loadClients(familyRows)
   const paths = families.flatMap((one) => readClientFiles(session, one)).map(({ path }) => path)
   const edit = unknown.find(({ path }) => paths.includes(path))
@@ -164,9 +168,11 @@ function waysBefore(
   const oldestFirst = runs.toReversed()
   const ways: Settings[] = []
   const written: RunRecord[] = []
+
   // What no run has written lay there as it does now.
   const all = oldestFirst.flatMap(({ files }) => files)
   let found = asRecorded(session, texts, all, 'before')
+
   for (const run of oldestFirst) {
     const { files } = run
     found = asRecorded(session, found, files, 'before')

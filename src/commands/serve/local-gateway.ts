@@ -100,9 +100,11 @@ function greeting(
     isNew ? `Key, printed this once: ${key}` : 'The gateway accepts the key that you gave.',
     `Every request shows at ${url}/ at once. Ctrl-C ends the gateway.`,
   ]
+
   if (!isLoopback(host))
     lines.push(`Careful: ${host} lets other machines in, and the log is theirs to read.`)
   if (upstream !== undefined) lines.push(`Requests are passed on to ${upstream.url}.`)
+
   return `${lines.join('\n')}\n`
 }
 
@@ -249,10 +251,12 @@ async function runBeside(
     env,
     signal: interrupt,
   }
+
   const called = clientsCalled(session, await loadPrograms(), command)
   const catalog = called.length > 0 ? (served ?? (await readCatalog(access))) : undefined
   const asked = { args, env, folder: newFolder(platform) }
   const versions = await installedVersions(session, called)
+
   const run = await pointProgram(session, called, { access, catalog, asked, versions })
   session.showNotices('note')
   const result = await withFiles(platform, asked.folder, run.files, () =>
@@ -269,6 +273,7 @@ export function logLine(request: LoggedRequest): string {
     modelServed === undefined || modelServed === modelAsked
       ? modelAsked
       : `${modelAsked} -> ${modelServed}`
+
   const parts = [
     request.at.toISOString(),
     request.status ?? '-',

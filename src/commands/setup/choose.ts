@@ -120,6 +120,7 @@ export function lostModels(
   { catalog, refused }: Heard,
 ): readonly string[] {
   if (catalog === undefined) return []
+
   const asked = modelsOf({ ...memories, smallModel: undefined })
   return modelsOf(memories).filter((id) => {
     const said = listing(catalog, id, protocolOf(client, memories))
@@ -152,12 +153,14 @@ export async function chooseModels(asking: Asking): Promise<ModelChoice | undefi
   const { run, access, client, version, heard, refusal } = asking
   const { missing } = heard
   const wanted = wantedFor(run, client, access, heard)
+
   if (refusal !== undefined && heard.catalog === undefined)
     return chooseByPerson(asking, wanted, refusal)
   try {
     return client.choose(wanted, version)
   } catch (error) {
     if (!isUndecided(error)) throw error
+
     const isNamed = modelsOf(wishesOf(wanted)).length > 0
     const reason = missing === undefined || isNamed ? error : adviseNamingModel(missing)
     // An address or a key that is at fault is asked for again.

@@ -96,6 +96,7 @@ async function fetched(
     timeoutMs: timeout * 1000,
     caFile,
   })
+
   const result = await request(access, {
     method: 'GET',
     url: access.baseUrl,

@@ -51,6 +51,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
   const wanted = wantedFor(run, client, access, heard)
   const models = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const texts = readClientFiles(session, client)
+
   const choice: Choice = {
     root: rootOf(access, protocolOf(client, models)),
     key: access.key,
@@ -67,6 +68,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     wanted,
     earlier: await earlierOf(run, texts),
   }
+
   const { root, providerId } = choice
   const obstacles = [
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
@@ -74,6 +76,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     ...openPlaces(session, texts),
   ]
   if (consent !== 'ask') expectNotLedAstray(client, obstacles)
+
   const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
   const edits = client.plan(texts, { ...choice, repairs })
   expectUnblocked(client, obstacles)
@@ -191,12 +194,14 @@ export function expectReadBack(client: Client, texts: FileTexts, access: Gateway
   const after = client.readBack(texts)
   const { root, key, keyHeader, alsoSendsTo, broken, login } = after
   const right = rootOf(access, protocolOf(client, after))
+
   const isThere = root === right && alsoSendsTo === undefined
   const isKey = key === access.key && keyHeader === access.keyHeader
   const { headers = [], query = [] } = access
   const isAllSent =
     headers.every((one) => isAmong(one, after.headers)) &&
     query.every((one) => isAmong(one, after.query))
+
   if (isThere && isKey && isAllSent) return
   throw new UserError({
     code: 'internal',

@@ -77,6 +77,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
   for (let tries = 1; ; tries++) {
     const found = await findGateway(session, flags, preset)
     const run = found.link === undefined ? given : withLink(given, found.link)
+
     expectNameFor(session, flags.name, found.access.baseUrl)
     for (const client of run.clients) expectSendable(client, found.access)
     try {
@@ -183,6 +184,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
 
   await withPickedModel(run, undefined)
   const programs = await programsOf(session, run)
+
   const chosen = clients.map((client): [Client, Chosen] => {
     const { version, clientTable } = programs.get(client)!
     const heard = { ...unheard, clientTable }
@@ -233,6 +235,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       'Asking the gateway for its models',
       Promise.all([finder.askCatalog({ isExtra }), programsOf(session, given)]),
     )
+
     const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (missing !== undefined && !mayStillServe(missing)) throw missing
     left = askBalanceBeside(finder.access, catalog)
@@ -332,6 +335,7 @@ async function askAll(
   const answers = Promise.all(
     all.map(async ([client, { models }]) => [client, await probes.askFor(client, models)] as const),
   )
+
   const asking =
     names.size === 0
       ? answers

@@ -65,6 +65,7 @@ export function reportSetup(
     for (const { path, note } of applied.files)
       if (note !== undefined) session.say(`  ${session.showPath(path)}: ${note}`)
   }
+
   for (const { client, said } of tried) session.say(`  ${client} says: ${said}`)
   for (const line of toType) session.say(`  ${line}`)
 
