@@ -61,7 +61,6 @@ export function gatewayCommand(name: string) {
     .addOption(timeoutOption())
 }
 
-/** The name of a remembered gateway. */
 export class GatewayArgument<Usage extends string> extends Argument<Usage> {}
 
 /** Somebody else's command, with its own words. */
@@ -72,7 +71,6 @@ export function clientArgument(description: string) {
   return new Argument('[client]', description).choices(rows.map(({ id }) => id))
 }
 
-/** Any of them. */
 export function clientsArgument(description: string) {
   return new Argument('[clients...]', description).choices(rows.map(({ id }) => id))
 }

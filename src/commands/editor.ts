@@ -15,7 +15,6 @@ import type { Session } from './screen/session.ts'
 interface Editor {
   readonly label: string
   readonly limits: readonly string[]
-  /** What goes where. */
   readonly fields: (typed: Typed) => readonly (readonly [field: string, value: string])[]
 }
 

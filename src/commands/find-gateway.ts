@@ -37,7 +37,6 @@ export interface Preset {
 }
 
 export interface GatewayInUse extends Gateway {
-  /** Of the client that uses it. */
   readonly family: string
   readonly label: string
   readonly key: string
@@ -93,7 +92,7 @@ export async function findGateway(
 
   const key =
     brought === undefined
-      ? await findKey(session, flags, { preset, given, address: typed })
+      ? await findKey(session, flags, preset, { key: given, address: typed })
       : { value: brought.key, link: brought }
   session.hide(key.value)
   const { link } = key
@@ -275,15 +274,13 @@ async function findBaseUrl(
   return clean(answer, true)
 }
 
-/** @param known `given`: what a flag or the environment says */
 async function findKey(
   session: Session,
   flags: GatewayFlags,
-  known: { readonly preset: Preset; readonly given: string | undefined; readonly address: Sourced },
+  { gateway, inUse = [] }: Preset,
+  typed: { readonly key: string | undefined; readonly address: Sourced },
 ): Promise<Sourced> {
-  const { given } = known
-  const { gateway, inUse = [] } = known.preset
-  const { value: baseUrl, isAsked: isAddressTyped } = known.address
+  const { value: baseUrl, isAsked: isAddressTyped } = typed.address
   const clean = (text: string, isAsked = false): Sourced => {
     const link = linkIn(text, flags)
     if (link !== undefined) return { value: link.key, isAsked, link }
@@ -292,7 +289,7 @@ async function findKey(
   }
 
   if (gateway?.key !== undefined) return { value: gateway.key }
-  if (given !== undefined) return clean(given)
+  if (typed.key !== undefined) return clean(typed.key)
   if (!session.canAsk)
     throw new UserError({
       code: 'key-missing',

@@ -214,7 +214,6 @@ async function askToGo(
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 }
 
-/** The command that undoes this. */
 function wayOutOf({ isRedo }: RollbackPlan): string {
   return isRedo ? 'repoint rollback' : 'repoint rollback --redo'
 }
@@ -245,13 +244,11 @@ function showWayBack({ session, runs, families }: Undoing, { found, outlooks }: 
   }
 }
 
-/** Whether a file of the client changes. */
 function isConcerned({ id }: Client, files: Applied['files']): boolean {
   const changed = files.filter(({ action }) => action !== 'unchanged')
   return changed.some(({ client }) => familyIds(id).includes(client))
 }
 
-/** What becomes of the keys of a file. */
 function describedChanges({ plan }: RollbackPlan, path: string): string[] {
   const edit = plan.edits.find((one) => one.path === path)
   return edit === undefined ? [] : describeChanges(edit)
@@ -308,7 +305,6 @@ function listRecorded(session: Session, asked: Runs): number {
   return 0
 }
 
-/** The runs of the client that is named. */
 function runsAsked(id: string | undefined, runs: Runs): Runs {
   return id === undefined ? runs : runsOf({ id }, runs)
 }

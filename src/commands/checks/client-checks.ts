@@ -9,7 +9,6 @@ import type { ClientState } from '../inventory/client-state.ts'
 import { type Drifted, driftSince } from '../inventory/drift.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
-/** What was found. */
 export interface Finding {
   /** The client's family, or `machine`. Absent: the client that was looked at. */
   readonly about?: string
@@ -40,7 +39,6 @@ interface Circumstances {
   readonly runs?: Runs | undefined
 }
 
-/** One of the checks of a client's files. */
 type FileCheck = (
   session: Session,
   state: ClientState,
@@ -127,7 +125,6 @@ function* checkLeftRunning({ platform }: Session, { client }: ClientState): Gene
     }
 }
 
-/** A file of a client with a secret in it. */
 interface SecretFile {
   readonly text: FileText
   readonly what: 'the key' | 'a secret header'

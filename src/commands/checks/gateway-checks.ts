@@ -22,14 +22,12 @@ import type { Session } from '../screen/session.ts'
 import { type Probed, Probes, sendersOf } from '../setup/probes.ts'
 import { asWarning, type Examined, type Finding, failedCheck } from './client-checks.ts'
 
-/** How gateways are asked. */
 type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
 
 /** A gateway that is asked once for all the clients that use it with the same key. */
 interface AskedGateway {
   readonly access: GatewayAccess
   readonly catalog: Promise<Catalog | UserError>
-  /** What is left on the key. */
   readonly balance: Promise<Balance | undefined>
 }
 

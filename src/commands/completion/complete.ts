@@ -3,7 +3,6 @@ import { commandOf, ForeignArgument, GatewayArgument } from '../command.ts'
 import { rememberedModels } from '../inventory/model-cache.ts'
 import { gatewaysIfReadable } from '../inventory/saved-gateways.ts'
 
-/** What can stand in the place of a word. */
 export interface Candidate {
   readonly word: string
   readonly description: string
@@ -40,7 +39,6 @@ export const command = commandOf(define, (session, words, { typed }, self) => {
 
 /** Words that are not in the program. */
 interface OtherWords {
-  /** Names of remembered gateways. */
   readonly gateways: () => readonly string[]
   /** Of the last catalog. */
   readonly models: () => readonly string[]

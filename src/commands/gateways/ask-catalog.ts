@@ -10,7 +10,6 @@ import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import { rememberModels } from '../inventory/model-cache.ts'
 import type { Session } from '../screen/session.ts'
 
-/** Of a command that may name a model. */
 type CatalogFlags = GatewayFlags & { readonly model?: string }
 
 /**
@@ -49,7 +48,6 @@ export async function askCatalog(
   return { finder, answer }
 }
 
-/** What a client is to a proof of one model. */
 interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocol' | 'sends'>
   readonly choose: (catalog: Catalog | undefined) => Models

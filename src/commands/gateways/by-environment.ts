@@ -128,7 +128,6 @@ function isSecret(value: string, headers: readonly ExtraHeader[] = []): boolean 
 /** Stands where the key would. */
 const keyMark = '<your key>'
 
-/** How a shell says it. */
 interface Spelling {
   quoted(text: string): string
   /** Sets a variable to what an expression gives. */

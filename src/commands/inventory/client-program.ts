@@ -244,7 +244,6 @@ export function nowRun(session: Session, clients: readonly Client[]): string {
   return `Now run: ${[...new Set(commands)].join(', or ')}`
 }
 
-/** The clients that are not on this machine, in one line. */
 export function absentText(clients: readonly Pick<Client, 'label'>[]): string {
   return `Not installed, and not set up: ${clients.map(({ label }) => label).join(', ')}`
 }

@@ -9,7 +9,6 @@ import { copyOf } from '../../transaction/state.ts'
 import { changesTo } from '../../transaction/undo-file.ts'
 import type { Session } from '../screen/session.ts'
 
-/** A file as one run recorded it. */
 export interface WrittenFile {
   readonly run: RunRecord
   readonly file: RecordedFile

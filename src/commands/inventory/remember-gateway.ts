@@ -18,7 +18,6 @@ export interface AnsweredQuestion {
   readonly model: string
 }
 
-/** A gateway that a setup has used. */
 interface Used {
   /** Without a name one is found. */
   readonly access: Omit<GatewayAccess, 'env' | 'signal'>
@@ -107,7 +106,6 @@ export function rememberGateway(session: Session, used: Used): void {
   changeOrSay(session, asNewest(session, used))
 }
 
-/** The list with a gateway as the newest. */
 export function asNewest({ platform }: Session, used: Used): GatewaysChange {
   const now = platform.clock.now()
   return (all) => {

@@ -40,7 +40,6 @@ export function keptChoices(
   return new Map(kept)
 }
 
-/** What is named now for a client. */
 export function namedFor({ optionsOf }: Pick<SetupRequest, 'optionsOf'>, { id }: Client): Wishes {
   return optionsOf?.(id) ?? {}
 }
@@ -134,7 +133,6 @@ export interface Asking {
   readonly run: SetupRun
   readonly access: GatewayAccess
   readonly client: Client
-  /** Of the installed client. */
   readonly version: string | undefined
   readonly heard: Heard
   /** Why the gateway does not serve what was chosen first. */

@@ -13,7 +13,6 @@ export interface Probed {
   readonly result: PromiseSettledResult<ProbeResult>
 }
 
-/** As `probe` of a gateway. */
 type ProbeOne = (
   protocol: ProtocolName,
   model: string,
@@ -70,7 +69,6 @@ export class Probes {
     return senders
   }
 
-  /** @throws UserError as `probe` does */
   #ask(
     protocol: ProtocolName,
     model: string,

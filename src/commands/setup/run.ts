@@ -6,7 +6,6 @@ import type { SetupFlags } from '../command.ts'
 import type { Preset } from '../find-gateway.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
-/** What a setup is asked for. */
 export interface SetupRequest {
   /** The word of the command line; `setup` when several clients are set up in one run. */
   readonly command: string
