@@ -149,11 +149,11 @@ async function showGateways(
   if (!gateways?.length) return
 
   // A client's gateway is known by its files alone.
-  const users = usersOf(await clientsNow(session, []))
-  for (const { name, baseUrl } of gateways) {
-    const by = users.get(name)?.join(', ')
-    const still = by === undefined ? '' : `; still used by ${by}`
-    session.say(`Removes gateway ${name} and its key: ${baseUrl}${still}`)
+  const clients = await clientsNow(session, [])
+  for (const one of gateways) {
+    const by = usersOf(one, clients).map(({ client }) => client.id)
+    const still = by.length === 0 ? '' : `; still used by ${by.join(', ')}`
+    session.say(`Removes gateway ${one.name} and its key: ${one.baseUrl}${still}`)
   }
 }
 

@@ -5,7 +5,6 @@ import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { rootsOf } from '../gateway/roots.ts'
 import type { Gateway, Roots } from '../gateway/types.ts'
 import type { SavedGateway } from '../transaction/gateways.ts'
-import type { Runs } from '../transaction/record.ts'
 import {
   clientsArgument,
   commandOf,
@@ -14,7 +13,13 @@ import {
   type GatewayFlags,
   gatewayCommand,
 } from './command.ts'
-import { type ClientNow, clientsNow, noteLeftOut, whyNotSetUp } from './inventory/client-state.ts'
+import {
+  clientsSetUp,
+  type LeftOut,
+  noteLeftOut,
+  type SetUpClient,
+  whyNotSetUp,
+} from './inventory/client-state.ts'
 import { savedGateway } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
@@ -45,11 +50,6 @@ function gatewayOrClient() {
   return argument
 }
 
-/** A client that repoint has set up, and where. */
-interface SetUpClient extends ClientNow {
-  readonly gateway: Gateway
-}
-
 /** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
 export const command = commandOf(define, async (session, word, more, flags) => {
   const runs = begin(session)
@@ -57,13 +57,15 @@ export const command = commandOf(define, async (session, word, more, flags) => {
   const ids = word !== undefined && isClient ? [word, ...more] : more
   const saved = word === undefined || isClient ? undefined : savedGateway(session, word)
 
-  const clientsHere = await clientsSetUp(session, runs, ids)
+  const { here, leftOut } = await clientsSetUp(session, runs)
+  const clientsHere = clientsNamed(here, leftOut, ids)
   const gateway = saved
     ? placeOf(saved, clientsHere)
     : await gatewayToKey(session, clientsHere, flags)
   const affected = clientsHere.filter((one) => isOn(one, gateway))
   const { baseUrl } = gateway
-  if (ids.length === 0) await noteLeftOut(session, runs, (setup) => setup.baseUrl === baseUrl)
+  const leftThere = leftOut.filter(({ setup }) => setup.baseUrl === baseUrl)
+  if (ids.length === 0) noteLeftOut(session, leftThere)
 
   return setup(
     session,
@@ -101,30 +103,28 @@ function placeOf(
 }
 
 /** @throws UserError `usage` where none is set up, or one that is named is not; `config-invalid` */
-async function clientsSetUp(
-  session: Session,
-  runs: Runs,
+function clientsNamed(
+  here: readonly SetUpClient[],
+  leftOut: readonly LeftOut[],
   ids: readonly string[],
-): Promise<readonly SetUpClient[]> {
-  const all = (await clientsNow(session, runs)).filter(
-    (one): one is SetUpClient => one.isSetUp && one.gateway !== undefined,
-  )
-  const rows = ids.map(rowOf)
-  const missing = rows.find(({ family }) => all.every(({ client }) => client.family !== family))
-
+): readonly SetUpClient[] {
+  const named = ids.map(rowOf)
+  const missing = named.find(({ family }) => here.every(({ client }) => client.family !== family))
   if (missing !== undefined) {
-    const message = `${missing.label} has not been set up by repoint`
-    const hint = `Set it up: repoint ${missing.id} --base-url URL`
-    throw await whyNotSetUp(session, runs, { message, hint }, missing.family)
+    const ofFamily = leftOut.filter(({ client }) => client.family === missing.family)
+    throw whyNotSetUp(ofFamily, {
+      message: `${missing.label} has not been set up by repoint`,
+      hint: `Set it up: repoint ${missing.id} --base-url URL`,
+    })
   }
-  if (all.length === 0)
-    throw await whyNotSetUp(session, runs, {
+  if (here.length === 0)
+    throw whyNotSetUp(leftOut, {
       message: 'repoint has set up no client so far, so there is no key to change',
       hint: 'Set one up, for example: repoint codex',
     })
 
-  const isNamed = ({ client }: SetUpClient) => rows.some((row) => row.family === client.family)
-  return ids.length === 0 ? all : all.filter(isNamed)
+  const isNamed = ({ client }: SetUpClient) => named.some(({ family }) => family === client.family)
+  return ids.length === 0 ? here : here.filter(isNamed)
 }
 
 /** Each root as a client has it that speaks the protocol. */

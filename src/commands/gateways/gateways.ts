@@ -10,7 +10,6 @@ import { commandOf, examples, GatewayArgument, timeoutOption } from '../command.
 import { type ClientNow, clientsNow, usersOf } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
-  isUsedBy,
   noneRemembered,
   savedGateway,
   savedGateways,
@@ -60,13 +59,12 @@ export const command = commandOf(define, async (session, word, exported, { check
   if (exported !== undefined) return exportDefaults(session, exported)
   const saved = savedGateways(session)
   const clients = await clientsNow(session, runsSoFar(session))
-  const users = usersOf(clients)
   const checked: GatewayChecks = check
     ? await checkAll(session, saved, { clients, timeout })
     : new Map()
   const all = check ? savedGateways(session) : saved
 
-  show(session, all, users, checked)
+  show(session, all, clients, checked)
   session.showNotices('warning')
   session.document({
     command: 'gateways',
@@ -79,7 +77,7 @@ export const command = commandOf(define, async (session, word, exported, { check
         query: query && shownQuery(query),
         keychain: one.key === undefined,
         proven: one.proven ?? null,
-        clients: users.get(one.name) ?? [],
+        clients: idsOf(usersOf(one, clients)),
         check: check ? checkDocument(checked.get(one.name)) : undefined,
       }
     }),
@@ -102,9 +100,7 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
 
   const { messages } = rootsOf(saved)
   const messagesUrl = messages === baseUrl ? undefined : messages
-  const users = (await clientsNow(session, runsSoFar(session))).filter(({ client, settings }) =>
-    isUsedBy(saved, client, settings),
-  )
+  const users = usersOf(saved, await clientsNow(session, runsSoFar(session)))
   const clients = users.map(({ client, options }): ClientDefaults => {
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
@@ -123,7 +119,7 @@ async function checkAll(
 ): Promise<GatewayChecks> {
   const checks = all.map(async (one): Promise<[string, GatewayCheck]> => {
     try {
-      const users = by.clients.filter(({ client, settings }) => isUsedBy(one, client, settings))
+      const users = usersOf(one, by.clients)
       const access = await proveSaved(session, one, by.timeout * 1000, users)
       return [one.name, { balance: await balanceOf(access) }]
     } catch (error) {
@@ -135,6 +131,10 @@ async function checkAll(
   return new Map(await session.step('Asking every gateway for one word', Promise.all(checks)))
 }
 
+function idsOf(clients: readonly ClientNow[]): readonly string[] {
+  return clients.map(({ client }) => client.id)
+}
+
 function checkDocument({ failure, balance }: GatewayCheck = {}) {
   if (failure === undefined) return { works: true, balance }
   const { code, message, hint } = failure
@@ -144,7 +144,7 @@ function checkDocument({ failure, balance }: GatewayCheck = {}) {
 function show(
   session: Session,
   all: readonly SavedGateway[],
-  users: ReadonlyMap<string, readonly string[]>,
+  clients: readonly ClientNow[],
   checked: GatewayChecks,
 ): void {
   if (all.length === 0) {
@@ -154,12 +154,13 @@ function show(
   const now = session.platform.clock.now()
   const rows = all.map((one) => {
     const { name, baseUrl, key, proven } = one
+    const users = idsOf(usersOf(one, clients))
     const by = proven && `${sinceThen(proven.at, now)} by ${proven.protocol} ${proven.model}`
     return [
-      `${users.has(name) ? '*' : ' '} ${name}`,
+      `${users.length > 0 ? '*' : ' '} ${name}`,
       baseUrl,
       `${shownKey(one)}${key === undefined ? ' (keychain)' : ''}`,
-      (users.get(name) ?? []).join(', ') || '-',
+      users.join(', ') || '-',
       by ?? 'never',
     ]
   })
@@ -180,5 +181,5 @@ function show(
     session.say(`! ${name}: ${failure.message}`)
     if (failure.hint !== undefined) session.say(`  ${failure.hint}`)
   }
-  if (users.size > 0) session.remark('`*`: in use.')
+  if (clients.some(({ gateway }) => gateway?.name !== undefined)) session.remark('`*`: in use.')
 }

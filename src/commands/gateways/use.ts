@@ -11,7 +11,7 @@ import {
   oneOfEachFamily,
   timeoutOption,
 } from '../command.ts'
-import { clientsNow, noteLeftOut, whyNotSetUp } from '../inventory/client-state.ts'
+import { clientsSetUp, noteLeftOut, whyNotSetUp } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
 import {
   noneRemembered,
@@ -87,11 +87,11 @@ async function askName(session: Session): Promise<string> {
  */
 async function clientsFor(session: Session, name: string | undefined): Promise<readonly string[]> {
   const runs = runsSoFar(session)
-  await noteLeftOut(session, runs)
-  const now = await clientsNow(session, runs)
-  const setUp = now.filter(({ isSetUp }) => isSetUp).map(({ client }) => client.id)
+  const { here, leftOut } = await clientsSetUp(session, runs)
+  noteLeftOut(session, leftOut)
+  const setUp = here.map(({ client }) => client.id)
   if (setUp.length === 0)
-    throw await whyNotSetUp(session, runs, {
+    throw whyNotSetUp(leftOut, {
       message: 'No client is set up that could be pointed at another gateway',
       hint: `Name the clients, for example: repoint use ${name ?? 'NAME'} ${rows[0]!.id}`,
     })

@@ -20,6 +20,7 @@ import { resultOf, UserError } from '../../errors.ts'
 import { gatewayAt, isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
+import type { SavedGateway } from '../../transaction/gateways.ts'
 import { endOf } from '../../transaction/history.ts'
 import type { RunRecord, Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
@@ -125,65 +126,66 @@ function inForce(client: Client, runs: Runs): RunRecord | undefined {
   return newest && isSetupRun(newest) && newest.baseUrl !== '' ? newest : undefined
 }
 
-/** A client that repoint has set up, and whose files cannot be read now: nobody knows what it points at. */
-interface LeftOut {
+/** A client that repoint has set up. */
+export interface SetUpClient extends ClientNow {
+  readonly gateway: Gateway
+}
+
+/** One whose files cannot be read now: nobody knows what it points at. */
+export interface LeftOut {
   readonly client: Client
   readonly setup: RunRecord
   readonly why: string
 }
 
-async function leftOut(session: Session, runs: Runs): Promise<readonly LeftOut[]> {
-  return (await clientsInUse(session, runs)).flatMap((client) => {
+/** The clients that repoint has set up. */
+export async function clientsSetUp(
+  session: Session,
+  runs: Runs,
+): Promise<{ readonly here: readonly SetUpClient[]; readonly leftOut: readonly LeftOut[] }> {
+  const here: SetUpClient[] = []
+  const leftOut: LeftOut[] = []
+  for (const client of await clientsInUse(session, runs)) {
+    const now = resultOf(() => clientNow(session, client, runs))
+    const why = whyUnreadable(now)
     const setup = inForce(client, runs)
-    const why = setup && whyUnreadable(session, client)
-    return setup === undefined || why === undefined ? [] : [{ client, setup, why }]
-  })
+    if (isSetUpClient(now)) here.push(now)
+    else if (why !== undefined && setup !== undefined) leftOut.push({ client, setup, why })
+  }
+  return { here, leftOut }
+}
+
+function isSetUpClient(now: ClientNow | UserError): now is SetUpClient {
+  return !(now instanceof UserError) && now.isSetUp
+}
+
+function whyUnreadable(now: ClientNow | UserError): string | undefined {
+  if (now instanceof UserError) return now.message
+  const { root, broken } = now.settings
+  return root === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
 }
 
 const correctIt = 'Correct the file by hand, then run the command again.'
 
-/** Says which clients are left out. @param isMeant by the last setup of a client */
-export async function noteLeftOut(
-  session: Session,
-  runs: Runs,
-  isMeant: (setup: RunRecord) => boolean = () => true,
-): Promise<void> {
-  for (const { client, setup, why } of await leftOut(session, runs))
-    if (isMeant(setup))
-      session.notice({
-        code: 'client-left-out',
-        message: `${client.label} is left out: ${why}`,
-        hint: correctIt,
-      })
+/** Says which clients are left out. */
+export function noteLeftOut(session: Session, leftOut: readonly LeftOut[]): void {
+  for (const { client, why } of leftOut) {
+    const message = `${client.label} is left out: ${why}`
+    session.notice({ code: 'client-left-out', message, hint: correctIt })
+  }
 }
 
-/**
- * Why a client that is meant is not among those that are set up: its files cannot be read, or
- * `otherwise`.
- *
- * @param family absent: any is meant
- */
-export async function whyNotSetUp(
-  session: Session,
-  runs: Runs,
+/** Why a client that is meant is not among those that are set up: the first of these, or `otherwise`. */
+export function whyNotSetUp(
+  [broken]: readonly LeftOut[],
   otherwise: { readonly message: string; readonly hint: string },
-  family?: string,
-): Promise<UserError> {
-  const all = await leftOut(session, runs)
-  const broken = all.find(({ client }) => family === undefined || client.family === family)
+): UserError {
   if (broken === undefined) return new UserError({ code: 'usage', ...otherwise })
   return new UserError({
     code: 'config-invalid',
     message: `${broken.client.label} is set up, and what it points at cannot be told: ${broken.why}`,
     hint: correctIt,
   })
-}
-
-function whyUnreadable(session: Session, client: Client): string | undefined {
-  const settings = resultOf(() => client.readBack(readClientFiles(session, client)))
-  if (settings instanceof UserError) return settings.message
-  const { root, broken } = settings
-  return root === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
 }
 
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
@@ -232,13 +234,12 @@ export async function clientsNow(session: Session, runs: Runs): Promise<readonly
   })
 }
 
-/** The ids of these clients that point at each remembered gateway, by its name. */
-export function usersOf(clients: readonly ClientNow[]): ReadonlyMap<string, readonly string[]> {
-  const users = new Map<string, string[]>()
-  for (const { client, gateway } of clients)
-    if (gateway?.name !== undefined)
-      users.set(gateway.name, [...(users.get(gateway.name) ?? []), client.id])
-  return users
+/** Those of these clients that point at a remembered gateway. */
+export function usersOf(
+  { name }: Pick<SavedGateway, 'name'>,
+  clients: readonly ClientNow[],
+): readonly ClientNow[] {
+  return clients.filter(({ gateway }) => gateway?.name === name)
 }
 
 /** A client whose files cannot even be read. */

@@ -93,7 +93,7 @@ export function nameOf(session: Session, client: Client, settings: Settings): st
 }
 
 /** Whether a client that believes `settings` points at a remembered gateway, with its key. */
-export function isUsedBy(saved: SavedGateway, client: Client, settings: Settings): boolean {
+function isUsedBy(saved: SavedGateway, client: Client, settings: Settings): boolean {
   const { root, key } = settings
   if (root === undefined || !isKeyOf(saved, key)) return false
   return isSameButVersion(rootOf(saved, protocolOf(client, settings)), root)

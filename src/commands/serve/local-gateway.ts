@@ -23,6 +23,7 @@ import { parseFault } from '../../serve/settings/fault-spec.ts'
 import { readModels } from '../../serve/settings/models-file.ts'
 import { Misfit } from '../../serve/settings/schema.ts'
 import { printable } from '../../text.ts'
+import { accessTo } from '../find-gateway.ts'
 import { clientsCalled, pointProgram, statusOf } from '../gateways/one-run.ts'
 import { installedVersions } from '../inventory/client-program.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
@@ -243,14 +244,8 @@ async function runBeside(
   const { machine, interrupt } = platform
   // REPOINT_UPSTREAM_KEY is for the upstream alone.
   const env = { ...machine.env, REPOINT_UPSTREAM_KEY: undefined }
-  const access = {
-    baseUrl: url,
-    roots: usualRoots(url),
-    key,
-    timeoutMs: ownTimeoutMs,
-    env,
-    signal: interrupt,
-  }
+  const roots = usualRoots(url)
+  const access = accessTo(session, { baseUrl: url, roots, key, timeoutMs: ownTimeoutMs })
 
   const called = clientsCalled(session, await loadPrograms(), command)
   const catalog = called.length > 0 ? (served ?? (await readCatalog(access))) : undefined
