@@ -113,6 +113,7 @@ async function runCommandLine(
 ): Promise<number> {
   let status = 0
   const program = programFor(session, ownArgs)
+
   const addAll = async (needed: readonly Listed[]) => {
     let heading = 'Set up'
     for (const { load, group, isHidden = false } of needed) {
@@ -135,6 +136,7 @@ async function runCommandLine(
       program.outputHelp()
     })
   }
+
   await addAll(neededFor(args))
   await program.parseAsync(asParsed(args), { from: 'user' })
   return status
@@ -166,6 +168,7 @@ function neededFor(args: readonly string[]): readonly Listed[] {
 function programFor(session: Session, args: readonly string[]): CommandUnknownOpts {
   const { terminal } = session.platform
   const isWhole = args.includes('--all')
+
   return new Command('repoint')
     .description(
       'Points a coding client at another model gateway: tests it first, loses nothing, undoes it.',
@@ -208,6 +211,7 @@ function meantIn({ code, message }: CommanderError, first: string): string | und
   if (code === 'commander.unknownOption') return meantBy(typed, suggested)
   const clients = rows.map(({ id }) => id)
   if (code === 'commander.invalidArgument') return meantBy(typed, clients)
+
   if (code !== 'commander.unknownCommand') return undefined
   const called = commands.find(({ alsoCalled }) => alsoCalled?.includes(first))
   const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name)

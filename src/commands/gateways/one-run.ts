@@ -243,6 +243,7 @@ function chosenFor(
 ): ChosenForRun {
   const kept = keptChoices(session, clients, runsSoFar(session))
   const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
+
   const choose = (client: Client, model: string | undefined) => {
     const before = kept.get(client)
     const isElsewhere = before !== undefined && !isAt(client, before, access)

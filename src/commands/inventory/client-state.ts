@@ -104,6 +104,7 @@ export function gatewayOf(
   const known = [...gatewaysIfReadable(session), ...runsOf(client, runs)]
     .filter(({ baseUrl }) => baseUrl !== '')
     .map(({ baseUrl, roots }): Gateway => ({ baseUrl, roots }))
+
   const found =
     known.find((one) => rootOf(one, protocol) === root) ??
     known.find((one) => isSameButVersion(rootOf(one, protocol), root)) ??

@@ -30,6 +30,7 @@ export function sendersOf(
   by: { readonly texts: FileTexts } & Program,
 ): Senders {
   const { texts, ...program } = by
+
   const { env } = platform.machine
   return (model) => ({
     label: client.label,
