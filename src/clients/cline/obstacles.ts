@@ -66,6 +66,7 @@ function* aroundTheFile(scene: Scene, file: ProvidersFile): Obstacles {
       weight: 'blocks',
     },
   ])
+
   yield* unreadFile(file, {
     code: 'cline-providers-unreadable',
     effect:

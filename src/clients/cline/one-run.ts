@@ -30,6 +30,7 @@ export function forOneRun(
   { args, env, folder }: AskedRun,
 ): OneRun {
   expectBearer(clineName, choice)
+
   // Without what stands behind it, which may be a key.
   const flag = args.map((arg) => leadsElsewhere.exec(arg)?.[0]).find(Boolean)
   expectUnsaid(

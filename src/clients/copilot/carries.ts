@@ -36,6 +36,7 @@ export function carries(_: unknown, { protocol, model, env }: Carrying): Carried
       },
       cures,
     }
+
   const coolly = { temperature: 0, top_p: 0.95, frequency_penalty: 0, presence_penalty: 0 }
   return {
     body: {

@@ -125,6 +125,7 @@ export const droid: ClientModule = {
   carries(texts, { model }) {
     const { models } = readSettings(fileOf(texts, 'settings'))
     const entry = models.find((one) => one.entry['model'] === model)?.entry
+
     return {
       body: {
         max_tokens: numberIn(entry, ['maxOutputTokens']) ?? defaultOutputTokens,

@@ -149,6 +149,7 @@ function* overridden(
       weight: 'may-block',
     },
   ])
+
   for (const file of [own, ...layers]) yield* policyObstacles(file, url)
   yield* otherModels(readSettings(own), providerId)
 }

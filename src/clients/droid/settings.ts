@@ -86,11 +86,13 @@ export function modelCalled(
   id: string | undefined,
 ): CustomModel | undefined {
   if (!id?.startsWith(prefix)) return undefined
+
   const called = id.slice(prefix.length)
   const names = models.map(({ entry }) => nameOf(entry))
   const counted = names.map((name, index) => {
     return `${name}-${names.slice(0, index).filter((one) => one === name).length}`
   })
+
   return (
     models.find(({ providerId }) => providerId === called) ??
     models[counted.indexOf(called)] ??

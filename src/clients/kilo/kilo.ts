@@ -1,19 +1,9 @@
 import { ifPossible } from '../../errors.ts'
-import type { Notice } from '../../notice.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type {
-  ClientModule,
-  ConfigFile,
-  FileTexts,
-  LeftRunning,
-  Look,
-  Obstacles,
-  Outside,
-  Scene,
-} from '../client.ts'
+import type { ClientModule, ConfigFile, Look, Obstacles, Outside, Scene } from '../client.ts'
 import { isNewer, livingServer } from '../codex/server.ts'
 import { ownFiles } from '../opencode/config.ts'
-import type { Layout } from '../opencode/layout.ts'
+import { type Layout, xdgFolder } from '../opencode/layout.ts'
 import { clientOf } from '../opencode/module.ts'
 import { reservedIds } from '../opencode/opencode.ts'
 import { pathsOf } from '../paths.ts'
@@ -62,7 +52,6 @@ const shared = clientOf(layout, {
       KILO_TELEMETRY_LEVEL: 'off',
     },
   },
-  leftRunning,
   demoFiles: {
     '.config/kilo/kilo.jsonc': `{
   // it asks before every command
@@ -79,14 +68,51 @@ export const kilo: ClientModule = {
     yield* shared.inTheWay(scene, choice)
     yield* firstStart(scene)
   },
-  keepsCopies,
+
+  /**
+   * Each start copies auth.json into the table `credential` of its own database, where the key stays when
+   * auth.json goes; `kilo auth logout` finds no credential then. The command was tried: the bytes are gone
+   * (7.7.9, 2026-11-23).
+   */
+  keepsCopies({ files, machine }, texts) {
+    const { join } = pathsOf(machine)
+    const database = join(xdgFolder(machine, 'DATA'), 'kilo', 'kilo.db')
+    const wasStarted = ifPossible(() => files.stat(database)) !== undefined
+    if (!wasStarted) return []
+
+    const { providerId = 'gateway' } = shared.readBack(texts)
+    return [
+      {
+        code: 'key-copied',
+        message: `Kilo keeps a copy of the key in its own database, ${database}, which repoint does not touch`,
+        hint: `To remove it: sqlite3 ${database} "delete from credential where integration_id = '${providerId}'; vacuum; pragma wal_checkpoint(truncate)"`,
+      },
+    ]
+  },
+
+  /**
+   * The server that `kilo daemon start` leaves running. `kilo` and `kilo run` hand what they are asked to
+   * it, and it goes on with the address and the key that it read at its start (7.7.9, 2026-11-22;
+   * 7.0.33 has none).
+   *
+   * Looks at its state file and at whether that process lives; starts nothing. One that started after
+   * auth.json was written holds the key that is there.
+   */
+  leftRunning(world) {
+    const { join } = pathsOf(world.machine)
+    const state = join(xdgFolder(world.machine, 'STATE'), 'kilo', 'daemon.json')
+    const auth = join(xdgFolder(world.machine, 'DATA'), 'kilo', 'auth.json')
+    const pid = livingServer(world, state)
+    if (pid === undefined || isNewer(world, state, auth)) return undefined
+
+    return { pid, stopCommand: 'kilo daemon stop', stop: () => stop(world) }
+  },
 }
 
 /** What Kilo has left once it was started: the mark of the change that `firstStart` is about. */
 function startedFile(machine: Machine, look: Look): readonly ConfigFile[] {
-  const { join, named } = pathsOf(machine)
-  const folder = join(named('XDG_CONFIG_HOME') ?? join(machine.home, '.config'), 'kilo')
-  const path = join(folder, '.bash-permission-migrated')
+  const { join } = pathsOf(machine)
+  const path = join(xdgFolder(machine, 'CONFIG'), 'kilo', '.bash-permission-migrated')
   if (!look.exists(path)) return []
   return [{ role: 'started', path, format: 'json', holdsSecret: false, use: 'layer' }]
 }
@@ -117,58 +143,8 @@ function* firstStart({ texts, machine }: Scene): Obstacles {
   }
 }
 
-/**
- * Each start copies auth.json into the table `credential` of its own database, where the key stays when
- * auth.json goes; `kilo auth logout` finds no credential then. The command was tried: the bytes are gone
- * (7.7.9, 2026-11-23).
- */
-function keepsCopies({ files, machine }: Outside, texts: FileTexts): readonly Notice[] {
-  const { join } = pathsOf(machine)
-  const database = join(dataFolder(machine), 'kilo', 'kilo.db')
-  const wasStarted = ifPossible(() => files.stat(database)) !== undefined
-  if (!wasStarted) return []
-
-  const { providerId = 'gateway' } = shared.readBack(texts)
-  return [
-    {
-      code: 'key-copied',
-      message: `Kilo keeps a copy of the key in its own database, ${database}, which repoint does not touch`,
-      hint: `To remove it: sqlite3 ${database} "delete from credential where integration_id = '${providerId}'; vacuum; pragma wal_checkpoint(truncate)"`,
-    },
-  ]
-}
-
-/** Where auth.json lies, and what Kilo makes beside it. */
-function dataFolder(machine: Machine): string {
-  const { join, named } = pathsOf(machine)
-  return named('XDG_DATA_HOME') ?? join(machine.home, '.local', 'share')
-}
-
 /** In ms; Kilo itself gives the server 6 s. */
 const stopTimeoutMs = 30_000
-
-/**
- * The server that `kilo daemon start` leaves running. `kilo` and `kilo run` hand what they are asked to
- * it, and it goes on with the address and the key that it read at its start (7.7.9, 2026-11-22;
- * 7.0.33 has none).
- *
- * Looks at its state file and at whether that process lives; starts nothing. One that started after
- * auth.json was written holds the key that is there.
- */
-function leftRunning(world: Outside): LeftRunning | undefined {
-  const { join, named } = pathsOf(world.machine)
-  const { home } = world.machine
-  const stateFolder = named('XDG_STATE_HOME') ?? join(home, '.local', 'state')
-  const state = join(stateFolder, 'kilo', 'daemon.json')
-  const pid = livingServer(world, state)
-  if (
-    pid === undefined ||
-    isNewer(world, state, join(dataFolder(world.machine), 'kilo', 'auth.json'))
-  ) {
-    return undefined
-  }
-  return { pid, stopCommand: 'kilo daemon stop', stop: () => stop(world) }
-}
 
 async function stop({ processes, machine }: Outside): Promise<string | undefined> {
   const command = processes.which('kilo')
@@ -179,6 +155,7 @@ async function stop({ processes, machine }: Outside): Promise<string | undefined
     cwd: machine.home,
     env: machine.env,
   })
+
   if (exitStatus === 0) return undefined
   return reason === 'timed-out'
     ? `it did not end within ${stopTimeoutMs / 1000} s`

@@ -46,6 +46,7 @@ function problemOfProviders(root: Table): string | undefined {
     const { baseUrl, api, models } = provider
     if (baseUrl !== undefined && typeof baseUrl !== 'string') return `${at}.baseUrl is no text`
     if (api !== undefined && typeof api !== 'string') return `${at}.api is no text`
+
     if (models === undefined) {
       if (!reservedIds.includes(id)) return `${at} has no models`
       continue

@@ -65,6 +65,7 @@ function viewOf(scene: Scene, providerId: string, model: string): ProviderView {
   const provider = providerOf(providers, models, providerId)
   const { apiKey } = provider.table
   const said = textIn(provider.table, ['apiKey']) ?? ''
+
   return {
     scene,
     at: providers,
@@ -155,14 +156,10 @@ function* otherModels({ models, providerId, model }: ProviderView): Obstacles {
       message: `the agent ${agent} has a model of its own, ${own}`,
       place: placeOf(models, path),
     }
-    if (agent !== usual) {
-      yield { ...shared, cure: 'Nothing to do if you want to keep it there.', weight: 'may-block' }
-      continue
-    }
-    yield {
-      ...shared,
-      ...removal(models, `The model ${own} of the agent ${agent}`, { path }),
-      weight: 'blocks',
-    }
+    const isUsual = agent === usual
+    const cured = isUsual
+      ? removal(models, `The model ${own} of the agent ${agent}`, { path })
+      : { cure: 'Nothing to do if you want to keep it there.' }
+    yield { ...shared, ...cured, weight: isUsual ? 'blocks' : 'may-block' }
   }
 }

@@ -46,6 +46,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
     models: { providers: { [ownId]: providerFor(choice, variables) } },
     agents: agentsFor(texts, `${ownId}/${choice.models.model}`),
   }
+
   const isWindows = /^[A-Za-z]:\\/.test(path)
   const roots = [path.replace(/[\\/][^\\/]*$/, ''), env['OPENCLAW_INCLUDE_ROOTS']]
   const values = variables

@@ -35,13 +35,21 @@ export interface Layout {
 /** Where agents lie in these folders, each with a model of its own if it likes (1.18.34, Kilo 7.7.9). */
 const agentFolders = ['agent', 'agents', 'mode', 'modes']
 
+const xdgFolders = { CONFIG: '.config', DATA: '.local/share', STATE: '.local/state' } as const
+
+/** These clients use them on every system, Windows included. */
+export function xdgFolder(machine: Machine, kind: keyof typeof xdgFolders): string {
+  const { join, named } = pathsOf(machine)
+  return named(`XDG_${kind}_HOME`) ?? join(machine.home, xdgFolders[kind])
+}
+
 export function filesOf(layout: Layout, machine: Machine, look: Look): readonly ConfigFile[] {
   const { join, dirname, named } = pathsOf(machine)
   const { home, cwd } = machine
   const { folder, configNames, projectNames, dotFolders, variables } = layout
-  // The XDG folders are used on every system, Windows included.
-  const config = join(named('XDG_CONFIG_HOME') ?? join(home, '.config'), folder)
-  const data = join(named('XDG_DATA_HOME') ?? join(home, '.local', 'share'), folder)
+
+  const config = join(xdgFolder(machine, 'CONFIG'), folder)
+  const data = join(xdgFolder(machine, 'DATA'), folder)
   const inFolder = (place: string) => projectNames.map((name) => join(place, name))
   const dotsIn = (place: string) => dotFolders.map((name) => join(place, name))
   const within = (place: string, folders: readonly string[], ending: RegExp) =>
@@ -71,6 +79,7 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
     }
     if (dirname(place) === place) break
   }
+
   const managed =
     machine.os === 'darwin'
       ? `/Library/Application Support/${folder}`
@@ -79,6 +88,7 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
         : `/etc/${folder}`
   const extra = named(`${variables}_CONFIG_DIR`)
   const own = { format: 'json', use: 'target' } as const
+
   return [
     { ...own, role: 'auth', path: join(data, 'auth.json'), holdsSecret: true },
     { ...own, role: 'config', path: target, holdsSecret: false },

@@ -62,7 +62,7 @@ function* aroundTheProvider(layout: Layout, { texts, machine }: Scene): Obstacle
 
 function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: FileTexts): Obstacles {
   for (const file of ownFiles(texts)) {
-    if (file.problem !== undefined) {
+    if (file.problem !== undefined)
       yield {
         code: `${id}-config-invalid`,
         message: `${label} does not start, and prints the whole file: ${file.problem}`,
@@ -70,14 +70,13 @@ function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: FileTexts):
         cure: 'Correct the file by hand.',
         weight: 'blocks',
       }
-    }
-    if (stopsAtNewerKeys && file.document?.get(['permissions']) !== undefined) {
+
+    if (stopsAtNewerKeys && file.document?.get(['permissions']) !== undefined)
       yield obstacleAt(file, ['permissions'], {
         code: `${id}-newer-keys`,
         message: `permissions belongs to another major version: ${stopsAtNewerKeys} does not start with it`,
         cure: 'Remove it, or call it "permission" as version 1 does.',
       })
-    }
   }
 }
 
@@ -111,6 +110,7 @@ function* hiddenByLists(
     { path: ['provider', providerId, 'whitelist'], mustHold: true, ids: models },
     { path: ['provider', providerId, 'blacklist'], mustHold: false, ids: models },
   ]
+
   for (const { path, mustHold, ids } of lists) {
     const held = valueIn(config, path)
     if (!Array.isArray(held)) continue
@@ -164,6 +164,7 @@ function* agentObstacles({ id, scene, providerId }: OpencodeView): Obstacles {
       })),
     ),
   )
+
   for (const { name, model, place } of agents) {
     if (typeof model !== 'string' || model.startsWith(`${providerId}/`)) continue
     yield {

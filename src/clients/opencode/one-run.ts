@@ -20,6 +20,7 @@ export function forOneRun(
 ): OneRun {
   const contentVariable = `${layout.variables}_CONFIG_CONTENT`
   const { value: config } = mergedConfig(texts)
+
   // An entry of auth.json would go out as Bearer beside a key in another header.
   const isKeyed = choice.keyHeader !== undefined
   // Headers of a provider would go along to another address: then it is one of our own.
@@ -38,6 +39,7 @@ export function forOneRun(
       ? [{ path: ['disabled_providers'], value: disabled.filter((id) => id !== providerId) }]
       : []),
   ]
+
   const content = overlaid(readContent(contentVariable, env[contentVariable]), changes)
   return {
     args,

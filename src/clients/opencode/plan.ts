@@ -64,17 +64,18 @@ export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): rea
     fresh: ({ displayName }: CatalogModel) => compact({ name: displayName || undefined }),
     told: (model: CatalogModel) => toldOf(model, choice),
   }
+
+  const isNamed = Boolean(textAt(now, [...provider, 'name']))
   const smallNow = textAt(now, ['small_model'])
   const small =
     models.smallModel === undefined && smallNow?.startsWith(`${id}/`)
       ? smallNow
       : `${id}/${models.smallModel ?? models.model}`
+
   return [
     ...(textAt(now, ['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
     { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible' },
-    ...(textAt(now, [...provider, 'name'])
-      ? []
-      : [{ path: [...provider, 'name'], value: 'Gateway' }]),
+    ...(isNamed ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'options', 'baseURL'], value: choice.root },
     ...headerKeys(headers, now.document?.get(headers), choice, isOtherGateway),
     ...listKeys(file, list, choice),

@@ -108,6 +108,7 @@ function problemOfProvider(at: string, provider: Table): string | undefined {
   if (!isHeaders(headers)) return `${at}.headers holds what is no text`
   if (authHeader !== undefined && typeof authHeader !== 'boolean')
     return `${at}.authHeader is neither true nor false`
+
   if (models === undefined) return undefined
   if (!Array.isArray(models)) return `${at}.models is no list`
   for (const model of models as readonly ConfigValue[]) {

@@ -31,6 +31,7 @@ function viewOf(scene: Scene, providerId: string, model: string): PiView {
   const [models, settings] = [readModels(scene.texts), readSettings(scene.texts)]
   const provider = providerOf(providers, models, providerId)
   const said = textIn(provider.table, ['apiKey']) ?? ''
+
   return {
     scene,
     at: providers,
@@ -99,9 +100,9 @@ function* unreadable(texts: FileTexts): Obstacles {
       effect: 'pi ignores all of it, and starts with the first model that it has a key for',
     },
   ]
-  for (const { file, code, effect } of files) {
+
+  for (const { file, code, effect } of files)
     if (file) yield* unreadFile(file, { code, effect, covers: 'broken' })
-  }
 }
 
 /** Up to 0.76 a key that is called as a variable is taken for it. */

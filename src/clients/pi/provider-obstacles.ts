@@ -103,6 +103,7 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Obstacles {
   for (const { path, headers, names } of tables) {
     for (const [name, value] of Object.entries(headers)) {
       if (!names.test(name) || value === key) continue
+
       const what = `header ${name} of ${providerId}`
       const change = { path: [...path, 'headers', name], isSecret: true, isBound: true }
       yield obstacleAt(models, change.path, {
@@ -121,6 +122,7 @@ function* modelAddresses(
 ): Obstacles {
   for (const { id, baseUrl } of provider.models) {
     if (typeof baseUrl !== 'string' || rootOf(baseUrl) === root) continue
+
     const path = [...modelPath(at, providerId, String(id)), 'baseUrl']
     const what = `the model ${id} of ${providerId}`
     yield obstacleAt(models, path, {
@@ -166,6 +168,7 @@ export function* formerProviders(
   for (const id of Object.keys(tableAt(models, at.at) ?? {})) {
     const { url } = providerOf(at, models, id)
     if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
+
     yield formerProvider(at.client, choice, models, {
       providerId: id,
       url,

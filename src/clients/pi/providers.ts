@@ -76,6 +76,7 @@ export function believedOf(
   const api = entry['api'] ?? table['api']
   const root = typeof url === 'string' ? rootOf(url) : undefined
   const { headers, keyed } = readHeaders(table['headers'])
+
   // A model of the same provider may have an address of its own, which gets the same key.
   const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
   return compact({
@@ -109,6 +110,7 @@ export function providerKeys(
   const path = providerPath(at, providerId)
   const now = providerOf(at, file, providerId)
   expectSingle(at, file, now, providerId)
+
   const isForeign = now.url !== undefined && !isSameButVersion(rootOf(now.url), root)
 
   return [
@@ -156,6 +158,7 @@ function modelKeys(
     fresh: (model: CatalogModel) => freshEntry(at, model),
     told: (model: CatalogModel) => toldOf(at, model, models),
   }
+
   const api = [...modelPath(at, providerId, models.model), 'api']
   return [
     ...listKeys(file, list, choice),

@@ -89,8 +89,7 @@ function* folders({ machine, texts }: Scene): Obstacles {
   yield* relativePlaceObstacles(machine, 'qwen-relative-folder', 'Qwen Code', ['QWEN_HOME'])
   if (machine.env['QWEN_HOME']) return
 
-  for (const { place, isOfHome } of envLines(texts, 'QWEN_HOME')) {
-    if (!isOfHome) continue
+  for (const place of envLines(texts, 'QWEN_HOME', ['home-env']))
     yield {
       code: 'qwen-folder-elsewhere',
       message: 'QWEN_HOME is set in a .env file: Qwen Code reads settings.json of that folder',
@@ -98,7 +97,6 @@ function* folders({ machine, texts }: Scene): Obstacles {
       cure: 'Remove the line, or export QWEN_HOME in your shell, where repoint sees it too.',
       weight: 'blocks',
     }
-  }
 }
 
 /** Both versions end at once with an entry that has no id. */
@@ -179,8 +177,8 @@ function* variables(scene: Scene): Obstacles {
       weight: 'blocks',
     },
   ])
-  for (const { place, isOfHome } of envLines(scene.texts, keyVariable)) {
-    if (!isOfHome) continue
+
+  for (const place of envLines(scene.texts, keyVariable, ['home-env']))
     yield {
       code: 'qwen-env-file',
       message: `${keyVariable} is set in a .env file that Qwen Code reads: it sends that key in the place of the one in its settings`,
@@ -188,21 +186,15 @@ function* variables(scene: Scene): Obstacles {
       cure: 'Remove the line.',
       weight: 'blocks',
     }
-  }
 }
 
-interface EnvLine {
-  readonly place: string
-  readonly isOfHome: boolean
-}
-
-/** Where .env files give a variable its value. */
-function envLines(texts: FileTexts, name: string): readonly EnvLine[] {
-  return ['home-env', 'project-env'].flatMap((role) =>
+/** Where .env files of these roles give a variable its value. */
+function envLines(texts: FileTexts, name: string, roles: readonly string[]): readonly string[] {
+  return roles.flatMap((role) =>
     layersOf(texts, role).flatMap(({ path, bytes }) =>
       exportedVariables(path, new TextDecoder().decode(bytes ?? new Uint8Array()))
         .filter((found) => found.name === name)
-        .map(({ line }) => ({ place: `${path}:${line}`, isOfHome: role === 'home-env' })),
+        .map(({ line }) => `${path}:${line}`),
     ),
   )
 }
@@ -211,6 +203,7 @@ function envLines(texts: FileTexts, name: string): readonly EnvLine[] {
 function* copies(texts: FileTexts): Obstacles {
   for (const file of layersOf(texts, 'copy').map(readFile)) {
     if (file.document?.get(paths.key) === undefined) continue
+
     yield obstacleAt(file, paths.key, {
       code: 'qwen-copy',
       message: 'Qwen Code has left a copy of its settings, with a key that a setup has put there',
@@ -227,7 +220,7 @@ function* withoutKey(scene: Scene, { url, key, variable, entry }: InUse): Obstac
   const isElsewhere = names.some(
     (name) =>
       isExported(scene, name) ||
-      envLines(texts, name).length > 0 ||
+      envLines(texts, name, ['home-env', 'project-env']).length > 0 ||
       isOpen(valueIn(value, ['env', name])),
   )
   const needsNone = isOpen(entry?.['envKey']) || mayNeedNoKey(url, scene)

@@ -21,6 +21,7 @@ const fileName = 'qwen-settings.json'
  */
 export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
   const { args, env, folder } = asked
+
   // The file names variables, which Qwen Code replaces by what they say.
   const headers = headersInVariables(choice)
   const entry = compact({
@@ -34,16 +35,13 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
       ),
     }),
   })
+
   // A model without an entry would not be asked, but the first one.
   const ids = [choice.models.model, ...ownValues(args, ['--model', '-m'])]
   const administrators = layersOf(texts, 'managed').map(readFile)[0]?.document?.root ?? {}
-  const settings = overlaid(
-    administrators,
-    keysFor(
-      choice,
-      ids.map((id) => ({ id, ...entry })),
-    ),
-  )
+  const entries = ids.map((id) => ({ id, ...entry }))
+  const settings = overlaid(administrators, keysFor(choice, entries))
+
   return {
     args,
     env: {

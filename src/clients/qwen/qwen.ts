@@ -156,6 +156,7 @@ export const qwen: ClientModule = {
     const { url, model, key, variable, entry } = inUse(value)
     // Of the stronger file that gives the key.
     const origin = originOf(ownFiles(texts), ['env', variable]) ?? fileOf(texts, 'settings').path
+
     return compact({
       root: url === undefined ? undefined : rootOf(url),
       model,

@@ -150,6 +150,7 @@ export function inUse(settings: ConfigValue): InUse {
   const variable = literalIn(entry, ['envKey']) ?? usualVariable
   const variables = [...new Set([variable, usualVariable])]
   const found = variables.map((name) => literalIn(settings, ['env', name])).find(Boolean)
+
   return {
     url: [
       literalIn(entry, ['baseUrl']),
