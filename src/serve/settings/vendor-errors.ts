@@ -4,10 +4,23 @@ import errors from './vendor-errors.json' with { type: 'json' }
 /**
  * The vendors' errors: on messages Anthropic says them, elsewhere OpenAI. From the vendors' references
  * of errors and what their SDKs tell apart (openai 7.57.0, @anthropic-ai/sdk 1.12.0), 2026-11-23.
+ *
+ * The names are written out, since the build declares no types of JSON.
  */
-export type VendorErrorName = keyof typeof errors
+export type VendorErrorName =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'request_too_large'
+  | 'context_length_exceeded'
+  | 'rate_limit_error'
+  | 'insufficient_quota'
+  | 'api_error'
+  | 'timeout_error'
+  | 'overloaded_error'
 
-export const vendorErrorNames = Object.keys(errors) as VendorErrorName[]
+export const vendorErrorNames = Object.keys(errors) as readonly VendorErrorName[]
 
 interface VendorError {
   readonly status: number
