@@ -9,7 +9,7 @@ import type {
   FileTexts,
   Obstacle,
 } from './client.ts'
-import { isTable, placeOf, type ReadFile, readFile, rootOf, shownUrl } from './texts.ts'
+import { isTable, type ReadFile, readFile, rootOf, shownUrl } from './texts.ts'
 
 /** A setting of a client's table that stands in a file. */
 interface DecidingFound extends DecidingSetting {
@@ -280,7 +280,7 @@ function nameOf({ path }: FileText): string {
 function placeIn(file: FileText, { path }: DecidingFound): string {
   const read: ReadFile = readFile(file)
   const [parent, name] = path
-  if (!file.role.endsWith('-env') || parent !== 'env') return placeOf(read, path)
+  if (!file.role.endsWith('-env') || parent !== 'env') return read.place(path)
   const line = variablesIn(textOf(file)).find((one) => one.name === name)?.line
   return line === undefined ? file.path : `${file.path}:${line}`
 }

@@ -7,11 +7,9 @@ import { type StrictFile, takenOut } from './strict-json.ts'
 import {
   isLoopbackUrl,
   isOwnAddress,
-  placeOf,
   type ReadFile,
   rootOf,
   shownUrl,
-  textAt,
   withLostVersion,
 } from './texts.ts'
 
@@ -28,7 +26,7 @@ interface KeyObstacle extends Omit<Obstacle, 'place' | 'weight'> {
 export function obstacleAt(file: ReadFile, path: KeyPath, found: KeyObstacle): Obstacle {
   const { becomes, ...told } = found
   const repair = becomes && { role: file.role, changes: [{ path, ...becomes }] }
-  return compact({ weight: 'blocks' as const, repair, ...told, place: placeOf(file, path) })
+  return compact({ weight: 'blocks' as const, repair, ...told, place: file.place(path) })
 }
 
 /** A client that is at a gateway, and has no key to send. */
@@ -98,7 +96,7 @@ export function* lostVersion(
     code: `${id}-base-url-version`,
     message: `${name} does not end in /v1: every request misses${effect}`,
     cure: 'Add /v1.',
-    ...(textAt(file, path) === url && { becomes: { value } }),
+    ...(file.text(path) === url && { becomes: { value } }),
   })
 }
 
@@ -110,7 +108,7 @@ export function* addressObstacles(
   found: StandingAddress & Pick<Leftover, 'key' | 'keyPlace'>,
 ): Obstacles {
   yield* lostVersion(client, scene, file, found)
-  yield* leftoverObstacles(client, scene, { ...found, urlPlace: placeOf(file, found.path) })
+  yield* leftoverObstacles(client, scene, { ...found, urlPlace: file.place(found.path) })
 }
 
 /** What a setup is about to write stands there for another address, which it did not write. */
@@ -159,7 +157,7 @@ export function formerProvider(
   const shared = {
     code: `${id}-former-provider`,
     message: `the provider ${providerId} is left of an earlier setup, for ${shownUrl(url)}`,
-    place: placeOf(file, change.path),
+    place: file.place(change.path),
     weight: 'may-block',
   } as const
   if (rootOf(url) !== root) {

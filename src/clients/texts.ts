@@ -28,14 +28,24 @@ export function asPlanned(texts: FileTexts, edits: readonly FileEdit[]): FileTex
   })
 }
 
-/** A file as far as it can be read; `problem` says why not, with line and column. */
+/** A file as far as it can be read, and what can be asked of it. Without a document nothing stands in it. */
 export interface ReadFile {
   readonly role: string
   readonly path: string
   readonly document: ConfigDocument | undefined
+  /** Why it has no document, with line and column. Absent: there is no file, or it can be read. */
   readonly problem: string | undefined
   /** The client may read it all the same: the problem is repoint's. */
-  readonly isNotReadHere?: boolean
+  readonly isNotReadHere: boolean
+  get(path: KeyPath): ConfigValue | undefined
+  /** Undefined for anything but text. */
+  text(path: KeyPath): string | undefined
+  /** Undefined for anything but a table. */
+  table(path: KeyPath): Table | undefined
+  /** Names and values of a table; none for anything else. */
+  members(path: KeyPath): readonly (readonly [name: string, value: ConfigValue])[]
+  /** `file:line` of the key, or the file where the line is not known. */
+  place(path: KeyPath): string
 }
 
 /** What was read of these bytes, which nobody changes: a large file takes 50 ms for each MB. */
@@ -44,32 +54,50 @@ const alreadyRead = new WeakMap<Bytes, ReadFile>()
 /** Reads a file without throwing: no file and an unreadable one have no document. */
 export function readFile(file: Pick<FileText, 'role' | 'path' | 'format' | 'bytes'>): ReadFile {
   const { role, path, format, bytes } = file
-  const unread = { role, path, document: undefined, problem: undefined }
-  if (bytes === null) return unread
-  const known = alreadyRead.get(bytes)
+  const known = bytes && alreadyRead.get(bytes)
   if (known?.path === path && known.role === role) return known
 
-  const document = resultOf(() => formatOf(format).read(bytes, path))
-  const isNotReadHere = document instanceof NotReadHere
-  const read =
-    document instanceof UserError
-      ? { ...unread, problem: document.message, isNotReadHere }
-      : { ...unread, document }
-  alreadyRead.set(bytes, read)
+  const found = bytes === null ? undefined : resultOf(() => formatOf(format).read(bytes, path))
+  const document = found instanceof UserError ? undefined : found
+  const get = (at: KeyPath) => (at.length === 0 ? document?.root : document?.get(at))
+  const table = (at: KeyPath) => {
+    const value = get(at)
+    return isTable(value) ? value : undefined
+  }
+
+  const read: ReadFile = {
+    role,
+    path,
+    document,
+    problem: found instanceof UserError ? found.message : undefined,
+    isNotReadHere: found instanceof NotReadHere,
+    get,
+    text: (at) => textIn(get(at), []),
+    table,
+    members: (at) => Object.entries(table(at) ?? {}),
+    place(at) {
+      const line = document?.lineOf(at)
+      return line === undefined ? path : `${path}:${line}`
+    },
+  }
+  if (bytes !== null) alreadyRead.set(bytes, read)
   return read
 }
 
-/** What stands in a file at `path`, as text; undefined for anything else. */
-export function textAt(file: ReadFile, path: KeyPath): string | undefined {
-  const value = file.document?.get(path)
-  return typeof value === 'string' ? value : undefined
+/** The same of the file of a role. */
+export function readRole(texts: FileTexts, role: string): ReadFile {
+  return readFile(fileOf(texts, role))
 }
 
-/** What stands in a file at `path`, as a table; undefined for anything else. */
-export function tableAt(file: ReadFile, path: KeyPath): Table | undefined {
-  const value = path.length === 0 ? file.document?.root : file.document?.get(path)
-  return isTable(value) ? value : undefined
+/** The same of the layers of a role. */
+export function readLayers(texts: FileTexts, role: string): readonly ReadFile[] {
+  return layersOf(texts, role).map(readFile)
 }
+
+// For the folders of clients that do not ask the file itself yet.
+export const textAt = (file: ReadFile, path: KeyPath) => file.text(path)
+export const tableAt = (file: ReadFile, path: KeyPath) => file.table(path)
+export const placeOf = (file: ReadFile, path: KeyPath) => file.place(path)
 
 export type Table = { readonly [key: string]: ConfigValue }
 
@@ -117,12 +145,6 @@ export function merged(below: Table, above: Table = {}): Table {
 /** Several files merged, the weaker before the stronger. */
 export function mergedFiles(files: readonly ReadFile[]): Table {
   return files.reduce<Table>((all, { document }) => merged(all, document?.root), {})
-}
-
-/** `file:line` of the key, or the file where the line is not known. */
-export function placeOf(file: ReadFile, path: KeyPath): string {
-  const line = file.document?.lineOf(path)
-  return line === undefined ? file.path : `${file.path}:${line}`
 }
 
 /** An address as a client appends its route to it: without slashes at the end. */
@@ -180,7 +202,7 @@ export function brokenText(path: string, why: string): string {
 
 /** The strongest of `files` (the weaker come first) in which something stands at `path`. */
 export function originOf(files: readonly ReadFile[], path: KeyPath): string | undefined {
-  return files.findLast((file) => file.document?.get(path) !== undefined)?.path
+  return files.findLast((file) => file.get(path) !== undefined)?.path
 }
 
 /** The files from which a client's address and its models come. */

@@ -10,7 +10,7 @@ import {
 } from '../client.ts'
 import { leftoverObstacles, obstacleAt, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand, variableObstacles } from '../shell.ts'
-import { fileOf, layersOf, placeOf, readFile, rootOf, textAt } from '../texts.ts'
+import { fileOf, readLayers, rootOf } from '../texts.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
 import {
   type ClaudeSettings,
@@ -96,9 +96,9 @@ function leftovers(scene: Scene, settings: ClaudeSettings): Obstacles {
   const [key, keyName] = [settings.env[names.token], names.token]
   return leftoverObstacles(claudeName, scene, {
     url: own ?? machine.env[names.baseUrl],
-    urlPlace: own === undefined ? 'environment' : placeOf(settings, inEnv(names.baseUrl)),
+    urlPlace: own === undefined ? 'environment' : settings.place(inEnv(names.baseUrl)),
     key: key ?? machine.env[keyName],
-    keyPlace: key === undefined ? 'environment' : placeOf(settings, inEnv(keyName)),
+    keyPlace: key === undefined ? 'environment' : settings.place(inEnv(keyName)),
   })
 }
 
@@ -113,7 +113,7 @@ function* unwanted(
   if (path.length === 1 ? root[name] === undefined : !env[name]) return
 
   yield {
-    place: placeOf(settings, path),
+    place: settings.place(path),
     cure: 'Remove it.',
     repair: settingsRepair(change(path, value)),
     needsConsent: `${name} is removed from ${settings.path}.`,
@@ -187,8 +187,8 @@ function* otherCredentials(scene: Scene, settings: ClaudeSettings): Obstacles {
  * 2.1.197 and 2.1.329, 2026-11-21.
  */
 function* loginKey(texts: FileTexts): Obstacles {
-  for (const state of layersOf(texts, 'state').map(readFile)) {
-    if (!textAt(state, ['primaryApiKey'])) continue
+  for (const state of readLayers(texts, 'state')) {
+    if (!state.text(['primaryApiKey'])) continue
     yield obstacleAt(state, ['primaryApiKey'], {
       code: 'claude-login-key',
       message:
@@ -238,12 +238,12 @@ function answerFor(
   texts: FileTexts,
   key: string,
 ): { readonly list: 'approved' | 'rejected'; readonly place: string } | undefined {
-  const [state] = layersOf(texts, 'state').map(readFile)
+  const [state] = readLayers(texts, 'state')
   for (const list of ['approved', 'rejected'] as const) {
     const path = ['customApiKeyResponses', list]
-    const value = state?.document?.get(path)
+    const value = state?.get(path)
     if (state && Array.isArray(value) && value.includes(key.slice(-20)))
-      return { list, place: placeOf(state, path) }
+      return { list, place: state.place(path) }
   }
 
   return undefined

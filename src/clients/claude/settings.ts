@@ -128,7 +128,7 @@ export function readRepairedSettings(file: FileText): ClaudeSettings {
   const settings = readSettings(file)
   if (!settings.isRepairable || file.bytes === null) return settings
   const repaired = readSettings({ ...file, bytes: repairToStrictJson(file.bytes, file.path) })
-  return { ...repaired, document: settings.document }
+  return { ...repaired, place: settings.place }
 }
 
 function wrongType(root: Table): string | undefined {

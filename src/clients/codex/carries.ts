@@ -3,7 +3,7 @@ import { emptyTools, input } from '../../gateway/question.ts'
 import type { Carried } from '../../gateway/types.ts'
 import type { Carrying, FileTexts } from '../client.ts'
 import { isBefore } from '../tested.ts'
-import { fileOf, readFile, textAt } from '../texts.ts'
+import { readRole } from '../texts.ts'
 import { isAskedLite } from './catalog.ts'
 import { namesCatalog } from './catalog-file.ts'
 
@@ -43,9 +43,9 @@ const liteCure =
  * same. It names no limit of tokens (2026-11-23).
  */
 export function carries(texts: FileTexts, { version, model, clientTable }: Carrying): Carried {
-  const config = readFile(fileOf(texts, 'config'))
+  const config = readRole(texts, 'config')
   const isOwn = withoutVendor(model).startsWith('gpt-5')
-  const effort = textAt(config, ['model_reasoning_effort']) ?? (isOwn ? 'medium' : undefined)
+  const effort = config.text(['model_reasoning_effort']) ?? (isOwn ? 'medium' : undefined)
   const reasoning = effort === undefined ? { summary: 'auto' } : { effort }
   const reasons = isOwn || version === undefined || !isBefore(version, reasonsWithAll)
   const isLite = !namesCatalog(texts, config) && isAskedLite(clientTable, model)

@@ -2,7 +2,7 @@ import type { FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
 import { obstacleAt } from '../obstacles.ts'
-import { fileOf, type ReadFile, readFile, textAt } from '../texts.ts'
+import { fileOf, type ReadFile, readRole } from '../texts.ts'
 import { entriesIn, isForAll } from './catalog.ts'
 
 /**
@@ -50,7 +50,7 @@ export function catalogKeys(texts: FileTexts, config: ReadFile, choice: Choice) 
 
 /** Whether Codex reads the file that a setup writes. */
 export function namesCatalog(texts: FileTexts, config: ReadFile): boolean {
-  return textAt(config, catalogPath) === fileOf(texts, 'catalog').path
+  return config.text(catalogPath) === fileOf(texts, 'catalog').path
 }
 
 /** What ends Codex, or some of its versions, at the start. */
@@ -79,7 +79,7 @@ export function* catalogFaults(texts: FileTexts, config: ReadFile): Obstacles {
 
 /** A setup is about to name its own file in the place of another. */
 export function* otherCatalog(texts: FileTexts, config: ReadFile, choice: Choice): Obstacles {
-  const named = config.document?.get(catalogPath)
+  const named = config.get(catalogPath)
   if (choice.models.catalog === undefined || named === undefined) return
   if (namesCatalog(texts, config)) return
   yield obstacleAt(config, catalogPath, {
@@ -94,13 +94,13 @@ export function* otherCatalog(texts: FileTexts, config: ReadFile, choice: Choice
 /** The models in the file of a setup. */
 export function offersOfCodex(texts: FileTexts): readonly string[] {
   const { bytes } = fileOf(texts, 'catalog')
-  const isRead = bytes !== null && namesCatalog(texts, readFile(fileOf(texts, 'config')))
+  const isRead = bytes !== null && namesCatalog(texts, readRole(texts, 'config'))
   return isRead ? entriesIn(new TextDecoder().decode(bytes)).map(({ slug }) => slug) : []
 }
 
 /** The model was chosen elsewhere since: Codex guesses what it is, and warns. */
 export function* staleCatalog({ texts }: Scene, config: ReadFile): Obstacles {
-  const model = textAt(config, ['model'])
+  const model = config.text(['model'])
   const ids = offersOfCodex(texts)
   if (model === undefined || ids.length === 0 || ids.includes(model)) return
   yield {

@@ -10,7 +10,7 @@ import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
-import { fileOf, type ReadFile, readFile, rootOf, textAt } from '../texts.ts'
+import { fileOf, type ReadFile, readRole, rootOf } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
 import { carries } from './carries.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
@@ -162,16 +162,16 @@ function planConfig(texts: FileTexts, choice: Choice): FileEdit {
 }
 
 function ourKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
-  const config = readFile(fileOf(texts, 'config'))
+  const config = readRole(texts, 'config')
   const provider = ['model_providers', choice.providerId]
-  const name = textAt(config, [...provider, 'name'])
-  const url = textAt(config, [...provider, 'base_url'])
+  const name = config.text([...provider, 'name'])
+  const url = config.text([...provider, 'base_url'])
   const headers = [...provider, 'http_headers']
   const { contextWindow } = choice.models
   const isOtherAddress = url !== undefined && rootOf(url) !== choice.root
   const query = [...provider, 'query_params']
   const window = ['model_context_window']
-  const isWindowGone = choice.wanted.isAnew && config.document?.get(window) !== undefined
+  const isWindowGone = choice.wanted.isAnew && config.get(window) !== undefined
 
   return [
     { path: ['model'], value: choice.models.model },
@@ -192,8 +192,8 @@ function ourKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
     { path: [...provider, 'supports_websockets'], value: false },
     // Not `env_http_headers`: a variable would have to be set in every shell. Run with 0.105.0 and
     // 0.169.0, 2026-11-22.
-    ...headerKeys(headers, config.document?.get(headers), choice, isOtherAddress),
-    ...queryKeys(query, config.document?.get(query), choice, isOtherAddress),
+    ...headerKeys(headers, config.get(headers), choice, isOtherAddress),
+    ...queryKeys(query, config.get(query), choice, isOtherAddress),
   ]
 }
 
@@ -203,12 +203,12 @@ function whyNotStarting(texts: FileTexts, config: ReadFile): string | undefined 
 }
 
 function readBackCodex(texts: FileTexts): Settings {
-  const config = readFile(fileOf(texts, 'config'))
+  const config = readRole(texts, 'config')
   const authFile = fileOf(texts, 'auth')
   const auth = readCodexAuth(authFile)
-  const providerId = textAt(config, ['model_provider'])
+  const providerId = config.text(['model_provider'])
   const { url } = addressInUse(config)
-  const contextWindow = config.document?.get(['model_context_window'])
+  const contextWindow = config.get(['model_context_window'])
   const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
   const table = providerInUse(config)?.table
   const { headers, keyed } = readHeaders(table?.['http_headers'])
@@ -217,7 +217,7 @@ function readBackCodex(texts: FileTexts): Settings {
 
   return compact({
     root: url && rootOf(url),
-    model: textAt(config, ['model']),
+    model: config.text(['model']),
     contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
     ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),
     ...(isKeyUsed ? { key: auth.usableKey, keyPath: authFile.path } : {}),

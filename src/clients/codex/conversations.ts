@@ -3,7 +3,7 @@ import { shownRoot } from '../../gateway/roots.ts'
 import type { Notice } from '../../notice.ts'
 import type { FileTexts, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
-import { fileOf, type ReadFile, readFile, rootOf, shownUrl, tableAt, textAt } from '../texts.ts'
+import { type ReadFile, readRole, rootOf, shownUrl } from '../texts.ts'
 import { codexHome } from './files.ts'
 import { isSetAside, ownAddressPath, reservedIds, vendorUrl } from './provider.ts'
 
@@ -49,7 +49,7 @@ export function* aboutConversations(
   world: Outside,
   { before, after }: { readonly before: FileTexts; readonly after: FileTexts },
 ): Generator<Notice, void> {
-  const [from, to] = [before, after].map((texts) => readFile(fileOf(texts, 'config')))
+  const [from, to] = [before, after].map((texts) => readRole(texts, 'config'))
   if (from === undefined || to === undefined) return
   const recorded = recordedProviders(world)
 
@@ -84,9 +84,9 @@ export function* aboutConversations(
 }
 
 function providerIn(config: ReadFile, id: string) {
-  if (id === 'openai') return { url: textAt(config, ownAddressPath), isAside: false }
+  if (id === 'openai') return { url: config.text(ownAddressPath), isAside: false }
   const path = ['model_providers', id]
-  const table = tableAt(config, path)
+  const table = config.table(path)
   if (table === undefined || reservedIds.includes(id)) return undefined
-  return { url: textAt(config, [...path, 'base_url']), isAside: isSetAside(table) }
+  return { url: config.text([...path, 'base_url']), isAside: isSetAside(table) }
 }

@@ -1,7 +1,7 @@
 import type { KeyChange } from '../../edits/plan.ts'
 import type { Obstacles, Scene } from '../client.ts'
 import { obstacleAt } from '../obstacles.ts'
-import { isOwnAddress, type ReadFile, tableAt, textAt } from '../texts.ts'
+import { isOwnAddress, type ReadFile } from '../texts.ts'
 import { providerInUse } from './provider.ts'
 
 /**
@@ -41,12 +41,12 @@ export function withoutOffer(model: string): readonly KeyChange[] {
  * Nothing is said of a model that the last catalog lists.
  */
 export function* tookOffer(scene: Scene, config: ReadFile): Obstacles {
-  const model = textAt(config, ['model'])
-  const url = textAt(config, ['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
+  const model = config.text(['model'])
+  const url = config.text(['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
   if (model === undefined || url === undefined || !isOwnAddress(url, scene)) return
   if (scene.knownModels.includes(model)) return
 
-  const answers = Object.entries(tableAt(config, answersPath) ?? {})
+  const answers = config.members(answersPath)
   const before = answers.filter(([, offered]) => offered === model).map(([from]) => from)
   const former = before.find((id) => scene.knownModels.includes(id)) ?? before[0]
   if (former === undefined) return

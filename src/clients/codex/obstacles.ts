@@ -7,17 +7,7 @@ import {
   relativePlaceObstacles,
 } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
-import {
-  fileOf,
-  isOwnAddress,
-  isTable,
-  layersOf,
-  placeOf,
-  type ReadFile,
-  readFile,
-  tableAt,
-  textAt,
-} from '../texts.ts'
+import { fileOf, isOwnAddress, isTable, type ReadFile, readLayers, readRole } from '../texts.ts'
 import { readCodexAuth } from './auth.ts'
 import { catalogFaults, otherCatalog, staleCatalog } from './catalog-file.ts'
 import { tookOffer } from './migrations.ts'
@@ -26,7 +16,7 @@ import { providersInTheWay, providersWrongNow, startObstacles } from './provider
 
 /** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
-  const config = readFile(fileOf(scene.texts, 'config'))
+  const config = readRole(scene.texts, 'config')
   yield* startObstacles(config, choice.providerId)
   if (choice.models.catalog === undefined) yield* catalogFaults(scene.texts, config)
   yield* otherCatalog(scene.texts, config, choice)
@@ -41,7 +31,7 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
 
 /** What is wrong with what Codex believes now. */
 export function* wrongNow(scene: Scene): Obstacles {
-  const config = readFile(fileOf(scene.texts, 'config'))
+  const config = readRole(scene.texts, 'config')
   const inUse = providerInUse(config)
   // With its own service, or a key from elsewhere, Codex may be set up as its owner likes.
   const isPointed = inUse?.table?.['requires_openai_auth'] === true
@@ -157,7 +147,7 @@ const withoutLogin: Repair = {
 }
 
 function* loginSettings(config: ReadFile): Obstacles {
-  const store = textAt(config, ['cli_auth_credentials_store'])
+  const store = config.text(['cli_auth_credentials_store'])
   if (store !== undefined && store !== 'file' && store !== 'auto')
     yield obstacleAt(config, ['cli_auth_credentials_store'], {
       code: 'codex-credential-store',
@@ -166,7 +156,7 @@ function* loginSettings(config: ReadFile): Obstacles {
       becomes: { value: 'file' },
     })
 
-  if (textAt(config, ['forced_login_method']) === 'chatgpt')
+  if (config.text(['forced_login_method']) === 'chatgpt')
     yield obstacleAt(config, ['forced_login_method'], {
       code: 'codex-forced-login',
       message: 'forced_login_method = "chatgpt": Codex deletes a key login and stops',
@@ -175,7 +165,7 @@ function* loginSettings(config: ReadFile): Obstacles {
       needsConsent: 'forced_login_method = "chatgpt" is removed from config.toml.',
     })
 
-  for (const name of Object.keys(tableAt(config, ['profiles']) ?? {}))
+  for (const name of Object.keys(config.table(['profiles']) ?? {}))
     yield obstacleAt(config, ['profiles', name], {
       code: 'codex-profile',
       message: `[profiles.${name}] is no longer read; \`codex --profile ${name}\` reads ${name}.config.toml`,
@@ -186,9 +176,9 @@ function* loginSettings(config: ReadFile): Obstacles {
 
 /** A window that was set for another model makes Codex compact too late or too early. */
 function* windowOfAnother(config: ReadFile, choice: Choice): Obstacles {
-  const window = config.document?.get(['model_context_window'])
+  const window = config.get(['model_context_window'])
   if (window === undefined || choice.models.contextWindow !== undefined) return
-  if (textAt(config, ['model']) === choice.models.model) return
+  if (config.text(['model']) === choice.models.model) return
   yield obstacleAt(config, ['model_context_window'], {
     code: 'codex-context-window',
     message: `model_context_window = ${String(window)} was set for another model, and the gateway does not say the window of ${choice.models.model}`,
@@ -203,7 +193,7 @@ function leftovers(scene: Scene, config: ReadFile): Obstacles {
   const auth = fileOf(scene.texts, 'auth')
   return leftoverObstacles({ id: 'codex', label: 'Codex' }, scene, {
     url,
-    urlPlace: placeOf(config, path),
+    urlPlace: config.place(path),
     key: readCodexAuth(auth).usableKey,
     keyPlace: auth.path,
   })
@@ -211,16 +201,13 @@ function leftovers(scene: Scene, config: ReadFile): Obstacles {
 
 /** What lies beneath config.toml. */
 function* systemLayers(texts: FileTexts, config: ReadFile, isPointed: boolean): Obstacles {
-  for (const layer of layersOf(texts, 'system').map(readFile)) {
+  for (const layer of readLayers(texts, 'system')) {
     const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
-      (key) =>
-        isPointed &&
-        layer.document?.get([key]) !== undefined &&
-        config.document?.get([key]) === undefined,
+      (key) => isPointed && layer.get([key]) !== undefined && config.get([key]) === undefined,
     )
-    const chatWire = Object.entries(tableAt(layer, ['model_providers']) ?? {}).find(
-      ([, provider]) => isTable(provider) && provider['wire_api'] === 'chat',
-    )
+    const chatWire = layer
+      .members(['model_providers'])
+      .find(([, provider]) => isTable(provider) && provider['wire_api'] === 'chat')
 
     const keys = [...hidden, ...(chatWire ? [`model_providers.${chatWire[0]}.wire_api`] : [])]
     if (keys.length > 0)

@@ -2,7 +2,7 @@ import type { ConfigValue } from '../../edits/plan.ts'
 import { isAmong } from '../../gateway/input/header.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
 import { headersInVariables, textMembers } from '../headers.ts'
-import { fileOf, readFile, tableAt, textAt } from '../texts.ts'
+import { readRole } from '../texts.ts'
 import { withoutOfferOnce } from './migrations.ts'
 
 /** What in a table would go along to another address, or speak against our key. */
@@ -15,15 +15,15 @@ const ownToTable = ['auth', 'http_headers', 'env_http_headers']
  * on 0.98.0 to 0.169.0, and with the UI on 0.169.0, 2026-11-22.
  */
 export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRun): OneRun {
-  const config = readFile(fileOf(texts, 'config'))
+  const config = readRole(texts, 'config')
   const { models, query = [] } = choice
-  const standing = tableAt(config, ['model_providers', choice.providerId]) ?? {}
+  const standing = config.table(['model_providers', choice.providerId]) ?? {}
   const isSameQuery = textMembers(standing['query_params']).every((one) => isAmong(one, query))
   const isPlain = isSameQuery && ownToTable.every((name) => standing[name] === undefined)
   const id = isPlain ? choice.providerId : 'repoint-run'
   const headers = headersInVariables(choice)
   const secrets = [runKeyVariable, ...headers.map(({ variable }) => variable)]
-  const excluded = tableAt(config, ['shell_environment_policy'])?.['exclude']
+  const excluded = config.table(['shell_environment_policy'])?.['exclude']
 
   const settings: readonly (readonly [path: string, value: ConfigValue])[] = [
     ['model_provider', id],
@@ -44,7 +44,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
       [...new Set([...(Array.isArray(excluded) ? excluded : []), ...secrets])],
     ],
     // What is right already may come from a profile of the user's.
-    ...(textAt(config, ['model']) === models.model ? [] : [['model', models.model] as const]),
+    ...(config.text(['model']) === models.model ? [] : [['model', models.model] as const]),
     ...(models.contextWindow === undefined
       ? []
       : [['model_context_window', models.contextWindow] as const]),

@@ -9,15 +9,14 @@ import {
   isTable,
   layersOf,
   merged,
-  placeOf,
   type ReadFile,
   readFile,
+  readLayers,
+  readRole,
   rootOf,
   shownUrl,
   type Table,
-  tableAt,
   tableIn,
-  textAt,
   textIn,
 } from '../texts.ts'
 import { readCodexAuth } from './auth.ts'
@@ -56,9 +55,9 @@ interface OtherProvider {
  * @param planned what a setup is about to write into config.toml
  */
 function* otherProviders(texts: FileTexts, root: string, planned: Table = {}) {
-  const filesOf = (role: string) => layersOf(texts, role).map(readFile)
-  const tablesOf = (files: readonly ReadFile[]) => files.map((file) => tableAt(file, []) ?? {})
-  const config = readFile(fileOf(texts, 'config'))
+  const filesOf = (role: string) => readLayers(texts, role)
+  const tablesOf = (files: readonly ReadFile[]) => files.map((file) => file.table([]) ?? {})
+  const config = readRole(texts, 'config')
   const below = [...filesOf('system'), config]
   const seen = new Set(reservedIds.filter((id) => id !== 'openai'))
 
@@ -75,9 +74,9 @@ function* otherProviders(texts: FileTexts, root: string, planned: Table = {}) {
 
       seen.add(id)
       const path = id === 'openai' ? ownAddressPath : ['model_providers', id, 'base_url']
-      const says = (file: ReadFile) => textAt(file, path) !== undefined
+      const says = (file: ReadFile) => file.text(path) !== undefined
       const file = [...below, ...above].findLast(says)
-      const place = file ? placeOf(file, path) : config.path
+      const place = file ? file.place(path) : config.path
       const other: OtherProvider = { id, table, url, place, isAbove: above.some(says) }
       yield other
     }
@@ -116,7 +115,7 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
       }
   }
 
-  for (const [id, table] of Object.entries(tableAt(config, ['model_providers']) ?? {})) {
+  for (const [id, table] of config.members(['model_providers'])) {
     const url = textIn(table, ['base_url'])
     const isThere = url !== undefined && isSameButVersion(root, rootOf(url))
     const isFormer = isThere && id !== providerId && isAsWeWrite(table)
@@ -189,7 +188,7 @@ function kept(
   const { experimental_bearer_token: _, ...aside } = marks
   const lines = token === undefined ? aside : { experimental_bearer_token: token }
   // Without a name Codex does not start.
-  const named = tableAt(config, path) ? {} : { name: textIn(table, ['name']) ?? id }
+  const named = config.table(path) ? {} : { name: textIn(table, ['name']) ?? id }
   const changes = Object.entries({ ...named, ...lines }).map(([key, value]) => ({
     path: [...path, key],
     value,
@@ -239,8 +238,6 @@ function isAsWeWrite(table: ConfigValue): boolean {
 }
 
 function isChosen(texts: FileTexts, id: string): boolean {
-  const chosen = layersOf(texts, 'profile').map((file) =>
-    textAt(readFile(file), ['model_provider']),
-  )
+  const chosen = layersOf(texts, 'profile').map((file) => readFile(file).text(['model_provider']))
   return chosen.includes(id)
 }

@@ -5,13 +5,10 @@ import {
   isOwnAddress,
   isTable,
   mayNeedNoKey,
-  placeOf,
   type ReadFile,
   rootOf,
   shownUrl,
   type Table,
-  tableAt,
-  textAt,
 } from '../texts.ts'
 import { othersInTheWay, othersWrongNow } from './other-providers.ts'
 import {
@@ -36,9 +33,11 @@ interface Provider {
 }
 
 function providersOf(config: ReadFile): readonly Provider[] {
-  return Object.entries(tableAt(config, ['model_providers']) ?? {}).flatMap(([id, table]) =>
-    isTable(table) ? [{ id, table, path: ['model_providers', id] }] : [],
-  )
+  return config
+    .members(['model_providers'])
+    .flatMap(([id, table]) =>
+      isTable(table) ? [{ id, table, path: ['model_providers', id] }] : [],
+    )
 }
 
 /**
@@ -67,8 +66,8 @@ export function* providersInTheWay(scene: Scene, config: ReadFile, choice: Choic
     yield* otherAddress(scene, choice, {
       code: 'codex-provider-conflict',
       what: `[model_providers.${id}]`,
-      url: textAt(config, address),
-      place: placeOf(config, address),
+      url: config.text(address),
+      place: config.place(address),
     })
     const marked: readonly unknown[] = Object.values(marks)
     const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
@@ -82,7 +81,7 @@ export function* providersInTheWay(scene: Scene, config: ReadFile, choice: Choic
 export function* providersWrongNow(scene: Scene, config: ReadFile): Obstacles {
   const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
   if (provider === undefined || reservedIds.includes(provider.id)) return
-  const url = textAt(config, [...provider.path, 'base_url'])
+  const url = config.text([...provider.path, 'base_url'])
 
   yield* withoutVersion(scene, config, provider)
   if (isSetAside(provider.table)) {
@@ -108,7 +107,7 @@ function* rootFaults(config: ReadFile, planned: string | undefined): Obstacles {
       weight: 'blocks',
     }
 
-  if (config.document?.get(['profile']) !== undefined)
+  if (config.get(['profile']) !== undefined)
     yield obstacleAt(config, ['profile'], {
       code: 'codex-legacy-profile',
       message: 'profile at the root: Codex refuses to start with it',
@@ -212,14 +211,14 @@ function* withoutVersion(scene: Scene, config: ReadFile, { id, path }: Provider)
   ]
   for (const { name, path: address } of addresses)
     yield* lostVersion(codexName, scene, config, {
-      url: textAt(config, address),
+      url: config.text(address),
       path: address,
       name,
     })
 }
 
 function* otherOwnAddress(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
-  const url = textAt(config, ownAddressPath)
+  const url = config.text(ownAddressPath)
   if (url === undefined || isOwnAddress(url, scene, choice)) return
   yield obstacleAt(config, ownAddressPath, {
     code: 'codex-openai-base-url',

@@ -1,6 +1,6 @@
 import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
 import type { Repair } from '../client.ts'
-import { type ReadFile, type Table, tableAt, textAt, textIn } from '../texts.ts'
+import { type ReadFile, type Table, textIn } from '../texts.ts'
 
 export function configRepair(...changes: readonly KeyChange[]): Repair {
   return { role: 'config', changes }
@@ -13,8 +13,8 @@ export const reservedIds: readonly string[] = ['openai', 'ollama', 'lmstudio', '
 export function providerInUse(
   config: ReadFile,
 ): { readonly id: string; readonly table: Table | undefined } | undefined {
-  const id = textAt(config, ['model_provider'])
-  return id === undefined ? undefined : { id, table: tableAt(config, ['model_providers', id]) }
+  const id = config.text(['model_provider'])
+  return id === undefined ? undefined : { id, table: config.table(['model_providers', id]) }
 }
 
 /**
@@ -29,7 +29,7 @@ export function addressInUse(config: ReadFile): { readonly path: KeyPath; readon
   const inUse = providerInUse(config)
   const isOwn = inUse === undefined || inUse.id === 'openai'
   const path = isOwn ? ownAddressPath : ['model_providers', inUse.id, 'base_url']
-  const url = textAt(config, path)
+  const url = config.text(path)
   return url === undefined ? { path } : { path, url }
 }
 
