@@ -94,11 +94,6 @@ export function readLayers(texts: FileTexts, role: string): readonly ReadFile[] 
   return layersOf(texts, role).map(readFile)
 }
 
-// For the folders of clients that do not ask the file itself yet.
-export const textAt = (file: ReadFile, path: KeyPath) => file.text(path)
-export const tableAt = (file: ReadFile, path: KeyPath) => file.table(path)
-export const placeOf = (file: ReadFile, path: KeyPath) => file.place(path)
-
 export type Table = { readonly [key: string]: ConfigValue }
 
 export function isTable(value: ConfigValue | undefined): value is Table {

@@ -9,7 +9,7 @@ import {
   unreadFile,
 } from '../obstacles.ts'
 import { isExported, proxyObstacles, variableObstacles } from '../shell.ts'
-import { fileOf, mayNeedNoKey, placeOf, textIn } from '../texts.ts'
+import { fileOf, mayNeedNoKey, textIn } from '../texts.ts'
 import { clineName } from './deciding.ts'
 import {
   hasLogin,
@@ -46,7 +46,7 @@ export function* wrongNow(scene: Scene): Obstacles {
     path: [...settingsPath, 'baseUrl'],
     name: 'baseUrl of its provider',
     key,
-    keyPlace: placeOf(file, [...settingsPath, 'apiKey']),
+    keyPlace: file.place([...settingsPath, 'apiKey']),
   })
   if (url !== undefined) yield* proxyObstacles(clineName, url, scene.machine.env)
   if (!key && readHeaders(settings['headers']).keyed) yield* secondKey(scene)
@@ -80,7 +80,7 @@ function otherEntry(scene: Scene, file: ProvidersFile, choice: Choice): Obstacle
     code: 'cline-provider-conflict',
     what: `the provider ${providerId}`,
     url: textIn(file.settings, ['baseUrl']),
-    place: placeOf(file, [...settingsPath, 'baseUrl']),
+    place: file.place([...settingsPath, 'baseUrl']),
     cure: 'Nothing to do: Cline has no second provider for gateways.',
   })
 }
@@ -106,7 +106,7 @@ function* withoutKey(scene: Scene, file: ProvidersFile, url: string | undefined)
   if (hasKey || isElsewhere || mayNeedNoKey(url, scene)) return
 
   const message = 'the provider of Cline has no apiKey: Cline sends no key'
-  yield missingKey(clineName, placeOf(file, settingsPath), message)
+  yield missingKey(clineName, file.place(settingsPath), message)
 }
 
 /** Beside a key in a header of its own. */

@@ -165,7 +165,7 @@ function* loginSettings(config: ReadFile): Obstacles {
       needsConsent: 'forced_login_method = "chatgpt" is removed from config.toml.',
     })
 
-  for (const name of Object.keys(config.table(['profiles']) ?? {}))
+  for (const [name] of config.members(['profiles']))
     yield obstacleAt(config, ['profiles', name], {
       code: 'codex-profile',
       message: `[profiles.${name}] is no longer read; \`codex --profile ${name}\` reads ${name}.config.toml`,

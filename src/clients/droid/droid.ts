@@ -10,16 +10,7 @@ import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { leavingKeys, offeredModels, toldKeys } from '../picker.ts'
 import { editReadably } from '../repairs.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
-import {
-  brokenText,
-  fileOf,
-  numberIn,
-  readFile,
-  rootOf,
-  tableAt,
-  tableIn,
-  textIn,
-} from '../texts.ts'
+import { brokenText, fileOf, numberIn, readFile, rootOf, tableIn, textIn } from '../texts.ts'
 import { deciding, droidName } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
@@ -212,7 +203,7 @@ function entryKeys(
 ): readonly KeyChange[] {
   const { root, providerId } = choice
   const path = modelPath(id)
-  const now = tableAt(readFile(file), path) ?? {}
+  const now = readFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])
   const isOtherGateway = url !== undefined && rootOf(url) !== root
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id

@@ -9,7 +9,7 @@ import {
   unreadFile,
 } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
-import { fileOf, isTable, layersOf, mayNeedNoKey, placeOf, textIn } from '../texts.ts'
+import { fileOf, isTable, layersOf, mayNeedNoKey, textIn } from '../texts.ts'
 import { droidName } from './deciding.ts'
 import {
   type CustomModel,
@@ -106,7 +106,7 @@ function otherEntry(scene: Scene, choice: Choice): Obstacles {
     code: 'droid-model-conflict',
     what: `the model ${idOf(providerId)}`,
     url: textIn(found?.entry, ['baseUrl']),
-    place: placeOf(settings, [...modelPath(providerId), 'baseUrl']),
+    place: settings.place([...modelPath(providerId), 'baseUrl']),
   })
 }
 
@@ -125,7 +125,7 @@ function* withoutKey(scene: Scene, settings: DroidSettings, found: CustomModel):
 
   yield missingKey(
     droidName,
-    placeOf(settings, pathIn(found, 'apiKey')),
+    settings.place(pathIn(found, 'apiKey')),
     names.length > 0
       ? `the key is to come from ${names.join(', ')}, which is not set here: droid sends none`
       : 'the default model has no apiKey: droid sends none',

@@ -12,7 +12,7 @@ import { providerOf, providerPath } from '../pi/providers.ts'
 import { removal } from '../repairs.ts'
 import { proxyObstacles } from '../shell.ts'
 import type { StrictFile } from '../strict-json.ts'
-import { placeOf, textIn } from '../texts.ts'
+import { textIn } from '../texts.ts'
 import {
   loginsFor,
   ownModels,
@@ -73,7 +73,7 @@ function viewOf(scene: Scene, providerId: string, model: string): ProviderView {
     providerId,
     provider,
     model,
-    modelPlace: placeOf(models, startingModel(models).path),
+    modelPlace: models.place(startingModel(models).path),
     sent: readKey(models, providerId),
     isKeyElsewhere:
       (apiKey !== undefined && typeof apiKey !== 'string') ||
@@ -154,7 +154,7 @@ function* otherModels({ models, providerId, model }: ProviderView): Obstacles {
     const shared = {
       code: 'openclaw-agent-model',
       message: `the agent ${agent} has a model of its own, ${own}`,
-      place: placeOf(models, path),
+      place: models.place(path),
     }
     const isUsual = agent === usual
     const cured = isUsual

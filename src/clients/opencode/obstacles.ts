@@ -2,7 +2,7 @@ import { listHolds, listLacks } from '../../edits/plan.ts'
 import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
 import { obstacleAt, placeholderOf, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { variableObstacles } from '../shell.ts'
-import { fileOf, isOwnAddress, isTable, placeOf, readFile, tableAt, valueIn } from '../texts.ts'
+import { fileOf, isOwnAddress, isTable, readRole, valueIn } from '../texts.ts'
 import { loginOf, ownFiles, readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
 import {
@@ -71,7 +71,7 @@ function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: FileTexts):
         weight: 'blocks',
       }
 
-    if (stopsAtNewerKeys && file.document?.get(['permissions']) !== undefined)
+    if (stopsAtNewerKeys && file.get(['permissions']) !== undefined)
       yield obstacleAt(file, ['permissions'], {
         code: `${id}-newer-keys`,
         message: `permissions belongs to another major version: ${stopsAtNewerKeys} does not start with it`,
@@ -90,7 +90,7 @@ function* otherKey(view: OpencodeView, choice: Choice): Obstacles {
   if (isKey && (isOwnAddress(provider.url, scene, choice) || isPlaceholder)) return
 
   const kind = isKey ? 'API key' : 'login'
-  yield obstacleAt(readFile(fileOf(scene.texts, 'auth')), [providerId], {
+  yield obstacleAt(readRole(scene.texts, 'auth'), [providerId], {
     code: `${id}-other-key`,
     message: `auth.json holds an entry for ${providerId} that no setup of repoint has put there`,
     cure: 'To keep it, choose another id with --provider-id.',
@@ -118,7 +118,7 @@ function* hiddenByLists(
     if (hidden.length === 0) continue
 
     const name = path.at(-1)
-    const file = ownFiles(scene.texts).findLast((one) => one.document?.get(path) !== undefined)
+    const file = ownFiles(scene.texts).findLast((one) => one.get(path) !== undefined)
     const mended = mustHold ? [...held, ...hidden] : held.filter((one) => !hidden.includes(one))
     const changes =
       file?.path === target.path
@@ -157,10 +157,10 @@ function* overridden(view: OpencodeView): Obstacles {
 function* agentObstacles({ id, scene, providerId }: OpencodeView): Obstacles {
   const agents = ownFiles(scene.texts).flatMap((file) =>
     ['agent', 'mode'].flatMap((kind) =>
-      Object.entries(tableAt(file, [kind]) ?? {}).map(([name, agent]) => ({
+      file.members([kind]).map(([name, agent]) => ({
         name,
         model: isTable(agent) ? agent['model'] : undefined,
-        place: placeOf(file, [kind, name, 'model']),
+        place: file.place([kind, name, 'model']),
       })),
     ),
   )

@@ -7,7 +7,7 @@ import { isCodexAuth } from '../codex/auth.ts'
 import { headerKeys } from '../headers.ts'
 import { listKeys, type ToldFact } from '../picker.ts'
 import { editKeys, editReadably } from '../repairs.ts'
-import { fileOf, readFile, rootOf, tableAt, textAt } from '../texts.ts'
+import { fileOf, readFile, rootOf } from '../texts.ts'
 import { readAuth } from './config.ts'
 import { deciding } from './deciding.ts'
 import type { Layout } from './layout.ts'
@@ -36,13 +36,13 @@ function planAuth({ id, label }: Layout, texts: FileTexts, choice: Choice): File
 /** What else stands in an entry with a key stays; a login of another kind is replaced whole. */
 function keyEntry(file: FileText, { key, keyHeader, providerId }: Choice): readonly KeyChange[] {
   const now = readFile(file)
-  const hasEntry = now.document?.get([providerId]) !== undefined
+  const hasEntry = now.get([providerId]) !== undefined
   const bound = { isSecret: true, isBound: true }
   // With an entry `authorization: Bearer` goes out as well (1.18.33, 2026-11-22).
   if (keyHeader !== undefined)
     return hasEntry ? [{ path: [providerId], value: undefined, ...bound }] : []
 
-  const isOtherLogin = hasEntry && textAt(now, [providerId, 'type']) !== 'api'
+  const isOtherLogin = hasEntry && now.text([providerId, 'type']) !== 'api'
   if (isOtherLogin) return [{ path: [providerId], value: { type: 'api', key }, ...bound }]
   return [
     { path: [providerId, 'type'], value: 'api' },
@@ -54,30 +54,30 @@ export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): rea
   const now = readFile(file)
   const { models, providerId: id } = choice
   const provider = ['provider', id]
-  const url = textAt(now, [...provider, 'options', 'baseURL'])
+  const url = now.text([...provider, 'options', 'baseURL'])
   const isOtherGateway = url !== undefined && rootOf(url) !== choice.root
   const headers = [...provider, 'options', 'headers']
   const list = {
     at: (model: string) => [...provider, 'models', model],
-    now: new Map(Object.entries(tableAt(now, [...provider, 'models']) ?? {})),
+    now: new Map(now.members([...provider, 'models'])),
     isOtherGateway,
     fresh: ({ displayName }: CatalogModel) => compact({ name: displayName || undefined }),
     told: (model: CatalogModel) => toldOf(model, choice),
   }
 
-  const isNamed = Boolean(textAt(now, [...provider, 'name']))
-  const smallNow = textAt(now, ['small_model'])
+  const isNamed = Boolean(now.text([...provider, 'name']))
+  const smallNow = now.text(['small_model'])
   const small =
     models.smallModel === undefined && smallNow?.startsWith(`${id}/`)
       ? smallNow
       : `${id}/${models.smallModel ?? models.model}`
 
   return [
-    ...(textAt(now, ['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
+    ...(now.text(['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
     { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible' },
     ...(isNamed ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'options', 'baseURL'], value: choice.root },
-    ...headerKeys(headers, now.document?.get(headers), choice, isOtherGateway),
+    ...headerKeys(headers, now.get(headers), choice, isOtherGateway),
     ...listKeys(file, list, choice),
     { path: ['model'], value: `${id}/${models.model}` },
     { path: ['small_model'], value: small },

@@ -12,13 +12,10 @@ import {
   fileOf,
   isTable,
   mayNeedNoKey,
-  placeOf,
   type ReadFile,
-  readFile,
+  readRole,
   rootOf,
   type Table,
-  tableAt,
-  textAt,
   textIn,
 } from '../texts.ts'
 import {
@@ -57,7 +54,7 @@ export function viewOf(layout: Layout, scene: Scene, wanted?: string): OpencodeV
     label: layout.label,
     layout,
     scene,
-    target: readFile(fileOf(scene.texts, 'config')),
+    target: readRole(scene.texts, 'config'),
     config,
     chosen,
     providerId,
@@ -72,7 +69,7 @@ export function* providerInTheWay(view: OpencodeView, choice: Choice): Obstacles
     code: `${id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
-    place: placeOf(target, addressOf(providerId)),
+    place: target.place(addressOf(providerId)),
   })
   yield* inlineKeys(view)
 }
@@ -103,7 +100,7 @@ function addressOf(providerId: string): readonly string[] {
 function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Obstacles {
   const path = ['provider', providerId, 'options', 'apiKey']
   for (const file of ownFiles(scene.texts)) {
-    const value = file.document?.get(path)
+    const value = file.get(path)
     if (value === undefined) continue
 
     const gone = removal(file, `options.apiKey of ${providerId}`, { path, isSecret: true })
@@ -119,7 +116,7 @@ function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Obstacles
 function* unlistedModel({ id, label, scene, target, config, providerId }: OpencodeView): Obstacles {
   const model = String(config['model']).slice(providerId.length + 1)
   const path = ['provider', providerId, 'models', model]
-  if (ownFiles(scene.texts).some((file) => tableAt(file, path))) return
+  if (ownFiles(scene.texts).some((file) => file.table(path))) return
 
   yield obstacleAt(target, ['model'], {
     code: `${id}-model-unlisted`,
@@ -157,7 +154,7 @@ function leftovers(view: OpencodeView): Obstacles {
   const read = readKey(scene.texts, providerId, provider.options)
   return leftoverObstacles(view, scene, {
     url: provider.url,
-    urlPlace: placeOf(target, addressOf(providerId)),
+    urlPlace: target.place(addressOf(providerId)),
     key: read?.key,
     keyPlace: read?.keyPath ?? '',
   })
@@ -166,14 +163,14 @@ function leftovers(view: OpencodeView): Obstacles {
 /** Providers of earlier setups, and their keys. */
 export function* formerProviders(view: OpencodeView, choice: Choice): Obstacles {
   const { id: client, scene, target, providerId } = view
-  const auth = readFile(fileOf(scene.texts, 'auth'))
-  for (const [id, table] of Object.entries(tableAt(target, ['provider']) ?? {})) {
+  const auth = readRole(scene.texts, 'auth')
+  for (const [id, table] of target.members(['provider'])) {
     const url = textIn(table, ['options', 'baseURL'])
     const isAsWeWrite = textIn(table, ['npm']) === '@ai-sdk/openai-compatible'
     if (id === providerId || !isAsWeWrite) continue
     if (url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
 
-    const hasKey = textAt(auth, [id, 'type']) === 'api'
+    const hasKey = auth.text([id, 'type']) === 'api'
     const provider = formerProvider(view, choice, target, {
       providerId: id,
       url,

@@ -3,7 +3,7 @@ import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
 import { obstacleAt, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
 import type { StrictFile } from '../strict-json.ts'
-import { fileOf, placeOf, readFile, textIn } from '../texts.ts'
+import { readRole, textIn } from '../texts.ts'
 import {
   incompleteProvider,
   loginOf,
@@ -40,7 +40,7 @@ function viewOf(scene: Scene, providerId: string, model: string): PiView {
     providerId,
     provider,
     model,
-    modelPlace: placeOf(settings, ['defaultModel']),
+    modelPlace: settings.place(['defaultModel']),
     sent: readPiKey(scene.texts, providerId) ?? {},
     isKeyElsewhere: said.startsWith('!') || hasVariable(said, scene.machine.env),
   }
@@ -134,7 +134,7 @@ function* otherIncomplete({ models, providerId }: PiView): Obstacles {
 function* otherLogin({ scene, providerId }: PiView): Obstacles {
   if (loginOf(scene.texts, providerId) === undefined) return
 
-  yield obstacleAt(readFile(fileOf(scene.texts, 'auth')), [providerId], {
+  yield obstacleAt(readRole(scene.texts, 'auth'), [providerId], {
     code: 'pi-other-key',
     message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
     cure: 'Remove it.',

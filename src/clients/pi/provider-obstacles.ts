@@ -9,7 +9,7 @@ import {
 } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
 import type { StrictFile } from '../strict-json.ts'
-import { mayNeedNoKey, placeOf, rootOf, shownUrl, tableAt, tableIn } from '../texts.ts'
+import { mayNeedNoKey, rootOf, shownUrl, tableIn } from '../texts.ts'
 import {
   modelOf,
   modelPath,
@@ -43,7 +43,7 @@ export function* providerInTheWay(view: ProviderView, choice: Choice): Obstacles
     code: `${at.client.id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
-    place: placeOf(models, addressOf(view)),
+    place: models.place(addressOf(view)),
   })
   yield* authorizingHeaders(view, choice.key)
   yield* modelAddresses(view, choice.root)
@@ -148,7 +148,7 @@ function* withoutKey(view: ProviderView): Obstacles {
   const { scene, at, models, providerId, provider } = view
   if (view.isKeyElsewhere || mayNeedNoKey(provider.url, scene)) return
 
-  const place = placeOf(models, [...providerPath(at, providerId), 'apiKey'])
+  const place = models.place([...providerPath(at, providerId), 'apiKey'])
   yield missingKey(at.client, place, `${at.client.label} finds no key for ${providerId}`)
 }
 
@@ -165,7 +165,7 @@ export function* formerProviders(
   { scene, at, models, providerId }: ProviderView,
   choice: Choice,
 ): Obstacles {
-  for (const id of Object.keys(tableAt(models, at.at) ?? {})) {
+  for (const [id] of models.members(at.at)) {
     const { url } = providerOf(at, models, id)
     if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
 

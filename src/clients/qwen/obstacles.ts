@@ -15,9 +15,9 @@ import {
   isTable,
   layersOf,
   mayNeedNoKey,
-  placeOf,
   type ReadFile,
-  readFile,
+  readLayers,
+  readRole,
   valueIn,
 } from '../texts.ts'
 import { qwenName } from './deciding.ts'
@@ -38,7 +38,7 @@ import {
 
 /** What would defeat the settings about to be written, as run against 0.15.10 and 0.24.4 (2026-11-22). */
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
-  const file = readFile(fileOf(scene.texts, 'settings'))
+  const file = readRole(scene.texts, 'settings')
   yield* unreadable(scene.texts)
   yield* folders(scene)
   yield* brokenEntries(file)
@@ -54,7 +54,7 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
 /** What is wrong with what Qwen Code believes now. */
 export function* wrongNow(scene: Scene): Obstacles {
   const { texts } = scene
-  const file = readFile(fileOf(texts, 'settings'))
+  const file = readRole(texts, 'settings')
   const { value } = mergedSettings(texts)
   yield* unreadable(texts)
   yield* folders(scene)
@@ -101,7 +101,7 @@ function* folders({ machine, texts }: Scene): Obstacles {
 
 /** Both versions end at once with an entry that has no id. */
 function* brokenEntries(file: ReadFile): Obstacles {
-  const list = file.document?.get(paths.entries)
+  const list = file.get(paths.entries)
   const isWrong = (entry: ConfigValue) => !isTable(entry) || !entry['id']
   const isList = Array.isArray(list)
   if (list === undefined || (isList && !(list as readonly ConfigValue[]).some(isWrong))) return
@@ -115,9 +115,9 @@ function* brokenEntries(file: ReadFile): Obstacles {
 
 /** It waits for another kind of login then, for ever where there is no terminal. */
 function* onlyOtherType(texts: FileTexts): Obstacles {
-  const file = readFile(fileOf(texts, 'settings'))
+  const file = readRole(texts, 'settings')
   const path = paths.onlyType
-  const only = file.document?.get(path)
+  const only = file.get(path)
   if (only === undefined || only === 'openai') return
 
   const name = path.join('.')
@@ -129,8 +129,8 @@ function* onlyOtherType(texts: FileTexts): Obstacles {
 }
 
 function* login(texts: FileTexts): Obstacles {
-  const file = readFile(fileOf(texts, 'settings'))
-  const isChosen = file.document?.get(paths.type) === 'qwen-oauth'
+  const file = readRole(texts, 'settings')
+  const isChosen = file.get(paths.type) === 'qwen-oauth'
   if (!isChosen || layersOf(texts, 'login').length === 0) return
 
   yield obstacleAt(file, paths.type, {
@@ -201,8 +201,8 @@ function envLines(texts: FileTexts, name: string, roles: readonly string[]): rea
 
 /** No undo reaches what the client has copied. */
 function* copies(texts: FileTexts): Obstacles {
-  for (const file of layersOf(texts, 'copy').map(readFile)) {
-    if (file.document?.get(paths.key) === undefined) continue
+  for (const file of readLayers(texts, 'copy')) {
+    if (file.get(paths.key) === undefined) continue
 
     yield obstacleAt(file, paths.key, {
       code: 'qwen-copy',
@@ -231,15 +231,15 @@ function* withoutKey(scene: Scene, { url, key, variable, entry }: InUse): Obstac
 }
 
 function* addresses(scene: Scene, { url, key, variable }: InUse): Obstacles {
-  const file = readFile(fileOf(scene.texts, 'settings'))
+  const file = readRole(scene.texts, 'settings')
   if (variable === keyVariable) {
     const path = [...ownEntry, 'baseUrl']
     yield* lostVersion(qwenName, scene, file, { url, path, name: 'baseUrl of the entry' })
   }
   yield* leftoverObstacles(qwenName, scene, {
     url,
-    urlPlace: placeOf(file, paths.entries),
+    urlPlace: file.place(paths.entries),
     key,
-    keyPlace: placeOf(file, ['env', variable]),
+    keyPlace: file.place(['env', variable]),
   })
 }

@@ -9,7 +9,7 @@ import {
 } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
-import { layersOf, overlaid, readFile } from '../texts.ts'
+import { overlaid, readLayers } from '../texts.ts'
 import { layoutVersion, paths } from './settings.ts'
 
 const fileName = 'qwen-settings.json'
@@ -38,7 +38,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
 
   // A model without an entry would not be asked, but the first one.
   const ids = [choice.models.model, ...ownValues(args, ['--model', '-m'])]
-  const administrators = layersOf(texts, 'managed').map(readFile)[0]?.document?.root ?? {}
+  const administrators = readLayers(texts, 'managed')[0]?.document?.root ?? {}
   const entries = ids.map((id) => ({ id, ...entry }))
   const settings = overlaid(administrators, keysFor(choice, entries))
 

@@ -20,7 +20,6 @@ import {
   rootOf,
   type Table,
   tableIn,
-  textAt,
   valueIn,
 } from '../texts.ts'
 import { deciding, qwenName } from './deciding.ts'
@@ -252,7 +251,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
     }),
     { path: paths.type, value: 'openai' },
     { path: paths.model, value: models.model },
-    ...(textAt(now, paths.modelUrl) === undefined && !isBehindAnother(now, models.model)
+    ...(now.text(paths.modelUrl) === undefined && !isBehindAnother(now, models.model)
       ? []
       : [{ path: paths.modelUrl, value: choice.root }]),
   ]
