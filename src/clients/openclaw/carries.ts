@@ -1,8 +1,9 @@
 import type { Carried } from '../../gateway/types.ts'
 import type { Carrying, FileTexts } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
+import { chatBody, responsesBody } from '../pi/carries.ts'
 import { modelOf, providerOf } from '../pi/providers.ts'
-import { numberIn, type Table, tableIn, textIn, valueIn } from '../texts.ts'
+import { numberIn, tableIn, valueIn } from '../texts.ts'
 import { providers, readConfig, startingModel } from './config.ts'
 
 /** In tokens: what it asks of a model without a limit. */
@@ -25,62 +26,39 @@ export function carries(texts: FileTexts, { model, protocol }: Carrying): Carrie
   // How much it thinks may be said for all agents.
   const isUsual = valueIn(file.root, ['agents', 'defaults', 'thinkingDefault']) === undefined
   const thinks = isUsual && entry['reasoning'] === true
-  return bodies[protocol](limit, { model, thinks, isUsual, compat: tableIn(entry, ['compat']) })
-}
 
-interface AskedModel {
-  readonly model: string
-  readonly thinks: boolean
-  readonly isUsual: boolean
-  readonly compat: Table
+  if (protocol === 'chat')
+    return {
+      body: { ...chatBody(limit, tableIn(entry, ['compat'])), tool_choice: 'auto' },
+      cures: {
+        ...outputLimitCures,
+        max_completion_tokens: compatCure('"maxTokensField": "max_tokens"'),
+        stream_options: compatCure('"supportsUsageInStreaming": false'),
+      },
+    }
+  if (protocol === 'responses')
+    return {
+      body: responsesBody(limit, thinks ? 'medium' : undefined),
+      cures: { ...outputLimitCures, reasoning: noReasoningCure, include: noReasoningCure },
+    }
+
+  const isAdaptive = isUsual && adaptive.test(model)
+  // Of its other models it was not run how they think.
+  const budgets = thinks && (!model.includes('claude') || model.includes('haiku')) && limit > 2048
+  const budget = { type: 'enabled', budget_tokens: Math.min(8192, limit - 1024) }
+  const ownWay = { type: 'adaptive', display: 'summarized' }
+  return {
+    body: {
+      max_tokens: limit,
+      thinking: isAdaptive ? ownWay : budgets ? budget : undefined,
+      output_config: isAdaptive ? { effort: 'high' } : undefined,
+    },
+    headers: { 'anthropic-dangerous-direct-browser-access': 'true' },
+    cures: { ...outputLimitCures, ...(!isAdaptive && { thinking: noReasoningCure }) },
+  }
 }
 
 /** Where a model of OpenClaw's says what its gateway does not take. Each was run. */
 function compatCure(member: string): string {
   return `Add "compat": {${member}} to the model in openclaw.json, then run the command again.`
-}
-
-const bodies: Readonly<
-  Record<Carrying['protocol'], (limit: number, asked: AskedModel) => Carried>
-> = {
-  chat: (limit, { compat }) => ({
-    body: {
-      [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
-      stream_options:
-        compat['supportsUsageInStreaming'] === false ? undefined : { include_usage: true },
-      tool_choice: 'auto',
-    },
-    cures: {
-      ...outputLimitCures,
-      max_completion_tokens: compatCure('"maxTokensField": "max_tokens"'),
-      stream_options: compatCure('"supportsUsageInStreaming": false'),
-    },
-  }),
-  responses: (limit, { thinks }) => ({
-    body: {
-      max_output_tokens: limit,
-      reasoning: thinks ? { effort: 'medium', summary: 'auto' } : undefined,
-      include: thinks ? ['reasoning.encrypted_content'] : undefined,
-    },
-    cures: { ...outputLimitCures, reasoning: noReasoningCure, include: noReasoningCure },
-  }),
-  messages: (limit, { model, thinks, isUsual }) => {
-    const isAdaptive = isUsual && adaptive.test(model)
-    // Of its other models it was not run how they think.
-    const budgets = thinks && (!model.includes('claude') || model.includes('haiku'))
-    const budget = { type: 'enabled', budget_tokens: Math.min(8192, limit - 1024) }
-    return {
-      body: {
-        max_tokens: limit,
-        thinking: isAdaptive
-          ? { type: 'adaptive', display: 'summarized' }
-          : budgets && limit > 2048
-            ? budget
-            : undefined,
-        output_config: isAdaptive ? { effort: 'high' } : undefined,
-      },
-      headers: { 'anthropic-dangerous-direct-browser-access': 'true' },
-      cures: { ...outputLimitCures, ...(!isAdaptive && { thinking: noReasoningCure }) },
-    }
-  },
 }

@@ -1,4 +1,4 @@
-import type { Carried, ProtocolName } from '../../gateway/types.ts'
+import type { Carried } from '../../gateway/types.ts'
 import type { Carrying, FileTexts } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { isBefore } from '../tested.ts'
@@ -33,54 +33,54 @@ export function carries(texts: FileTexts, { protocol, model, version }: Carrying
 
   const level = textIn(readSettings(texts).root, ['defaultThinkingLevel']) ?? 'medium'
   const effort = entry['reasoning'] === true && level === 'medium' ? level : undefined
+
+  if (protocol === 'chat') {
+    const unless = (member: string, value: string | false | undefined) =>
+      compat[member] === false ? undefined : value
+    const own = {
+      store: unless('supportsStore', false),
+      reasoning_effort: unless('supportsReasoningEffort', effort),
+    }
+    return { body: { ...chatBody(limit, compat), ...own }, cures }
+  }
+  if (protocol === 'responses')
+    return { body: { ...responsesBody(limit, effort), prompt_cache_key: 'repoint' }, cures }
+
   const isAdaptive = compat['forceAdaptiveThinking'] === true
+  const isAsked = isAdaptive && isNew
   // Up to 0.73.1 it makes nothing of that member, and goes by ids that it knows; which version began was not looked for.
   const isOld = version !== undefined && isBefore(version, '0.74.0') && /-5/.test(model)
-  const isUnclear = protocol === 'messages' && isAdaptive && !isNew && !isOld
-  const asked = { limit, compat, isAdaptive: isNew && isAdaptive }
-  return { ...bodies[protocol]({ ...asked, effort: isUnclear ? undefined : effort }), cures }
-}
-
-interface Asked {
-  readonly limit: number
-  /** Absent: it does not ask the model to reason. */
-  readonly effort: string | undefined
-  readonly compat: Table
-  readonly isAdaptive: boolean
-}
-
-const bodies: Readonly<Record<ProtocolName, (asked: Asked) => Carried>> = {
-  chat: ({ limit, effort, compat }) => {
-    const unless = <Value>(member: string, value: Value) =>
-      compat[member] === false ? undefined : value
-    return {
-      body: {
-        [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
-        stream_options: unless('supportsUsageInStreaming', { include_usage: true }),
-        store: unless('supportsStore', false),
-        reasoning_effort: unless('supportsReasoningEffort', effort),
-      },
-    }
-  },
-  responses: ({ limit, effort }) => ({
+  const isUnclear = isAdaptive && !isNew && !isOld
+  const thinking = isAsked ? { type: 'adaptive' } : { type: 'enabled', budget_tokens: 8192 }
+  return {
     body: {
-      max_output_tokens: limit,
-      prompt_cache_key: 'repoint',
-      reasoning: effort && { effort, summary: 'auto' },
-      include: effort && ['reasoning.encrypted_content'],
+      max_tokens: limit,
+      thinking: effort && !isUnclear ? { ...thinking, display: 'summarized' } : undefined,
     },
-  }),
-  messages: ({ limit, effort, isAdaptive }) => {
-    const thinking = isAdaptive ? { type: 'adaptive' } : { type: 'enabled', budget_tokens: 8192 }
-    const betas = { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }
-    return {
-      body: { max_tokens: limit, thinking: effort && { ...thinking, display: 'summarized' } },
-      headers: {
-        'anthropic-dangerous-direct-browser-access': 'true',
-        ...(isAdaptive ? {} : betas),
-      },
-    }
-  },
+    headers: {
+      'anthropic-dangerous-direct-browser-access': 'true',
+      ...(!isAsked && { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }),
+    },
+    cures,
+  }
+}
+
+/** What both pi and OpenClaw, which grew out of its library, ask on chat. */
+export function chatBody(limit: number, compat: Table) {
+  const isCounting = compat['supportsUsageInStreaming'] !== false
+  return {
+    [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
+    stream_options: isCounting ? { include_usage: true } : undefined,
+  }
+}
+
+/** The same on responses. */
+export function responsesBody(limit: number, effort: string | undefined) {
+  return {
+    max_output_tokens: limit,
+    reasoning: effort && { effort, summary: 'auto' },
+    include: effort && ['reasoning.encrypted_content'],
+  }
 }
 
 /** Where a model of pi's says what its gateway does not take. */
