@@ -28,6 +28,12 @@ const paths = {
   '/v1/messages': 'messages',
 } as const
 
+const oddTexts = ['', 'ping', '#call f {"a":1}', '\u0000\ud800', '__proto__', '🦊'.repeat(9)]
+const members = `role content type text name tools function id call_id __proto__ output parameters
+  input input_schema tool_calls`.split(/\s+/)
+const settings = `stream tools tool_choice max_tokens stop system stream_options instructions
+  reasoning text metadata`.split(/\s+/)
+
 /** Any JSON value, some of them the right kind in the wrong place. */
 function value(random: Random, depth = 0): unknown {
   const kind = Math.floor(random() * (depth > 3 ? 7 : 10))
@@ -39,14 +45,7 @@ function value(random: Random, depth = 0): unknown {
     case 2:
       return pick(random, [0, -1, 1.5, 1e308, 2 ** 53])
     case 3:
-      return pick(random, [
-        '',
-        'ping',
-        '#call f {"a":1}',
-        '\u0000\ud800',
-        '__proto__',
-        '🦊'.repeat(9),
-      ])
+      return pick(random, oddTexts)
     case 4:
       return pick(random, ['user', 'assistant', 'tool', 'system', 'function_call', 'text'])
     case 5:
@@ -57,23 +56,7 @@ function value(random: Random, depth = 0): unknown {
     case 8:
       return Object.fromEntries(
         Array.from({ length: Math.floor(random() * 5) }, () => [
-          pick(random, [
-            'role',
-            'content',
-            'type',
-            'text',
-            'name',
-            'tools',
-            'function',
-            'id',
-            'call_id',
-            '__proto__',
-            'output',
-            'parameters',
-            'input',
-            'input_schema',
-            'tool_calls',
-          ]),
+          pick(random, members),
           value(random, depth + 1),
         ]),
       )
@@ -103,20 +86,7 @@ function wellFormed(random: Random): Case {
   }
   const isOdd = random() < 0.7
   const body: Record<string, unknown> = {}
-  for (const name of [
-    'stream',
-    'tools',
-    'tool_choice',
-    'max_tokens',
-    'stop',
-    'system',
-    'stream_options',
-    'instructions',
-    'reasoning',
-    'text',
-    'metadata',
-  ])
-    if (isOdd && random() < 0.3) body[name] = value(random)
+  for (const name of settings) if (isOdd && random() < 0.3) body[name] = value(random)
   const model =
     random() < 0.8
       ? 'gpt-5.6'

@@ -63,6 +63,8 @@ const looseKinds = ['perhaps', 'a default', 'a record', 'kinds of objects']
 
 type Access = { baseURL: string; apiKey: string }
 
+const compatible = { name: 'gateway', includeUsage: true, supportsStructuredOutputs: true }
+
 describe.each([
   ['@ai-sdk/openai', 'responses', (access: Access) => createOpenAI(access)('gpt-5.6')],
   ['@ai-sdk/openai chat', 'chat', (access: Access) => createOpenAI(access).chat('gpt-5.6')],
@@ -70,13 +72,7 @@ describe.each([
   [
     '@ai-sdk/openai-compatible',
     'chat',
-    (access: Access) =>
-      createOpenAICompatible({
-        name: 'gateway',
-        includeUsage: true,
-        supportsStructuredOutputs: true,
-        ...access,
-      })('gpt-5.6'),
+    (access: Access) => createOpenAICompatible({ ...compatible, ...access })('gpt-5.6'),
   ],
 ] as const)('%s', (name, protocol, create) => {
   const model = () => create({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key })
@@ -106,11 +102,8 @@ describe.each([
 
   test(`${name}: an object that fits a schema`, async () => {
     const schema = z.object({ city: z.string(), days: z.number(), tags: z.array(z.string()) })
-    const { output } = await generateText({
-      model: model(),
-      prompt: 'plan',
-      output: Output.object({ schema }),
-    })
+    const asked = { model: model(), prompt: 'plan', output: Output.object({ schema }) }
+    const { output } = await generateText(asked)
     expect(output).toEqual({ city: '', days: 0, tags: [] })
   })
 
@@ -134,10 +127,8 @@ describe.each([
 
   test(`${name}: an array, a choice, and a call that is required`, async () => {
     const asked = { model: model(), prompt: 'plan' }
-    const list = await generateText({
-      ...asked,
-      output: Output.array({ element: z.object({ a: z.string() }) }),
-    })
+    const output = Output.array({ element: z.object({ a: z.string() }) })
+    const list = await generateText({ ...asked, output })
     expect(Array.isArray(list.output)).toBe(true)
     const choice = await generateText({ ...asked, output: Output.choice({ options: ['x', 'y'] }) })
     expect(choice.output).toBe('x')
@@ -164,9 +155,8 @@ describe.each([
     ['model-unknown', 503, true],
   ] as const)(`${name}: %s`, async (fault, status, isRetryable) => {
     gateway.setFaults([{ error: fault }])
-    const error = await generateText({ model: model(), prompt: 'ping', maxRetries: 0 }).catch(
-      (thrown: unknown) => thrown,
-    )
+    const asked = generateText({ model: model(), prompt: 'ping', maxRetries: 0 })
+    const error = await asked.catch((thrown: unknown) => thrown)
     expect(APICallError.isInstance(error)).toBe(true)
     expect(error).toMatchObject({ statusCode: status, isRetryable })
   })

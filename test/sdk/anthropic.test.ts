@@ -15,14 +15,10 @@ beforeEach(async () => {
   client = new Anthropic({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 })
 })
 
-const body = {
-  model: 'claude-opus-5-5',
-  max_tokens: 100,
-  messages: [{ role: 'user', content: 'ping' }],
-}
-const tools = [
-  { name: 'weather', input_schema: { type: 'object', properties: { city: { type: 'string' } } } },
-]
+const ping = [{ role: 'user', content: 'ping' }]
+const body = { model: 'claude-opus-5-5', max_tokens: 100, messages: ping }
+const city = { type: 'object', properties: { city: { type: 'string' } } }
+const tools = [{ name: 'weather', input_schema: city }]
 const asked = [{ role: 'user', content: '#call weather {"city":"Paris"}' }]
 
 test('anthropic: lists and retrieves models', async () => {
@@ -57,11 +53,8 @@ test('anthropic: a tool call, streamed or not, and its result', async () => {
   const streamed = await client.messages.stream(request).finalMessage()
   for (const { content, stop_reason } of [plain, streamed]) {
     expect(stop_reason).toBe('tool_use')
-    expect(content[0]).toMatchObject({
-      type: 'tool_use',
-      name: 'weather',
-      input: { city: 'Paris' },
-    })
+    const use = { type: 'tool_use', name: 'weather', input: { city: 'Paris' } }
+    expect(content[0]).toMatchObject(use)
   }
   const result = { type: 'tool_result', tool_use_id: plain.content[0].id, content: 'rain' }
   const turns = [
@@ -74,12 +67,10 @@ test('anthropic: a tool call, streamed or not, and its result', async () => {
 
 test('anthropic: stop reasons', async () => {
   const messages = [{ role: 'user', content: 'one two three' }]
-  expect(await client.messages.create({ ...body, messages, max_tokens: 2 })).toMatchObject({
-    stop_reason: 'max_tokens',
-  })
-  expect(
-    await client.messages.create({ ...body, messages, stop_sequences: ['two'] }),
-  ).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'two' })
+  const cut = await client.messages.create({ ...body, messages, max_tokens: 2 })
+  expect(cut.stop_reason).toBe('max_tokens')
+  const stopped = await client.messages.create({ ...body, messages, stop_sequences: ['two'] })
+  expect(stopped).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'two' })
 })
 
 test.each([

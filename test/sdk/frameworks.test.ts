@@ -27,12 +27,8 @@ describe('@anthropic-ai/sdk: the tool runner', async () => {
   const { default: Anthropic } = await sdk('@anthropic-ai/sdk')
   const { betaZodTool } = await sdk('@anthropic-ai/sdk/helpers/beta/zod')
   const weather = betaZodTool({ name: 'weather', description: 'x', inputSchema: city, run: rain })
-  const params = {
-    model: 'claude-opus-5-5',
-    max_tokens: 500,
-    messages: [{ role: 'user', content: prompt }],
-    tools: [weather],
-  }
+  const messages = [{ role: 'user', content: prompt }]
+  const params = { model: 'claude-opus-5-5', max_tokens: 500, messages, tools: [weather] }
 
   test.each([
     ['over a message thread', {}],
@@ -65,15 +61,11 @@ describe('openai: tools and embeddings', async () => {
   test('openai: runTools', async () => {
     const client = new OpenAI({ baseURL: gateway.openaiUrl, apiKey: gateway.key })
     const parameters = { type: 'object', properties: { city: { type: 'string' } } }
+    const weather = { name: 'weather', parse: JSON.parse, function: rain, parameters }
     const runner = client.chat.completions.runTools({
       model: 'gpt-5.6',
       messages: [{ role: 'user', content: prompt }],
-      tools: [
-        {
-          type: 'function',
-          function: { name: 'weather', parse: JSON.parse, function: rain, parameters },
-        },
-      ],
+      tools: [{ type: 'function', function: weather }],
     })
     expect(await runner.finalContent()).toBe(told)
     expectNoRefusal()
@@ -94,27 +86,17 @@ describe('LangChain', async () => {
   const { ChatOpenAI, OpenAIEmbeddings } = await sdk('@langchain/openai')
   const { ChatAnthropic } = await sdk('@langchain/anthropic')
   const { createAgent, tool } = await sdk('langchain')
+  const ofOpenAI = () => {
+    const { key: apiKey, openaiUrl: baseURL } = gateway
+    return { apiKey, configuration: { baseURL } }
+  }
+  const ofAnthropic = () => ({ apiKey: gateway.key, anthropicApiUrl: gateway.anthropicUrl })
+  const [gpt, claude] = [{ model: 'gpt-5.6' }, { model: 'claude-opus-5-5', maxTokens: 500 }]
   const models = {
-    ChatOpenAI: () =>
-      new ChatOpenAI({
-        model: 'gpt-5.6',
-        apiKey: gateway.key,
-        configuration: { baseURL: gateway.openaiUrl },
-      }),
+    ChatOpenAI: () => new ChatOpenAI({ ...gpt, ...ofOpenAI() }),
     'ChatOpenAI over responses': () =>
-      new ChatOpenAI({
-        model: 'gpt-5.6',
-        useResponsesApi: true,
-        apiKey: gateway.key,
-        configuration: { baseURL: gateway.openaiUrl },
-      }),
-    ChatAnthropic: () =>
-      new ChatAnthropic({
-        model: 'claude-opus-5-5',
-        apiKey: gateway.key,
-        anthropicApiUrl: gateway.anthropicUrl,
-        maxTokens: 500,
-      }),
+      new ChatOpenAI({ ...gpt, ...ofOpenAI(), useResponsesApi: true }),
+    ChatAnthropic: () => new ChatAnthropic({ ...claude, ...ofAnthropic() }),
   }
 
   test.each(Object.entries(models))('LangChain: %s', async (_, model) => {
@@ -132,11 +114,7 @@ describe('LangChain', async () => {
   })
 
   test('LangChain: embeddings', async () => {
-    const embeddings = new OpenAIEmbeddings({
-      model: 'text-embedding-3-large',
-      apiKey: gateway.key,
-      configuration: { baseURL: gateway.openaiUrl },
-    })
+    const embeddings = new OpenAIEmbeddings({ model: 'text-embedding-3-large', ...ofOpenAI() })
     expect(await embeddings.embedQuery('rain')).toHaveLength(3072)
     expectNoRefusal()
   })
@@ -151,9 +129,8 @@ test('LlamaIndex: a program that finds a text and talks about it', async () => {
   const texts = ['The train leaves at noon.', 'A cake needs flour and eggs.']
   const documents = texts.map((text) => new Document({ text }))
   const index = await VectorStoreIndex.fromDocuments(documents)
-  const [found] = await index
-    .asRetriever({ similarityTopK: 1 })
-    .retrieve('When does the train leave?')
+  const retriever = index.asRetriever({ similarityTopK: 1 })
+  const [found] = await retriever.retrieve('When does the train leave?')
   expect(found.node.text).toBe(texts[0])
   const { message } = await index.asQueryEngine().query({ query: 'ping' })
   expect(message.content).toContain('on the local gateway')
@@ -177,22 +154,14 @@ test.each([false, true])('OpenAI Agents: a tool and its result, streamed: %s', a
 describe('Mastra', async () => {
   const { Agent } = await sdk('@mastra/core/agent')
   const { createTool } = await sdk('@mastra/core/tools')
-  const agentOf = (tools: object = {}) =>
-    new Agent({
-      id: 'a',
-      name: 'a',
-      instructions: 'x',
-      tools,
-      model: { id: 'openai/gpt-5.6', url: gateway.openaiUrl, apiKey: gateway.key },
-    })
+  const agentOf = (tools: object = {}) => {
+    const model = { id: 'openai/gpt-5.6', url: gateway.openaiUrl, apiKey: gateway.key }
+    return new Agent({ id: 'a', name: 'a', instructions: 'x', tools, model })
+  }
 
   test('Mastra: a tool and its result', async () => {
-    const weather = createTool({
-      id: 'weather',
-      description: 'x',
-      inputSchema: city,
-      execute: rain,
-    })
+    const details = { description: 'x', inputSchema: city, execute: rain }
+    const weather = createTool({ id: 'weather', ...details })
     const { text } = await agentOf({ weather }).generate(prompt, { maxSteps: 3 })
     expect(text).toContain('rain in Paris')
     expectNoRefusal()
@@ -238,9 +207,8 @@ test.each([
     contextWindow: 100_000,
     maxTokens: 500,
   }
-  const tools = [
-    { name: 'weather', description: 'x', parameters: Type.Object({ city: Type.String() }) },
-  ]
+  const parameters = Type.Object({ city: Type.String() })
+  const tools = [{ name: 'weather', description: 'x', parameters }]
   const asked = { role: 'user', content: prompt, timestamp: 0 }
   const options = { apiKey: gateway.key }
   const first = await complete(model, { messages: [asked], tools }, options)

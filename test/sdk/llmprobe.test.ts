@@ -29,14 +29,10 @@ test('llmprobe: no protocol conforms less than it did', async () => {
   await rm(home, { recursive: true })
 
   const { conformance, coverage } = JSON.parse(stdout)
-  const passed = new Map<string, number>(
-    conformance.bySurface.map((one: { surface: string; passed: number }) => [
-      one.surface,
-      one.passed,
-    ]),
-  )
+  const surfaces: { surface: string; passed: number }[] = conformance.bySurface
+  const passed = Object.fromEntries(surfaces.map((one) => [one.surface, one.passed]))
   for (const [surface, count] of Object.entries(least))
-    expect([surface, passed.get(surface)! >= count]).toEqual([surface, true])
+    expect([surface, passed[surface]! >= count]).toEqual([surface, true])
   expect(conformance.pct).toBeGreaterThanOrEqual(97.3)
   expect(coverage.byTier[0]).toMatchObject({ tier: 'core', pct: 100 })
 }, 120_000)

@@ -16,12 +16,9 @@ beforeEach(async () => {
 })
 
 const messages = [{ role: 'user', content: 'ping' }]
-const parameters = {
-  type: 'object',
-  properties: { city: { type: 'string' } },
-  required: ['city'],
-  additionalProperties: false,
-}
+const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+const parameters = { ...city, additionalProperties: false }
+const named = { name: 'weather', arguments: '{"city":"Paris"}' }
 const call = '#call weather {"city":"Paris"}'
 
 test('openai: lists and retrieves models', async () => {
@@ -36,10 +33,8 @@ describe('openai: chat', () => {
 
   test('openai chat: text and usage', async () => {
     const answer = await client.chat.completions.create({ model: 'gpt-5.6', messages })
-    expect(answer.choices[0]).toMatchObject({
-      message: { role: 'assistant', content: 'pong' },
-      finish_reason: 'stop',
-    })
+    const message = { role: 'assistant', content: 'pong' }
+    expect(answer.choices[0]).toMatchObject({ message, finish_reason: 'stop' })
     expect(answer.usage).toMatchObject({ completion_tokens: 1 })
     expect(answer._request_id).toMatch(/^req_\d{23}/)
   })
@@ -61,37 +56,13 @@ describe('openai: chat', () => {
     const streamed = await client.chat.completions.stream(body).finalChatCompletion()
     for (const { choices } of [plain, streamed]) {
       expect(choices[0].finish_reason).toBe('tool_calls')
-      expect(choices[0].message.tool_calls[0].function).toMatchObject({
-        name: 'weather',
-        arguments: '{"city":"Paris"}',
-      })
+      expect(choices[0].message.tool_calls[0].function).toMatchObject(named)
     }
     const { message } = plain.choices[0]
     const result = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'rain' }
-    const last = await client.chat.completions.create({
-      ...body,
-      messages: [...asked, message, result],
-    })
+    const goneOn = { ...body, messages: [...asked, message, result] }
+    const last = await client.chat.completions.create(goneOn)
     expect(last.choices[0].message.content).toBe('weather returned: rain')
-  })
-
-  test('openai chat: the tool runner goes round by itself', async () => {
-    const runner = client.chat.completions.runTools({
-      model: 'gpt-5.6',
-      messages: [{ role: 'user', content: call }],
-      tools: [
-        {
-          type: 'function',
-          function: {
-            name: 'weather',
-            parameters,
-            parse: JSON.parse,
-            function: ({ city }: { city: string }) => `rain in ${city}`,
-          },
-        },
-      ],
-    })
-    expect(await runner.finalContent()).toBe('weather returned: rain in Paris')
   })
 })
 
@@ -120,29 +91,18 @@ describe('openai: responses', () => {
     const plain = await client.responses.create(body)
     const streamed = await client.responses.stream(body).finalResponse()
     for (const { output } of [plain, streamed])
-      expect(output[0]).toMatchObject({
-        type: 'function_call',
-        name: 'weather',
-        arguments: '{"city":"Paris"}',
-      })
-    const result = {
-      type: 'function_call_output',
-      call_id: plain.output[0].call_id,
-      output: 'rain',
-    }
-    const last = await client.responses.create({
-      ...body,
-      input: [...asked, ...plain.output, result],
-    })
+      expect(output[0]).toMatchObject({ type: 'function_call', ...named })
+    const { call_id } = plain.output[0]
+    const result = { type: 'function_call_output', call_id, output: 'rain' }
+    const goneOn = { ...body, input: [...asked, ...plain.output, result] }
+    const last = await client.responses.create(goneOn)
     expect(last.output_text).toBe('weather returned: rain')
   })
 
   test('openai responses: the limit of tokens', async () => {
-    const answer = await client.responses.create({
-      model: 'gpt-5.6',
-      input: 'one two three '.repeat(9),
-      max_output_tokens: 16,
-    })
+    const input = 'one two three '.repeat(9)
+    const asked = { model: 'gpt-5.6', input, max_output_tokens: 16 }
+    const answer = await client.responses.create(asked)
     expect(answer.status).toBe('incomplete')
     expect(answer.incomplete_details.reason).toBe('max_output_tokens')
   })
@@ -156,18 +116,16 @@ test.each([
   ['upstream', 'InternalServerError', 502],
 ] as const)('openai: %s is a %s', async (fault, name, status) => {
   gateway.setFaults([{ error: fault }])
-  const error = await client.responses
-    .create({ model: 'gpt-5.6', input: 'ping' })
-    .catch((thrown: unknown) => thrown)
+  const asked = client.responses.create({ model: 'gpt-5.6', input: 'ping' })
+  const error = await asked.catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(module[name])
   expect(error.status).toBe(status)
 })
 
 test('openai: a wrong route is NotFoundError', async () => {
   const wrong = new OpenAI({ baseURL: `${gateway.url}/v1/v1`, apiKey: gateway.key, maxRetries: 0 })
-  await expect(wrong.responses.create({ model: 'x', input: 'ping' })).rejects.toBeInstanceOf(
-    module.NotFoundError,
-  )
+  const asked = wrong.responses.create({ model: 'x', input: 'ping' })
+  await expect(asked).rejects.toBeInstanceOf(module.NotFoundError)
 })
 
 test('openai: an error event inside a stream is thrown', async () => {

@@ -7,7 +7,7 @@ import { flagWords, parseFault } from '../../src/serve/settings/fault-spec.ts'
 import { readModels } from '../../src/serve/settings/models-file.ts'
 import { readScenario } from '../../src/serve/settings/scenario.ts'
 import { blocksOf, moduleOf, needsSdk } from '../support/doc-blocks.ts'
-import { aGateway, ask, jsonOf } from './support/gateway.ts'
+import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
 
 /** Everything in docs/gateway.md that can be run is run. */
 
@@ -70,12 +70,7 @@ describe('docs/gateway.md: faults', () => {
   const rows = section
     .split('\n')
     .filter((line) => /^\| (?!`--fault`|---|Name)/.test(line))
-    .map((line) =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    )
+    .map((line) => line.split(/ *\| */).slice(1, -1))
   const codes = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code!)
   const errors = rows.filter(([, cell]) => /^\d{3}/.test(cell!))
   const effects = rows.filter((row) => !errors.includes(row))
@@ -87,11 +82,8 @@ describe('docs/gateway.md: faults', () => {
       word.split('=')[0]!,
       members.filter((one) => one !== 'error: NAME')[index]!.split(':')[0]!,
     ])
-    const withoutValue = [
-      ['reset', 'reset'],
-      ['web-page', 'webPage'],
-    ]
-    expect(documented.sort()).toEqual([...Object.entries(flagWords), ...withoutValue].sort())
+    const known = Object.entries({ ...flagWords, reset: 'reset', 'web-page': 'webPage' })
+    expect(documented.sort()).toEqual(known.sort())
   })
 
   test('the tables name every error', () => {
@@ -110,18 +102,13 @@ describe('docs/gateway.md: faults', () => {
 
     const [type, code] = codes(cells[1]!)
     const sameName = cells[1]!.includes('of the same name') ? codes(name)[0] : null
-    expect([openai.status, error.type, error.code]).toEqual([
-      Number.parseInt(cells[1]!, 10),
-      type,
-      code ?? sameName,
-    ])
-    const messages = [{ role: 'user', content: 'ping' }]
-    const body = { model: 'claude-opus-5-5', max_tokens: 9, messages }
+    const [ofAnthropic, ofOpenai] = cells.map((cell) => Number.parseInt(cell, 10))
+    const said = [openai.status, error.type, error.code]
+    expect(said).toEqual([ofOpenai, type, code ?? sameName])
+    const body = saying('/v1/messages', 'ping', 'claude-opus-5-5')
     const anthropic = await ask(gateway, '/v1/messages', body)
-    expect([anthropic.status, (await jsonOf(anthropic)).error.type]).toEqual([
-      Number.parseInt(cells[0]!, 10),
-      codes(cells[0]!)[0],
-    ])
+    expect(anthropic.status).toBe(ofAnthropic)
+    expect((await jsonOf(anthropic)).error.type).toBe(codes(cells[0]!)[0])
   })
 
   test('every --fault that the page shows is one', () => {

@@ -29,10 +29,8 @@ test('hostile: a body that is too large is 413, announced or not', async () => {
   expect(announced.statuses).toEqual([413])
   const chunk = 'x'.repeat(64 * 1024)
   const chunks = Array.from({ length: 40 }, () => `10000\r\n${chunk}\r\n`)
-  const streamed = await sendRaw(gateway.port, [
-    `${head}Transfer-Encoding: chunked\r\n\r\n`,
-    ...chunks,
-  ])
+  const pieces = [`${head}Transfer-Encoding: chunked\r\n\r\n`, ...chunks]
+  const streamed = await sendRaw(gateway.port, pieces)
   expect(streamed.statuses).toEqual([413])
   const error = { message: expect.stringContaining('request body too large') }
   expect(JSON.parse(streamed.text.split('\r\n\r\n')[1]!)).toMatchObject({ error })
@@ -50,36 +48,28 @@ test('hostile: an upload that nobody wants is not read for ever', async () => {
 })
 
 test('hostile: a deeply nested body is no JSON to us', async () => {
-  for (const [open, close] of [
-    ['[', ']'],
-    ['{"a":', '}'],
-  ] as const) {
-    const depth = 100_000
-    const nested = open.repeat(depth) + (open === '[' ? '' : '1') + close.repeat(depth)
+  const depth = 100_000
+  for (const nested of [
+    '['.repeat(depth) + ']'.repeat(depth),
+    `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`,
+  ]) {
     const body = `{"model":"gpt-5.6","tools":${nested},"input":"ping"}`
-    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
-    const answer = await fetch(`${gateway.url}/v1/responses`, { method: 'POST', headers, body })
+    const answer = await ask(gateway, '/v1/responses', '', {}, { body })
     expect(answer.status).toBe(400)
     expect(await answer.text()).toContain('invalid JSON request body')
   }
 })
 
 test('hostile: a slow body ends with 408', async () => {
-  const bytes = [...ping].map((byte) => byte)
-  const answer = await sendRaw(
-    gateway.port,
-    [`${head}Content-Length: ${ping.length}\r\n\r\n`, ...bytes],
-    { gapMs: 100, quietMs: 4000 },
-  )
+  const pieces = [`${head}Content-Length: ${ping.length}\r\n\r\n`, ...ping]
+  const answer = await sendRaw(gateway.port, pieces, { gapMs: 100, quietMs: 4000 })
   expect(answer.statuses).toEqual([408])
   expect(answer.closed).toBe(true)
 })
 
 test('hostile: headers without end are cut off, slow ones and long ones', async () => {
-  const slow = await sendRaw(gateway.port, ['GET / HTTP/1.1\r\n', ...'Host: x'], {
-    gapMs: 150,
-    quietMs: 4000,
-  })
+  const pieces = ['GET / HTTP/1.1\r\n', ...'Host: x']
+  const slow = await sendRaw(gateway.port, pieces, { gapMs: 150, quietMs: 4000 })
   expect(slow.statuses).toEqual([408])
   const long = Array.from({ length: 2000 }, (_, index) => `X-${index}: ${'y'.repeat(100)}\r\n`)
   const endless = await sendRaw(gateway.port, ['GET /v1/models HTTP/1.1\r\n', ...long])
@@ -103,16 +93,16 @@ test('hostile: pipelined requests are answered in their order', async () => {
   expect(answer.statuses).toEqual([200, 404, 401, 200, 404])
 })
 
+const smuggled =
+  'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
+
 test.each([
   ['random bytes', Uint8Array.from({ length: 4096 }, (_, index) => (index * 7919 + 13) % 256)],
   ['a TLS hello', Uint8Array.from([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3])],
   ['an unknown method', 'BREW /v1/models HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['a header without a colon', 'GET / HTTP/1.1\r\nHost x\r\n\r\n'],
   ['two lengths', `GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`],
-  [
-    'smuggling',
-    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-  ],
+  ['smuggling', smuggled],
   ['a version of its own', 'GET / HTTP/9.9\r\n\r\n'],
   ['no host', 'GET / HTTP/1.1\r\n\r\n'],
 ])('hostile: %s is 400 and a closed connection', async (_, bytes) => {
@@ -134,9 +124,9 @@ test.each([
   ['TRACE /v1/models HTTP/1.1', 404],
   ['HEAD /v1/models HTTP/1.1', 404],
 ])('hostile: %s is %i', async (line, status) => {
-  const answer = await sendRaw(gateway.port, [`${line}\r\nHost: 127.0.0.1\r\n\r\n`], {
-    answers: line.startsWith('HEAD') ? 0 : 1,
-  })
+  const answers = line.startsWith('HEAD') ? 0 : 1
+  const text = `${line}\r\nHost: 127.0.0.1\r\n\r\n`
+  const answer = await sendRaw(gateway.port, [text], { answers })
   expect(answer.statuses).toEqual([status])
 })
 
@@ -179,10 +169,9 @@ test('hostile: a thousand requests that are cut off at every place', async () =>
 })
 
 test('hostile: a WebSocket upgrade is turned away as the wrong route', async () => {
-  const answer = await sendRaw(gateway.port, [
-    `GET /v1/responses HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
-  ])
-  expect(answer.statuses).toEqual([404])
+  const wanted = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
+  const text = `GET /v1/responses HTTP/1.1\r\nHost: x\r\n${wanted}Sec-WebSocket-Key: ${'A'.repeat(22)}==\r\n\r\n`
+  expect((await sendRaw(gateway.port, [text])).statuses).toEqual([404])
 })
 
 test.each(['sk-', '', 'sk-1234567', '1234567', 'sk-with a blank'])(

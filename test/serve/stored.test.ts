@@ -2,9 +2,8 @@ import { expect, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
 import { aGateway, ask, jsonOf, sseEvents, told } from './support/gateway.ts'
 
-const tools = [
-  { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } },
-]
+const parameters = { type: 'object', properties: {} }
+const tools = [{ type: 'function', name: 'weather', parameters }]
 const model = 'gpt-5.6'
 
 const respond = (gateway: Gateway, body: object) =>
@@ -14,10 +13,8 @@ async function idOf(gateway: Gateway, body: object): Promise<string> {
   return (await jsonOf(respond(gateway, body))).id
 }
 
-function remove(gateway: Gateway, path: string) {
-  const headers = { authorization: `Bearer ${gateway.key}` }
-  return fetch(gateway.url + path, { method: 'DELETE', headers })
-}
+const remove = (gateway: Gateway, path: string) =>
+  ask(gateway, path, undefined, {}, { method: 'DELETE' })
 
 test('stored: a loop of tools goes on from the answer before, streamed or not', async () => {
   const gateway = await aGateway()
@@ -65,11 +62,8 @@ test('stored: an answer is there again, until it is deleted', async () => {
   const path = `/v1/responses/${given.id}`
   expect(await told(gateway, path)).toEqual(given)
   expect((await fetch(gateway.url + path)).status).toBe(401)
-  expect(await (await remove(gateway, path)).json()).toEqual({
-    id: given.id,
-    object: 'response',
-    deleted: true,
-  })
+  const deleted = { id: given.id, object: 'response', deleted: true }
+  expect(await (await remove(gateway, path)).json()).toEqual(deleted)
   for (const answer of [await ask(gateway, path), await remove(gateway, path)]) {
     expect(answer.status).toBe(404)
     expect((await jsonOf(answer)).error).toMatchObject({

@@ -14,10 +14,7 @@ test('keys: enough is shown to tell two apart, not enough to use one', () => {
 test('keys: are hidden as they are, in JSON, in JSON within JSON, and in addresses', () => {
   const odd = 'sk-"quoted"\\<b>&/?%$&-key'
   const json = JSON.stringify({ said: odd })
-  const goJson = json
-    .replaceAll('<', '\\u003c')
-    .replaceAll('>', '\\u003e')
-    .replaceAll('&', '\\u0026')
+  const goJson = json.replace(/[<>&]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)
   for (const text of [odd, json, JSON.stringify(json), goJson, `?k=${encodeURIComponent(odd)}`])
     expect(hideKeys(`<${text}>`, [odd])).not.toMatch(/quoted|%22/)
 })
@@ -78,10 +75,8 @@ describe('a key in pieces', () => {
           at += length
         }
         const shown = hideKeysInEvents(pieces.map(frame).join(''), [key])
-        const together = textIn(shown)
-        expect(together).toBe(
-          isCut ? said.slice(0, said.indexOf(key)) + masked : said.replace(key, masked),
-        )
+        const whole = isCut ? said.slice(0, said.indexOf(key)) + masked : said.replace(key, masked)
+        expect(textIn(shown)).toBe(whole)
         expect(shown).not.toContain(key.slice(3, 12))
       }),
       { numRuns: 40 },
@@ -96,12 +91,8 @@ describe('a key in pieces', () => {
         const data = JSON.parse(line.slice(5))
         const delta = data.choices?.[0].delta ?? data.delta
         if (typeof delta === 'string') return delta
-        return (
-          delta.content ??
-          delta.tool_calls?.[0].function.arguments ??
-          delta.text ??
-          delta.partial_json
-        )
+        const called = delta.tool_calls?.[0].function.arguments
+        return delta.content ?? called ?? delta.text ?? delta.partial_json
       })
       .join('')
   }

@@ -53,6 +53,8 @@ test('a sample fits a schema with many members', () => {
   expect(Object.values(sample).filter((text) => text.length >= 3)).toHaveLength(300)
 })
 
+const long = 'a'.repeat(34)
+
 test.each([
   false,
   { type: 'string', minLength: 3, maxLength: 2 },
@@ -69,12 +71,18 @@ test.each([
     $ref: '#/$defs/a',
   },
   { type: 'string', pattern: '(' },
+  // Patterns that take for ever.
+  { type: 'string', allOf: [{ pattern: '^(a|a)*$' }, { pattern: `^${long}b$` }] },
+  { type: 'string', const: `${long}!`, pattern: '^(a+)+$' },
+  { ...object({ [`${long}!`]: { type: 'string' } }), patternProperties: { '^(a+)+$': {} } },
   { type: 'array', items: { type: 'string' }, minItems: 1e12 },
   { type: 'string', minLength: 1e12 },
 ])('a schema that cannot be met has no sample: %j', (schema) => {
   const began = performance.now()
   expect(sampleOf(schema)).toBeUndefined()
+  // Seconds, where it would be hours.
   expect(performance.now() - began).toBeLessThan(3000)
+  expect(sampleOf({ type: 'string', pattern: '^b{3}$' })).toBe('bbb')
 })
 
 test.each([

@@ -10,31 +10,19 @@ function aQuestion(words: readonly string[], more: Partial<Question> = {}): Ques
 
 function marks(before: readonly string[], now: readonly string[]): string[] {
   const { turns } = compare(aQuestion(before), aQuestion(now))
-  return turns.map(({ turn, mark }) => {
-    const [part] = turn.parts
-    return `${{ same: '=', new: '+', gone: '-' }[mark]}${part?.type === 'text' ? part.text : ''}`
-  })
+  const signs = { same: '=', new: '+', gone: '-' }
+  return turns.map(({ turn, mark }) => signs[mark] + turn.parts[0]!.text)
 }
 
-test('the difference: what a conversation has become', () => {
-  expect(marks(['a'], ['a', 'b', 'c'])).toEqual(['=a', '+b', '+c'])
-  expect(marks(['a', 'b'], ['a', 'b'])).toEqual(['=a', '=b'])
-  expect(marks(['a', 'b', 'c', 'd'], ['a', 'x', 'c', 'd', 'e'])).toEqual([
-    '=a',
-    '-b',
-    '+x',
-    '=c',
-    '=d',
-    '+e',
-  ])
-  expect(marks(['a', 'b', 'c'], ['summary', 'c', 'd'])).toEqual([
-    '-a',
-    '-b',
-    '+summary',
-    '=c',
-    '+d',
-  ])
-  expect(marks(['a', 'b'], [])).toEqual(['-a', '-b'])
+test.each([
+  ['a', 'a b c', '=a +b +c'],
+  ['a b', 'a b', '=a =b'],
+  ['a b c d', 'a x c d e', '=a -b +x =c =d +e'],
+  ['a b c', 'summary c d', '-a -b +summary =c +d'],
+  ['a b', '', '-a -b'],
+])('the difference: what becomes of %j by %j', (before, now, marked) => {
+  const words = (text: string) => text.split(' ').filter(Boolean)
+  expect(marks(words(before), words(now)).join(' ')).toBe(marked)
 })
 
 test('the difference: both sides can be read from it', () => {
@@ -52,15 +40,13 @@ test('the difference: both sides can be read from it', () => {
 
 test('the difference: tools, settings and the system prompt', () => {
   const tool = (name: string, definition: unknown = {}) => ({ name, definition })
-  const before = aQuestion([], {
+  const earlier = {
     tools: [tool('a'), tool('b'), tool('c')],
     settings: { max_tokens: 1, top_p: 1 },
-  })
-  const now = aQuestion([], {
-    system: 'x',
-    tools: [tool('a'), tool('c', 1), tool('d')],
-    settings: { max_tokens: 2, stop: ['x'] },
-  })
+  }
+  const tools = [tool('a'), tool('c', 1), tool('d')]
+  const before = aQuestion([], earlier)
+  const now = aQuestion([], { system: 'x', tools, settings: { max_tokens: 2, stop: ['x'] } })
   expect(compare(before, now)).toMatchObject({
     isSystemNew: true,
     addedTools: ['d'],

@@ -8,10 +8,7 @@ let count = 0
 
 function asked(turns: readonly string[], more: Partial<LoggedRequest> & { body?: object } = {}) {
   const { body, ...facts } = more
-  const input = turns.map((text, at) => ({
-    role: at % 2 === 0 ? 'user' : 'assistant',
-    content: text,
-  }))
+  const input = turns.map((content, at) => ({ role: ['user', 'assistant'][at % 2], content }))
   const requestBody = JSON.stringify({ input, ...body })
   return aRequest({ id: `r${++count}`, number: count, requestBody, ...facts })
 }
