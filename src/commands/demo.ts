@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
-import { structuredPatch } from 'diff'
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
 import type { Client, FileTexts } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
@@ -195,21 +195,15 @@ export function unifiedDiff(
   const [old, fresh] = [before, after].map((bytes) =>
     new TextDecoder().decode(bytes ?? new Uint8Array()),
   ) as [string, string]
-  const { hunks } = structuredPatch(label, label, old, fresh, '', '', { context: 3 })
-  if (hunks.length === 0) return []
-
-  return [
-    `--- ${before ? label : '/dev/null'}`,
-    `+++ ${after ? label : '/dev/null'}`,
-    ...hunks.flatMap(({ lines, oldStart, oldLines, newStart, newLines }) => [
-      `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`,
-      ...lines.map((line) => line.charAt(0) + printable(masked(line.slice(1), key))),
-    ]),
+  const [from, to] = [before, after].map((bytes) => (bytes ? label : '/dev/null')) as [
+    string,
+    string,
   ]
-}
+  const patch = structuredPatch(from, to, old, fresh, undefined, undefined, { context: 3 })
+  if (patch.hunks.length === 0) return []
 
-function range(start: number, length: number): string {
-  return length === 1 ? `${start}` : `${length === 0 ? start - 1 : start},${length}`
+  const lines = formatPatch(patch, FILE_HEADERS_ONLY).replace(/\n$/, '').split('\n')
+  return lines.map((line) => line.charAt(0) + printable(masked(line.slice(1), key)))
 }
 
 /** Also without what looks like another secret: a diff shows lines that are not ours. */

@@ -58,7 +58,7 @@ test('unified diff: a file that is created or deleted, and a missing final line 
     '+b',
     '\\ No newline at end of file',
   ])
-  expect(diff('a\n', null)).toEqual(['--- f', '+++ /dev/null', '@@ -1 +0,0 @@', '-a'])
+  expect(diff('a\n', null)).toEqual(['--- f', '+++ /dev/null', '@@ -1,1 +0,0 @@', '-a'])
 })
 
 test('unified diff: a line that differs only in its line break or its secret is shown', () => {

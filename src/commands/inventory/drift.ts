@@ -13,7 +13,7 @@ import type { Session } from '../screen/session.ts'
 import { asRecorded } from './client-files.ts'
 import { type ClientState, gatewayOf, shownAddress } from './client-state.ts'
 import { changedSince, lastSetup } from './last-setup.ts'
-import { rememberedHeaders, rememberedQueries } from './saved-gateways.ts'
+import { rememberedExtras } from './saved-gateways.ts'
 
 /** Where a client has to point, and with what. */
 export interface Expected extends Gateway {
@@ -93,9 +93,9 @@ export function leftAt(
 
   const settings = client.readBack(asRecorded(session, texts, files, 'after'))
   const gateway = gatewayOf(session, client, settings, runs)
-  const [ours, ourQueries] = [rememberedHeaders(session), rememberedQueries(session)]
-  const headers = settings.headers?.filter((one) => isAmong(one, ours))
-  const query = settings.query?.filter((one) => isAmong(one, ourQueries))
+  const ours = rememberedExtras(session)
+  const headers = settings.headers?.filter((one) => isAmong(one, ours.headers))
+  const query = settings.query?.filter((one) => isAmong(one, ours.query))
   return gateway && { ...gateway, isKey: (one) => one === settings.key, headers, query, settings }
 }
 

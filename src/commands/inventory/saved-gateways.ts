@@ -3,7 +3,7 @@ import { type Client, protocolOf, type Settings } from '../../clients/client.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { isAmong } from '../../gateway/input/header.ts'
 import { isSameButVersion, rootOf, rootsOf } from '../../gateway/roots.ts'
-import type { ExtraHeader, QueryParameter, Roots } from '../../gateway/types.ts'
+import type { ExtraHeader, Roots } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { looksLikeKey, maskSecret, nearestTo } from '../../text.ts'
 import { gatewayNames, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
@@ -55,14 +55,13 @@ export function hideHeaders(session: Session, headers: readonly ExtraHeader[] = 
   for (const { value, isSecret } of headers) if (isSecret) session.hide(value)
 }
 
-/** Those of all gateways: what repoint may have written into a client's files. */
-export function rememberedHeaders(session: Session): readonly ExtraHeader[] {
-  return hidden(session, gatewaysIfReadable(session)).flatMap(({ headers = [] }) => headers)
-}
-
-/** Those of all gateways. */
-export function rememberedQueries(session: Session): readonly QueryParameter[] {
-  return gatewaysIfReadable(session).flatMap(({ query = [] }) => query)
+/** What goes along with requests to any of them: what repoint may have written into a client's files. */
+export function rememberedExtras(session: Session) {
+  const all = hidden(session, gatewaysIfReadable(session))
+  return {
+    headers: all.flatMap(({ headers = [] }) => headers),
+    query: all.flatMap(({ query = [] }) => query),
+  }
 }
 
 /** Where the routes of the gateway at this address were when it was used last. */

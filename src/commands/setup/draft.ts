@@ -22,7 +22,7 @@ import type { Notice } from '../../notice.ts'
 import { asNotice, openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { authorityNotices } from '../inventory/client-program.ts'
 import { expectNotLedAstray, sceneOf } from '../inventory/client-state.ts'
-import { rememberedHeaders, rememberedQueries } from '../inventory/saved-gateways.ts'
+import { rememberedExtras } from '../inventory/saved-gateways.ts'
 import { isFromElsewhere } from '../inventory/written-headers.ts'
 import type { Session } from '../screen/session.ts'
 import { lostModels, wantedFor } from './choose.ts'
@@ -51,15 +51,16 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
   const wanted = wantedFor(run, client, access, heard)
   const models = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const texts = readClientFiles(session, client)
+  const former = rememberedExtras(session)
 
   const choice: Choice = {
     root: rootOf(access, protocolOf(client, models)),
     key: access.key,
     keyHeader: access.keyHeader,
     headers: access.headers,
-    formerHeaders: rememberedHeaders(session),
+    formerHeaders: former.headers,
     query: access.query,
-    formerQueries: rememberedQueries(session),
+    formerQueries: former.query,
     isFromElsewhere: (header) =>
       isFromElsewhere(session, { runs, texts, baseUrl: access.baseUrl }, header),
     caFile: access.caFile,

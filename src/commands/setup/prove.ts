@@ -261,8 +261,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
 
     const askings = clients.map((client): Asking => {
       const { version, clientTable } = programs.get(client)!
-      const heard: Heard = { catalog, missing, refused: [], clientTable }
-      return { run, access, client, version, heard, probes }
+      return { run, access, client, version, heard: { ...heard, clientTable }, probes }
     })
     for (const asking of askings) await choose(asking)
 
