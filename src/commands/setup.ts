@@ -27,7 +27,6 @@ import {
   stopLeftRunning,
 } from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
-import { changedSince } from './inventory/last-setup.ts'
 import { rememberModels } from './inventory/model-cache.ts'
 import {
   asNewest,
@@ -36,6 +35,7 @@ import {
   sayNotRemembered,
 } from './inventory/remember-gateway.ts'
 import type { Tried } from './inventory/try-client.ts'
+import { changedSince } from './inventory/written.ts'
 import type { Session } from './screen/session.ts'
 import { keptChoices, namedFor } from './setup/choose.ts'
 import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'

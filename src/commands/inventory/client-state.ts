@@ -25,9 +25,9 @@ import { endOf } from '../../transaction/history.ts'
 import type { RunRecord, Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
-import { changedSince, isSetupRun, lastSetup } from './last-setup.ts'
 import { rememberedModels } from './model-cache.ts'
 import { gatewaysIfReadable, nameOf } from './saved-gateways.ts'
+import { changedSince, isSetupRun, lastSetup } from './written.ts'
 
 /** What a client believes now, and what repoint has to do with that. */
 export interface ClientNow {

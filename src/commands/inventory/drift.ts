@@ -12,8 +12,8 @@ import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './client-files.ts'
 import { type ClientState, gatewayOf, shownAddress } from './client-state.ts'
-import { changedSince, lastSetup } from './last-setup.ts'
 import { rememberedExtras } from './saved-gateways.ts'
+import { changedSince, lastSetup } from './written.ts'
 
 /** Where a client has to point, and with what. */
 export interface Expected extends Gateway {

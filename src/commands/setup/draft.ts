@@ -23,7 +23,7 @@ import { asNotice, openPlaces, readClientFiles } from '../inventory/client-files
 import { authorityNotices } from '../inventory/client-program.ts'
 import { expectNotLedAstray, sceneOf } from '../inventory/client-state.ts'
 import { rememberedExtras } from '../inventory/saved-gateways.ts'
-import { isFromElsewhere } from '../inventory/written-headers.ts'
+import { isFromElsewhere } from '../inventory/written.ts'
 import type { Session } from '../screen/session.ts'
 import { lostModels, wantedFor } from './choose.ts'
 import type { ProvenRun } from './run.ts'

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FileText } from '../../clients/client.ts'
+import type { FileText, FileTexts } from '../../clients/client.ts'
 import { documentOf } from '../../edits/format.ts'
-import type { KeyChange, KeyPath } from '../../edits/plan.ts'
+import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
 import { includesPath } from '../../edits/values.ts'
+import type { ExtraHeader } from '../../gateway/types.ts'
 import { historiesOf } from '../../transaction/history.ts'
 import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
@@ -61,4 +62,46 @@ export function changedSince(
   return changesTo(then, file).filter(
     ({ path: key, value }) => !isDeepStrictEqual(value, now?.get(key)) && !isRepaired(key),
   )
+}
+
+/** A header as it stands in a file. */
+type Header = Pick<ExtraHeader, 'name' | 'value'>
+
+/**
+ * Whether a setup for another gateway than that of `baseUrl` has put a header into these files, be that
+ * one forgotten by now.
+ */
+export function isFromElsewhere(
+  { platform }: Session,
+  { runs, texts, baseUrl }: { runs: Runs; texts: FileTexts; baseUrl: string },
+  header: Header,
+): boolean {
+  const paths = texts.map(({ path }) => path)
+  const isWritten = (file: RecordedFile) => {
+    const [before, after] = [file.before, file.after].map((version) =>
+      documentOf(file, copyOf(platform, version)),
+    )
+
+    return file.keys.some((path) => {
+      const says = (value: ConfigValue | undefined) => isSaid(header, String(path.at(-1)), value)
+      return says(after?.get(path)) && !says(before?.get(path))
+    })
+  }
+
+  return runs
+    .filter((run) => run.undoes === undefined && run.baseUrl !== baseUrl)
+    .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))
+}
+
+/** As a member of a table, or as one of the lines of a text, `name: value`. */
+function isSaid({ name, value }: Header, at: string, found: ConfigValue | undefined): boolean {
+  if (typeof found === 'string') {
+    const lines = found.split('\n').map((line) => line.trim().replace(/\s*:\s*/, ': '))
+    return (
+      (at.toLowerCase() === name && found === value) ||
+      lines.some((line) => line.toLowerCase() === `${name}: ${value}`.toLowerCase())
+    )
+  }
+  if (typeof found !== 'object' || found === null) return false
+  return Object.entries(found).some(([key, one]) => isSaid({ name, value }, key, one))
 }
