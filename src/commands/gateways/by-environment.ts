@@ -51,6 +51,7 @@ async function tellVariables(
     senderOf: (protocol, model) =>
       sendersOf(session, client, protocol, { texts: [], version })(model),
   })
+
   if (access.headers?.some((header) => header.isSecret))
     session.notice({
       code: 'secret-header',
@@ -71,6 +72,7 @@ async function tellVariables(
     env: { [runKeyVariable]: keyMark },
     folder: '',
   })
+
   const told = Object.entries(env).filter(([variable]) => variable !== runKeyVariable)
   const variables = told.flatMap(([variable, value]): ShellVariable[] => {
     if (value === undefined) return []
@@ -91,6 +93,7 @@ async function tellVariables(
         : shell.set(one, shell.quoted(value)),
     ),
   ]
+
   session.showNotices('warning')
   session.say(
     `The key, the address and the model work: ${shownRoot(root, protocol)}, ${models.model}.`,
@@ -99,6 +102,7 @@ async function tellVariables(
     session.say(`${client.label}, pointed at it, its key in no file:\n  ${run}`)
   session.say('Or for all that this terminal starts; the key is read, not shown:')
   for (const line of lines) session.say(`  ${printableLine(line)}`)
+
   session.document({
     command: client.id,
     changed: false,
