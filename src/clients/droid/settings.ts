@@ -1,7 +1,7 @@
-import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
+import type { KeyPath } from '../../edits/plan.ts'
 import type { FileText } from '../client.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
-import { isTable, type Table, textIn } from '../texts.ts'
+import { isTable, type Table, textIn, wordsIn } from '../texts.ts'
 
 /** What stands before the id of every model of the user's own. */
 const prefix = 'custom:'
@@ -30,16 +30,9 @@ export const chatProvider = 'generic-chat-completion-api'
  * entries that are no object, or lack something, are passed over (0.215.0, 0.225.2, 2026-11-22). The
  * names are those in the program of 0.225.2; of them the first two and `openai` were run.
  */
-export const knownProviders: readonly ConfigValue[] = [
-  chatProvider,
-  'anthropic',
-  'bedrock-converse',
-  'factory',
-  'google',
-  'openai',
-  'voyage',
-  'xai',
-]
+export const knownProviders = wordsIn(
+  `${chatProvider} anthropic bedrock-converse factory google openai voyage xai`,
+)
 
 /** A settings file as droid reads it. */
 export interface DroidSettings extends StrictFile {

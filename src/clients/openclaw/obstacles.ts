@@ -28,8 +28,7 @@ import {
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   const { providerId, models, root } = choice
   const view = viewOf(scene, providerId, models.model)
-  yield* unread(view.models)
-  yield* relativePlaces(scene)
+  yield* aroundTheFile(scene, view.models)
   yield* included(view.models)
   yield* proxyObstacles(providers.client, root, scene.machine.env)
 
@@ -43,8 +42,7 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
 /** What is wrong with what OpenClaw believes now. */
 export function* wrongNow(scene: Scene): Obstacles {
   const file = readConfig(scene.texts)
-  yield* unread(file)
-  yield* relativePlaces(scene)
+  yield* aroundTheFile(scene, file)
   const { providerId, model } = startingModel(file)
   if (providerId === undefined || model === undefined) return
 
@@ -82,14 +80,11 @@ function viewOf(scene: Scene, providerId: string, model: string): ProviderView {
   }
 }
 
-function unread(file: StrictFile): Obstacles {
+function* aroundTheFile({ machine }: Scene, file: StrictFile): Obstacles {
   const code = 'openclaw-config-invalid'
-  return unreadFile(file, { code, effect: 'OpenClaw does not start', covers: 'broken' })
-}
-
-function relativePlaces({ machine }: Scene): Obstacles {
   const names = ['OPENCLAW_CONFIG_PATH', 'OPENCLAW_STATE_DIR', 'OPENCLAW_HOME']
-  return relativePlaceObstacles(machine, 'openclaw-relative-folder', 'OpenClaw', names, true)
+  yield* unreadFile(file, { code, effect: 'OpenClaw does not start', covers: 'broken' })
+  yield* relativePlaceObstacles(machine, 'openclaw-relative-folder', 'OpenClaw', names, true)
 }
 
 /** Of what such files say the file itself wins, lists apart, to which they add. */

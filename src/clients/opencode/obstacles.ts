@@ -51,6 +51,7 @@ export function* wrongNow(layout: Layout, scene: Scene): Obstacles {
 function* aroundTheProvider(layout: Layout, { texts, machine }: Scene): Obstacles {
   const { id, label, variables } = layout
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', `${variables}_CONFIG`]
+
   yield* unreadable(layout, texts)
   yield* relativePlaceObstacles(machine, `${id}-relative-folder`, label, folders)
   yield* unreadFile(readAuth(fileOf(texts, 'auth')), {
@@ -135,17 +136,17 @@ function* hiddenByLists(
 
 /** What wins over the files, or does not use them. */
 function* overridden(view: OpencodeView): Obstacles {
-  const { id, label, scene, layout } = view
+  const { id, label, scene, variables } = view
   yield* agentObstacles(view)
   yield* variableObstacles(scene, [
     {
-      name: `${layout.variables}_AUTH_CONTENT`,
+      name: `${variables}_AUTH_CONTENT`,
       code: `${id}-environment-auth`,
       effect: `${label} reads it in the place of auth.json`,
       weight: 'blocks',
     },
     {
-      name: `${layout.variables}_CONFIG_CONTENT`,
+      name: `${variables}_CONFIG_CONTENT`,
       code: `${id}-environment-config`,
       effect: 'what it sets wins over every file',
       weight: 'may-block',

@@ -31,8 +31,7 @@ import {
 import type { Layout } from './layout.ts'
 
 /** What stands there, with the provider that it is about. */
-export interface OpencodeView extends Pick<Layout, 'id' | 'label'> {
-  readonly layout: Layout
+export interface OpencodeView extends Layout {
   readonly scene: Scene
   /** The file that a setup writes. */
   readonly target: ReadFile
@@ -50,9 +49,7 @@ export function viewOf(layout: Layout, scene: Scene, wanted?: string): OpencodeV
   const chosen = chosenProvider(config)
   const providerId = wanted ?? chosen ?? 'gateway'
   return {
-    id: layout.id,
-    label: layout.label,
-    layout,
+    ...layout,
     scene,
     target: readRole(scene.texts, 'config'),
     config,

@@ -1,5 +1,5 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
-import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
+import type { Choice, Obstacles, Scene } from '../client.ts'
 import { obstacleAt, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
 import type { StrictFile } from '../strict-json.ts'
@@ -49,8 +49,7 @@ function viewOf(scene: Scene, providerId: string, model: string): PiView {
 /** What would defeat the setup, as run against pi 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). */
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   const view = viewOf(scene, choice.providerId, choice.models.model)
-  yield* unreadable(scene.texts)
-  yield* relativeFolder(scene)
+  yield* aroundTheFiles(scene)
   yield* keyIsVariable(scene, choice.key)
   yield* proxyObstacles(providers.client, choice.root, scene.machine.env)
   yield* otherLogin(view)
@@ -62,8 +61,7 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
 
 /** What is wrong with what pi believes now. */
 export function* wrongNow(scene: Scene): Obstacles {
-  yield* unreadable(scene.texts)
-  yield* relativeFolder(scene)
+  yield* aroundTheFiles(scene)
   const { providerId, model } = startingModel(readSettings(scene.texts))
   if (providerId === undefined || model === undefined) return
 
@@ -78,11 +76,7 @@ export function* wrongNow(scene: Scene): Obstacles {
   yield* narrowed(view)
 }
 
-function relativeFolder({ machine }: Scene): Obstacles {
-  return relativePlaceObstacles(machine, 'pi-relative-folder', 'pi', ['PI_CODING_AGENT_DIR'], true)
-}
-
-function* unreadable(texts: FileTexts): Obstacles {
+function* aroundTheFiles({ texts, machine }: Scene): Obstacles {
   const files = [
     {
       file: readAuth(texts),
@@ -103,6 +97,9 @@ function* unreadable(texts: FileTexts): Obstacles {
 
   for (const { file, code, effect } of files)
     if (file) yield* unreadFile(file, { code, effect, covers: 'broken' })
+
+  const names = ['PI_CODING_AGENT_DIR']
+  yield* relativePlaceObstacles(machine, 'pi-relative-folder', 'pi', names, true)
 }
 
 /** Up to 0.76 a key that is called as a variable is taken for it. */

@@ -1,8 +1,8 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, FileEdit, KeyChange, KeyPath } from '../../edits/plan.ts'
+import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
-import type { CatalogModel, ProtocolName } from '../../gateway/types.ts'
+import { type CatalogModel, type ProtocolName, protocols } from '../../gateway/types.ts'
 import type { Choice, ClientName, FileText, ModelChoice, Settings } from '../client.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { usualProtocol } from '../models.ts'
@@ -81,18 +81,13 @@ export function believedOf(
   const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
   return compact({
     root,
-    protocol: protocolCalled(api),
+    protocol: protocols.find((protocol) => apiOf[protocol] === api),
     headers,
     keyHeader: keyed?.keyHeader,
     model,
     contextWindow: numberIn(entry, ['contextWindow']),
     alsoSendsTo: urls.find((one) => rootOf(one) !== root),
   })
-}
-
-function protocolCalled(api: ConfigValue | undefined): ProtocolName | undefined {
-  const [found] = Object.entries(apiOf).find(([, name]) => name === api) ?? []
-  return found as ProtocolName | undefined
 }
 
 /**
@@ -109,7 +104,15 @@ export function providerKeys(
   const protocol = models.protocol ?? usualProtocol
   const path = providerPath(at, providerId)
   const now = providerOf(at, file, providerId)
-  expectSingle(at, file, now, providerId)
+
+  const ids = now.models.map(({ id }) => id)
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+  if (twice !== undefined)
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${file.path} lists the model ${twice} of ${providerId} twice`,
+      hint: `Take one of them out: ${at.client.label} uses one alone.`,
+    })
 
   const isForeign = now.url !== undefined && !isSameButVersion(rootOf(now.url), root)
 
@@ -123,23 +126,6 @@ export function providerKeys(
     ...headerKeys([...path, 'headers'], now.table['headers'], choice, isForeign),
     ...modelKeys(at, file, now, choice),
   ]
-}
-
-function expectSingle(
-  { client }: ProviderTable,
-  { path }: Pick<FileEdit, 'path'>,
-  { models }: PiProvider,
-  providerId: string,
-): void {
-  const ids = models.map(({ id }) => id)
-  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
-  if (twice === undefined) return
-
-  throw new UserError({
-    code: 'config-conflict',
-    message: `${path} lists the model ${twice} of ${providerId} twice`,
-    hint: `Take one of them out: ${client.label} uses one alone.`,
-  })
 }
 
 function modelKeys(

@@ -39,8 +39,7 @@ import {
 /** What would defeat the settings about to be written, as run against 0.15.10 and 0.24.4 (2026-11-22). */
 export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   const file = readRole(scene.texts, 'settings')
-  yield* unreadable(scene.texts)
-  yield* folders(scene)
+  yield* aroundTheEntries(scene)
   yield* brokenEntries(file)
   yield* onlyOtherType(scene.texts)
   yield* login(scene.texts)
@@ -56,8 +55,7 @@ export function* wrongNow(scene: Scene): Obstacles {
   const { texts } = scene
   const file = readRole(texts, 'settings')
   const { value } = mergedSettings(texts)
-  yield* unreadable(texts)
-  yield* folders(scene)
+  yield* aroundTheEntries(scene)
   yield* brokenEntries(file)
   yield* copies(texts)
 
@@ -76,16 +74,14 @@ export function* wrongNow(scene: Scene): Obstacles {
   if (used.model !== undefined) yield* otherOfSameId(file, used.model)
 }
 
-function unreadable(texts: FileTexts): Obstacles {
-  return unreadFile(readSettings(fileOf(texts, 'settings')), {
+/** What the settings are, and where they lie; the .env files of the home can say so too. */
+function* aroundTheEntries({ machine, texts }: Scene): Obstacles {
+  yield* unreadFile(readSettings(fileOf(texts, 'settings')), {
     code: 'qwen-settings-broken',
     effect: 'Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside',
     covers: 'broken',
   })
-}
 
-/** Where the settings lie; the .env files of the home can say so too. */
-function* folders({ machine, texts }: Scene): Obstacles {
   yield* relativePlaceObstacles(machine, 'qwen-relative-folder', 'Qwen Code', ['QWEN_HOME'])
   if (machine.env['QWEN_HOME']) return
 

@@ -1,5 +1,4 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
 import {
   type AskedRun,
   type Choice,
@@ -39,8 +38,14 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
   // A model without an entry would not be asked, but the first one.
   const ids = [choice.models.model, ...ownValues(args, ['--model', '-m'])]
   const administrators = readLayers(texts, 'managed')[0]?.document?.root ?? {}
-  const entries = ids.map((id) => ({ id, ...entry }))
-  const settings = overlaid(administrators, keysFor(choice, entries))
+  const settings = overlaid(administrators, [
+    { path: ['$version'], value: layoutVersion },
+    { path: paths.entries, value: ids.map((id) => ({ id, ...entry })) },
+    { path: paths.type, value: 'openai' },
+    { path: paths.onlyType, value: 'openai' },
+    { path: paths.model, value: choice.models.model },
+    { path: paths.modelUrl, value: choice.root },
+  ])
 
   return {
     args,
@@ -51,15 +56,4 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
     },
     files: { [fileName]: JSON.stringify(settings, null, 2) },
   }
-}
-
-function keysFor({ root, models }: Choice, entries: ConfigValue): readonly KeyChange[] {
-  return [
-    { path: ['$version'], value: layoutVersion },
-    { path: paths.entries, value: entries },
-    { path: paths.type, value: 'openai' },
-    { path: paths.onlyType, value: 'openai' },
-    { path: paths.model, value: models.model },
-    { path: paths.modelUrl, value: root },
-  ]
 }
