@@ -16,7 +16,8 @@ export function nodeTerminal(): Terminal {
       return isTerminal(2)
     },
     get columns() {
-      return (isTerminal(1) && process.stdout.columns) || 80
+      const shown = isTerminal(1) ? process.stdout : isTerminal(2) && process.stderr
+      return (shown && shown.columns) || 80
     },
     get outFailure() {
       return out.failure()

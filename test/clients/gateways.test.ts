@@ -11,6 +11,7 @@ import { type CliResult, runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { claudeVersions, installedClient, installedVersions } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
+import { runClient } from './support/run-client.ts'
 
 /** The real clients between two gateways, which have their own keys and catalogs and see who asks. */
 
@@ -132,6 +133,37 @@ test('use and rollback: all three go there and back, and no key ever reaches the
   expect(two.requests()).toEqual([])
   expectNoStrayKey()
 })
+
+/** A second provider leaves the first where it is, with its key, and the conversation with it. */
+const second = ['--provider-id', 'second']
+
+test.each([
+  ['claude', [], 'two'],
+  ['kilo', second, 'one'],
+  ['pi', [], 'two'],
+  ['pi', second, 'one'],
+] as const)(
+  '%s: after a setup at the other gateway %j the last conversation goes on at %s, with its key',
+  {
+    timeout: 180_000,
+  },
+  async (program, flags, place) => {
+    const home = aHome()
+    const run = { home: home.path, prompt: 'ping', timeoutMs: 60_000 }
+    await repoint(home, [program, '--base-url', one.url], keys.one)
+    await runClient(program, undefined, run)
+    await repoint(home, [program, '--base-url', two.url, ...flags], keys.two)
+    one.clearRequests()
+    two.clearRequests()
+
+    const { stdout } = await runClient(program, undefined, { ...run, args: ['-c'] })
+    expect(stdout).toContain('pong')
+    const [asked, silent] = place === 'one' ? [one, two] : [two, one]
+    expect(inferences(asked.requests()).length).toBeGreaterThan(0)
+    expect(silent.requests()).toEqual([])
+    expectNoStrayKey()
+  },
+)
 
 /** As the gateways' pages write them: New API's cc-switch-dialog.tsx, sub2api's ccswitchImport.ts (2026-11-23). */
 const links: readonly [string, string, string, Readonly<Record<string, string>>][] = [

@@ -1,4 +1,5 @@
 import { chmodSync, existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -184,6 +185,19 @@ describe('what a setup says', () => {
     expect(lines.filter((line) => line.length > 60)).toEqual([])
     expect(run.screen()).toMatch(/created\),?|Undo: repoint rollback/)
   })
+})
+
+test('what stands beside a result that goes into a pipe is broken for the terminal too', async () => {
+  const piped = `'${process.execPath}' '${resolve('bin/repoint.js')}' run | cat`
+  const run = runOnTerminal(aHome(), ['-c', piped], { command: 'sh', columns: 60 })
+  await run.ended
+  expect(run.screen()).toContain('repoint folder NAME')
+  expect(
+    run
+      .screen()
+      .split(/[\r\n]+/)
+      .filter((line) => line.length > 60),
+  ).toEqual([])
 })
 
 describe('a key that is pasted', () => {
