@@ -33,7 +33,7 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
     lstat: (path) => asStatus(fs.lstatSync(path)),
     stat: (path) => asStatus(fs.statSync(path)),
     realpath: (path) => fs.realpathSync(path),
-    isWritable: (path) => isWritable(fs, path),
+    checkWritable: (path) => fs.accessSync(path, nodeFs.constants.W_OK),
     readlink: (path) => fs.readlinkSync(path),
     read: (path, maxBytes) => {
       const bytes = read(fs, path, maxBytes + 1)
@@ -85,15 +85,6 @@ function asStatus(stats: nodeFs.Stats): FileStatus {
     sizeBytes: stats.size,
     links: stats.nlink,
     modifiedMs: stats.mtimeMs,
-  }
-}
-
-function isWritable(fs: NodeFs, path: string): boolean {
-  try {
-    fs.accessSync(path, nodeFs.constants.W_OK)
-    return true
-  } catch {
-    return false
   }
 }
 

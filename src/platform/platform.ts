@@ -135,11 +135,8 @@ export interface Files {
   stat(path: string): FileStatus
   /** Where symlinks lead in the end. Throws ENOENT if the last part does not exist. */
   realpath(path: string): string
-  /**
-   * Whether we may write to what stands there; in a folder, whether we may create something. False
-   * where nothing is. On Windows only a read-only mark is seen.
-   */
-  isWritable(path: string): boolean
+  /** Throws what writing there would; in a folder, creating something. On Windows only a read-only mark is seen. */
+  checkWritable(path: string): void
   readlink(path: string): string
   /** Reads a whole file of at most `maxBytes`. Throws a RangeError beyond. */
   read(path: string, maxBytes: number): Uint8Array

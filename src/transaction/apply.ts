@@ -403,9 +403,9 @@ function checkStatePlace(world: World): void {
 
 /** Throws what creating a file in `folder` would. */
 function checkFolder({ files }: World, folder: string): void {
-  const fail = (code: string) => Object.assign(new Error(`${code}: ${folder}`), { code })
-  if (files.stat(folder).kind !== 'folder') throw fail('ENOTDIR')
-  if (!files.isWritable(folder)) throw fail('EACCES')
+  if (files.stat(folder).kind !== 'folder')
+    throw Object.assign(new Error(`not a folder: ${folder}`), { code: 'ENOTDIR' })
+  files.checkWritable(folder)
 }
 
 /** The run as it will be recorded, with places for the new files. Nothing is written yet. */

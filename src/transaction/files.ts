@@ -207,7 +207,10 @@ const fileFailures: Readonly<Record<string, Failure>> = {
   EFBIG: full('the limit for the size of a file is reached'),
   EACCES: denied('permission denied'),
   EPERM: denied('permission denied'),
-  EROFS: denied('the file system is read-only'),
+  EROFS: {
+    ...denied('the file system is read-only'),
+    hint: () => 'Run it where that can be written, or mount it so.',
+  },
   ELOOP: noFile,
   ENOTDIR: noFile,
   EISDIR: noFile,

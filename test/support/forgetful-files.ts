@@ -140,9 +140,9 @@ export class ForgetfulFiles implements Files {
     return real
   }
 
-  isWritable(path: string): boolean {
+  checkWritable(path: string): void {
     this.#count()
-    return this.#find(path, true) !== undefined
+    this.#need(path, true)
   }
 
   readlink(path: string): string {

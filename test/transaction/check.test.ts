@@ -37,11 +37,14 @@ function readOnly(home: Home, ...folders: readonly string[]): World {
   const refused = folders.map((folder) => home.at(folder))
   const refuse = (path: string) => {
     if (refused.includes(join(path, '..')))
-      throw Object.assign(new Error('EACCES'), { code: 'EACCES' })
+      throw Object.assign(new Error('EROFS'), { code: 'EROFS' })
   }
   const { files } = world
   return withCalls(world, {
-    isWritable: (path) => !refused.includes(path) && files.isWritable(path),
+    checkWritable: (path) => {
+      refuse(join(path, 'x'))
+      files.checkWritable(path)
+    },
     createNew: (path, mode) => {
       refuse(path)
       return files.createNew(path, mode)

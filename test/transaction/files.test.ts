@@ -26,6 +26,7 @@ describe('what Node says of a file becomes what a person can act on', () => {
   const room = 'Make room there, then run the same command again.'
   const owner =
     'Check the owner and the mode of the file and its folder with: ls -ld /home/me/a.toml. A file that another tool generates must be changed there.'
+  const mount = 'Run it where that can be written, or mount it so.'
   const away = 'Move away what stands in its place, then run the same command again.'
   const mounted = `${place} is mounted by itself, as containers do it, so no other file can be put in its place`
   const noFile = `${place} is not a regular file in a folder`
@@ -44,7 +45,7 @@ describe('what Node says of a file becomes what a person can act on', () => {
     ['EACCES', 'read', 'not-permitted', 'cannot be read: permission denied', owner],
     ['EACCES', 'rename', 'not-permitted', 'cannot be written: permission denied', owner],
     ['EPERM', 'fchown', 'not-permitted', 'cannot be written: permission denied', owner],
-    ['EROFS', 'mkdir', 'not-permitted', 'cannot be written: the file system is read-only', owner],
+    ['EROFS', 'mkdir', 'not-permitted', 'cannot be written: the file system is read-only', mount],
   ])('%s in %s', (code, syscall, ours, problem, hint) => {
     const error = nodeError(code, syscall)
     expect(fileFailure(machine, '/home/me/a.toml', error)).toEqual(

@@ -304,7 +304,7 @@ describe('a look before a run', () => {
     const blind = withCalls(worldIn(home), {
       lstat: () => fail('EIO'),
       stat: () => fail('EIO'),
-      isWritable: () => false,
+      checkWritable: () => fail('EACCES'),
     })
     expect(checkTargets(blind, aPlan([edit]))).toEqual([])
     expect(applyPlan(blind, aPlan([edit]))).toMatchObject({
