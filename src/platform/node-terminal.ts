@@ -16,8 +16,8 @@ export function nodeTerminal(): Terminal {
       return isTerminal(2)
     },
     get columns() {
-      const shown = isTerminal(1) ? process.stdout : isTerminal(2) && process.stderr
-      return (shown && shown.columns) || 80
+      const stream = isTerminal(1) ? process.stdout : isTerminal(2) ? process.stderr : undefined
+      return stream?.columns || 80
     },
     get outFailure() {
       return out.failure()
