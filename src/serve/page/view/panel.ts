@@ -1,5 +1,5 @@
 import { type ComponentChildren, h, type JSX } from 'preact'
-import type { LoggedRequest } from '../../log/request-log.ts'
+import type { LoggedRequest, RequestSummary } from '../../log/request-log.ts'
 import { readExchange } from '../../transcript/exchange.ts'
 import { curlOf } from '../read/curl.ts'
 import { $, button, copy, draw, make, menu } from './dom.ts'
@@ -84,17 +84,17 @@ export class Panel {
     const { request, full, digest, place } = entry
     const title = digest?.asks ?? `${request.method} ${request.path}`
     const before = this.#parts.store.find(place.before)
+    const exchange = full && readExchange(full)
 
     const top = [
       make('div', 'top', make('h2', '', title), this.#close()),
       make('p', 'route mono', `${request.method} ${request.path}`),
       this.#tools(entry, thread),
-      reasonView(entry),
+      reasonView(request, exchange?.problem),
       factsView(entry, before),
     ]
 
-    if (full === undefined) return top
-    const exchange = readExchange(full)
+    if (full === undefined || exchange === undefined) return top
     const earlier = before?.full && readExchange(before.full).question
     return [
       ...top,
@@ -146,9 +146,10 @@ export class Panel {
   }
 }
 
-function reasonView({ request, full }: KnownRequest): JSX.Element | undefined {
+/** @param said by the answer itself */
+function reasonView(request: RequestSummary, said: string | undefined): JSX.Element | undefined {
   const cut = request.state === 'cut' ? 'The connection ended before the answer did.' : undefined
-  const problem = request.reason ?? (full && readExchange(full).problem)
+  const problem = request.reason ?? said
   if (problem === undefined && cut === undefined) return undefined
 
   const isMade = problem !== undefined && request.fault !== undefined
