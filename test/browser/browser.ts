@@ -23,27 +23,17 @@ export function withPage(viewport = { width: 1280, height: 720 }): Opened {
   const opened = {} as Opened
 
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-        '--no-first-run',
-      ],
-    })
+    const quiet = '--disable-background-networking --disable-component-update --disable-sync'
+    const args = `--no-sandbox --disable-gpu --no-first-run ${quiet}`.split(' ')
+    browser = await chromium.launch({ executablePath, args })
   })
 
   afterAll(() => browser.close())
 
   beforeEach(async () => {
     const gateway = await startGateway({ key })
-    const page = await browser.newPage({
-      viewport,
-      permissions: ['clipboard-read', 'clipboard-write'],
-    })
+    const permissions = ['clipboard-read', 'clipboard-write']
+    const page = await browser.newPage({ viewport, permissions })
     Object.assign(opened, { gateway, page, complaints: [] })
     foreignRequests = []
     page.on('request', (request) => {

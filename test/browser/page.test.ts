@@ -23,10 +23,8 @@ test('the page: shows a request as it happens, newest first', async () => {
   await expect.poll(() => wordsOf(opened, 0)).toEqual([messages[0]!.content, 'Bash(ls -l)'])
   expect(await wordsOf(opened, 1)).toEqual(['ping', 'pong'])
   const older = rows(opened).nth(1)
-  expect(await older.locator('.who > span').allTextContents()).toEqual([
-    'gpt-5.6 → gpt-5.6-sol',
-    'first/1.0 · responses',
-  ])
+  const who = ['gpt-5.6 → gpt-5.6-sol', 'first/1.0 · responses']
+  expect(await older.locator('.who > span').allTextContents()).toEqual(who)
   expect(await older.locator('.status').textContent()).toBe('200')
   expect(await older.locator('.took').textContent()).toMatch(/ m?s$/)
 })
@@ -39,19 +37,16 @@ test('the page: groups a conversation, and shows what each request of it adds', 
   await untilRead(opened, 4)
   const conversation = page.locator('.thread', { has: page.locator('.head:visible') })
   await expect.poll(() => conversation.locator('.row').count()).toBe(3)
-  expect(await conversation.locator('.head').textContent()).toMatch(
-    /^#call Bash.*3 requests · .* · [\d,]+ → \d+ tokens$/,
-  )
+  const head = /^#call Bash.*3 requests · .* · [\d,]+ → \d+ tokens$/
+  expect(await conversation.locator('.head').textContent()).toMatch(head)
   expect((await wordsOf(opened, 1))[0]).toBe('Bash → 118 passed, 2 failed')
 
   await rows(opened).first().click()
   const panel = page.locator('#panel')
   expect(await panel.locator('h2').textContent()).toBe('Why does the first one fail?')
   expect(await panel.locator('.turns > .fold .name').textContent()).toBe('3 turns as before')
-  expect(await panel.locator('.turn.new .said').allTextContents()).toEqual([
-    'Two tests fail.',
-    'Why does the first one fail?',
-  ])
+  const added = ['Two tests fail.', 'Why does the first one fail?']
+  expect(await panel.locator('.turn.new .said').allTextContents()).toEqual(added)
   expect(await panel.locator('.turn.answer .said').textContent()).toContain('You said: Why does')
   const notes = await panel.locator('.fold .note').allTextContents()
   expect(notes.slice(0, 3)).toEqual(['68 characters, changed', '+ Read', 'changed: max_tokens'])
@@ -86,9 +81,8 @@ test('the page: a changed prompt is shown by its words, and arguments by their l
   await panel.getByText('System prompt').click()
   expect(await panel.locator('.text del').allTextContents()).toEqual(['Monday'])
   expect(await panel.locator('.text ins').allTextContents()).toEqual(['Tuesday'])
-  expect(await panel.locator('.text', { has: page.locator('ins') }).textContent()).toBe(
-    system('MondayTuesday'),
-  )
+  const prompt = panel.locator('.text', { has: page.locator('ins') })
+  expect(await prompt.textContent()).toBe(system('MondayTuesday'))
   await rows(opened).nth(1).click()
   expect(await panel.locator('.call .text').textContent()).toContain('"one\ntwo \\\\n"')
 })
@@ -175,12 +169,11 @@ test('the page: Tab reaches the list after the tools', async () => {
   await say('one')
   await openPage(opened)
   await untilRead(opened, 1)
+  const focused = 'document.activeElement.id || document.activeElement.textContent'
   const seen: string[] = []
   for (let presses = 0; presses < 7; presses++) {
     await page.keyboard.press('Tab')
-    seen.push(
-      await page.evaluate('document.activeElement.id || document.activeElement.textContent'),
-    )
+    seen.push(await page.evaluate(focused))
   }
   expect(seen.slice(0, 6)).toEqual(['root', 'v1', 'filter', 'pause', 'Export', 'clear'])
   expect(seen[6]).toContain('You said: one')
@@ -192,17 +185,12 @@ test('the page: a screen reader hears names, places and states', async () => {
   const list = await page.locator('#list').ariaSnapshot()
   expect(list).toContain('listbox "Requests by conversation, newest first"')
   expect(list).toContain('group "Conversation of 3: #call Bash')
-  expect(list).toMatch(
-    /option "Why does the first one fail\?, .*, status 200, claude-sonnet-4-6, .*" \[selected\]/,
-  )
+  const option = /option "Why does the first one fail\?, .*, status 200, claude-.*" \[selected\]/
+  expect(list).toMatch(option)
   const panel = await page.locator('aside').ariaSnapshot()
-  for (const name of [
-    'heading "Why does the first one fail?"',
-    'button "Close"',
-    'button "Earlier in this conversation"',
-    'button "Copy as curl"',
-  ])
-    expect(panel).toContain(name)
+  expect(panel).toContain('heading "Why does the first one fail?"')
+  for (const name of ['Close', 'Earlier in this conversation', 'Copy as curl'])
+    expect(panel).toContain(`button "${name}"`)
   expect(await page.locator('body').ariaSnapshot()).toContain('searchbox "Filter requests"')
   expect(await page.locator('#live').getAttribute('aria-label')).toBe('live')
   const nameless = await page
@@ -322,9 +310,8 @@ test('the page: a full log comes in several pages, and is filtered in under 100 
   expect(length).toBeGreaterThan(600)
   await openPage(opened)
   await untilRead(opened, length)
-  await expect
-    .poll(() => page.locator('.says:not(:empty)').count(), { timeout: 30_000 })
-    .toBe(length)
+  const answered = page.locator('.says:not(:empty)')
+  await expect.poll(() => answered.count(), { timeout: 30_000 }).toBe(length)
 
   const left = { needle: length / 10, straw: length * 0.9, 'nothing of this': 0, '': length }
   for (const [text, count] of Object.entries(left)) {

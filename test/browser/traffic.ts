@@ -28,19 +28,11 @@ export async function converse(gateway: Gateway): Promise<void> {
   const result = { type: 'tool_result', tool_use_id: id, content: '118 passed, 2 failed' }
   const called = [...asked, { role: 'assistant', content }, { role: 'user', content: [result] }]
   await say({ ...question, stream: true, tools: [bash], messages: called })
-  const goneOn = [
-    ...called,
-    { role: 'assistant', content: 'Two tests fail.' },
-    { role: 'user', content: 'Why does the first one fail?' },
-  ]
-  await say({
-    ...question,
-    stream: true,
-    max_tokens: 32_000,
-    system: `${question.system}\nChange no files.`,
-    tools: [bash, read],
-    messages: goneOn,
-  })
+  const fail = { role: 'assistant', content: 'Two tests fail.' }
+  const goneOn = [...called, fail, { role: 'user', content: 'Why does the first one fail?' }]
+  const system = `${question.system}\nChange no files.`
+  const changed = { ...question, max_tokens: 32_000, system, tools: [bash, read] }
+  await say({ ...changed, stream: true, messages: goneOn })
 }
 
 /** What an afternoon with three clients looks like. */
@@ -54,14 +46,10 @@ export async function anAfternoon(gateway: Gateway): Promise<void> {
   await ask(gateway, '/v1/v1/responses', { model: 'gpt-5.6', input: 'Does it build?' }, codex)
   const agent = { model: 'gpt-5.6-sol', stream: true, tools: [tool] }
   await ask(gateway, '/v1/responses', { ...agent, input: call }, codex)
+  const named = { name: 'exec_command', arguments: '{"cmd":"git status --short"}' }
   const turns = [
     { role: 'user', content: call },
-    {
-      type: 'function_call',
-      call_id: 'call_1',
-      name: 'exec_command',
-      arguments: '{"cmd":"git status --short"}',
-    },
+    { type: 'function_call', call_id: 'call_1', ...named },
     { type: 'function_call_output', call_id: 'call_1', output: ' M src/cli.ts' },
   ]
   await ask(gateway, '/v1/responses', { ...agent, input: turns }, codex)

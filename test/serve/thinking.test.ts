@@ -16,10 +16,8 @@ describe('thinking in messages', () => {
       { type: 'thinking', thinking: 'Hm.', signature: expect.stringMatching(/^[\w+/=.]{40,}$/) },
       { type: 'text', text: 'pong' },
     ])
-    expect(plain.usage).toMatchObject({
-      output_tokens: 2,
-      output_tokens_details: { thinking_tokens: 1 },
-    })
+    const output_tokens_details = { thinking_tokens: 1 }
+    expect(plain.usage).toMatchObject({ output_tokens: 2, output_tokens_details })
     const streamed = await eventsOf(
       ask(gateway, '/v1/messages', { ...claude, thinking, stream: true }),
     )
@@ -123,10 +121,8 @@ describe('reasoning in responses', () => {
       encrypted_content: expect.stringMatching(/.{40}/),
     }
     expect(plain.output).toMatchObject([item, { type: 'message' }])
-    expect(plain.usage).toMatchObject({
-      output_tokens: 3,
-      output_tokens_details: { reasoning_tokens: 2 },
-    })
+    const output_tokens_details = { reasoning_tokens: 2 }
+    expect(plain.usage).toMatchObject({ output_tokens: 3, output_tokens_details })
     const streamed = await eventsOf(ask(gateway, '/v1/responses', { ...body, stream: true }))
     const types = streamed.slice(2, 9).map(({ type }) => type.slice('response.'.length))
     expect(types.join(' ')).toBe(
@@ -210,10 +206,8 @@ test('a scenario sets thoughts, a refusal, the reason of the end and the usage',
   })
 
   expect((await chat('filter')).choices[0].finish_reason).toBe('content_filter')
-  expect(await responses('filter')).toMatchObject({
-    status: 'incomplete',
-    incomplete_details: { reason: 'content_filter' },
-  })
+  const incomplete_details = { reason: 'content_filter' }
+  expect(await responses('filter')).toMatchObject({ status: 'incomplete', incomplete_details })
 
   const said = { type: 'text', text: 'Yes.' }
   const thought = { type: 'thinking', thinking: 'Let me see.' }
@@ -287,10 +281,8 @@ test('legacy functions are called as they were', async () => {
   const functions = [{ name: 'weather', parameters: { type: 'object', properties: {} } }]
   const body = { model: 'gpt-5.6', functions, messages: say('#call weather {"city":"Paris"}') }
   const plain = (await told(gateway, '/v1/chat/completions', body)).choices[0]
-  expect(plain).toMatchObject({
-    message: { function_call: { name: 'weather', arguments: '{"city":"Paris"}' } },
-    finish_reason: 'function_call',
-  })
+  const function_call = { name: 'weather', arguments: '{"city":"Paris"}' }
+  expect(plain).toMatchObject({ message: { function_call }, finish_reason: 'function_call' })
   const streamed = await eventsOf(ask(gateway, '/v1/chat/completions', { ...body, stream: true }))
   expect(streamed[1].choices[0].delta.function_call).toEqual({ name: 'weather', arguments: '' })
   const result = { role: 'function', name: 'weather', content: 'rain' }
