@@ -5,13 +5,10 @@ import type { Machine } from '../../platform/platform.ts'
 import {
   type Choice,
   type ClientModule,
-  type ConfigFile,
   type FileTexts,
-  type Look,
   type Memories,
   type Settings,
   usualSlot,
-  type Wishes,
 } from '../client.ts'
 import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { editReadably } from '../repairs.ts'
@@ -38,21 +35,17 @@ import {
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
-const demoFiles = {
-  '.claude/settings.json': `{
-  "permissions": { "allow": ["Bash(npm test:*)"], "deny": [] },
-  "hooks": {},
-  "model": "opus"
-}
-`,
-}
-
 /** The messages client. Facts: run against Claude Code 2.1.197 and 2.1.329, 2026-11-21. */
 const shared = {
   binary: {
     command: 'claude',
     testedVersions: testedVersions(tested),
-    pingArgs,
+    /** A version ends at an option that it does not know (each looked for in the packages, 2026-11-22). */
+    pingArgs: (prompt, version = tableVersions.newest) => [
+      ...(isBefore(version, '2.1.81') ? [] : ['--bare']),
+      ...['-p', prompt, '--output-format', 'json'],
+      ...(isBefore(version, '2.1.1') ? [] : ['--no-session-persistence']),
+    ],
     // Read from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
     authorityVariables: [names.authorities],
     // Newest and 2.1.120, 2026-11-23; 2.1.54 was a program of Node still, and reads the first alone.
@@ -61,7 +54,11 @@ const shared = {
         ? { system: false, files: [names.authorities], folders: [] }
         : ofOwnRuntime()(),
     pingEnv: { CLAUDE_CODE_MAX_RETRIES: '0' },
-    answerIn,
+    /** What it prints with `--output-format json` (2.1.329): `{"result": "…"}`. */
+    answerIn(stdout) {
+      const result = ifPossible(() => JSON.parse(stdout).result)
+      return typeof result === 'string' ? result : undefined
+    },
   },
   protocol: 'messages',
   // `api-key` alone it cannot send: the token or the API key goes out beside every other header.
@@ -70,14 +67,101 @@ const shared = {
   deciding,
   interprets: { names: null, values: null },
   restartAdvice: 'Close every running Claude Code and start it again.',
-  files: claudeFiles,
-  checkOptions: checkOptionsOfClaude,
   carries,
-  readBack: readBackClaude,
   forOneRun,
   inTheWay,
   wrongNow,
-} as const
+
+  files(machine, look) {
+    const { join, named } = pathsOf(machine)
+    const { cwd, home } = machine
+    const own = named(names.folder)
+    const folder = own ?? join(home, '.claude')
+    const settings = join(folder, 'settings.json')
+    const project = join(cwd, '.claude')
+    const folders = projectFolders(machine, look)
+    const root = folders[0]!
+    const repository = mainWorktree(machine, look, root) ?? root
+    const managed = managedFolder(machine)
+
+    const filesIn = (place: string, ending: string) =>
+      look
+        .entries(place)
+        .filter((name) => name.endsWith(ending) && !name.startsWith('.'))
+        .map((name) => join(place, name))
+
+    return [
+      { role: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
+      ...layersThere(look, settings, [
+        ['credentials', [join(folder, '.credentials.json')]],
+        ['state', [join(own ?? home, '.claude.json')]],
+        [
+          'project',
+          [
+            join(project, 'settings.json'),
+            // Of the folders above, the root of the repository alone counts, with this file alone; in a linked
+            // worktree also that of the main one (2.1.238 and 2.1.330; not in 2.1.197; 2026-11-23).
+            join(repository, '.claude', 'settings.local.json'),
+            join(root, '.claude', 'settings.local.json'),
+            join(project, 'settings.local.json'),
+          ],
+        ],
+        // In the home they are the user's own.
+        ['project-code', cwd === home ? [] : folders.map((folder) => join(folder, '.mcp.json'))],
+        ['project-agent', cwd === home ? [] : filesIn(join(project, 'agents'), '.md')],
+        [
+          'managed',
+          [
+            join(managed, 'managed-settings.json'),
+            ...filesIn(join(managed, 'managed-settings.d'), '.json'),
+          ],
+        ],
+      ]),
+    ]
+  },
+
+  /** @throws UserError `usage` for two names of one model */
+  checkOptions({ model, slot = usualSlot, slotModels }) {
+    if (model === undefined || slotModels?.[slot] === undefined) return
+    throw new UserError({
+      code: 'usage',
+      message: `--model and --${slot}-model both name the model of ${slot}`,
+      hint: 'Keep one of them.',
+    })
+  },
+
+  readBack(texts) {
+    const file = fileOf(texts, 'settings')
+    const settings = readSettings(file)
+    const { env, ignored } = settings
+    const url = env[names.baseUrl] || undefined
+
+    // Without a token Claude Code sends the API key, as x-api-key.
+    const key = env[names.token] || env[names.apiKey] || undefined
+    const isKeyAlone = key !== undefined && !env[names.token]
+    const headers = readCustomHeaders(env[names.headers])
+    const slotModels = slotModelsIn(settings)
+
+    return compact({
+      root: url && rootOf(url),
+      ...(ignored === undefined ? modelIn(settings) : {}),
+      key,
+      keyPath: key && file.path,
+      keyHeader: isKeyAlone ? ('x-api-key' as const) : undefined,
+      headers: headers.length === 0 ? undefined : headers,
+      slotModels: Object.keys(slotModels).length === 0 ? undefined : slotModels,
+      caFile: env[names.authorities] || undefined,
+      subagentModel: env[names.subagent] || undefined,
+      smallModel: env[names.smallFast] || undefined,
+      contextWindow:
+        Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
+      isDiscovering: isDiscovering(settings) || undefined,
+      hidesAttribution: env[names.attribution] === '0' || undefined,
+      login: key === undefined && hasLogin(texts) ? 'a saved login' : undefined,
+      broken: ignored && brokenText(file.path, ignored),
+    })
+  },
+} as const satisfies Partial<ClientModule>
 
 /** With its own models: the slots keep their meaning. */
 export const claude: ClientModule = {
@@ -97,79 +181,14 @@ export const claudeGpt: ClientModule = {
   plan: (texts, choice) => planClaude('claude-gpt', texts, choice),
   wouldUse: usesOfMapping,
   isUsual: ({ slotModels }) => isMapping(slotModels),
-  demoFiles,
+  demoFiles: {
+    '.claude/settings.json': `{
+  "permissions": { "allow": ["Bash(npm test:*)"], "deny": [] },
+  "hooks": {},
+  "model": "opus"
 }
-
-/** A version ends at an option that it does not know (each looked for in the packages, 2026-11-22). */
-function pingArgs(prompt: string, version: string = tableVersions.newest): readonly string[] {
-  return [
-    ...(isBefore(version, '2.1.81') ? [] : ['--bare']),
-    ...['-p', prompt, '--output-format', 'json'],
-    ...(isBefore(version, '2.1.1') ? [] : ['--no-session-persistence']),
-  ]
-}
-
-/** What it prints with `--output-format json` (2.1.329): `{"result": "…"}`. */
-function answerIn(stdout: string): string | undefined {
-  const result = ifPossible(() => JSON.parse(stdout).result)
-  return typeof result === 'string' ? result : undefined
-}
-
-/** @throws UserError `usage` for two names of one model */
-function checkOptionsOfClaude({ model, slot = usualSlot, slotModels }: Wishes): void {
-  if (model === undefined || slotModels?.[slot] === undefined) return
-  throw new UserError({
-    code: 'usage',
-    message: `--model and --${slot}-model both name the model of ${slot}`,
-    hint: 'Keep one of them.',
-  })
-}
-
-function claudeFiles(machine: Machine, look: Look): readonly ConfigFile[] {
-  const { join, named } = pathsOf(machine)
-  const { cwd, home } = machine
-  const own = named(names.folder)
-  const folder = own ?? join(home, '.claude')
-  const settings = join(folder, 'settings.json')
-  const project = join(cwd, '.claude')
-  const folders = projectFolders(machine, look)
-  const root = folders[0]!
-  const repository = mainWorktree(machine, look, root) ?? root
-  const managed = managedFolder(machine)
-  const filesIn = (place: string, ending: string) =>
-    look
-      .entries(place)
-      .filter((name) => name.endsWith(ending) && !name.startsWith('.'))
-      .map((name) => join(place, name))
-
-  return [
-    { role: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
-    ...layersThere(look, settings, [
-      ['credentials', [join(folder, '.credentials.json')]],
-      ['state', [join(own ?? home, '.claude.json')]],
-      [
-        'project',
-        [
-          join(project, 'settings.json'),
-          // Of the folders above, the root of the repository alone counts, with this file alone; in a linked
-          // worktree also that of the main one (2.1.238 and 2.1.330; not in 2.1.197; 2026-11-23).
-          join(repository, '.claude', 'settings.local.json'),
-          join(root, '.claude', 'settings.local.json'),
-          join(project, 'settings.local.json'),
-        ],
-      ],
-      // In the home they are the user's own.
-      ['project-code', cwd === home ? [] : folders.map((folder) => join(folder, '.mcp.json'))],
-      ['project-agent', cwd === home ? [] : filesIn(join(project, 'agents'), '.md')],
-      [
-        'managed',
-        [
-          join(managed, 'managed-settings.json'),
-          ...filesIn(join(managed, 'managed-settings.d'), '.json'),
-        ],
-      ],
-    ]),
-  ]
+`,
+  },
 }
 
 /** Linux: seen in both versions, 2026-11-21. The others: code.claude.com/docs/en/settings. */
@@ -218,35 +237,4 @@ function modelIn({ root, env }: ClaudeSettings): Pick<Settings, 'model' | 'isMod
   if (env[names.model]) return { model: env[names.model]! }
   if (typeof root['model'] === 'string') return { model: root['model'] }
   return { model: 'opus', isModelUnnamed: true }
-}
-
-function readBackClaude(texts: FileTexts): Settings {
-  const file = fileOf(texts, 'settings')
-  const settings = readSettings(file)
-  const { env, ignored } = settings
-  const url = env[names.baseUrl] || undefined
-  // Without a token Claude Code sends the API key, as x-api-key.
-  const key = env[names.token] || env[names.apiKey] || undefined
-  const isKeyAlone = key !== undefined && !env[names.token]
-  const headers = readCustomHeaders(env[names.headers])
-  const slotModels = slotModelsIn(settings)
-
-  return compact({
-    root: url && rootOf(url),
-    ...(ignored === undefined ? modelIn(settings) : {}),
-    key,
-    keyPath: key && file.path,
-    keyHeader: isKeyAlone ? ('x-api-key' as const) : undefined,
-    headers: headers.length === 0 ? undefined : headers,
-    slotModels: Object.keys(slotModels).length === 0 ? undefined : slotModels,
-    caFile: env[names.authorities] || undefined,
-    subagentModel: env[names.subagent] || undefined,
-    smallModel: env[names.smallFast] || undefined,
-    contextWindow:
-      Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
-    isDiscovering: isDiscovering(settings) || undefined,
-    hidesAttribution: env[names.attribution] === '0' || undefined,
-    login: key === undefined && hasLogin(texts) ? 'a saved login' : undefined,
-    broken: ignored && brokenText(file.path, ignored),
-  })
 }

@@ -1,16 +1,16 @@
 import { compact } from '../../compact.ts'
-import type { Bytes, FileEdit, KeyChange } from '../../edits/plan.ts'
+import type { FileEdit, KeyChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { factsInSnapshot } from '../../gateway/models/facts.ts'
 import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
-import type { Choice, ClientModule, FileTexts, Settings } from '../client.ts'
+import type { Choice, ClientModule, FileTexts } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
 import { editKeys } from '../repairs.ts'
 import { testedVersions } from '../tested.ts'
-import { fileOf, type ReadFile, readRole, rootOf } from '../texts.ts'
+import { fileOf, readRole, rootOf } from '../texts.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
 import { carries } from './carries.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
@@ -32,20 +32,6 @@ import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './provi
 import { startObstacles } from './provider-obstacles.ts'
 import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }
-
-const demoFiles = {
-  '.codex/config.toml': `# My Codex settings. Please keep the comments.
-model = "gpt-5.4"            # the cheap one
-approval_policy = "on-request"
-
-[mcp_servers.files]          # do not lose me
-command = "mcp-files"
-args = ["--root", "~/notes"]
-
-[projects."/home/me/shop"]
-trust_level = "trusted"
-`,
-}
 
 /**
  * Codex has a table of its own, which it searches by the beginning of an id without its vendor; it
@@ -93,26 +79,70 @@ export const codex: ClientModule = {
   files: codexFiles,
   reservedIds,
   choose: (wanted) => withCatalog(wanted, chooseOneModel(wanted, 'responses', windows)),
-  plan: planCodex,
   carries,
-  readBack: readBackCodex,
   offers: offersOfCodex,
   aboutConversations: (world, change) => [...aboutConversations(world, change)],
   leftRunning,
   wouldUse: (catalog) => oneUse(defaultModel(catalog, 'responses')),
-  demoFiles,
+  demoFiles: {
+    '.codex/config.toml': `# My Codex settings. Please keep the comments.
+model = "gpt-5.4"            # the cheap one
+approval_policy = "on-request"
+
+[mcp_servers.files]          # do not lose me
+command = "mcp-files"
+args = ["--root", "~/notes"]
+
+[projects."/home/me/shop"]
+trust_level = "trusted"
+`,
+  },
   forOneRun,
   inTheWay,
   wrongNow,
-}
 
-function planCodex(texts: FileTexts, choice: Choice): readonly FileEdit[] {
-  const auth = planAuth(texts, choice)
-  const config = planConfig(texts, choice)
-  const catalog = planCatalog(texts, choice)
-  if (catalog === undefined) return [auth, config]
-  // Codex does not start where config.toml names a catalog that is not there.
-  return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
+  plan(texts, choice) {
+    const file = fileOf(texts, 'config')
+    const auth = planAuth(texts, choice)
+    const config = editKeys({ id: 'codex', deciding }, file, ourKeys(texts, choice), choice.repairs)
+    const catalog = planCatalog(texts, choice)
+
+    if (catalog === undefined) return [auth, config]
+    // Codex does not start where config.toml names a catalog that is not there.
+    return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
+  },
+
+  readBack(texts) {
+    const config = readRole(texts, 'config')
+    const authFile = fileOf(texts, 'auth')
+    const auth = readCodexAuth(authFile)
+
+    const providerId = config.text(['model_provider'])
+    const { url } = addressInUse(config)
+    const table = providerInUse(config)?.table
+    const { headers, keyed } = readHeaders(table?.['http_headers'])
+    const query = textMembers(table?.['query_params'])
+    const isKeyed = keyed !== undefined && table?.['requires_openai_auth'] !== true
+    const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
+
+    const contextWindow = config.get(['model_context_window'])
+    const [fault] = [...startObstacles(config), ...catalogFaults(texts, config)]
+
+    return compact({
+      root: url && rootOf(url),
+      model: config.text(['model']),
+      contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
+      ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),
+      ...(isKeyUsed ? { key: auth.usableKey, keyPath: authFile.path } : {}),
+      headers,
+      query: query.length === 0 ? undefined : query,
+      alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(texts, rootOf(url)) : undefined,
+      providerId,
+      ownCatalog: namesCatalog(texts, config) || undefined,
+      login: auth.login,
+      broken: config.problem ?? (fault && `${fault.place}: ${fault.message}`),
+    })
+  },
 }
 
 /**
@@ -145,20 +175,9 @@ function planAuth(texts: FileTexts, choice: Choice): FileEdit {
   if (choice.keyHeader !== undefined)
     return { ...edit, changes: [{ ...change, value: undefined }], after: null }
 
-  return {
-    ...edit,
-    changes: [{ ...change, value: choice.key }],
-    after: isRight ? file.bytes : authWith(choice.key),
-  }
-}
-
-function authWith(key: string): Bytes {
-  return new TextEncoder().encode(`${JSON.stringify({ OPENAI_API_KEY: key }, null, 2)}\n`)
-}
-
-function planConfig(texts: FileTexts, choice: Choice): FileEdit {
-  const file = fileOf(texts, 'config')
-  return editKeys({ id: 'codex', deciding }, file, ourKeys(texts, choice), choice.repairs)
+  const text = `${JSON.stringify({ OPENAI_API_KEY: choice.key }, null, 2)}\n`
+  const after = isRight ? file.bytes : new TextEncoder().encode(text)
+  return { ...edit, changes: [{ ...change, value: choice.key }], after }
 }
 
 function ourKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
@@ -195,38 +214,4 @@ function ourKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
     ...headerKeys(headers, config.get(headers), choice, isOtherAddress),
     ...queryKeys(query, config.get(query), choice, isOtherAddress),
   ]
-}
-
-function whyNotStarting(texts: FileTexts, config: ReadFile): string | undefined {
-  const [first] = [...startObstacles(config), ...catalogFaults(texts, config)]
-  return first && `${first.place}: ${first.message}`
-}
-
-function readBackCodex(texts: FileTexts): Settings {
-  const config = readRole(texts, 'config')
-  const authFile = fileOf(texts, 'auth')
-  const auth = readCodexAuth(authFile)
-  const providerId = config.text(['model_provider'])
-  const { url } = addressInUse(config)
-  const contextWindow = config.get(['model_context_window'])
-  const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
-  const table = providerInUse(config)?.table
-  const { headers, keyed } = readHeaders(table?.['http_headers'])
-  const query = textMembers(table?.['query_params'])
-  const isKeyed = keyed !== undefined && table?.['requires_openai_auth'] !== true
-
-  return compact({
-    root: url && rootOf(url),
-    model: config.text(['model']),
-    contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
-    ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),
-    ...(isKeyUsed ? { key: auth.usableKey, keyPath: authFile.path } : {}),
-    headers,
-    query: query.length === 0 ? undefined : query,
-    alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(texts, rootOf(url)) : undefined,
-    providerId,
-    ownCatalog: namesCatalog(texts, config) || undefined,
-    login: auth.login,
-    broken: config.problem ?? whyNotStarting(texts, config),
-  })
 }
