@@ -26,7 +26,8 @@ export interface Client extends ClientName, ClientModule {}
 
 /**
  * A client describes: which files it reads, what to change in them, what it will believe.
- * It neither writes a file nor opens a socket; the commands do.
+ * It neither writes a file nor opens a socket; the commands do. An optional member that is absent: it
+ * has nothing of the kind.
  */
 export interface ClientModule {
   readonly binary: BinaryCheck
@@ -58,11 +59,7 @@ export interface ClientModule {
   /** Ids of providers that mean something to it already. Absent: no provider of a setup has an id. */
   readonly reservedIds?: readonly string[]
 
-  /**
-   * What else can be said of wishes before anything is asked. Absent: nothing. Pure.
-   *
-   * @throws UserError `usage`
-   */
+  /** Before anything is asked. Pure. @throws UserError `usage` for wishes that contradict each other */
   checkOptions?(named: Wishes): void
 
   /** Which ids the client sends depends on its version, which `choose` then wants to know. */
@@ -131,19 +128,13 @@ export interface ClientModule {
   /** The command that goes on with an old conversation, and what that keeps, in words. Absent: nothing. */
   readonly resuming?: { readonly command: string; readonly keeps: string }
 
-  /**
-   * What a change of the files does to conversations that the client has recorded, to be said before.
-   * Absent: nothing.
-   */
+  /** What a change of the files does to conversations that it has recorded, to be said before. */
   aboutConversations?(
     world: Outside,
     change: { readonly before: FileTexts; readonly after: FileTexts },
   ): readonly Notice[]
 
-  /**
-   * What the client itself has copied of its files, where neither an undo nor `forget` reaches, and how
-   * that is removed. Absent: nothing.
-   */
+  /** Its own copies of its files, which no undo and no `forget` reaches, and how they are removed. */
   keepsCopies?(world: Outside, texts: FileTexts): readonly Notice[]
 
   /**
@@ -276,10 +267,7 @@ export interface BinaryCheck {
   readonly tableArgs?: readonly string[]
   /** The answer in what that run prints, where it is not all of it. */
   readonly answerIn?: (stdout: string) => string | undefined
-  /**
-   * Each can name a PEM file with authorities that it trusts beside the usual ones; read at its
-   * start, the first before the others.
-   */
+  /** Each can name a PEM file of further authorities, read at its start: the first that is set. */
   readonly authorityVariables: readonly [string, ...string[]]
   /** Where it looks for authorities beside the public ones. Pure. */
   readonly authorities: (env: Machine['env']) => Authorities
@@ -294,10 +282,7 @@ export interface ConfigFile {
   readonly path: string
   readonly format: FileEdit['format']
   readonly holdsSecret: boolean
-  /**
-   * `target`: we may write it. `layer`: the client reads it too (project, managed, lower layer),
-   * and it is only looked at.
-   */
+  /** `target`: a setup may write it. `layer`: the client reads it too, and it is only looked at. */
   readonly use: 'target' | 'layer'
   /** A target that most setups do without: nothing is said of it where it is not there. */
   readonly isOptional?: true

@@ -9,7 +9,7 @@ import type {
   FileTexts,
   Obstacle,
 } from './client.ts'
-import { isTable, type ReadFile, readFile, rootOf, shownUrl } from './texts.ts'
+import { isTable, readFile, rootOf, shownUrl } from './texts.ts'
 
 /** A setting of a client's table that stands in a file. */
 interface DecidingFound extends DecidingSetting {
@@ -60,6 +60,7 @@ export function* layerObstacles(
       yield* ofStronger(client, file, those(['model']), 'may-block')
       continue
     }
+
     yield* ofFolder(client, file, those(takingKey), whyUntold(client, file))
     yield* ofFolder(client, file, those(['program']))
     yield* ofFolder(client, file, those(['model']))
@@ -145,6 +146,7 @@ function* leavesAt(
 
   const isList = Array.isArray(value)
   if (!isList && !isTable(value)) return
+
   for (const [index, below] of Object.entries(value)) {
     const id = isTable(below) ? below['id'] : undefined
     const name = isList && typeof id === 'string' ? id : index
@@ -278,9 +280,8 @@ function nameOf({ path }: FileText): string {
 }
 
 function placeIn(file: FileText, { path }: DecidingFound): string {
-  const read: ReadFile = readFile(file)
   const [parent, name] = path
-  if (!file.role.endsWith('-env') || parent !== 'env') return read.place(path)
+  if (!file.role.endsWith('-env') || parent !== 'env') return readFile(file).place(path)
   const line = variablesIn(textOf(file)).find((one) => one.name === name)?.line
   return line === undefined ? file.path : `${file.path}:${line}`
 }

@@ -73,6 +73,7 @@ export function ownValues(args: readonly string[], flags: readonly string[]): re
       ? new RegExp(`^${flag}(?:=|$)(.*)`, 's')
       : new RegExp(`^-[A-Za-z]*?${flag[1]}=?(.*)`, 's'),
   )
+
   return args.flatMap((arg, index) =>
     patterns.flatMap((pattern) => {
       const found = pattern.exec(arg)

@@ -25,12 +25,14 @@ export function expectSendable(
       message: `${label} cannot send headers of its user's choice, and this gateway is asked with ${headers.map(({ name }) => name).join(', ')}`,
       hint: `Set up the other clients without ${label}, or take the headers out: --header '${headers[0]!.name}:'.`,
     })
+
   if (query.length > 0 && !sends?.queries)
     throw new UserError({
       code: 'protocol-unsupported',
       message: `${label} cannot send a query, and this gateway is asked with ?${query.map(({ name }) => name).join(', ')}`,
       hint: `Codex can: repoint codex. Where the gateway does without, take it out of the address: '?${query[0]!.name}='.`,
     })
+
   if (keyHeader !== undefined && sends?.keyHeaders.includes(keyHeader) !== true)
     throw new UserError({
       code: 'protocol-unsupported',

@@ -10,6 +10,7 @@ import { modelsOf, wishesOf } from './models.ts'
  */
 export function takingLiterally(client: Client): Client {
   const { plan, forOneRun } = client
+
   return {
     ...client,
     choose: (wanted, version) => chooseLiteral(client, wanted, version),

@@ -115,6 +115,7 @@ export function pickModel(wanted: Wanted, protocol: ProtocolName): string {
 
   const chosen = defaultModel(catalog, protocol)
   if (chosen !== undefined) return chosen.id
+
   const usable = catalog.models.filter((one) => speaks(one, protocol) !== false)
   throw new UserError({
     code: 'usage',
@@ -179,6 +180,7 @@ export function aboutNames(
 ): readonly Notice[] {
   const { catalog } = wanted.heard
   if (catalog === undefined || isAsBefore(wanted)) return []
+
   return [...new Set(asked)].flatMap((name): Notice[] => {
     if (name === undefined) return []
     const found = resolveModel(catalog, name)

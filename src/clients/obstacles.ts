@@ -124,6 +124,7 @@ export function* otherAddress(
 ): Obstacles {
   const { code, place, what, url } = found
   const { cure = 'To keep it, choose another id with --provider-id.' } = found
+
   if (url === undefined || isOwnAddress(url, scene, choice)) return
 
   yield {
@@ -160,6 +161,7 @@ export function formerProvider(
     place: file.place(change.path),
     weight: 'may-block',
   } as const
+
   if (rootOf(url) !== root) {
     const all = beside === undefined ? 'it' : `it, and ${beside}`
     return { ...shared, cure: `Nothing to do if you use both; else delete ${all}.` }
@@ -189,6 +191,7 @@ export function* relativePlaceObstacles(
   for (const name of names) {
     const value = machine.env[name]
     if (!value || isAbsolute(value) || (takesTilde && /^~(?:[\\/]|$)/.test(value))) continue
+
     yield {
       code,
       message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,

@@ -37,6 +37,7 @@ export function editKeys(
   const changes = [...others, ...own].map((change) =>
     isBoundKey(deciding, file.role, change.path) ? { ...change, isBound: true } : change,
   )
+
   const strict = ofFile.find((repair) => repair.toStrictJson)?.toStrictJson
   const bearsComments = strict === 'but-comments'
   const start =

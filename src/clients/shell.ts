@@ -105,6 +105,7 @@ function fishStep(statement: string): readonly Step[] | undefined {
   const flags = parts.filter((part) => part.startsWith('-'))
   const [name, value] = parts.slice(1).filter((part) => !part.startsWith('-'))
   if (!name) return undefined
+
   const has = (short: string, long: string) =>
     flags.some((flag) => flag === long || (/^-[a-zA-Z]+$/.test(flag) && flag.includes(short)))
   if (has('e', '--erase')) return [{ name, does: 'unset' }]
@@ -158,20 +159,16 @@ interface DefeatingVariable extends Pick<Obstacle, 'code' | 'weight'> {
  * set it in the next shell.
  */
 export function* variableObstacles(
-  { machine, shellProfiles }: Scene,
+  scene: Scene,
   variables: readonly DefeatingVariable[],
 ): Obstacles {
-  const profiles = shellProfiles.map(({ path, text }) => ({
-    path,
-    exported: exportedVariables(path, text),
-  }))
+  const { machine } = scene
 
   for (const { name, effect, ...found } of variables) {
     const asks = found.weight === 'blocks' && found.repair === undefined
     const shared = { ...found, ...(asks && { needsConsent: `${name} stays set: ${effect}.` }) }
-    const lines = profiles.flatMap(({ path, exported }) =>
-      exported.filter((found) => found.name === name).map((found) => `${path}:${found.line}`),
-    )
+    const lines = linesExporting(scene, name)
+
     if (machine.env[name]) {
       yield {
         ...shared,
@@ -249,11 +246,14 @@ function unsetOf(machine: Machine, name: string): string {
 }
 
 /** Whether a variable is set now or in the next shell. */
-export function isExported({ machine, shellProfiles }: Scene, name: string): boolean {
-  return (
-    Boolean(machine.env[name]) ||
-    shellProfiles.some(({ path, text }) =>
-      exportedVariables(path, text).some((found) => found.name === name),
-    )
-  )
+export function isExported(scene: Scene, name: string): boolean {
+  return Boolean(scene.machine.env[name]) || linesExporting(scene, name).length > 0
+}
+
+/** `file:line` of each line of a shell profile that sets a variable in the next shell. */
+function linesExporting({ shellProfiles }: Scene, name: string): readonly string[] {
+  return shellProfiles.flatMap(({ path, text }) => {
+    const found = exportedVariables(path, text).filter((one) => one.name === name)
+    return found.map(({ line }) => `${path}:${line}`)
+  })
 }

@@ -37,6 +37,7 @@ export function readStrictly(
   const ignored = unparsed ?? (bytes === null ? undefined : bears.problemIn?.(all))
   const root = ignored === undefined ? all : {}
   const isRepairable = unparsed !== undefined && isReadOnceRepaired(bytes!, bears)
+
   return { ...read, root, ignored, isRepairable, bears }
 }
 

@@ -16,12 +16,14 @@ export function customHeaders(
 ): string | undefined {
   const { headers = [] } = choice
   const lines = linesOf(now)
+
   const kept = lines.filter((line) => {
     const { name, value } = headerIn(line)
     const wanted = headers.find((one) => one.name === name)
     if (wanted !== undefined) return wanted.value === value
     return !isCredentialLine(line) && !isStrayHeader({ name, value }, choice, isOtherAddress)
   })
+
   const added = headers.filter(({ name }) => kept.every((line) => headerIn(line).name !== name))
   if (kept.length === lines.length && added.length === 0) return now
   return [...kept, ...added.map(({ name, value }) => `${name}: ${value}`)].join('\n') || undefined

@@ -130,6 +130,7 @@ function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
   if (catalog === undefined) return []
   const tier = messagesTiers(catalog, slots)[slot]
   if (tier.length > 0) return tier
+
   const nearest = nearestModels(sentIds[slot].at(-1)!.id, catalog)
   const near = nearest.length === 0 ? '' : `Nearest: ${nearest.join(', ')}. `
   const offered = catalog.models.filter(isChatModel).slice(0, 5)

@@ -27,12 +27,14 @@ const harmless = new Set(['OPENAI_API_KEY', 'auth_mode', 'tokens', 'last_refresh
 export function readCodexAuth(file: FileText): CodexAuth {
   const { root, ignored } = readStrictly(file)
   if (ignored !== undefined) return { ignored }
+
   const key = root['OPENAI_API_KEY']
   const mode = root['auth_mode']
   const hasTokens = root['tokens'] !== undefined && root['tokens'] !== null
   const others = Object.keys(root).filter((name) => !harmless.has(name) && root[name] !== null)
   const keyText = typeof key === 'string' && key !== '' ? key : undefined
   const shadowed = compact({ shadowedKey: keyText })
+
   if (mode === 'chatgpt' || mode === 'chatgptAuthTokens' || hasTokens)
     return { login: 'a ChatGPT login', ...shadowed }
   if (mode !== undefined && mode !== null && mode !== 'apikey')

@@ -22,6 +22,7 @@ export function planCatalog(texts: FileTexts, choice: Choice): FileEdit | undefi
       message: '--catalog needs the list of models that Codex prints, and this Codex prints none',
       hint: 'Install Codex 0.122.0 or newer, or leave --catalog out.',
     })
+
   if (catalog === undefined && (bytes === null || !dropsCatalog(choice))) return undefined
 
   return {
@@ -59,6 +60,7 @@ export function* catalogFaults(texts: FileTexts, config: ReadFile): Obstacles {
   const { path, bytes } = fileOf(texts, 'catalog')
   const entries = entriesIn(bytes === null ? undefined : new TextDecoder().decode(bytes))
   const misfit = entries.find((one) => !isForAll(one))
+
   const why =
     bytes === null
       ? 'is not there: Codex does not start'
@@ -103,6 +105,7 @@ export function* staleCatalog({ texts }: Scene, config: ReadFile): Obstacles {
   const model = config.text(['model'])
   const ids = offersOfCodex(texts)
   if (model === undefined || ids.length === 0 || ids.includes(model)) return
+
   yield {
     code: 'codex-catalog-stale',
     message: `Codex's catalog does not describe ${model}, which Codex uses`,

@@ -16,11 +16,11 @@ export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] 
   const home = codexHome(machine)
   const own = { holdsSecret: false, use: 'target' } as const
   const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
-  const system = machine.os === 'win32' ? [] : [{ role: 'system', path: '/etc/codex/config.toml' }]
-  const managed =
-    machine.os === 'win32'
-      ? [{ role: 'managed', path: join(home, 'managed_config.toml') }]
-      : [{ role: 'managed', path: '/etc/codex/managed_config.toml' }]
+
+  const isWindows = machine.os === 'win32'
+  const system = isWindows ? [] : [{ role: 'system', path: '/etc/codex/config.toml' }]
+  const folder = isWindows ? home : '/etc/codex'
+  const managed = { role: 'managed', path: join(folder, 'managed_config.toml') }
   const profiles = look
     .entries(home)
     .filter((name) => name.endsWith('.config.toml'))
@@ -31,7 +31,7 @@ export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] 
     { ...own, role: 'auth', path: join(home, 'auth.json'), format: 'json', holdsSecret: true },
     { ...own, role: 'catalog', path: join(home, catalog), format: 'json', isOptional: true },
     { ...own, role: 'config', path: join(home, 'config.toml'), format: 'toml' },
-    ...[...system, ...projectFiles(machine, look, home), ...profiles, ...managed]
+    ...[...system, ...projectFiles(machine, look, home), ...profiles, managed]
       .filter(({ path }) => look.exists(path))
       .map((file) => ({ ...layer, ...file })),
   ]

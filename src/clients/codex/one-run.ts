@@ -17,10 +17,12 @@ const ownToTable = ['auth', 'http_headers', 'env_http_headers']
 export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRun): OneRun {
   const config = readRole(texts, 'config')
   const { models, query = [] } = choice
+
   const standing = config.table(['model_providers', choice.providerId]) ?? {}
   const isSameQuery = textMembers(standing['query_params']).every((one) => isAmong(one, query))
   const isPlain = isSameQuery && ownToTable.every((name) => standing[name] === undefined)
   const id = isPlain ? choice.providerId : 'repoint-run'
+
   const headers = headersInVariables(choice)
   const secrets = [runKeyVariable, ...headers.map(({ variable }) => variable)]
   const excluded = config.table(['shell_environment_policy'])?.['exclude']
@@ -49,6 +51,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
       ? []
       : [['model_context_window', models.contextWindow] as const]),
   ]
+
   // As JSON, which is TOML too for text, numbers, truth values and lists of them.
   const flags = settings.flatMap(([path, value]) => ['-c', `${path}=${JSON.stringify(value)}`])
   const table = headers.map(({ name, variable }) => `${JSON.stringify(name)}="${variable}"`)
