@@ -4,11 +4,15 @@
  *   npm run test:mutation -- edits
  */
 export const rooms = {
-  edits: { mutate: ['src/edits/**/*.ts'], tests: 'test/edits' },
-  transaction: { mutate: ['src/transaction/**/*.ts'], tests: 'test/transaction' },
+  edits: { mutate: ['src/edits/**/*.ts'], tests: ['test/edits/**/*.test.ts'] },
+  transaction: { mutate: ['src/transaction/**/*.ts'], tests: ['test/transaction/**/*.test.ts'] },
   gateway: {
     mutate: ['src/gateway/input/**/*.ts', 'src/gateway/judge/**/*.ts'],
-    tests: 'test/gateway/{input,judge,models}',
+    tests: [
+      'test/gateway/{input,judge,models}/**/*.test.ts',
+      'test/gateway/*.test.ts',
+      'test/providers/carried.test.ts',
+    ],
   },
 }
 

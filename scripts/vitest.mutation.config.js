@@ -6,7 +6,7 @@ import { room } from './stryker.config.js'
 export default defineConfig({
   plugins: [vitePage],
   test: {
-    include: [`${room.tests}/**/*.test.ts`],
+    include: room.tests,
     // They take seconds each: they say how long it may take, or sweep over every call of a run.
     exclude: ['**/busy-*.test.ts', '**/{power-loss,faults}.test.ts'],
     root: '.',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
-import { readImportLink } from '../../../src/gateway/input/link.ts'
+import { readImportLink, shownLink } from '../../../src/gateway/input/link.ts'
 import { isImportLink } from '../../../src/text.ts'
 
 const key = 'sk-canary-link-3f9b7d1c5e'
@@ -73,29 +73,57 @@ describe("a gateway's link", () => {
   })
 
   test.each([
-    ['another resource', { ...given, resource: 'mcp' }],
-    ['no key', { ...given, apiKey: '' }],
-    ['a placeholder for a key', { ...given, apiKey: 'YOUR_API_KEY' }],
-    ['a masked key', { ...given, apiKey: 'sk-1234****5678' }],
-    ['no address', { ...given, endpoint: ' , ' }],
-    ['a script for an address', { ...given, endpoint: `javascript:alert("${key}")` }],
-    ['a name and a password in an address', { ...given, endpoint: `https://me:${key}@gw.example` }],
-    ['plain http to another machine', { ...given, endpoint: 'http://gw.example' }],
-    ['ten thousand addresses', { ...given, endpoint: 'https://gw.example,'.repeat(10_000) }],
-    ['control characters in a model', { ...given, model: 'gpt\u001b[31m' }],
-    ['an endless name', { ...given, name: 'x'.repeat(10_000) }],
-  ])('refuses %s, without a word of what stands in it', (_, fields) => {
-    const refusal = refusalOf(linkOf(fields))
+    ['another resource', { resource: 'mcp' }, 'The link brings something else than a gateway'],
+    ['no key', { apiKey: ' ' }, 'The link holds no key'],
+    ['no key but a configuration', { apiKey: '', config: 'x' }, 'The link holds no key of its own'],
+    ['a placeholder for a key', { apiKey: 'YOUR_API_KEY' }, 'The key is still a placeholder'],
+    ['a masked key', { apiKey: 'sk-1234****5678' }, 'The key is masked'],
+    ['no address', { endpoint: '' }, 'The link holds no address'],
+    ['no address but commas', { endpoint: ' , ' }, 'The link holds no address'],
+    ['a script for an address', { endpoint: `javascript:alert("${key}")` }, 'usage'],
+    ['a name and a password in an address', { endpoint: `https://me:${key}@gw.example` }, 'usage'],
+    ['a query in an address', { endpoint: 'https://gw.example?v=1' }, 'An address in the link has'],
+    ['one of two with a query', { endpoint: 'https://a.b,https://c.d?v=1' }, 'An address in the'],
+    ['plain http to another machine', { endpoint: 'http://gw.example' }, 'usage'],
+    ['nine addresses', { endpoint: 'https://gw.example,'.repeat(9) }, 'The link holds 9 addresses'],
+    ['control characters in a model', { model: 'gpt\u001b[31m' }, 'model in the link is too long'],
+    ['an endless name', { name: 'x'.repeat(201) }, 'name in the link is too long'],
+  ])('refuses %s, without a word of what stands in it', (_, fields, words) => {
+    const refusal = refusalOf(linkOf({ ...given, ...fields }))
     expect(refusal).toMatch(/^(usage|key-missing|key-placeholder): /)
+    expect(refusal).toContain(words)
     expect(refusal).not.toContain(key)
+  })
+
+  test('takes what is as long as it may be, and leaves out what is empty', () => {
+    const longKey = `sk-${'a1'.repeat(150)}`
+    const fields = { apiKey: ` ${longKey} `, name: 'x'.repeat(200), model: ' ', opusModel: '' }
+    const endpoint = Array.from({ length: 8 }, (_, index) => ` https://gw${index}.example `).join()
+    const link = readImportLink(linkOf({ ...given, ...fields, endpoint }), {})
+    expect(link).toMatchObject({ key: longKey, name: fields.name, slotModels: {} })
+    expect(link.baseUrls).toHaveLength(8)
+    expect(link.model).toBeUndefined()
+  })
+
+  test('is shown on one line, without its key', () => {
+    const endpoint = 'https://a.example,https://b.example'
+    const all = { name: 'My "Claude"', model: 'one', opusModel: 'two' }
+    expect(shownLink(readImportLink(linkOf({ ...given, ...all, endpoint }), {}))).toBe(
+      '"My \\"Claude\\"", for claude, https://a.example or https://b.example, one, opus two',
+    )
+    const { app: _, ...bare } = given
+    expect(shownLink(readImportLink(linkOf(bare), {}))).toBe('https://gw.example')
   })
 
   test.each([
     `ccswitch://v1/import?apiKey=${key}&apiKey=other&endpoint=https://gw.example`,
     `ccswitch://v2/import?apiKey=${key}&endpoint=https://gw.example`,
+    `ccswitch://v1/elsewhere/import?apiKey=${key}&endpoint=https://gw.example`,
+    `ccswitch://v1/imports?apiKey=${key}&endpoint=https://gw.example`,
     `ccswitch:${key}`,
+    'no link at all',
   ])('refuses %s', (text) => {
-    expect(refusalOf(text)).toMatch(/^usage: /)
+    expect(refusalOf(text)).toMatch(/^usage: The link (is none that adds|names apiKey more)/)
     expect(refusalOf(text)).not.toContain(key)
   })
 })
