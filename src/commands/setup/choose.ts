@@ -10,7 +10,7 @@ import {
   type Wishes,
 } from '../../clients/client.ts'
 import { listing, modelsOf, wishesOf } from '../../clients/models.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { adviseNamingModel } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { isChatModel, speaks } from '../../gateway/models/rules.ts'
@@ -154,30 +154,25 @@ export async function chooseModels(asking: Asking): Promise<ModelChoice | undefi
 
   if (refusal !== undefined && heard.catalog === undefined)
     return chooseByPerson(asking, wanted, refusal)
-  try {
-    return client.choose(wanted, version)
-  } catch (error) {
-    if (!isUndecided(error)) throw error
+  const chosen = resultOf(() => client.choose(wanted, version))
+  if (!(chosen instanceof UserError)) return chosen
+  if (!isUndecided(chosen)) throw chosen
 
-    const isNamed = modelsOf(wishesOf(wanted)).length > 0
-    const reason = missing === undefined || isNamed ? error : adviseNamingModel(missing)
-    // An address or a key that is at fault is asked for again.
-    const isElsewhere = missing !== undefined && traitsOf(missing)?.mayLackList !== true
-    if (run.consent !== 'ask' || isElsewhere) throw reason
-    return chooseByPerson(asking, wanted, reason)
-  }
+  const isNamed = modelsOf(wishesOf(wanted)).length > 0
+  const reason = missing === undefined || isNamed ? chosen : adviseNamingModel(missing)
+  // An address or a key that is at fault is asked for again.
+  const isElsewhere = missing !== undefined && traitsOf(missing)?.mayLackList !== true
+  if (run.consent !== 'ask' || isElsewhere) throw reason
+  return chooseByPerson(asking, wanted, reason)
 }
 
 /** Whether a client's models are known before the gateway is asked for its list. */
 export function isDecided(run: SetupRun, client: Client, access: GatewayAccess): boolean {
   const missing = new UserError({ code: 'usage', message: 'The gateway was not asked for a list' })
-  try {
-    client.choose(wantedFor(run, client, access, { ...unheard, missing }))
-    return true
-  } catch (error) {
-    if (isUndecided(error)) return false
-    throw error
-  }
+  const wanted = wantedFor(run, client, access, { ...unheard, missing })
+  const chosen = resultOf(() => client.choose(wanted))
+  if (chosen instanceof UserError && !isUndecided(chosen)) throw chosen
+  return !(chosen instanceof UserError)
 }
 
 /**
@@ -295,6 +290,6 @@ async function typedModel(asking: Asking, wanted: Wanted, reason: UserError): Pr
 }
 
 /** No rule fits, or the gateway has nothing for a slot of the client. */
-function isUndecided(error: unknown): error is UserError {
-  return error instanceof UserError && ['usage', 'model-unknown'].includes(error.code)
+function isUndecided({ code }: UserError): boolean {
+  return code === 'usage' || code === 'model-unknown'
 }
