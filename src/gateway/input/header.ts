@@ -73,7 +73,7 @@ function refuseTaken(name: string): void {
 }
 
 function fill(name: string, given: string, sources: HeaderSources): string {
-  if (given.startsWith('@')) return sources.file(given.slice(1).trim()).replace(/\r?\n$/, '')
+  if (given.startsWith('@')) return sources.file(given.slice(1).trim())
   return given.replaceAll(new RegExp(variable, 'g'), (_, braced?: string, bare?: string) => {
     const named = braced ?? bare ?? ''
     const value = sources.variable(named)

@@ -177,6 +177,14 @@ describe('base URL: what people paste', () => {
   })
 })
 
+test("a web page of a known service is read as its API, but for one with somebody's password", () => {
+  const { baseUrl, notices } = read('https://platform.openai.com/api-keys')
+  expect(baseUrl).toBe('https://api.openai.com')
+  expect(notices[0]?.message).toContain('platform.openai.com is a web page of OpenAI')
+  for (const user of ['me@', 'me:secret@', ':secret@'])
+    expect(() => read(`https://${user}platform.openai.com`)).toThrow(/password/)
+})
+
 describe('base URL: what is refused', () => {
   test.each([
     ['', 'usage', 'The address is empty'],

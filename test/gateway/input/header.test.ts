@@ -3,6 +3,7 @@ import { UserError } from '../../../src/errors.ts'
 import {
   type AskedHeader,
   headerDocument,
+  isAmong,
   isCredentialHeader,
   judgedHeader,
   readHeader,
@@ -98,8 +99,10 @@ test('what is asked for wins over what was, and nothing behind the colon takes i
   const before = [
     { name: 'x-a', value: '1' },
     { name: 'x-b', value: '2', isSecret: true as const },
+    { name: 'x-d', value: '5' },
   ]
   expect(withAsked(before, [read('x-a: 3'), read('x-b:'), read('x-c: 4')])).toEqual([
+    { name: 'x-d', value: '5' },
     { name: 'x-a', value: '3' },
     { name: 'x-c', value: '4' },
   ])
@@ -132,6 +135,21 @@ test('a header found in a file is secret where its name or its value looks so', 
   expect(judgedHeader('X-Team', 'blue')).toEqual({ name: 'x-team', value: 'blue' })
   expect(judgedHeader('X-Token', 'blue')).toMatchObject({ name: 'x-token', isSecret: true })
   expect(judgedHeader('x-team', 'sk-live-0123456789ab')).toMatchObject({ isSecret: true })
+  expect(judgedHeader('x-team', 'blue; sk-live-0123456789ab')).toMatchObject({ isSecret: true })
+})
+
+test.each([
+  [{ name: 'x-a', value: '1' }, true],
+  [{ name: 'x-a', value: '2' }, false],
+  [{ name: 'x-b', value: '1' }, false],
+])('whether %j goes along: %s', (header, expected) => {
+  expect(
+    isAmong(header, [
+      { name: 'x-c', value: '2' },
+      { name: 'x-a', value: '1' },
+    ]),
+  ).toBe(expected)
+  expect(isAmong(header)).toBe(false)
 })
 
 test('documents tell headers by name, a secret by its last characters', () => {
