@@ -1,0 +1,136 @@
+import { chmodSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+import { installedClient } from './support/install.ts'
+import { runClient } from './support/run-client.ts'
+
+/** The real clients after a setup at a gateway whose list of models is out for what they make of it. */
+
+const key = 'sk-real-hostile-4f7a1c9e2b8d'
+const secret = 'PRIVATE-KEY-5e6f708192a3b47f'
+const plain = 'gpt-5.6-sol'
+
+let gateway: Gateway
+/** What reached another address than the gateway. */
+const elsewhere: string[] = []
+const other = createServer((request, response) => {
+  elsewhere.push(JSON.stringify([request.url, request.headers]))
+  response.end()
+})
+beforeAll(async () => {
+  gateway = await startGateway({ key })
+  await new Promise<void>((ready) => other.listen(0, '127.0.0.1', ready))
+})
+afterAll(async () => {
+  await gateway.close()
+  other.close()
+})
+
+/** Each names the mark that a command would leave, the secret file, or the other address. */
+function hostileIds(home: string, url: string): string[] {
+  const touch = `touch ${home}/mark`
+  return [
+    `../../../../..${home}/secret`,
+    `{file:${home}/secret}`,
+    '{env:SECRET}',
+    '$SECRET',
+    '${SECRET}',
+    `$(${touch})`,
+    `\`${touch}\``,
+    `!${touch}`,
+    `x"; ${touch}; "`,
+    `x\n${touch}\n`,
+    `x"\nbase_url = "${url}/v1`,
+    `x","baseUrl":"${url}/v1","y":"`,
+    `${url}/v1`,
+    '__proto__',
+    'constructor',
+    'gateway/__proto__',
+    '@/etc/passwd',
+    '-c',
+    `--config=${home}/secret`,
+    '\u001b]0;x\u0007',
+    'y'.repeat(200_000),
+  ]
+}
+
+/** The gateway, with other ids in its list; any of them is served. */
+async function aHostileGateway(ids: readonly string[]) {
+  const bodies: string[] = []
+  const front = createServer(async (request, response) => {
+    const { url = '', method = '', headers } = request
+    if (method === 'GET') {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ data: ids.map((id) => ({ id, name: id, display_name: id })) }))
+      return
+    }
+    let body = ''
+    for await (const piece of request.setEncoding('utf8')) body += piece
+    bodies.push(body)
+    const { authorization = '', 'x-api-key': apiKey = '' } = headers
+    const answer = await fetch(gateway.url + url, {
+      method,
+      headers: {
+        authorization: authorization || `Bearer ${String(apiKey)}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ ...JSON.parse(body), model: plain }),
+    })
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+    response.end(Buffer.from(await answer.arrayBuffer()))
+  })
+  await new Promise<void>((ready) => front.listen(0, '127.0.0.1', ready))
+  return {
+    bodies,
+    url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+    close: () => {
+      front.closeAllConnections()
+      front.close()
+    },
+  }
+}
+
+/** Of a setup by default, and with an id that its shell, or the client's own reader, would take for more. */
+test.each([
+  ['codex', 'codex --catalog', 5],
+  ['cline', 'cline', 5],
+  ['openclaw', 'openclaw', 0],
+  ['pi', 'pi', 7],
+] as const)(
+  '%s: a list of models is data, whatever stands in it',
+  { timeout: 300_000 },
+  async (program, command, mean) => {
+    const home = aHome({ secret, 'work/x': '' })
+    const ids = hostileIds(home.path, `http://127.0.0.1:${(other.address() as AddressInfo).port}`)
+    const words = installedClient(program).map((word) => `'${word}'`)
+    home.put(`bin/${program}`, `#!/bin/sh\nexec ${words.join(' ')} "$@" </dev/null\n`)
+    chmodSync(home.at(`bin/${program}`), 0o755)
+    const up = await aHostileGateway([...ids, plain])
+
+    const PATH = `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`
+    for (const named of [[], ['--model', ids[mean]!]]) {
+      const args = [...command.split(' '), '--base-url', up.url, '--yes', ...named]
+      const env = { REPOINT_API_KEY: key, SECRET: secret, PATH }
+      const set = await runCli(home, args, { env, timeoutMs: 60_000 })
+      expect(set.status).toBe(0)
+      expect(set.stdout + set.stderr).not.toContain(key)
+
+      const run = { home: home.path, cwd: home.at('work'), env: { SECRET: secret }, prompt: 'ping' }
+      const { stdout } = await runClient(program, undefined, run)
+      expect(stdout).toContain('pong')
+    }
+    expect(up.bodies.length).toBeGreaterThan(3)
+    expect(up.bodies.join('')).not.toContain(secret)
+    expect([readdirSync(home.path).includes('mark'), readdirSync(home.at('work'))]).toEqual([
+      false,
+      ['x'],
+    ])
+    expect(elsewhere).toEqual([])
+    up.close()
+  },
+)
