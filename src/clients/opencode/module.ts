@@ -37,7 +37,12 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     sends: { headers: true, keyHeaders },
     deciding,
     // Anywhere in its configuration (1.18.33, 2026-11-23).
-    interprets: { names: /\{(?:env|file):/, values: /\{(?:env|file):/, isInKeys: true },
+    // Of `constructor` in its list Kilo makes a fault of its own (7.7.9, 2026-11-23).
+    interprets: {
+      names: /\{(?:env|file):|^constructor$/,
+      values: /\{(?:env|file):/,
+      isInKeys: true,
+    },
     restartAdvice: `Close every running ${label} and start it again.`,
     files: (machine, look) => filesOf(layout, machine, look),
     reservedIds,
