@@ -22,6 +22,7 @@ const variables: Readonly<Record<string, string>> = {
   PK: 'canary-1',
   EMPTY: '',
   ODD: 'gr\u00fc\u00df',
+  BELL: '\u0007openai',
 }
 
 function read(text: string): AskedHeader {
@@ -82,6 +83,7 @@ describe('what --header says', () => {
     ['two lines', 'x-a: @/run/two', 'more than one line'],
     ['a line break in the argument', 'x-a: b\r\nhost: c', 'more than one line'],
     ['letters beyond ASCII', 'x-a: $ODD', 'outside of ASCII'],
+    ['a control character before letters', 'x-a: $BELL', 'or control characters'],
     ['an empty file', 'x-a: @/run/none', 'is empty'],
     ['the key itself', 'Authorization: $PK', 'authorization holds the key'],
     ['the key under its other name', 'x-api-key: $PK', 'x-api-key holds the key'],
