@@ -211,3 +211,15 @@ test('what stood there before repoint came is no choice of a setup', async () =>
   await runHere(home, ['rollback', '--yes'])
   expect((await setUp(home, 'codex')).json).toMatchObject({ model: 'gpt-5.6-sol' })
 })
+
+test.each(['ANTHROPIC_MODEL', 'ANTHROPIC_SMALL_FAST_MODEL', 'ANTHROPIC_DEFAULT_OPUS_MODEL'])(
+  'claude: %s in the settings and in the shell has no effect after one setup',
+  async (name) => {
+    const home = aHome({ '.claude/settings.json': JSON.stringify({ env: { [name]: 'old' } }) })
+    const env = { [name]: 'of-the-shell', REPOINT_API_KEY: canary }
+    await runHere(home, ['claude', '--base-url', gateway.url, '--yes'], env)
+    expect(JSON.parse(home.text('.claude/settings.json')).env[name]).toBe('')
+    const { json } = await runHere(home, ['doctor', 'claude', '--no-verify'], env)
+    expect(JSON.stringify(json)).not.toContain(name)
+  },
+)

@@ -41,8 +41,8 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   else yield* asksForKey(scene.texts, choice.key)
   yield* otherCredentials(scene, settings)
   yield* loginKey(scene.texts)
-  yield* models(settings)
-  yield* oldPins(settings, choice)
+  yield* models(scene, settings)
+  yield* oldPins(scene, settings, choice)
   yield* shell(scene, settings, choice)
   yield* proxy(scene, settings, choice.root)
 }
@@ -62,7 +62,7 @@ export function* wrongNow(scene: Scene): Obstacles {
   if (env[names.token]) yield* apiKey(scene, settings)
   yield* otherCredentials(scene, settings)
   yield* loginKey(scene.texts)
-  yield* models(settings)
+  yield* models(scene, settings)
   yield* modelDefault(settings)
   yield* address(scene, settings, url)
   yield* shell(scene, settings)
@@ -249,14 +249,16 @@ function answerFor(
   return undefined
 }
 
-function* models(settings: ClaudeSettings): Obstacles {
+function* models(scene: Scene, settings: ClaudeSettings): Obstacles {
   yield* unwanted(settings, inEnv(names.model), {
     code: 'claude-environment-model',
     message: `${names.model} in the settings beats "model"`,
+    value: withoutEffect(scene, names.model),
   })
   yield* unwanted(settings, inEnv(names.smallFast), {
     code: 'claude-small-fast-model',
     message: `${names.smallFast} beats the model of the haiku slot for background work`,
+    value: withoutEffect(scene, names.smallFast),
     weight: 'may-block',
   })
 }
@@ -273,7 +275,7 @@ function* modelDefault(settings: ClaudeSettings): Obstacles {
 }
 
 /** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
-function* oldPins(settings: ClaudeSettings, { models }: Choice): Obstacles {
+function* oldPins(scene: Scene, settings: ClaudeSettings, { models }: Choice): Obstacles {
   const { env } = settings
   if (env[names.baseUrl] !== undefined) return
 
@@ -282,6 +284,7 @@ function* oldPins(settings: ClaudeSettings, { models }: Choice): Obstacles {
     yield* unwanted(settings, inEnv(name), {
       code: 'claude-old-pin',
       message: `${name} = ${JSON.stringify(env[name])}: the slot ${slot} asks the gateway for that model`,
+      value: withoutEffect(scene, name),
       cure: 'Remove it, unless the gateway has that model.',
       weight: 'may-block',
     })
