@@ -9,6 +9,7 @@ import {
 } from '@commander-js/extra-typings'
 import { rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
+import { isPlainName } from '../gateway/models/catalog.ts'
 import { beginsLikeKey, looksLikeKey } from '../text.ts'
 import type { Session } from './screen/session.ts'
 
@@ -177,6 +178,12 @@ export function positiveInteger(unit: string): (text: string) => number {
 /** What a shell makes of a variable that is not set would else be asked for, and written. */
 export function modelId(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It takes the ID of a model.')
+  if (!isPlainName(text))
+    throw new UserError({
+      code: 'usage',
+      message: "A model's ID is one line of at most 200 characters",
+      hint: 'Those that the gateway has: repoint models',
+    })
   return text
 }
 
@@ -211,7 +218,11 @@ export function asUsageError(
   const isAddress =
     isExcess && !args.includes('--base-url') && words.some((word) => /^https?:\/\//i.test(word))
   const isCommand = error.code !== 'commander.unknownCommand' && /^[a-z]/.test(command)
-  const help = `See: repoint ${isCommand ? `${command} ` : ''}--help`
+  const clients = [command, ...words].filter((word) => rows.some(({ id }) => id === word))
+  const help =
+    isExcess && clients.length > 1
+      ? `Several clients: repoint setup ${clients.join(' ')}`
+      : `See: repoint ${isCommand ? `${command} ` : ''}--help`
   return new UserError({
     code: 'usage',
     message: message.charAt(0).toUpperCase() + message.slice(1),

@@ -128,7 +128,7 @@ interface ClientReport extends ExaminedClient {
 }
 
 /** What is asked of each client. */
-interface Question {
+interface ReportOptions {
   /** Undefined: they cannot be read. */
   readonly runs: Runs | undefined
   /** Where all have to point that are set up. */
@@ -143,7 +143,7 @@ interface Question {
 function reportOf(
   session: Session,
   client: Client,
-  { runs, expected, isNamed, isJudged }: Question,
+  { runs, expected, isNamed, isJudged }: ReportOptions,
 ): ClientReport {
   const state = stateOrFailure(session, client, runs)
   if ('failure' in state) return { state, findings: [failedCheck(state.failure)], drift: [] }

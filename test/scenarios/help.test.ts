@@ -133,6 +133,11 @@ describe('a misspelt word', () => {
     expect(stderr).toContain(rows.map(({ id }) => id).join(', '))
     expect(stderr).toContain('hint:  See: repoint rollback --help')
   })
+
+  test('several clients behind each other lead to setup', async () => {
+    const { stderr } = await runInProcess(aHome(), ['codex', 'claude', '--yes'])
+    expect(stderr).toContain('hint:  Several clients: repoint setup codex claude')
+  })
 })
 
 describe('colour', () => {

@@ -367,6 +367,8 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     ['a flag that is none, behind the name', ['two', '--json'], 2, "Unknown option '--json'"],
     ['a key behind the name', ['two', '--key', keys.one], 2, 'A key on the command line'],
     ['an empty model', ['two', '--model', '', 'other'], 2, 'the ID of a model'],
+    ['a model of two lines', ['two', '--model', 'a\nb', 'other'], 2, 'is one line of at most'],
+    ['an endless model', ['two', '--model', 'x'.repeat(201), 'other'], 2, 'is one line of at most'],
     ['an unknown name', ['tow', 'other'], 2, 'Did you mean two?'],
     [
       'a command that is not there',

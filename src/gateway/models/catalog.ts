@@ -101,9 +101,13 @@ function readModel(id: string, entry: ListEntry, isSafe: (text: string) => boole
 /** Shortest key that is looked for: local servers take words like `ollama` for a key. */
 const shortestKey = 12
 
-/** Fit for a file and a terminal: not empty, of a sane length, nothing unseen, and not the key. */
+/** A plain name, and not the key. */
 function safetyCheck(secrets: readonly string[]): (text: string) => boolean {
   const forms = secrets.filter(({ length }) => length >= shortestKey).flatMap(secretForms)
-  return (text) =>
-    /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(text) && forms.every((form) => text.search(form) === -1)
+  return (text) => isPlainName(text) && forms.every((form) => text.search(form) === -1)
+}
+
+/** Fit for a file and a terminal: not empty, of a sane length, nothing unseen. */
+export function isPlainName(text: string): boolean {
+  return /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(text)
 }
