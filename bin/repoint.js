@@ -2,9 +2,14 @@
 // Builds the real platform, runs the command line, sets the exit status.
 import { existsSync } from 'node:fs'
 
-if (existsSync(new URL('../dist/cli.js', import.meta.url))) {
-  const { main } = await import('../dist/cli.js')
-  const { endProcess, nodePlatform } = await import('../dist/platform.js')
+const modules = [import('../dist/cli.js'), import('../dist/platform.js')]
+const loaded = await Promise.all(modules).catch((fault) => {
+  // Asked only now: the one program has everything inside and no folder of its own.
+  if (existsSync(new URL('../dist/cli.js', import.meta.url))) throw fault
+})
+
+if (loaded) {
+  const [{ main }, { endProcess, nodePlatform }] = loaded
   endProcess(await main(nodePlatform(), process.argv.slice(2)))
 } else {
   console.error('error: This clone of repoint is not built yet.\nhint:  npm ci && npm run build')

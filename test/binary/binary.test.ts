@@ -41,7 +41,10 @@ async function serveAlone() {
   const child = spawn(program, ['serve', '--json'], {
     env: { ...environment(home), REPOINT_API_KEY: key },
   })
-  const [line] = await once(child.stdout, 'data')
+  const gone = once(child, 'exit').then(([status]) => {
+    throw new Error(`serve ended with ${status}: ${child.stderr.read()}`)
+  })
+  const [line] = await Promise.race([once(child.stdout, 'data'), gone])
   const end = async () => {
     const ended = once(child, 'exit')
     child.kill()
