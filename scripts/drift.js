@@ -112,7 +112,7 @@ function differenceOf(row, before) {
   return [
     ...(now === then ? [] : [`was: ${then}\nnow: ${now}`]),
     ...(before === undefined && row.failed.length > 0 ? [`new: ${now}`] : []),
-    ...(row.models.includes(expected ?? row.models[0]) ? [] : [`not ${expected}: ${now}`]),
+    ...(expected === undefined || row.models.includes(expected) ? [] : [`not ${expected}: ${now}`]),
   ]
 }
 

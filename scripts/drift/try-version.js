@@ -54,8 +54,13 @@ export async function tryVersion({ gateway, name, version, program, setup }) {
 
     expectThat('fails before', !hasAnswered(await client('ping', unconfiguredTimeoutMs)))
     const before = filesIn(home, name)
-    const isRefused = (await repoint(...setup, '--yes')).exitCode !== 0
-    if (isRefused) await repoint(...setup, '--yes', '--no-verify')
+    const setUp = await repoint(...setup, '--yes')
+    const isRefused = setUp.exitCode !== 0
+    if (isRefused) {
+      const { code, message } = JSON.parse(setUp.stdout).error
+      console.error(`${name} ${version}, ${setup.join(' ')}: ${code}: ${message}`)
+      await repoint(...setup, '--yes', '--no-verify')
+    }
 
     gateway.clearRequests()
     // A client that hands a tool's output back has answered.

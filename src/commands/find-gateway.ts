@@ -254,13 +254,12 @@ async function findBaseUrl(
   if (gateway?.baseUrl !== undefined) return { value: gateway.baseUrl }
   if (flags.baseUrl !== undefined) return clean(flags.baseUrl)
 
-  const fromEnvironment = machine.env['REPOINT_BASE_URL']
-
+  const { REPOINT_BASE_URL: fromEnvironment, REPOINT_API_KEY: key } = machine.env
   if (fromEnvironment && (flags.yes || !session.canAsk)) return clean(fromEnvironment)
   if (!session.canAsk) {
     throw new UserError({
       code: 'usage',
-      message: 'No address was given',
+      message: `No address was given${key ? ' for the key in REPOINT_API_KEY' : ''}`,
       hint: 'Add --base-url URL, or set REPOINT_BASE_URL.',
     })
   }

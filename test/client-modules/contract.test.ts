@@ -147,6 +147,16 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         expect(shown.join('\n')).toContain(first.edits[0]!.path)
       })
 
+      test('what a setup writes is the same in every folder, so that all of it can be undone', () => {
+        const targetsIn = (cwd: string) =>
+          textsOf(client, { ...machine, cwd }, disk).flatMap(({ use, path }) =>
+            use === 'target' ? [path] : [],
+          )
+        expect(targetsIn(machine.os === 'win32' ? 'D:\\other' : '/srv/other')).toEqual(
+          targetsIn(machine.cwd),
+        )
+      })
+
       test('the files switch in the order of the list, the key never after the address', () => {
         const { texts, edits, choice } = planOn(client, disk, { machine })
         const targets = texts.filter(({ use, isOptional }) => use === 'target' && !isOptional)

@@ -206,7 +206,8 @@ describe('docs/clients.md says by which setting each client is told what', () =>
     const member = setting.split('.').at(-1)!
     // Some look at small limits alone, some at large ones.
     const outputs = [4000, 40_000].map((limit) => writtenFor({ ...known, maxOutputTokens: limit }))
-    expect(outputs.join()).toContain(member)
-    expect(writtenFor({}).includes(member)).toBe(isAlways)
+    const about = `docs/clients.md, the cell of ${name} that begins with \`${setting}\``
+    expect(outputs.join().includes(member), about).toBe(true)
+    expect(writtenFor({}).includes(member), about).toBe(isAlways)
   })
 })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+// @ts-expect-error plain JavaScript, shared with the script
+import { clients } from '../../scripts/drift/clients.js'
 import { sentFirst } from '../../src/clients/claude/sent.ts'
 import tested from '../../src/clients/claude/tested.json' with { type: 'json' }
 import { slots } from '../../src/clients/client.ts'
@@ -13,7 +15,9 @@ test.each(await loadClients(familyRows))(
     const path = `../../src/clients/${command}/tested.json`
     const { default: seen } = await import(path, { with: { type: 'json' } })
     expect(seen.rows.at(-1)).toMatchObject({ client: command, version: testedVersions.at(-1) })
-    expect(testedVersions.length).toBeGreaterThan(1)
+    // Of some clients npm has one version.
+    const { versions } = clients[command]!
+    expect(testedVersions.length).toBeGreaterThanOrEqual(Math.min(2, versions.length))
   },
 )
 

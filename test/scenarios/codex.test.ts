@@ -495,6 +495,14 @@ describe('bad input leaves everything untouched', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
+  test('a key in the environment without the address that it is for', async () => {
+    const { json } = await runInProcess(aHome(), ['codex', '--yes', '--json'], {
+      env: { REPOINT_API_KEY: canary },
+    })
+    const message = 'No address was given for the key in REPOINT_API_KEY'
+    expect(json).toMatchObject({ error: { code: 'usage', message } })
+  })
+
   test('a wrong address', async () => {
     const home = aHome()
     const result = await runInProcess(
