@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { vitePage } from './build/page.js'
 import { room } from './stryker.config.js'
@@ -7,6 +9,8 @@ export default defineConfig({
   plugins: [vitePage],
   test: {
     include: room.tests,
+    // Loaded before any test: what a test loads by itself would be judged by that test alone.
+    setupFiles: globSync(room.mutate).map((path) => resolve(path)),
     // They take seconds each: they say how long it may take, or sweep over every call of a run.
     exclude: ['**/busy-*.test.ts', '**/{power-loss,faults}.test.ts'],
     root: '.',
