@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import type { HttpAnswer, Outcome } from '../../../src/gateway/judge/answer.ts'
+import {
+  parameterUnsupported,
+  refusedIn,
+  refusesLimit,
+  speaksOfTools,
+} from '../../../src/gateway/judge/carried.ts'
+
+function answer(body: unknown, status = 400): HttpAnswer {
+  return { url: 'http://gw.example/v1/responses', status, headers: {}, body: JSON.stringify(body) }
+}
+
+function says(message: string, param?: string): HttpAnswer {
+  return answer({ error: { message, param } })
+}
+
+test.each([
+  ['max_tokens is too large', 400, true],
+  ['max_completion_tokens is too large', 422, true],
+  ['The maximum tokens you requested exceeds the model limit', 400, true],
+  ['max_tokens is too large', 500, false],
+  ['max_tokens is too large', 401, false],
+  ['Bad request', 400, false],
+  ['Bad request', 422, false],
+])('a limit: %s (%i): %s', (message, status, expected) => {
+  expect(refusesLimit(answer({ error: { message } }, status))).toBe(expected)
+})
+
+const sent = {
+  label: 'Codex',
+  body: {
+    max_output_tokens: 9000,
+    stream_options: {},
+    include: [],
+    reasoning: { effort: 'high' },
+    store: undefined,
+    input: [{ type: 'additional_tools' }, { type: 'message' }, {}],
+  },
+  headers: { 'anthropic-beta': 'a-1,b-2', 'x-mode': 'fast' },
+}
+
+describe('what a refusal is about', () => {
+  const place = { detail: [{ loc: ['body', 'include'], msg: 'Extra inputs are not permitted' }] }
+
+  test.each<[string, HttpAnswer, string[]]>([
+    ['its parameter', says('No', 'include'), ['include']],
+    ['a member of a parameter', says('No', 'reasoning.effort'), ['reasoning']],
+    ['a parameter, before its words', says('stream_options of x-mode', 'include'), ['include']],
+    ['what only begins as one', says('No', 'reasoning_effort'), []],
+    ['what only ends as one', says('No', 'x.reasoning'), []],
+    ['one that was not sent', says("Unknown parameter: 'store'", 'store'), []],
+    ['a limit under another name', says('max_tokens is too large'), ['max_output_tokens']],
+    ['a name of two words anywhere', says('got an odd stream_options here'), ['stream_options']],
+    ['a name within a longer one', says('no stream_options_v2'), []],
+    ['an English word in quotes', says("cannot take 'reasoning' here"), ['reasoning']],
+    ['an English word called a parameter', says('unknown field: include'), ['include']],
+    ['an English word that is just one', says('we include no reasoning'), []],
+    ['a kind in a list', says('no additional_tools here'), ['input']],
+    ['a kind that is an English word', says('This message is odd'), []],
+    ['a place', answer(place), ['include']],
+    ['a header', says('odd x-mode'), ['x-mode']],
+    ["a header's value", says('b-2 is unknown'), ['anthropic-beta']],
+    ['betas, by any name', says('invalid beta flag'), ['anthropic-beta']],
+    ['a header and a member', says('stream_options with x-mode'), ['x-mode']],
+    ['nothing', says('Bad request'), []],
+  ])('%s', (_, refusal, expected) => {
+    expect(refusedIn(refusal, sent)).toEqual(expected)
+  })
+})
+
+const outcome = (message: string) => ({ code: 'rejected', message, hint: '' }) as unknown as Outcome
+
+test.each([
+  ['this model has no tool', true],
+  ['no tools here', true],
+  ['a function is not supported', true],
+  ['no functions', true],
+  ['不支持工具', true],
+  ['不支持函数', true],
+  ['a toolbox, malfunctioning', false],
+])('of tools: %s: %s', (message, expected) => {
+  expect(speaksOfTools(outcome(message))).toBe(expected)
+})
+
+describe('a refusal of what is sent along', () => {
+  const cures = { 'x-mode': 'Take it out.', stream_options: 'Switch it off.' }
+
+  test('names what the gateway named, with the value of a limit, and its cure', () => {
+    const names = ['max_output_tokens', 'x-mode']
+    expect(parameterUnsupported(outcome(''), 'glm', { ...sent, cures }, names)).toMatchObject({
+      code: 'parameter-unsupported',
+      message: 'glm answers, but not to a request of Codex, with max_output_tokens 9000, x-mode',
+      hint: 'Take it out.',
+    })
+  })
+
+  test('names all that was sent where the gateway named nothing', () => {
+    const all =
+      'max_output_tokens 9000, stream_options, include, reasoning, input, anthropic-beta, x-mode'
+    const { message, hint } = parameterUnsupported(outcome(''), 'glm', { ...sent, cures }, [])
+    expect(message).toBe(
+      `glm answers, but not to a request of Codex, with all that it sends along (${all})`,
+    )
+    expect(hint).toBe('Switch it off.')
+  })
+
+  test('where the client knows no cure, another model is one', () => {
+    const { hint } = parameterUnsupported(outcome(''), 'glm', sent, ['include'])
+    expect(hint).toContain('choose another model')
+  })
+})
