@@ -1,12 +1,6 @@
-import type { Carrying, Client, Settings } from '../../clients/client.ts'
+import type { Carrying, Client } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { UserError } from '../../errors.ts'
-import { catalogOrError } from '../../gateway/catalog.ts'
-import { mayRefuse } from '../../gateway/http/authorities.ts'
-import { hangUp } from '../../gateway/http/request.ts'
-import type { Authorities, GatewayAccess } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
-import type { Machine } from '../../platform/platform.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 /** What a client's program says of itself, as far as something depends on it. */
@@ -107,77 +101,6 @@ export function expectInstalled(session: Session, client: Client): string {
     message: `${client.label} cannot be tried: there is no ${client.binary.command} in PATH`,
     hint: 'Install it, or leave out --try-client.',
   })
-}
-
-/** What these clients believe, all that one of them does. */
-export function authoritiesOf(
-  env: Machine['env'],
-  clients: readonly Pick<Client, 'label' | 'binary'>[],
-): Authorities {
-  const all = clients.map(({ binary }) => binary.authorities(env))
-  const [alone] = all
-
-  const of = clients.map(({ label }) => label).join(', ')
-  if (alone !== undefined && all.length === 1) return { ...alone, of }
-  return {
-    of,
-    system: all.some(({ system }) => system),
-    files: [...new Set(all.flatMap(({ files }) => files))],
-    folders: [...new Set(all.flatMap(({ folders }) => folders))],
-  }
-}
-
-/**
- * What several clients believe together may be more than one of them does: where no public authority
- * vouches for the gateway, its list is asked for once more, as this client would judge it.
- *
- * @param asAll with what all of them believe, as it was asked so far
- * @throws UserError `tls`
- */
-export async function expectBelieved(
-  client: Client,
-  access: GatewayAccess,
-  asAll = access,
-): Promise<void> {
-  const asClient = { ...access, authorities: authoritiesOf(access.env, [client]) }
-  if (!mayRefuse(asClient, asAll)) return
-
-  const answer = await catalogOrError(asClient)
-  await hangUp(asClient)
-  if (answer instanceof UserError && answer.code === 'tls') throw answer
-}
-
-/**
- * What a client still needs to trust the authorities of `caFile`: what our own check trusts is no
- * matter to it.
- */
-export function* authorityNotices(
-  { platform }: Session,
-  { label, binary }: Client,
-  settings: Pick<Settings, 'caFile'>,
-  caFile: string | undefined,
-): Generator<Notice> {
-  const { os, env } = platform.machine
-  const set = binary.authorityVariables.find((name) => env[name])
-  const [variable, ...others] = binary.authorityVariables
-  const named = settings.caFile ?? (set && env[set])
-  if (caFile === undefined || named === caFile) return
-
-  const code = 'authority-unknown'
-  const older = others.length === 0 ? '' : ` (older versions: ${others.join(', ')})`
-  const setting = os === 'win32' ? `setx ${variable} "${caFile}"` : `export ${variable}='${caFile}'`
-  if (named !== undefined)
-    yield {
-      code,
-      message: `${label} takes further authorities from ${named} (${set ?? variable}), and the gateway's from ${caFile} may not be there`,
-      hint: `Add it to that file, or name ${caFile} in its place.`,
-    }
-  else
-    yield {
-      code,
-      message: `${label} does not know the authorities in ${caFile}, unless this machine does: it looks for such a file in ${variable}, which is not set${older}`,
-      hint: `Before it starts: ${setting} (in the shell's profile, to keep it).`,
-    }
 }
 
 /**

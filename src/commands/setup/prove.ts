@@ -29,14 +29,9 @@ import {
   namesGateway,
   type Preset,
 } from '../find-gateway.ts'
+import { authoritiesOf, expectBelieved } from '../inventory/client-authorities.ts'
 import { readClientFiles } from '../inventory/client-files.ts'
-import {
-  authoritiesOf,
-  expectBelieved,
-  expectWorking,
-  type Program,
-  programOf,
-} from '../inventory/client-program.ts'
+import { expectWorking, type Program, programOf } from '../inventory/client-program.ts'
 import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import {
