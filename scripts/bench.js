@@ -25,7 +25,7 @@ const key = 'sk-bench-0000000000000000'
 
 /**
  * Highest ratio to `node -e 0`, which starts no loader of ES modules: an empty one has 1.16. Help loads
- * the file of every command, status and rollback those of eight clients.
+ * the file of every command, status and rollback those of all clients.
  */
 const limits = { '--version': 2, '--help': 6, status: 5.5, codex: 13, rollback: 5.5 }
 /** By what factor growth may raise a ratio. The larger config is ninety times the small one. */
