@@ -167,8 +167,8 @@ function readAnswers(socket: Socket): { next(): Promise<string> } {
   }
 }
 
-/** Statuses that bytes of any kind may get; 500 only as the service's own. */
-const anyStatus = new Set([200, 400, 401, 404, 408, 413, 417, 431, 500, 501, 503])
+/** Statuses that bytes of any kind may get; 500 only as the service's own, 403 where a page's host is mangled. */
+const anyStatus = new Set([200, 400, 401, 403, 404, 408, 413, 417, 431, 500, 501, 503])
 
 /** Bytes that were a request once, or never were. */
 function mangled(random: Random): Buffer {
