@@ -2,10 +2,10 @@
 // Builds the real platform, runs the command line, sets the exit status.
 import { existsSync } from 'node:fs'
 
-const modules = [import('../dist/cli.js'), import('../dist/platform.js')]
+const modules = [import('../dist/cli.mjs'), import('../dist/platform.mjs')]
 const loaded = await Promise.all(modules).catch((fault) => {
   // Asked only now: the one program has everything inside and no folder of its own.
-  if (existsSync(new URL('../dist/cli.js', import.meta.url))) throw fault
+  if (existsSync(new URL('../dist/cli.mjs', import.meta.url))) throw fault
 })
 
 if (loaded) {

@@ -13,8 +13,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { main } from '../dist/cli.js'
-import { nodePlatform } from '../dist/platform.js'
+import { main } from '../dist/cli.mjs'
+import { nodePlatform } from '../dist/platform.mjs'
 
 const program = resolve('bin/repoint.js')
 const isQuick = process.argv.includes('--quick')

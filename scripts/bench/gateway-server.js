@@ -1,5 +1,5 @@
 // The gateway as a process of its own, that says how much time and memory it used.
-import { startGateway } from '../../dist/gateway.js'
+import { startGateway } from '../../dist/gateway.mjs'
 
 const gateway = await startGateway({
   key: process.env.KEY,

@@ -3,7 +3,7 @@
  *
  *   node scripts/drift/matrix.js '[{"name":"codex","version":"0.169.0","program":["…"]}]'
  */
-import { startGateway } from '../../dist/gateway.js'
+import { startGateway } from '../../dist/gateway.mjs'
 import { clients } from './clients.js'
 import { tryVersion } from './try-version.js'
 

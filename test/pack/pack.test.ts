@@ -166,7 +166,7 @@ describe('the tarball', () => {
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
       statSync(join(root, name)).isFile(),
     )
-    expect(files).toContain(join('dist', 'cli.js'))
+    expect(files).toContain(join('dist', 'cli.mjs'))
     expect(files.filter((name) => /\.(map|tgz)$|^src|^test|(?<!\.d)\.ts$/.test(name))).toEqual([])
     for (const name of files) {
       const text = readFileSync(join(root, name), 'latin1')

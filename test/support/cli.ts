@@ -24,7 +24,7 @@ export function runCli(
     timeoutMs?: number
   } = {},
 ): Promise<CliResult> {
-  if (!existsSync('dist/cli.js')) throw new Error('The program is not built: npm run build')
+  if (!existsSync('dist/cli.mjs')) throw new Error('The program is not built: npm run build')
   return new Promise((settle, fail) => {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: options.cwd ?? home.path,
