@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { load, oneAnswer } from './bench/load.js'
 
 const tolerance = 1.15
-const rounds = 7
+const rounds = 4
 const warmUps = 4
 const options = { connections: 16, durationMs: 700 }
 const key = 'sk-bench-0123456789abcdefghijklmnop'

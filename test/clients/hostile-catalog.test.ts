@@ -95,7 +95,7 @@ async function aHostileGateway(ids: readonly string[]) {
   }
 }
 
-/** Of a setup by default, and with an id that its shell, or the client's own reader, would take for more. */
+/** With the id, of those in the list, that a shell or the client's own reader would take for more. */
 test.each([
   ['codex', 'codex --catalog', 5],
   ['cline', 'cline', 5],
@@ -114,18 +114,16 @@ test.each([
     const up = await aHostileGateway([...ids, plain])
 
     const PATH = `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`
-    for (const named of [[], ['--model', ids[mean]!]]) {
-      const args = [...command.split(' '), '--base-url', up.url, '--yes', ...named]
-      const env = { REPOINT_API_KEY: key, SECRET: secret, PATH }
-      const set = await runCli(home, args, { env, timeoutMs: 60_000 })
-      expect(set.status).toBe(0)
-      expect(set.stdout + set.stderr).not.toContain(key)
+    const args = [...command.split(' '), '--base-url', up.url, '--yes', '--model', ids[mean]!]
+    const env = { REPOINT_API_KEY: key, SECRET: secret, PATH }
+    const set = await runCli(home, args, { env, timeoutMs: 60_000 })
+    expect(set.status).toBe(0)
+    expect(set.stdout + set.stderr).not.toContain(key)
 
-      const run = { home: home.path, cwd: home.at('work'), env: { SECRET: secret }, prompt: 'ping' }
-      const { stdout } = await runClient(program, undefined, run)
-      expect(stdout).toContain('pong')
-    }
-    expect(up.bodies.length).toBeGreaterThan(3)
+    const run = { home: home.path, cwd: home.at('work'), env: { SECRET: secret }, prompt: 'ping' }
+    const { stdout } = await runClient(program, undefined, run)
+    expect(stdout).toContain('pong')
+    expect(up.bodies.length).toBeGreaterThan(1)
     expect(up.bodies.join('')).not.toContain(secret)
     expect([readdirSync(home.path).includes('mark'), readdirSync(home.at('work'))]).toEqual([
       false,

@@ -86,7 +86,7 @@ async function runUntilHit(
   args: readonly string[],
   fault: { inject: string; path?: string },
 ) {
-  for (let attempt = 0; attempt < 5; attempt++) {
+  for (let attempt = 0; attempt < 3; attempt++) {
     scene.reset()
     const ended = await runTraced(scene.command(args), fault)
     // Another thread of Node that could not write may have left all of it waiting.

@@ -26,7 +26,7 @@ export const undo = ['rollback', '--json']
 export const look = ['rollback', '--list', '--json']
 
 /** Of clients whose files are met in several forms. */
-const severalForms: Homes = {
+export const severalForms: Homes = {
   'codex, an existing pair': {
     '.codex/auth.json': '{"tokens": {"access_token": "old-login"}}\n',
     '.codex/config.toml': '# mine\nmodel = "gpt-5.5"\n\n[mcp_servers.a]\ncommand = "x"\n',
