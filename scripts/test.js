@@ -43,7 +43,7 @@ const needs = {
   properties: {
     project: 'unit',
     paths: ['test/edits/properties.test.ts', 'test/edits/members.test.ts'],
-    env: { REPOINT_PROPERTY_RUNS: '5000' },
+    env: { REPOINT_PROPERTY_RUNS: '3000' },
   },
   sweeps: {
     project: 'unit',
