@@ -22,9 +22,6 @@ const needs = {
       nginx: 'nginx',
       tinyproxy: 'tinyproxy',
       ip: 'iproute2',
-      'secret-tool': 'libsecret-tools',
-      'gnome-keyring-daemon': 'gnome-keyring',
-      'dbus-daemon': 'dbus-daemon',
     },
   },
   fleet: {

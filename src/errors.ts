@@ -50,7 +50,6 @@ export const exitStatus = {
   'record-damaged': 8,
   'client-failed': 8,
   'client-too-old': 8,
-  'keychain-failed': 8,
 
   locked: 9,
 

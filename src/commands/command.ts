@@ -127,7 +127,6 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
     .option('--messages-url <url>', 'address for Anthropic-style requests, if different')
     .option('--defaults', 'go back to the default models')
     .option('--name <name>', 'what the gateway is remembered as (default: its host)')
-    .option('--keychain', "keep the remembered key in the system's keychain")
     .option('--details', 'show every key that changes')
     .option('--dry-run', 'test and show everything, change nothing')
     .option('--yes', 'do not ask')

@@ -5,12 +5,11 @@ import type { Notice } from '../notice.ts'
 import { readFolders, removeFolders, type SavedFolder } from '../transaction/folders.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
-import { commandOf, examples, GatewayArgument, noFlags, positiveInteger } from './command.ts'
+import { commandOf, examples, GatewayArgument, positiveInteger } from './command.ts'
 import { shownFolder } from './gateways/by-folder.ts'
 import { readClientFiles } from './inventory/client-files.ts'
 import { clientsNow, usersOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
-import { keyInKeychain } from './inventory/keychain.ts'
 import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
@@ -76,8 +75,6 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
         hint: 'Add --yes to accept, or --dry-run to see what goes.',
       },
     )
-    for (const one of gateways ?? [])
-      if (one.key === undefined) await keyInKeychain(session, one, noFlags.timeout * 1000).remove()
     if (isRuns) applyForget(platform, plan)
     if (all) removeFolders(platform)
     if (all) removeGateways(platform)

@@ -84,7 +84,7 @@ async function askSaved(session: Session): Promise<Preset> {
   const name = await session.platform.ask.search({ message: 'Which gateway?', choices })
   if (name === '') return {}
   const saved = savedGateway(session, name)
-  return { gateway: await accessToSaved(session, saved, noFlags.timeout * 1000) }
+  return { gateway: accessToSaved(session, saved, noFlags.timeout * 1000) }
 }
 
 function problemOfChoice(chosen: readonly string[]): true | string {

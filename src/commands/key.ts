@@ -30,7 +30,6 @@ function define() {
     .addArgument(gatewayOrClient())
     .addArgument(clientsArgument('only these clients'))
     .option('--messages-url <url>', 'address for Anthropic-style requests, if different')
-    .option('--keychain', "keep the remembered key in the system's keychain")
     .option('--details', 'show every key that changes')
     .option('--dry-run', 'test and show everything, change nothing')
     .option('--yes', 'do not ask')

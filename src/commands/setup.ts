@@ -28,12 +28,7 @@ import {
 } from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
 import { rememberModels } from './inventory/model-cache.ts'
-import {
-  asNewest,
-  keepingKey,
-  rememberGateway,
-  sayNotRemembered,
-} from './inventory/remember-gateway.ts'
+import { asNewest, rememberGateway, sayNotRemembered } from './inventory/remember-gateway.ts'
 import type { Tried } from './inventory/try-client.ts'
 import { changedSince } from './inventory/written.ts'
 import type { Session } from './screen/session.ts'
@@ -100,7 +95,6 @@ export async function setup(
   runs = begin(session),
 ): Promise<number> {
   const { flags } = request
-  if (flags.keychain) (await import('./inventory/keychain.ts')).keychainProgram(session)
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
     checkWishes(client, namedFor(request, client))
@@ -141,7 +135,6 @@ export async function setup(
   const isProvenBefore = flags.verify && !isLeftToClients
   const used = {
     access,
-    keychain: flags.keychain,
     proof: isProvenBefore
       ? { protocol: protocolOf(client, models), model: models.probeModel }
       : undefined,
@@ -149,13 +142,10 @@ export async function setup(
 
   acceptWhatIsKept(run, plan)
   const misread: UserError[] = []
-  const [applied, remembered] = await keepingKey(session, used, (named) => [
-    applyPlan(session.platform, plan, {
-      remember: isLeftToClients ? undefined : asNewest(session, named),
-      readBack: () => misread.push(...misreadAfter(session, drafts, access)),
-    }),
-    named,
-  ])
+  const applied = applyPlan(session.platform, plan, {
+    remember: isLeftToClients ? undefined : asNewest(session, used),
+    readBack: () => misread.push(...misreadAfter(session, drafts, access)),
+  })
   session.noteApplied(applied)
   if (misread[0] !== undefined) throw misread[0]
   if (catalog !== undefined) rememberModels(session, catalog)
@@ -177,7 +167,7 @@ export async function setup(
     throw error
   }
 
-  if (isLeftToClients) rememberGateway(session, remembered)
+  if (isLeftToClients) rememberGateway(session, used)
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
   const running = session.isJson ? [] : await adviceForRunning(session, changed)

@@ -24,7 +24,7 @@ import {
 } from './inventory/client-state.ts'
 import { driftOf, type Expected, leftAt } from './inventory/drift.ts'
 import { runsIfReadable } from './inventory/history.ts'
-import { isKeyOf, savedGateway, savedRoots } from './inventory/saved-gateways.ts'
+import { savedGateway, savedRoots } from './inventory/saved-gateways.ts'
 import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
 
@@ -179,7 +179,7 @@ function gatewayNamed(session: Session, text: string): Expected {
   }
   const gateway = savedGateway(session, text)
   const { baseUrl, roots } = gateway
-  return { baseUrl, roots, isKey: (key) => isKeyOf(gateway, key) }
+  return { baseUrl, roots, isKey: (key) => key === gateway.key }
 }
 
 /** What its files say, and who has written them. */

@@ -31,10 +31,7 @@ const savedGateway = v.pipe(
     baseUrl: v.pipe(text, v.url()),
     /** Absent: the usual ones. */
     roots: v.exactOptional(v.object({ chat: text, messages: text })),
-    /** Absent: it lies in the system's keychain. */
-    key: v.exactOptional(text),
-    /** What is shown of a key that lies in the keychain. */
-    maskedKey: v.exactOptional(text),
+    key: text,
     /** Absent: the key goes as `authorization: Bearer`. */
     keyHeader: v.exactOptional(v.picklist(['x-api-key', 'api-key'])),
     /** Go with every request; what is secret is shown nowhere. */
@@ -49,7 +46,6 @@ const savedGateway = v.pipe(
     proven: v.exactOptional(v.object({ at: text, protocol: text, model: text })),
   }),
   v.readonly(),
-  v.check(({ key, maskedKey }) => (key ?? maskedKey) !== undefined),
 )
 
 const list: SavedList<SavedGateway> = {

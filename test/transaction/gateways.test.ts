@@ -17,7 +17,7 @@ import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const list = '.local/state/repoint/gateways.json'
 const work: SavedGateway = { name: 'work', baseUrl: 'https://work.example', key: 'sk-work' }
-const mine: SavedGateway = { name: 'mine', baseUrl: 'https://mine.example', maskedKey: '....mine' }
+const mine: SavedGateway = { name: 'mine', baseUrl: 'https://mine.example', key: 'sk-mine' }
 
 function remember(home: Home, ...gateways: SavedGateway[]): void {
   changeGateways(worldIn(home), (all) => [...gateways, ...all])
@@ -96,6 +96,7 @@ describe('the remembered gateways', () => {
       '{"name":"--all","baseUrl":"https://a","key":"k"}',
       '{"name":"a","baseUrl":"no address","key":"k"}',
       '{"name":"a","baseUrl":"https://a"}',
+      '{"name":"a","baseUrl":"https://a","maskedKey":"....k"}',
       '{"name":"a","baseUrl":"https://a","key":1}',
       '{"name":"a","baseUrl":"https://a","key":"k","caFile":{}}',
       '{"name":"a","baseUrl":"https://a","key":"k","roots":{"chat":"https://a"}}',

@@ -5,6 +5,7 @@ import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { shownQuery } from '../../gateway/input/query.ts'
 import { rootsOf } from '../../gateway/roots.ts'
+import { maskSecret } from '../../text.ts'
 import type { SavedGateway } from '../../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, timeoutOption } from '../command.ts'
 import { type ClientNow, clientsNow, usersOf } from '../inventory/client-state.ts'
@@ -13,7 +14,6 @@ import {
   noneRemembered,
   savedGateway,
   savedGateways,
-  shownKey,
   sinceThen,
 } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
@@ -69,13 +69,12 @@ export const command = commandOf(define, async (session, word, exported, { check
   session.document({
     command: 'gateways',
     gateways: all.map((one) => {
-      const { maskedKey: _, headers = [], query, ...shown } = one
+      const { headers = [], query, ...shown } = one
       return {
         ...shown,
-        key: shownKey(one),
+        key: maskSecret(one.key),
         headers: headerDocument(headers),
         query: query && shownQuery(query),
-        keychain: one.key === undefined,
         proven: one.proven ?? null,
         clients: idsOf(usersOf(one, clients)),
         check: check ? checkDocument(checked.get(one.name)) : undefined,
@@ -159,7 +158,7 @@ function show(
     return [
       `${users.length > 0 ? '*' : ' '} ${name}`,
       baseUrl,
-      `${shownKey(one)}${key === undefined ? ' (keychain)' : ''}`,
+      maskSecret(key),
       users.join(', ') || '-',
       by ?? 'never',
     ]

@@ -156,7 +156,7 @@ async function remembered(session: Session, by: string | SavedFolder | undefined
     })
   settleFirst(session)
   const saved = typeof by === 'string' ? savedGateway(session, by) : gatewayOf(session, by)
-  return { access: await accessToSaved(session, saved, timeout * 1000), saved }
+  return { access: accessToSaved(session, saved, timeout * 1000), saved }
 }
 
 /** Where no folder counts, the shell's hook has nothing to add. */

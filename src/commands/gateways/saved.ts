@@ -14,23 +14,13 @@ import { type AnsweredQuestion, noteProof } from '../inventory/remember-gateway.
 import type { Session } from '../screen/session.ts'
 import { sendersOf } from '../setup/probes.ts'
 
-/**
- * How a remembered gateway is reached.
- *
- * @throws UserError `key-missing`, `keychain-failed`
- */
-export async function accessToSaved(
+/** How a remembered gateway is reached. */
+export function accessToSaved(
   session: Session,
   saved: SavedGateway,
   timeoutMs: number,
-): Promise<GatewayAccess> {
-  const key = saved.key ?? (await keptKey(session, saved, timeoutMs))
-  return accessTo(session, { ...saved, roots: rootsOf(saved), key, timeoutMs })
-}
-
-async function keptKey(session: Session, saved: SavedGateway, timeoutMs: number): Promise<string> {
-  const { keyInKeychain } = await import('../inventory/keychain.ts')
-  return keyInKeychain(session, saved, timeoutMs).read()
+): GatewayAccess {
+  return accessTo(session, { ...saved, roots: rootsOf(saved), timeoutMs })
 }
 
 /**
@@ -64,7 +54,7 @@ export async function proveSaved(
   timeoutMs: number,
   users: readonly ClientNow[],
 ): Promise<GatewayAccess> {
-  const access = await accessToSaved(session, saved, timeoutMs)
+  const access = accessToSaved(session, saved, timeoutMs)
   const last = protocols.find((one) => one === saved.proven?.protocol)
   const proof =
     last === undefined ? await firstProof(access) : { protocol: last, model: saved.proven!.model }

@@ -49,7 +49,7 @@ export const command = commandOf(define, async (session, name, named, flags) => 
   const saved = savedGateway(session, name ?? (await askName(session)))
   const clients = named.length > 0 ? oneOfEachFamily(named) : await clientsFor(session, name)
 
-  const gateway = await accessToSaved(session, saved, flags.timeout * 1000)
+  const gateway = accessToSaved(session, saved, flags.timeout * 1000)
   const picksModel = flags.model === true
   const model = flags.model === true ? undefined : flags.model
   return setup(session, {

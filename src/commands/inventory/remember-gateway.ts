@@ -2,7 +2,6 @@ import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { Gateway, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
-import { maskSecret } from '../../text.ts'
 import {
   changeGateways,
   type GatewaysChange,
@@ -10,7 +9,7 @@ import {
   type SavedGateway,
 } from '../../transaction/gateways.ts'
 import type { Session } from '../screen/session.ts'
-import { checkName, gatewaysIfReadable, isKeyOf } from './saved-gateways.ts'
+import { checkName, gatewaysIfReadable } from './saved-gateways.ts'
 
 /** The question that a gateway has answered. */
 export interface AnsweredQuestion {
@@ -21,8 +20,6 @@ export interface AnsweredQuestion {
 interface Used {
   /** Without a name one is found. */
   readonly access: Omit<GatewayAccess, 'env' | 'signal'>
-  /** The key is to lie in the keychain; absent: where it lies. */
-  readonly keychain?: true | undefined
   /** What it has just been asked with; absent: it has not. */
   readonly proof?: AnsweredQuestion | undefined
 }
@@ -42,63 +39,6 @@ export function expectNameFor(session: Session, name: string | undefined, baseUr
     message: `The name ${name} is that of ${other.baseUrl}`,
     hint: `Choose another with --name, or take that one out first: repoint forget ${name}`,
   })
-}
-
-/**
- * Puts the key into the keychain, where it is to lie there, before `work`; where that fails, what lay
- * there before. The list names it first: whatever is cut off then, no key lies there that nobody knows
- * of. `work` gets the gateway under the name that the key lies under.
- *
- * @throws UserError `keychain-failed`
- */
-export async function keepingKey<T>(
-  session: Session,
-  used: Used,
-  work: (named: Used) => T,
-): Promise<T> {
-  const { key, timeoutMs } = used.access
-  const entry = entryIn(session, used)
-  if (entry?.maskedKey === undefined) return work(used)
-
-  const { keyInKeychain } = await import('./keychain.ts')
-  const kept = keyInKeychain(session, entry, timeoutMs)
-  const unlist = listFirst(session, entry)
-
-  try {
-    const earlier = await kept.store(key)
-    try {
-      return work({ ...used, access: { ...used.access, name: entry.name } })
-    } catch (error) {
-      const putBack = earlier === undefined ? kept.remove() : kept.store(earlier)
-      // The first failure is the one to tell.
-      await putBack.catch(() => {})
-      throw error
-    }
-  } catch (error) {
-    resultOf(unlist)
-    throw error
-  }
-}
-
-/** Puts a gateway into the list, in its own place where it has one. Returns what takes it back. */
-function listFirst({ platform }: Session, entry: SavedGateway): () => void {
-  const isIt = ({ name }: SavedGateway) => name === entry.name
-  const before = readGateways(platform).find(isIt)
-  const replace = (all: readonly SavedGateway[], one: SavedGateway) =>
-    all.map((other) => (isIt(other) ? one : other))
-  changeGateways(platform, (all) => (before ? replace(all, entry) : [entry, ...all]))
-  return () =>
-    changeGateways(platform, (all) =>
-      before ? replace(all, before) : all.filter((one) => !isIt(one)),
-    )
-}
-
-/** Undefined: the list cannot be read, which is said when the setup stands. */
-function entryIn({ platform }: Session, used: Used): SavedGateway | undefined {
-  const entry = resultOf(() => entryFor(readGateways(platform), used, platform.clock.now()))
-  if (!(entry instanceof UserError)) return entry
-  if (used.keychain) throw entry
-  return undefined
 }
 
 /** Remembers it as the newest. What stands in the way is said, and does not undo a setup. */
@@ -145,20 +85,19 @@ export function sayNotRemembered(session: Session, failure: UserError): void {
 }
 
 function entryFor(all: readonly SavedGateway[], used: Used, now: Date): SavedGateway {
-  const { access, proof, keychain } = used
+  const { access, proof } = used
   const { baseUrl, key, headers = [], query = [], keyHeader } = access
   const name = access.name ?? knownName(all, access) ?? freeName(all, baseUrl)
   const before = all.find((one) => one.name === name)
 
-  const isSame = before?.baseUrl === baseUrl && isKeyOf(before, key)
+  const isSame = before?.baseUrl === baseUrl && before.key === key
   const earlier = isSame ? before.proven : undefined
-  const isInKeychain = keychain || before?.maskedKey !== undefined
 
   return compact({
     name,
     baseUrl,
     roots: unusualRoots(access),
-    ...(isInKeychain ? { maskedKey: maskSecret(key) } : { key }),
+    key,
     keyHeader,
     headers: headers.length === 0 ? undefined : headers,
     query: query.length === 0 ? undefined : query,
@@ -178,7 +117,7 @@ export function knownGateway(session: Session, gateway: Gateway): SavedGateway |
 /** A new key of a gateway replaces the old one, where there is one alone that it can replace. */
 function knownName(all: readonly SavedGateway[], { baseUrl, key }: Gateway): string | undefined {
   const same = all.filter((one) => one.baseUrl === baseUrl)
-  const exact = same.find((one) => isKeyOf(one, key))
+  const exact = same.find((one) => one.key === key)
   return (exact ?? (same.length === 1 ? same[0] : undefined))?.name
 }
 

@@ -5,7 +5,7 @@ import { isAmong } from '../../gateway/input/header.ts'
 import { isSameButVersion, rootOf, rootsOf } from '../../gateway/roots.ts'
 import type { ExtraHeader, Roots } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
-import { looksLikeKey, maskSecret, nearestTo } from '../../text.ts'
+import { looksLikeKey, nearestTo } from '../../text.ts'
 import { gatewayNames, readGateways, type SavedGateway } from '../../transaction/gateways.ts'
 import { keyOnCommandLine } from '../command.ts'
 import type { Session } from '../screen/session.ts'
@@ -44,7 +44,7 @@ export function gatewaysIfReadable({ platform }: Session): readonly SavedGateway
 
 function hidden(session: Session, all: readonly SavedGateway[]): readonly SavedGateway[] {
   for (const { key, headers } of all) {
-    if (key !== undefined) session.hide(key)
+    session.hide(key)
     hideHeaders(session, headers)
   }
   return all
@@ -94,19 +94,8 @@ export function nameOf(session: Session, client: Client, settings: Settings): st
 /** Whether a client that believes `settings` points at a remembered gateway, with its key. */
 function isUsedBy(saved: SavedGateway, client: Client, settings: Settings): boolean {
   const { root, key } = settings
-  if (root === undefined || !isKeyOf(saved, key)) return false
+  if (root === undefined || saved.key !== key) return false
   return isSameButVersion(rootOf(saved, protocolOf(client, settings)), root)
-}
-
-/** Of a key in the keychain nothing but its mask is known here. */
-export function isKeyOf({ key, maskedKey }: SavedGateway, other: string | undefined): boolean {
-  if (key !== undefined || other === undefined) return key !== undefined && key === other
-  return maskedKey === maskSecret(other)
-}
-
-/** The last characters alone. */
-export function shownKey({ key, maskedKey }: SavedGateway): string {
-  return key === undefined ? (maskedKey ?? '') : maskSecret(key)
 }
 
 /** @throws UserError `usage` for a name that could be mistaken for something else */
