@@ -1,5 +1,5 @@
 /**
- * Writes the generated parts of the documentation: docs/commands.md and man/repoint.1 (the help of all commands),
+ * Writes the generated parts of the documentation: man/repoint.1 (the help of all commands),
  * docs/tested-versions.md (what `npm run drift` saw), docs/providers.md (what test/providers
  * proves), and by their marks the tables of clients, of what a setup changes and of exit statuses. With
  * --check it changes nothing and ends with status 1 where something is out of date.
@@ -53,7 +53,6 @@ let isStale = false
 const overview = helpOf('--all')
 const named = namesIn(overview).map((name) => ({ name, help: helpOf(name, '--all') }))
 const program = JSON.parse(readFileSync('package.json', 'utf8'))
-write('docs/commands.md', () => commandsPage())
 write('man/repoint.1', () =>
   manPage({ command: 'repoint', version: program.version, overview, commands: named }),
 )
@@ -106,11 +105,6 @@ function withBlock(text, [name, content]) {
   const tail = rest?.split(end)[1]
   if (tail === undefined) return text
   return `${head}${start}\n${content}\n${end}${tail}`
-}
-
-function commandsPage() {
-  const pages = named.map(({ name, help }) => `## repoint ${name}\n\n${code(help)}`)
-  return `# Commands\n\nThe help of every command, written by \`npm run docs\`. \`repoint COMMAND --help\` shows the flags that people use, and with \`--all\` every flag.\n\n${[code(helpOf()), ...pages].join('\n\n')}\n`
 }
 
 /** Of the commands, in the order of the help. */
@@ -167,10 +161,6 @@ function helpOf(...command) {
     encoding: 'utf8',
     env,
   })
-}
-
-function code(text) {
-  return `\`\`\`text\n${text.trim()}\n\`\`\``
 }
 
 function changesTable() {

@@ -23,9 +23,7 @@ afterAll(async () => {
 })
 
 const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md'].concat(
-  readdirSync('docs').flatMap((name) =>
-    name.endsWith('.md') && name !== 'commands.md' ? [`docs/${name}`] : [],
-  ),
+  readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
 )
 
 /** Lines of blocks, and in the README what stands in a table's first cell, without what is said about them. */

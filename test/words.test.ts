@@ -18,7 +18,10 @@ function nounsIn(table: string): readonly string[] {
     .filter((one) => one !== 'Word')
 }
 
-const texts = textsIn('docs', '.md') + readFileSync('README.md', 'utf8')
+const texts = ['README.md', 'man/repoint.1'].reduce(
+  (text, page) => text + readFileSync(page, 'utf8'),
+  textsIn('docs', '.md'),
+)
 const code = textsIn('src', '.ts')
 
 test('about 40 nouns, none twice', () => {
