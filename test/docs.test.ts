@@ -37,6 +37,12 @@ test('docs: each generated table has a page', () => {
     ])
 })
 
+test('CHANGELOG.md: the newest entry is that of the version in package.json', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const [newest] = readFileSync('CHANGELOG.md', 'utf8').match(/(?<=^## \[).*?(?=\])/gm) ?? []
+  expect(newest).toBe(version)
+})
+
 test('SECURITY.md: every promise names a test that there is', () => {
   const page = readFileSync('SECURITY.md', 'utf8')
   const promises = page.split('\n').filter((line) => /^\| (?!Promise|---)/.test(line))
