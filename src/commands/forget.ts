@@ -124,7 +124,7 @@ async function keptCopies(session: Session, ids: readonly string[]): Promise<rea
   })
 }
 
-/** @returns undefined: `--all` takes a list that cannot be read */
+/** @returns undefined if the list cannot be read: `--all` removes it all the same */
 function gatewaysToForget(
   session: Session,
   name: string | undefined,
@@ -133,9 +133,7 @@ function gatewaysToForget(
   if (name !== undefined) return [savedGateway(session, name)]
   if (!all) return []
   const saved = resultOf(() => savedGateways(session))
-  if (!(saved instanceof UserError)) return saved
-  if (saved.code === 'record-damaged') return undefined
-  throw saved
+  return saved instanceof UserError ? undefined : saved
 }
 
 async function showGateways(

@@ -118,11 +118,8 @@ export function tempOf({ run, temps }: RunDocument, file: RecordedFile): string 
   return temps[run.files.indexOf(file)] as string
 }
 
-/**
- * Counts up with the shape of the document. Version 1, of 2026-11-21 and 22, is read: it had the same
- * shape, but at first neither `home` nor folders of our own for `temps`, which lay beside their files.
- */
-const documentVersion = 2
+/** The version of the document's format. No other version is read. */
+const documentVersion = 1
 
 export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8Array {
   const body = { version: documentVersion, run, temps, dropFolders }
@@ -130,15 +127,11 @@ export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8A
   return new TextEncoder().encode(`${text}\n`)
 }
 
-/**
- * @param home where a run was made whose document does not say it
- * @returns undefined for anything but a sound document of this version or one before it
- */
-export function decodeDocument(bytes: Uint8Array, home: string): RunDocument | undefined {
+/** @returns undefined for anything but an undamaged document of this version */
+export function decodeDocument(bytes: Uint8Array): RunDocument | undefined {
   try {
     const { sha256, ...body } = JSON.parse(new TextDecoder().decode(bytes))
     if (sha256 !== sumOf(body)) return undefined
-    if (body.version === 1) return { ...body, run: { home, ...body.run } }
     return body.version === documentVersion ? body : undefined
   } catch {
     return undefined

@@ -126,7 +126,8 @@ export function abandon(world: World, paths: StatePaths): void {
 function restoreJournal(world: World, paths: StatePaths): Settled | undefined {
   const document = readRunDocument(world, paths.journal)
   if (document === undefined) return undefined
-  if (document === 'damaged') throw setAside(world, paths, 'is damaged')
+  if (document === 'damaged')
+    throw setAside(world, paths, 'is damaged, or another version of repoint wrote it')
 
   const { files, machine } = world
   const { run } = document
@@ -247,7 +248,7 @@ function setAside(
     code: 'record-damaged',
     message: `The journal of a run that was cut off ${problem}. It is set aside as ${shownPath(machine, paths.record(id))}`,
     files: 'unknown',
-    hint: `Look at \`repoint status\`, then run the setup again${places ? `: ${places}` : ''}`,
+    hint: `Look at \`repoint status\`, then run the setup again${places ? `: ${places}` : ''}. \`repoint forget --all\` removes the journal and all records.`,
     cause,
   })
 }
@@ -294,7 +295,7 @@ export function writeTemp(
   const version = file.after as FileVersion
   const isNew = file.before === null
   let isComplete = true
-  if (isOurFolder(dirname(temp))) files.mkdir(dirname(temp), 0o700)
+  files.mkdir(dirname(temp), 0o700)
   createDurably(files, temp, bytes, {
     // A new file of a setup is born with its mode, so that the umask has its part.
     mode: isNew && !isRestored ? version.mode : 0o600,
@@ -340,14 +341,14 @@ export function clearStagesBeside(world: World, targets: readonly string[]): voi
   for (const folder of new Set(targets.map((path) => dirname(path))))
     attempt(() => {
       const stages = files.readdir(folder).map((name) => join(folder, name))
-      for (const stage of stages.filter(isOurFolder))
+      for (const stage of stages.filter(isStage))
         if (files.lstat(stage).kind === 'folder')
           clearStage(world, join(stage, files.readdir(stage)[0] ?? 'none'))
     })
 }
 
-/** Documents of version 1 name new versions that lie beside their targets, in a folder of the user's. */
-function isOurFolder(folder: string): boolean {
+/** Whether a folder has the name of those in which new versions are made. */
+function isStage(folder: string): boolean {
   return /^\.repoint-[0-9a-f]{12}$/.test(basename(folder))
 }
 
@@ -355,11 +356,7 @@ function isOurFolder(folder: string): boolean {
 export function clearStage({ files }: World, temp: string): void {
   const folder = dirname(temp)
   try {
-    const isRemoved = unlessGone(() => files.unlink(temp))
-    if (!isOurFolder(folder)) {
-      if (isRemoved) files.fsyncFolder(folder)
-      return
-    }
+    unlessGone(() => files.unlink(temp))
     if (unlessGone(() => files.rmdir(folder))) unlessGone(() => files.fsyncFolder(dirname(folder)))
   } catch (error) {
     // A folder on the way may be no folder any more.

@@ -28,7 +28,7 @@ export interface SavedList<Entry> {
 /** Largest list that is read, in bytes: thousands of entries. */
 export const maxListBytes = 1_000_000
 
-/** Counts up when an older repoint could no longer read a list. */
+/** The version of the format of every list. No other version is read. */
 const listVersion = 1
 
 /** The list, where there is one. Reads only. @throws UserError `record-damaged` */
@@ -81,7 +81,7 @@ export function readList<Entry>(
   throw new UserError({
     code: 'record-damaged',
     message: `The list of ${title} cannot be read: ${shownPath(world.machine, path)}`,
-    hint: 'A newer repoint may have written it. Else move the file away; a new one is begun then.',
+    hint: 'It is damaged, or another version of repoint wrote it. Move the file away to start a new list, or remove everything that repoint keeps: repoint forget --all',
   })
 }
 

@@ -53,9 +53,8 @@ export function statePaths(machine: Machine) {
     blobs: at('blobs'),
     gateways: at('gateways.json'),
     newGateways: at('gateways-new.json'),
-    // repoint of before 2026-11-23 takes any name that does not begin with a dot for somebody else's.
-    folders: at('.folders.json'),
-    newFolders: at('.folders-new.json'),
+    folders: at('folders.json'),
+    newFolders: at('folders-new.json'),
     record: (id: string) => at(`run-${id}.json`),
     blob: (sha256: string) => at(`blobs/${sha256}`),
     named: at,
@@ -93,12 +92,12 @@ function inState<Result>(world: World, work: (paths: StatePaths) => Result): Res
   })
 }
 
-/** A record, and one that was found damaged on 2026-11-21 or 22, which got a name of its own then. */
-const recordName = /^run-.+\.json(\.damaged-[0-9a-f]+)?$/
+/** The name of a record. */
+const recordName = /^run-.+\.json$/
 
-/** Every other name that is ever put into the state folder, by what model-cache.ts keeps there too. */
-const otherNames =
-  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.part|blobs|gateways(-new)?\.json|models\.txt(\.\d+)?)$/
+/** Every name that repoint uses in the state folder. */
+const stateNames =
+  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json|blobs|(gateways|folders)(-new)?\.json|models\.txt(\.\d+)?)$/
 
 /** The copies, by the hash of their contents, and those that are still being written. */
 const blobNames = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/
@@ -116,7 +115,7 @@ function checkIsSafe(world: World, paths: StatePaths): void {
   const { files } = world
   checkIsOurs(world, paths.folder)
   const names = files.readdir(paths.folder)
-  refuseForeign(world, paths.folder, names, [recordName, otherNames])
+  refuseForeign(world, paths.folder, names, [stateNames])
   if (!names.includes('blobs')) return
   checkIsOurs(world, paths.blobs)
   refuseForeign(world, paths.blobs, files.readdir(paths.blobs), [blobNames])
@@ -228,11 +227,11 @@ const maxRecordBytes = 8_000_000
 export interface RecordedRuns {
   /** Newest first. */
   readonly runs: readonly RunRecord[]
-  /** Where records lie that cannot be read, newest first. They are told for as long as they are there. */
+  /** The paths of records that are damaged or of another version, newest first. */
   readonly damaged: readonly string[]
 }
 
-/** The recorded runs. Reads only. What is damaged, or a newer repoint wrote, is told, never guessed at. */
+/** The recorded runs. Reads only. A damaged record, or one of another version, is reported as damaged. */
 export function listRuns(world: World): RecordedRuns {
   const paths = findState(world)
   return paths ? readRuns(world, paths) : { runs: [], damaged: [] }
@@ -264,7 +263,7 @@ export function recordNames(world: World, paths: StatePaths): string[] {
 /** @returns undefined where nothing is */
 export function readRunDocument(world: World, path: string) {
   try {
-    return decodeDocument(world.files.read(path, maxRecordBytes), world.machine.home) ?? 'damaged'
+    return decodeDocument(world.files.read(path, maxRecordBytes)) ?? 'damaged'
   } catch (error) {
     if (error instanceof RangeError) return 'damaged'
     if (codeOf(error) === 'ENOENT') return undefined
@@ -399,10 +398,9 @@ export function removeRecords(world: World, paths: StatePaths, records: readonly
   removeUnnamedBlobs(world, paths)
 }
 
-/** Removes what any version has put there for a run, and all copies. Needs the lock. */
+/** Removes the records of every version, and all copies. Needs the lock. */
 export function removeAllRecords(world: World, paths: StatePaths): void {
-  const names = world.files.readdir(paths.folder).filter((name) => name.startsWith('run-'))
-  removeRecords(world, paths, names.map(paths.named))
+  removeRecords(world, paths, recordNames(world, paths).map(paths.named))
   removeUnnamedBlobs(world, paths)
 }
 

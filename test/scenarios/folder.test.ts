@@ -8,7 +8,7 @@ import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 
 const keys = { own: 'sk-canary-own-1f2e3d4c5b6a7988', work: 'sk-canary-work-8a9b7c6d5e4f3021' }
-const list = '.local/state/repoint/.folders.json'
+const list = '.local/state/repoint/folders.json'
 
 let own: Gateway
 let work: Gateway

@@ -206,15 +206,15 @@ describe('a record', () => {
 
   test.each([
     ['another checksum', (text: string) => text.replace(/"sha256": "\w/, '"sha256": "x')],
-    ['another version', (text: string) => text.replace('"version": 2', '"version": 3')],
+    ['another version', (text: string) => text.replace('"version": 1', '"version": 2')],
     ['half of it', (text: string) => text.slice(0, text.length / 2)],
     ['nothing', () => ''],
     ['a list', () => '[]'],
     ['null', () => 'null'],
   ])('with %s is not sound', (_, change) => {
     const { run, path } = aRecord()
-    expect(decodeDocument(readFileSync(path), '/')?.run).toEqual(run)
-    expect(decodeDocument(Buffer.from(change(readFileSync(path, 'utf8'))), '/')).toBeUndefined()
+    expect(decodeDocument(readFileSync(path))?.run).toEqual(run)
+    expect(decodeDocument(Buffer.from(change(readFileSync(path, 'utf8'))))).toBeUndefined()
   })
 })
 

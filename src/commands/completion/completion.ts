@@ -155,7 +155,7 @@ _repoint_by_folder() {
   local state=~/.local/state/repoint
   case \${XDG_STATE_HOME-} in /*) state=$XDG_STATE_HOME/repoint ;; esac
   [ -z "\${REPOINT_STATE_DIR-}" ] || state=$REPOINT_STATE_DIR
-  local list=$state/.folders.json
+  local list=$state/folders.json
   if [ -e "$list" ] || [ -L "$list" ] || { [ -e "$state" -o -L "$state" ] && [ ! -x "$state" ]; }; then
     command repoint run --by-folder -- "$@"
   else
@@ -170,7 +170,7 @@ function __repoint_by_folder
     set -l state ~/.local/state/repoint
     string match -q -- '/*' "$XDG_STATE_HOME"; and set state $XDG_STATE_HOME/repoint
     test -n "$REPOINT_STATE_DIR"; and set state $REPOINT_STATE_DIR
-    set -l list $state/.folders.json
+    set -l list $state/folders.json
     if test -e "$list"; or test -L "$list"; or begin; test -e "$state" -o -L "$state"; and not test -x "$state"; end
         command repoint run --by-folder -- $argv
     else

@@ -28,8 +28,8 @@ export function runsSoFar(session: Session): Runs {
   for (const path of damaged)
     session.notice({
       code: 'record-damaged',
-      message: `The record of an earlier run cannot be read: ${session.showPath(path)}`,
-      hint: 'That run can no longer be undone; the others can. No copy of an old file is removed while it is there; `repoint forget --all` removes all of them.',
+      message: `The record of an earlier run is damaged, or another version of repoint wrote it: ${session.showPath(path)}`,
+      hint: 'That run cannot be undone; the others can. repoint keeps the copies of old files while the record exists. `repoint forget --all` removes all records and copies.',
     })
   return runs
 }
