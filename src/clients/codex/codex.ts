@@ -28,7 +28,13 @@ import { withoutOffer } from './migrations.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import { otherAddress } from './other-providers.ts'
-import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './provider.ts'
+import {
+  addressInUse,
+  isNameOfBedrock,
+  providerInUse,
+  reservedIds,
+  takesAuthFile,
+} from './provider.ts'
 import { startObstacles } from './provider-obstacles.ts'
 import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -202,7 +208,7 @@ function ourKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
     { path: ['openai_base_url'], value: choice.root },
     ...withoutOffer(choice.models.model),
     // Codex stops at an empty name; a name that someone gave stays.
-    ...(name ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
+    ...(name && !isNameOfBedrock(name) ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'base_url'], value: choice.root },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.

@@ -2,26 +2,32 @@ import type { ConfigValue } from '../../edits/plan.ts'
 import { isAmong } from '../../gateway/input/header.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
 import { headersInVariables, textMembers } from '../headers.ts'
-import { readRole } from '../texts.ts'
+import { readLayers, readRole, type Table } from '../texts.ts'
 import { withoutOfferOnce } from './migrations.ts'
+import { harmfulKeys } from './provider.ts'
 
-/** What in a table would go along to another address, or speak against our key. */
-const ownToTable = ['auth', 'http_headers', 'env_http_headers']
+/** The settings of a table that carry a credential, which another gateway must not get. */
+const credentialKeys = ['auth', 'http_headers', 'env_http_headers']
 
 /**
  * By `-c`. `env_key` wins over auth.json, over `CODEX_API_KEY` and over the bearer of the file. Under
- * the provider id that is configured, recorded conversations go there too, and later back again; and
- * `openai_base_url` stays what it is, since with it the key of auth.json would go along. Run with exec
+ * the provider id that is configured, recorded conversations go there too, and later back again, unless
+ * a table of that id has settings that no `-c` can remove; and `openai_base_url` stays what it is, since with it the key of auth.json would go along. Run with exec
  * on 0.98.0 to 0.169.0, and with the UI on 0.169.0, 2026-11-22.
  */
 export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRun): OneRun {
   const config = readRole(texts, 'config')
   const { models, query = [] } = choice
 
-  const standing = config.table(['model_providers', choice.providerId]) ?? {}
-  const isSameQuery = textMembers(standing['query_params']).every((one) => isAmong(one, query))
-  const isPlain = isSameQuery && ownToTable.every((name) => standing[name] === undefined)
-  const id = isPlain ? choice.providerId : 'repoint-run'
+  const layers = ['system', 'profile', 'managed'].flatMap((role) => readLayers(texts, role))
+  const tables = [config, ...layers].map((file) =>
+    file.table(['model_providers', choice.providerId]),
+  )
+  const isPlain = (table: Table = {}) =>
+    textMembers(table['query_params']).every((one) => isAmong(one, query)) &&
+    credentialKeys.every((name) => table[name] === undefined) &&
+    harmfulKeys(table).length === 0
+  const id = tables.every(isPlain) ? choice.providerId : 'repoint-run'
 
   const headers = headersInVariables(choice)
   const secrets = [runKeyVariable, ...headers.map(({ variable }) => variable)]

@@ -22,6 +22,7 @@ import {
 import { readCodexAuth } from './auth.ts'
 import {
   configRepair,
+  harmfulKeys,
   hasOwnKey,
   marks,
   noKey,
@@ -44,6 +45,8 @@ interface OtherProvider {
   /** As all layers say it. */
   readonly table: Table
   readonly url: string
+  /** Where else than to the gateway it takes the key, in words. */
+  readonly address: string
   readonly place: string
   /** Its address stands where it wins over config.toml: in a profile, or in the administrator's file. */
   readonly isAbove: boolean
@@ -51,10 +54,16 @@ interface OtherProvider {
 
 /**
  * The providers that take the key of auth.json elsewhere than to `root`; Codex's own is among them.
+ * In the table of `ownId` only the address is judged: `harmfulKeys` of it are removed.
  *
  * @param planned what a setup is about to write into config.toml
  */
-function* otherProviders(texts: FileTexts, root: string, planned: Table = {}) {
+function* otherProviders(
+  texts: FileTexts,
+  root: string,
+  ownId: string | undefined,
+  planned: Table = {},
+) {
   const filesOf = (role: string) => readLayers(texts, role)
   const tablesOf = (files: readonly ReadFile[]) => files.map((file) => file.table([]) ?? {})
   const config = readRole(texts, 'config')
@@ -70,14 +79,19 @@ function* otherProviders(texts: FileTexts, root: string, planned: Table = {}) {
     for (const [id, table] of Object.entries({ ...tableIn(all, ['model_providers']), openai })) {
       if (seen.has(id) || !isTable(table) || hasOwnKey(table)) continue
       const url = textIn(table, ['base_url']) ?? vendorUrl
-      if (isSameButVersion(root, rootOf(url))) continue
+      const isThere = isSameButVersion(root, rootOf(url))
+      const [harmful] = id === ownId ? [] : harmfulKeys(table)
+      if (isThere && harmful === undefined) continue
 
       seen.add(id)
-      const path = id === 'openai' ? ownAddressPath : ['model_providers', id, 'base_url']
-      const says = (file: ReadFile) => file.text(path) !== undefined
+      const key = isThere && harmful !== undefined ? harmful : 'base_url'
+      const path = id === 'openai' ? ownAddressPath : ['model_providers', id, key]
+      const address = isThere ? `another address (${key})` : shownUrl(url)
+      const says = (file: ReadFile) => file.get(path) !== undefined
       const file = [...below, ...above].findLast(says)
       const place = file ? file.place(path) : config.path
-      const other: OtherProvider = { id, table, url, place, isAbove: above.some(says) }
+      const isAbove = above.some(says)
+      const other: OtherProvider = { id, table, url, address, place, isAbove }
       yield other
     }
   }
@@ -85,9 +99,34 @@ function* otherProviders(texts: FileTexts, root: string, planned: Table = {}) {
 
 /** Where the key of auth.json goes beside `root`, in every version. */
 export function otherAddress(texts: FileTexts, root: string): string | undefined {
-  for (const { table, url } of otherProviders(texts, root))
-    if (table['requires_openai_auth'] === true) return shownUrl(shownRoot(rootOf(url), 'responses'))
+  const ownId = providerInUse(readRole(texts, 'config'))?.id
+  for (const { table, url, address } of otherProviders(texts, root, ownId)) {
+    if (table['requires_openai_auth'] !== true) continue
+    const isThere = isSameButVersion(root, rootOf(url))
+    return isThere ? address : shownUrl(shownRoot(rootOf(url), 'responses'))
+  }
   return undefined
+}
+
+/**
+ * Settings of files that a setup does not write, in the table of the provider that it does: no line in
+ * config.toml removes them.
+ */
+export function* harmfulLayers(texts: FileTexts, ownId: string): Obstacles {
+  const files = ['system', 'profile', 'managed'].flatMap((role) => readLayers(texts, role))
+  for (const file of files)
+    for (const id of [ownId, 'openai']) {
+      const path = ['model_providers', id]
+      const [first, ...others] = harmfulKeys(file.table(path) ?? {})
+      if (first === undefined) continue
+      yield {
+        code: 'codex-key-elsewhere',
+        message: `${[first, ...others].join(', ')} in [model_providers.${id}] of this file: Codex may send the key to another address, or not start, whatever config.toml says`,
+        place: file.place([...path, first]),
+        cure: 'Remove that from the file.',
+        weight: 'blocks',
+      }
+    }
 }
 
 /**
@@ -100,15 +139,24 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
   if (keyHeader !== undefined) return
   const own = { [providerId]: { base_url: root, requires_openai_auth: true } }
   const planned = { openai_base_url: root, model_providers: own }
+  const isAtGateway = (url: string | undefined) =>
+    url !== undefined && isSameButVersion(root, rootOf(url))
+  // The table of an earlier setup for the same gateway is removed.
+  const isFormer = (id: string) => {
+    const table = config.table(['model_providers', id])
+    if (table === undefined || id === providerId || isChosen(scene.texts, id)) return false
+    return isAtGateway(textIn(table, ['base_url'])) && isAsWeWrite(table)
+  }
 
-  for (const other of otherProviders(scene.texts, root, planned)) {
+  for (const other of otherProviders(scene.texts, root, providerId, planned)) {
     const { id } = other
+    if (isFormer(id)) continue
     if (id === 'openai' || id === providerId) yield elsewhere(other)
     else yield kept(config, other, formerKey(scene.texts, config, id, choice), choice.wanted.named)
     if (isExported(scene, marks.env_key))
       yield {
         code: 'codex-set-aside-variable',
-        message: `${marks.env_key} is set: with it, ${shownUrl(other.url)} cannot be kept from the key`,
+        message: `${marks.env_key} is set: with it, ${other.address} cannot be kept from the key`,
         place: 'environment',
         cure: unsetCommand(scene.machine, marks.env_key),
         weight: 'blocks',
@@ -117,18 +165,17 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
 
   for (const [id, table] of config.members(['model_providers'])) {
     const url = textIn(table, ['base_url'])
-    const isThere = url !== undefined && isSameButVersion(root, rootOf(url))
-    const isFormer = isThere && id !== providerId && isAsWeWrite(table)
+    const isHarmless = isAtGateway(url) && harmfulKeys(tableIn(table, [])).length === 0
     const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
 
-    if (isFormer && !isChosen(scene.texts, id))
+    if (url !== undefined && isFormer(id))
       yield formerProvider({ id: 'codex', label: 'Codex' }, choice, config, {
         providerId: id,
         url,
         hasKey: false,
         change: { path: ['model_providers', id], isBound: true },
       })
-    else if (ours.length > 0 && (isThere || id === providerId))
+    else if (ours.length > 0 && (isHarmless || id === providerId))
       yield obstacleAt(config, ['model_providers', id], {
         code: 'codex-set-aside',
         message: `[model_providers.${id}] was kept from the key, and is at the gateway`,
@@ -143,11 +190,11 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
 
 /** Where the key that Codex has now can go beside `root`. */
 export function* othersWrongNow(texts: FileTexts, config: ReadFile, root: string): Obstacles {
-  for (const other of otherProviders(texts, root)) {
-    const { id, place, isAbove } = other
-    const address = shownUrl(other.url)
+  const ownId = providerInUse(config)?.id
+  for (const other of otherProviders(texts, root, ownId)) {
+    const { id, address, place, isAbove } = other
 
-    if (id !== 'openai' && id !== providerInUse(config)?.id) yield kept(config, other)
+    if (id !== 'openai' && id !== ownId) yield kept(config, other)
     else if (isAbove) yield elsewhere(other)
     else
       yield {
@@ -162,10 +209,10 @@ export function* othersWrongNow(texts: FileTexts, config: ReadFile, root: string
 }
 
 /** No line in config.toml can keep the key from there. */
-function elsewhere({ url, place }: OtherProvider): Obstacle {
+function elsewhere({ address, place }: OtherProvider): Obstacle {
   return {
     code: 'codex-key-elsewhere',
-    message: `this file takes the key of auth.json to ${shownUrl(url)}, whatever config.toml says`,
+    message: `this file takes the key of auth.json to ${address}, whatever config.toml says`,
     place,
     cure: 'Take that address out of the file.',
     weight: 'blocks',
@@ -175,11 +222,11 @@ function elsewhere({ url, place }: OtherProvider): Obstacle {
 /** @param keyBefore that of the provider, while it is the one in use and auth.json holds it */
 function kept(
   config: ReadFile,
-  { id, table, url, place }: OtherProvider,
+  { id, table, address, place }: OtherProvider,
   keyBefore?: string,
   { keepsOldGateway }: Wishes = {},
 ): Obstacle {
-  const [name, address] = [`[model_providers.${id}]`, shownUrl(url)]
+  const name = `[model_providers.${id}]`
   const path = ['model_providers', id]
   const takesKey = table['requires_openai_auth'] === true
   const former = keepsOldGateway ? keyBefore : undefined

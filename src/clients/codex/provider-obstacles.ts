@@ -10,11 +10,13 @@ import {
   shownUrl,
   type Table,
 } from '../texts.ts'
-import { othersInTheWay, othersWrongNow } from './other-providers.ts'
+import { harmfulLayers, othersInTheWay, othersWrongNow } from './other-providers.ts'
 import {
   authKeys,
   configRepair,
+  harmfulKeys,
   hasOwnKey,
+  isNameOfBedrock,
   isSetAside,
   marks,
   ownAddressPath,
@@ -69,11 +71,15 @@ export function* providersInTheWay(scene: Scene, config: ReadFile, choice: Choic
       url: config.text(address),
       place: config.place(address),
     })
+    const url = config.text(address)
+    const isOtherAddress = url !== undefined && rootOf(url) !== choice.root
+    yield* harmfulSettings(config, { id, table, path }, isOtherAddress)
     const marked: readonly unknown[] = Object.values(marks)
     const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
     yield* ownAuth(config, { id, path, table: Object.fromEntries(others) })
   }
 
+  yield* harmfulLayers(scene.texts, choice.providerId)
   yield* othersInTheWay(scene, config, choice)
 }
 
@@ -84,6 +90,10 @@ export function* providersWrongNow(scene: Scene, config: ReadFile): Obstacles {
   const url = config.text([...provider.path, 'base_url'])
 
   yield* withoutVersion(scene, config, provider)
+  if (url !== undefined && isOwnAddress(url, scene)) {
+    yield* harmfulSettings(config, provider)
+    yield* harmfulLayers(scene.texts, provider.id)
+  }
   if (isSetAside(provider.table)) {
     yield* setAsideInUse(config, provider)
     return
@@ -124,13 +134,18 @@ function* rootFaults(config: ReadFile, planned: string | undefined): Obstacles {
     })
 }
 
-/** What may stand in the table of `amazon-bedrock`, the one built-in provider that has settings. */
 const bedrockKeys = ['base_url', 'auth', 'http_headers', 'aws']
 
+/** What the tables of built-in providers may contain (0.169.0, 2026-11-24). */
+const builtInKeys: Readonly<Record<string, readonly string[]>> = {
+  'amazon-bedrock': bedrockKeys,
+  'amazon-bedrock-runtime': bedrockKeys,
+  gcp: ['base_url', 'auth', 'http_headers', 'project_id', 'location', 'credential_file'],
+}
+
 function* reserved(config: ReadFile, { id, table, path }: Provider): Obstacles {
-  const isSettings =
-    id === 'amazon-bedrock' && Object.keys(table).every((key) => bedrockKeys.includes(key))
-  if (isSettings) return
+  const allowed = builtInKeys[id]
+  if (allowed && Object.keys(table).every((key) => allowed.includes(key))) return
   yield obstacleAt(config, path, {
     code: 'codex-reserved-provider',
     message: `[model_providers.${id}]: the id belongs to Codex, which refuses to start`,
@@ -168,6 +183,38 @@ function* setAsideInUse(config: ReadFile, { id, path }: Provider): Obstacles {
     cure: 'Run `repoint codex` with its address and key, or `repoint rollback codex`.',
     covers: 'key-missing',
   })
+}
+
+/** The table that a setup writes is repoint's: what is not known to be harmless is removed. */
+function* harmfulSettings(
+  config: ReadFile,
+  { id, table, path }: Provider,
+  isOtherAddress = false,
+): Obstacles {
+  const [first, ...others] = harmfulKeys(table, isOtherAddress)
+  if (first !== undefined) {
+    const keys = [first, ...others]
+    const changes = keys.map((key) => ({
+      path: [...path, key],
+      value: undefined,
+      isSecret: true,
+      isBound: true,
+    }))
+    yield obstacleAt(config, [...path, first], {
+      code: 'codex-provider-setting',
+      message: `${keys.join(', ')} in [model_providers.${id}]: Codex may send the key to another address, or not start`,
+      cure: `Remove ${keys.length === 1 ? 'it' : 'them'}.`,
+      repair: configRepair(...changes),
+    })
+  }
+
+  if (isNameOfBedrock(table['name']))
+    yield obstacleAt(config, [...path, 'name'], {
+      code: 'codex-provider-setting',
+      message: `name = ${JSON.stringify(table['name'])} in [model_providers.${id}]: Codex sends no key`,
+      cure: 'Give it another name.',
+      becomes: { value: 'Gateway' },
+    })
 }
 
 function* ownAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {

@@ -6,8 +6,15 @@ export function configRepair(...changes: readonly KeyChange[]): Repair {
   return { role: 'config', changes }
 }
 
-/** Codex does not start with a table of such a name (0.169.0, 2026-11-21). */
-export const reservedIds: readonly string[] = ['openai', 'ollama', 'lmstudio', 'amazon-bedrock']
+/** Codex does not start with a table of such a name (0.169.0, 2026-11-24). */
+export const reservedIds: readonly string[] = [
+  'openai',
+  'ollama',
+  'lmstudio',
+  'amazon-bedrock',
+  'amazon-bedrock-runtime',
+  'gcp',
+]
 
 /** The provider that config.toml chooses; without a table it is one of Codex's own, or missing. */
 export function providerInUse(
@@ -47,8 +54,55 @@ export function takesAuthFile(config: ReadFile): boolean {
  */
 export const authKeys = ['env_key', 'experimental_bearer_token', 'auth']
 
+/** Codex sends the token of `gateway_oauth` alone, unless the table asks for auth.json as well. */
 export function hasOwnKey(table: Table): boolean {
-  return authKeys.some((key) => table[key] !== undefined)
+  const hasToken = table['gateway_oauth'] !== undefined && table['requires_openai_auth'] !== true
+  return hasToken || authKeys.some((key) => table[key] !== undefined)
+}
+
+/**
+ * The keys of a provider table with which Codex starts, and sends the key to `base_url` alone. Read
+ * from the fields of `ModelProviderInfo` in nine versions from 0.105.0 to 0.169.0, and run on 0.105.0
+ * and 0.169.0, 2026-11-24.
+ */
+const harmlessKeys: readonly string[] = [
+  'name',
+  'base_url',
+  'wire_api',
+  'requires_openai_auth',
+  'supports_websockets',
+  'query_params',
+  'http_headers',
+  'env_http_headers',
+  'env_key_instructions',
+  'request_max_retries',
+  'stream_max_retries',
+  'stream_idle_timeout_ms',
+  'websocket_connect_timeout_ms',
+  'capabilities',
+  'supports_standalone_web_search',
+]
+
+/** What a table says of one gateway, or sends to it: a setup for another address removes it. */
+const keysOfOneGateway = ['env_http_headers', 'capabilities', 'supports_standalone_web_search']
+
+/**
+ * The keys that may take the key of auth.json elsewhere, or stop Codex; a key that is not known counts.
+ * Codex sends the key to `model_catalog_url` (by default from 0.162.1 on, in 0.157.1 with the feature
+ * `api_key_model_discovery`), and does not start with `aws` or, next to auth.json, with `gateway_oauth`.
+ *
+ * @param isOtherAddress the table has been for another gateway so far
+ */
+export function harmfulKeys(table: Table, isOtherAddress = false): readonly string[] {
+  return Object.keys(table).filter((key) => {
+    if (authKeys.includes(key)) return false
+    return !harmlessKeys.includes(key) || (isOtherAddress && keysOfOneGateway.includes(key))
+  })
+}
+
+/** With these names Codex sends no key of auth.json (0.155.1 to 0.169.0, 2026-11-24). */
+export function isNameOfBedrock(name: ConfigValue | undefined): boolean {
+  return name === 'Amazon Bedrock' || name === 'Amazon Bedrock Runtime'
 }
 
 /** For a provider that needs no key. */
