@@ -15,7 +15,11 @@ export type BodyProof =
 /** Judges a body by the shape of its protocol; the status proves nothing. */
 export function proofIn(protocol: ProtocolName, body: string): BodyProof {
   const whole = asObject(jsonIn(body))
-  if (whole !== undefined) return { kind: isWhole[protocol](whole) ? 'unstreamed' : 'foreign' }
+  if (whole !== undefined) {
+    if (protocol === 'responses' && isFiltered(whole))
+      return { kind: 'failed', error: contentFilter }
+    return { kind: isWhole[protocol](whole) ? 'unstreamed' : 'foreign' }
+  }
   return proofInEvents[protocol](dataOf(body))
 }
 
@@ -66,6 +70,11 @@ const proofInEvents: Readonly<Record<ProtocolName, (events: readonly Event[]) =>
     if (failure !== undefined) {
       return { kind: 'failed', error: asObject(failure['response']) ?? failure }
     }
+    const filtered = events.find(
+      ({ type, response }) =>
+        type === 'response.incomplete' && isFiltered(asObject(response) ?? {}),
+    )
+    if (filtered !== undefined) return { kind: 'failed', error: contentFilter }
     // Our small limit of tokens may end the answer early; that is as good a proof.
     const isServed = events.some(
       ({ type }) => type === 'response.completed' || type === 'response.incomplete',
@@ -81,6 +90,16 @@ const proofInEvents: Readonly<Record<ProtocolName, (events: readonly Event[]) =>
     if (has('message_start') && has('message_stop')) return { kind: 'served' }
     return { kind: hasType(events, 'message') ? 'unfinished' : 'foreign' }
   },
+}
+
+/** Whether the gateway stopped the answer because of its content: nothing was served. */
+function isFiltered(response: Event): boolean {
+  return asObject(response['incomplete_details'])?.['reason'] === 'content_filter'
+}
+
+const contentFilter = {
+  code: 'content_filter',
+  message: 'the content filter ended the answer',
 }
 
 /** The JSON objects on the `data:` lines of a stream. */

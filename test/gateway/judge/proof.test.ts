@@ -6,6 +6,10 @@ const events = (...all: readonly unknown[]) =>
   all.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 const chunk = (finish_reason?: string | null) => ({ choices: [{ finish_reason }] })
 const type = (name: string) => ({ type: name })
+const incomplete = (reason: string) => ({
+  type: 'response.incomplete',
+  response: { status: 'incomplete', incomplete_details: { reason } },
+})
 
 test.each<readonly [ProtocolName, string | object, string]>([
   ['chat', { choices: [{}] }, 'unstreamed'],
@@ -30,6 +34,13 @@ test.each<readonly [ProtocolName, string | object, string]>([
   ['responses', { object: 'other', output: [] }, 'foreign'],
   ['responses', events(type('response.completed')), 'served'],
   ['responses', events(type('response.incomplete')), 'served'],
+  ['responses', events(incomplete('max_output_tokens')), 'served'],
+  ['responses', events(incomplete('content_filter')), 'failed'],
+  [
+    'responses',
+    { object: 'response', output: [], ...incomplete('content_filter').response },
+    'failed',
+  ],
   ['responses', events(type('response.created')), 'unfinished'],
   ['responses', events(type('a response.created')), 'foreign'],
   ['responses', events({ type: 7 }), 'foreign'],
