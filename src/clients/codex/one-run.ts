@@ -2,9 +2,9 @@ import type { ConfigValue } from '../../edits/plan.ts'
 import { isAmong } from '../../gateway/input/header.ts'
 import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
 import { headersInVariables, textMembers } from '../headers.ts'
-import { readLayers, readRole, type Table } from '../texts.ts'
+import { readRole, type Table } from '../texts.ts'
 import { withoutOfferOnce } from './migrations.ts'
-import { harmfulKeys } from './provider.ts'
+import { harmfulKeys, otherLayers } from './provider.ts'
 
 /** The settings of a table that carry a credential, which another gateway must not get. */
 const credentialKeys = ['auth', 'http_headers', 'env_http_headers']
@@ -19,8 +19,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   const config = readRole(texts, 'config')
   const { models, query = [] } = choice
 
-  const layers = ['system', 'profile', 'managed'].flatMap((role) => readLayers(texts, role))
-  const tables = [config, ...layers].map((file) =>
+  const tables = [config, ...otherLayers(texts)].map((file) =>
     file.table(['model_providers', choice.providerId]),
   )
   const isPlain = (table: Table = {}) =>

@@ -26,6 +26,7 @@ import {
   hasOwnKey,
   marks,
   noKey,
+  otherLayers,
   ownAddressPath,
   providerInUse,
   reservedIds,
@@ -113,8 +114,7 @@ export function otherAddress(texts: FileTexts, root: string): string | undefined
  * config.toml removes them.
  */
 export function* harmfulLayers(texts: FileTexts, ownId: string): Obstacles {
-  const files = ['system', 'profile', 'managed'].flatMap((role) => readLayers(texts, role))
-  for (const file of files)
+  for (const file of otherLayers(texts))
     for (const id of [ownId, 'openai']) {
       const path = ['model_providers', id]
       const [first, ...others] = harmfulKeys(file.table(path) ?? {})
@@ -165,7 +165,9 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
 
   for (const [id, table] of config.members(['model_providers'])) {
     const url = textIn(table, ['base_url'])
-    const isHarmless = isAtGateway(url) && harmfulKeys(tableIn(table, [])).length === 0
+    const isHarmless = [config, ...otherLayers(scene.texts)].every(
+      (file) => harmfulKeys(file.table(['model_providers', id]) ?? {}).length === 0,
+    )
     const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
 
     if (url !== undefined && isFormer(id))
@@ -175,7 +177,7 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
         hasKey: false,
         change: { path: ['model_providers', id], isBound: true },
       })
-    else if (ours.length > 0 && (isHarmless || id === providerId))
+    else if (ours.length > 0 && ((isAtGateway(url) && isHarmless) || id === providerId))
       yield obstacleAt(config, ['model_providers', id], {
         code: 'codex-set-aside',
         message: `[model_providers.${id}] was kept from the key, and is at the gateway`,

@@ -1,6 +1,6 @@
 import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
-import type { Repair } from '../client.ts'
-import { type ReadFile, type Table, textIn } from '../texts.ts'
+import type { FileTexts, Repair } from '../client.ts'
+import { type ReadFile, readLayers, type Table, textIn } from '../texts.ts'
 
 export function configRepair(...changes: readonly KeyChange[]): Repair {
   return { role: 'config', changes }
@@ -98,6 +98,11 @@ export function harmfulKeys(table: Table, isOtherAddress = false): readonly stri
     if (authKeys.includes(key)) return false
     return !harmlessKeys.includes(key) || (isOtherAddress && keysOfOneGateway.includes(key))
   })
+}
+
+/** The files, next to config.toml, in which Codex reads provider tables. A setup does not write them. */
+export function otherLayers(texts: FileTexts): readonly ReadFile[] {
+  return ['system', 'profile', 'managed'].flatMap((role) => readLayers(texts, role))
 }
 
 /** With these names Codex sends no key of auth.json (0.155.1 to 0.169.0, 2026-11-24). */

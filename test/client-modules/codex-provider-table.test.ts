@@ -1,0 +1,228 @@
+import { parse } from 'smol-toml'
+import { describe, expect, test } from 'vitest'
+import { planRepairs } from '../../src/clients/repairs.ts'
+import {
+  aMachine,
+  byId,
+  type Disk,
+  key,
+  obstaclesOn,
+  planOn,
+  type Setup,
+  text,
+  textsOf,
+  written,
+} from './support.ts'
+
+/** In a provider table only keys that are known to be harmless stay next to the key of auth.json. */
+
+const codex = byId('codex')
+const ours = { ownRoots: ['https://gw.example/v1'] }
+const oldCatalog = 'model_catalog_url = "https://old.example/models"'
+const oauth = 'gateway_oauth = { authorization_url = "https://old.example/a" }'
+
+const aTable = (more: string, id = 'gateway', url = 'https://gw.example/v1') =>
+  `[model_providers.${id}]\nname = "Mine"\nbase_url = "${url}"\nwire_api = "responses"\nrequires_openai_auth = true\n${more}\n`
+
+const aHome = (config: string, files: Disk = {}): Disk => ({
+  '.codex/auth.json': JSON.stringify({ OPENAI_API_KEY: key }),
+  '.codex/config.toml': `model_provider = "gateway"\nopenai_base_url = "https://gw.example/v1"\n${config}`,
+  ...files,
+})
+
+function setUp(disk: Disk, setup: Setup = {}) {
+  const { obstacles, edits, machine } = planOn(codex, disk, setup)
+  const codes = obstacles.map(({ code }) => code)
+  return { obstacles, codes, after: written(disk, machine, edits), edits }
+}
+
+function tableOf(disk: Disk, id = 'gateway') {
+  const config = textsOf(codex, aMachine(), disk).find(({ role }) => role === 'config')
+  const providers = parse(text(config?.bytes))['model_providers']
+  return (providers as Record<string, Record<string, unknown>>)[id]
+}
+
+describe('our table', () => {
+  test.each([
+    ['model_catalog_url', oldCatalog],
+    ['gateway_oauth', oauth],
+    ['gateway_oauth', '[model_providers.gateway.gateway_oauth.delivery]\nkind = "header"'],
+    ['aws', 'aws = { region = "x" }'],
+    ['project_id', 'project_id = "p"'],
+    ['a_key_of_tomorrow', 'a_key_of_tomorrow = true'],
+  ])('a setup removes %s without a question', (name, line) => {
+    const { obstacles, after } = setUp(aHome(aTable(line)))
+    const [found, ...more] = obstacles.filter(({ code }) => code === 'codex-provider-setting')
+    expect(more).toEqual([])
+    expect(found).toMatchObject({
+      weight: 'blocks',
+      message: expect.stringContaining(name),
+      place: '/home/ada/.codex/config.toml:8',
+    })
+    expect(found?.needsConsent).toBeUndefined()
+    expect(tableOf(after)).not.toHaveProperty(name)
+    expect(setUp(after).codes).toEqual([])
+    expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])
+  })
+
+  test('several are reported once, and undone together with the address', () => {
+    const { codes, edits } = setUp(aHome(aTable(`${oldCatalog}\n${oauth}`)))
+    expect(codes).toEqual(['codex-provider-setting'])
+    const removed = edits[1]!.changes.filter(({ value }) => value === undefined)
+    expect(removed.map(({ path }) => path.at(-1))).toEqual(['model_catalog_url', 'gateway_oauth'])
+    expect(removed.every(({ isBound }) => isBound)).toBe(true)
+  })
+
+  test.each([
+    'supports_websockets = false',
+    'query_params = { tenant = "a" }',
+    'http_headers = { x-team = "a" }',
+    'env_http_headers = { x-team = "TEAM" }',
+    'request_max_retries = 1\nstream_max_retries = 1',
+    'stream_idle_timeout_ms = 1\nwebsocket_connect_timeout_ms = 1',
+    'capabilities = { remote_compaction = "v2" }\nsupports_standalone_web_search = true',
+    'env_key_instructions = "x"',
+  ])('%s stays', (line) => {
+    const { codes, after } = setUp(aHome(aTable(line)))
+    expect(codes).toEqual([])
+    expect(tableOf(after)).toMatchObject(parse(line))
+  })
+
+  test('what describes an earlier gateway goes with its address', () => {
+    const lines = 'env_http_headers = { x = "OLD_KEY" }\nsupports_standalone_web_search = true'
+    const { obstacles, after } = setUp(aHome(aTable(lines, 'gateway', 'https://old.example/v1')))
+    expect(obstacles).toContainEqual(
+      expect.objectContaining({
+        code: 'codex-provider-setting',
+        message: expect.stringMatching('env_http_headers, supports_standalone_web_search'),
+      }),
+    )
+    expect(tableOf(after)).not.toHaveProperty('env_http_headers')
+    expect(tableOf(after)).not.toHaveProperty('supports_standalone_web_search')
+  })
+
+  test('a name with which Codex sends no key is replaced', () => {
+    const table = aTable('').replace('"Mine"', '"Amazon Bedrock"')
+    const { codes, after } = setUp(aHome(table))
+    expect(codes).toEqual(['codex-provider-setting'])
+    expect(tableOf(after)).toMatchObject({ name: 'Gateway' })
+  })
+
+  test('also where the key is in a header', () => {
+    const { codes, after } = setUp(aHome(aTable(oldCatalog)), {
+      choice: { keyHeader: 'x-api-key' },
+    })
+    expect(codes).toContain('codex-provider-setting')
+    expect(tableOf(after)).not.toHaveProperty('model_catalog_url')
+  })
+
+  test('status and doctor report it, and the repair removes it', () => {
+    const disk = aHome(aTable(oldCatalog))
+    const found = obstaclesOn(codex, disk, aMachine(), ours)
+    expect(found).toMatchObject([{ code: 'codex-provider-setting', weight: 'blocks' }])
+    expect(found[0]?.needsConsent).toBeUndefined()
+    const edits = planRepairs(codex, textsOf(codex, aMachine(), disk), [found[0]!.repair!])
+    expect(tableOf(written(disk, aMachine(), edits))).not.toHaveProperty('model_catalog_url')
+    // What repoint has not set up is left to its owner.
+    expect(obstaclesOn(codex, disk)).toEqual([])
+  })
+})
+
+describe('files that a setup does not write', () => {
+  const places = [
+    '/home/ada/.codex/x.config.toml',
+    '/etc/codex/config.toml',
+    '/etc/codex/managed_config.toml',
+  ]
+
+  test.each(places)('a harmful key of our table in %s stops a setup', (path) => {
+    const disk = aHome(aTable(''), { [path]: `[model_providers.gateway]\n${oldCatalog}\n` })
+    const expected = expect.objectContaining({
+      code: 'codex-key-elsewhere',
+      weight: 'blocks',
+      place: `${path}:2`,
+      message: expect.stringContaining('model_catalog_url'),
+    })
+    const { obstacles } = setUp(disk)
+    expect(obstacles).toContainEqual(expected)
+    expect(obstacles.find(({ code }) => code === 'codex-key-elsewhere')?.repair).toBeUndefined()
+    expect(obstaclesOn(codex, disk, aMachine(), ours)).toContainEqual(expected)
+  })
+
+  test('so does one of the table of the provider of OpenAI', () => {
+    const profile = '[model_providers.openai]\nmodel_catalog_url = "https://chatgpt.com/x"\n'
+    const { codes } = setUp(aHome(aTable(''), { '.codex/x.config.toml': profile }))
+    expect(codes).toContain('codex-key-elsewhere')
+  })
+})
+
+describe('another table at the same gateway', () => {
+  const aside = expect.objectContaining({ env_key: 'REPOINT_SET_ASIDE' })
+  // With web sockets it is no table of an earlier setup.
+  const other = (more: string) => aTable(`supports_websockets = true\n${more}`, 'other')
+
+  test('is set aside for a harmful key, in config.toml or in a profile', () => {
+    for (const disk of [
+      aHome(aTable('') + other(oldCatalog)),
+      aHome(aTable('') + other(''), {
+        '.codex/x.config.toml': `[model_providers.other]\n${oldCatalog}\n`,
+      }),
+    ]) {
+      expect(obstaclesOn(codex, disk, aMachine(), ours)).toMatchObject([
+        { code: 'codex-other-provider', message: expect.stringContaining('model_catalog_url') },
+      ])
+      const { codes, after } = setUp(disk)
+      expect(codes).toEqual(['codex-other-provider'])
+      expect(tableOf(after, 'other')).toEqual(aside)
+      expect(setUp(after).codes).toEqual([])
+      expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])
+    }
+  })
+
+  test('is left alone with harmless keys', () => {
+    expect(setUp(aHome(aTable('') + other('stream_max_retries = 1'))).codes).toEqual([])
+  })
+
+  test('that an earlier setup wrote is removed, whatever is in it', () => {
+    const former = aTable(`supports_websockets = false\n${oldCatalog}`, 'former')
+    const { codes, after } = setUp(aHome(aTable('') + former))
+    expect(codes).toEqual(['codex-former-provider'])
+    expect(tableOf(after, 'former')).toBeUndefined()
+  })
+
+  test('with a token of its own is left alone', () => {
+    const table = other(oauth).replace('requires_openai_auth = true\n', '')
+    expect(setUp(aHome(aTable('') + table)).codes).toEqual([])
+  })
+})
+
+describe('one run', () => {
+  const providerOf = (disk: Disk) => {
+    const { choice } = planOn(codex, {})
+    const asked = { args: [], folder: '/home/ada/run', env: {} }
+    const { args } = codex.forOneRun!(textsOf(codex, aMachine(), disk), choice, asked)
+    return args.find((arg) => arg.startsWith('model_provider='))
+  }
+
+  test('keeps the id of a table with harmless keys alone', () => {
+    const disk = aHome(aTable('stream_max_retries = 1'), { '.codex/x.config.toml': 'model = "y"' })
+    expect(providerOf(disk)).toBe('model_provider="gateway"')
+  })
+
+  test.each([
+    ['config.toml', aHome(aTable(oldCatalog))],
+    ...['/home/ada/.codex/x.config.toml', '/etc/codex/config.toml'].map((path): [string, Disk] => [
+      path,
+      aHome(aTable(''), { [path]: `[model_providers.gateway]\n${oldCatalog}\n` }),
+    ]),
+  ])('uses an id of its own for a harmful key in %s', (_, disk) => {
+    expect(providerOf(disk)).toBe('model_provider="repoint-run"')
+  })
+})
+
+test.each(['gcp', 'amazon-bedrock-runtime'])('%s is an id of Codex', (id) => {
+  const found = obstaclesOn(codex, aHome(aTable('') + aTable('', id)))
+  expect(found).toMatchObject([{ code: 'codex-reserved-provider' }])
+  const settings = `[model_providers.${id}]\nhttp_headers = { x = "y" }\n`
+  expect(obstaclesOn(codex, aHome(aTable('') + settings))).toEqual([])
+})

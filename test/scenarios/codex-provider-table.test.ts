@@ -1,0 +1,132 @@
+import { chmodSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+/** Settings in Codex's provider table that would send the key elsewhere: every command removes or refuses them. */
+
+const key = 'sk-canary-table-8293a4b5c6d7e8f9'
+const config = '.codex/config.toml'
+const harmful = 'model_catalog_url = "https://old.example/models?token=sk-canary-old-1a2b3c4d"'
+
+let gateway: Gateway
+let other: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key })
+  other = await startGateway({ port: 0, key })
+})
+afterAll(async () => {
+  await gateway.close()
+  await other.close()
+})
+
+async function repoint(home: Home, line: string, url = gateway.url) {
+  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: url }
+  const said = await runHere(home, line.split(' '), env)
+  for (const secret of [key, 'sk-canary-old']) expect(said.text).not.toContain(secret)
+  return said
+}
+
+/** Set up for `one`, while `two` is remembered, and then somebody adds the setting. */
+async function aHomeWithSetting(): Promise<Home> {
+  const home = aHome()
+  await repoint(home, 'codex --yes --name two', other.url)
+  await repoint(home, 'codex --yes --name one')
+  const table = '[model_providers.gateway]\n'
+  home.put(config, home.text(config).replace(table, `${table}${harmful} # mine\n`))
+  expect(home.text(config)).toContain(harmful)
+  return home
+}
+
+test.each(['codex --yes', 'setup codex --yes'])(
+  '%s removes it without a question and reports it, and a rollback restores every byte',
+  async (line) => {
+    const home = await aHomeWithSetting()
+    const before = home.snapshot()
+    const { status, json } = await repoint(home, line)
+    expect(status).toBe(0)
+    const removed = expect.arrayContaining(['- model_providers.gateway.model_catalog_url'])
+    expect(json).toMatchObject({
+      files: expect.arrayContaining([expect.objectContaining({ changes: removed })]),
+    })
+    expect(home.text(config)).not.toContain('model_catalog_url')
+    expect((await repoint(home, line)).json).toMatchObject({ changed: false })
+
+    await repoint(home, 'rollback')
+    expect(home.snapshot()[config]).toEqual(before[config])
+    await repoint(home, 'rollback --redo')
+    expect(home.text(config)).not.toContain('model_catalog_url')
+  },
+)
+
+test.each(['key --yes', 'use two --yes', 'doctor codex --fix --no-verify'])(
+  '%s removes it; status and doctor report it before',
+  async (line) => {
+    const home = await aHomeWithSetting()
+    expect((await repoint(home, 'doctor codex --no-verify')).text).toContain('provider-setting')
+    const status = await repoint(home, 'status codex --exit-code')
+    expect(status.text).toContain('model_catalog_url')
+    expect(status.status).not.toBe(0)
+
+    await repoint(home, line)
+    expect(home.text(config)).not.toContain('model_catalog_url')
+    expect((await repoint(home, 'status codex --exit-code')).status).toBe(0)
+  },
+)
+
+test('an earlier table by hand under our id loses it, and gets it back by a rollback', async () => {
+  const home = aHome({
+    [config]: `model_provider = "gateway"\n[model_providers.gateway]\nname = "Old"\nbase_url = "https://old.example/v1"\nwire_api = "responses"\nrequires_openai_auth = true\n${harmful}\n`,
+  })
+  const before = home.snapshot()
+  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+  const { stdout } = await runCli(home, ['codex', '--yes'], { env })
+  const reported = stdout.split('\n').filter((line) => line.includes('model_catalog_url in'))
+  expect(reported).toHaveLength(1)
+  expect(home.text(config)).not.toContain('old.example')
+  await repoint(home, 'rollback')
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('a rollback that keeps a later address does not restore the setting next to it', async () => {
+  const home = await aHomeWithSetting()
+  await repoint(home, 'codex --yes')
+  const text = home.text(config)
+  home.put(config, text.replaceAll(gateway.url, 'https://later.example'))
+  await repoint(home, 'rollback')
+  expect(home.text(config)).toContain('later.example')
+  expect(home.text(config)).not.toContain('model_catalog_url')
+})
+
+test('a profile with the setting is refused, and named by status and doctor', async () => {
+  const home = aHome()
+  await repoint(home, 'codex --yes')
+  home.put('.codex/x.config.toml', `[model_providers.gateway]\n${harmful}\n`)
+  const before = home.snapshot()
+  const { status, json, text } = await repoint(home, 'codex --yes')
+  expect(status).toBe(8)
+  expect(json).toMatchObject({ error: { code: 'config-conflict', filesChanged: false } })
+  expect(text).toContain('x.config.toml:2')
+  expect(home.snapshot()).toEqual(before)
+  for (const line of ['doctor codex --no-verify', 'status codex'])
+    expect((await repoint(home, line)).text).toContain('x.config.toml:2')
+})
+
+test('run uses a provider id without the setting', async () => {
+  const home = await aHomeWithSetting()
+  home.put('bin/codex', `#!${process.execPath}\nconsole.log(JSON.stringify(process.argv))\n`)
+  chmodSync(home.at('bin/codex'), 0o755)
+  const PATH = `${home.at('bin')}:${process.env['PATH']}`
+  const provider = async () => {
+    const { stdout } = await runCli(home, ['run', 'two', '--', 'codex'], { env: { PATH } })
+    return /model_provider=\\"([\w-]+)/.exec(stdout)?.[1]
+  }
+  expect(await provider()).toBe('repoint-run')
+
+  home.put(config, home.text(config).replace(`${harmful} # mine\n`, ''))
+  expect(await provider()).toBe('gateway')
+  home.put('.codex/x.config.toml', `[model_providers.gateway]\n${harmful}\n`)
+  expect(await provider()).toBe('repoint-run')
+})
