@@ -5,8 +5,9 @@ import { expect, test } from 'vitest'
 /** What each part of src may import, as docs/architecture.md draws it; `ground` is for all of them. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': ['commands', 'clients'],
-  commands: ['clients', 'transaction', 'edits', 'gateway', 'serve'],
+  commands: ['clients', 'state', 'transaction', 'edits', 'gateway', 'serve'],
   clients: ['edits', 'gateway'],
+  state: ['transaction', 'gateway'],
   transaction: ['edits'],
   gateway: [],
   edits: [],

@@ -9,6 +9,7 @@ import {
 } from '@commander-js/extra-typings'
 import { rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
+import { keyOnCommandLine } from '../gateway/input/key.ts'
 import { isPlainName } from '../gateway/models/catalog.ts'
 import { beginsLikeKey, looksLikeKey } from '../text.ts'
 import type { Session } from './screen/session.ts'
@@ -237,14 +238,4 @@ export function asUsageError(
 export function refuseKeys(command: CommandUnknownOpts): void {
   const { key, apiKey } = command.opts()
   if (key !== undefined || apiKey !== undefined) throw keyOnCommandLine()
-}
-
-/** A key in the arguments is refused before anything is done with it. */
-export function keyOnCommandLine(): UserError {
-  return new UserError({
-    code: 'usage',
-    message:
-      'A key on the command line is not accepted: other users see it in the process list, and it stays in the shell history',
-    hint: 'Use --key-stdin, --key-file PATH, --key-env NAME, or REPOINT_API_KEY.',
-  })
 }

@@ -14,13 +14,13 @@ import { type ImportLink, readImportLink, shownLink } from '../gateway/input/lin
 import { assumedRoots } from '../gateway/roots.ts'
 import type { Gateway, GatewayAccess, Roots } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
+import { caFileFor, hideHeaders, savedRoots } from '../state/find-gateways.ts'
+import { knownGateway } from '../state/save-gateway.ts'
 import { isImportLink } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import type { GatewayFlags, SetupFlags } from './command.ts'
 import { openAuthorities, settingsNow } from './inventory/client-files.ts'
 import { gatewayOf, isAtOwnRoot, runsOf } from './inventory/client-state.ts'
-import { knownGateway } from './inventory/remember-gateway.ts'
-import { caFileFor, hideHeaders, savedRoots } from './inventory/saved-gateways.ts'
 import { wrapLine } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
 
@@ -100,11 +100,11 @@ export async function findGateway(
 
   const name = flags.name ?? known.name
   const found = { baseUrl: address.value, key: key.value, name }
-  const before = { ...knownGateway(session, found), ...compact(known) }
+  const before = { ...knownGateway(session.platform, found), ...compact(known) }
   const headers = withAsked(before.headers ?? [], asked)
   hideHeaders(session, headers)
   const query = withAsked(before.query ?? [], address.query ?? [])
-  const caFile = caFileFor(session, address.value, flags.caFile ?? known.caFile)
+  const caFile = caFileFor(session.platform, address.value, flags.caFile ?? known.caFile)
 
   return {
     access: accessTo(session, {
@@ -180,7 +180,7 @@ function rootsAt(
   // An address with a query comes whole out of an instruction: its path is that of the routes.
   const isExact = known.query?.length !== 0 && new URL(baseUrl).pathname !== '/'
   const assumed = isExact ? { chat: baseUrl, messages: baseUrl } : assumedRoots(baseUrl)
-  const roots = known.roots ?? savedRoots(session, baseUrl) ?? assumed
+  const roots = known.roots ?? savedRoots(session.platform, baseUrl) ?? assumed
   if (messagesUrl === undefined) return roots
 
   const messages = messagesRootIn(messagesUrl, { allowHttp })

@@ -2,15 +2,16 @@ import { Command, Option } from '@commander-js/extra-typings'
 import { loadClients, rows } from '../clients/list.ts'
 import { ifPossible, resultOf, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
-import { readFolders, removeFolders, type SavedFolder } from '../transaction/folders.ts'
+import { savedGateway, savedGateways } from '../state/find-gateways.ts'
+import { readFolders, removeFolders, type SavedFolder } from '../state/folders.ts'
+import { changeGateways, removeGateways, type SavedGateway } from '../state/gateways.ts'
+import { removeModels } from '../state/model-cache.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
-import { changeGateways, removeGateways, type SavedGateway } from '../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, positiveInteger } from './command.ts'
 import { shownFolder } from './gateways/by-folder.ts'
 import { readClientFiles } from './inventory/client-files.ts'
 import { clientsNow, usersOf } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
-import { savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {
@@ -76,9 +77,11 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
       },
     )
     if (isRuns) applyForget(platform, plan)
-    if (all) removeFolders(platform)
-    if (all) removeGateways(platform)
-    else if (name !== undefined)
+    if (all) {
+      removeFolders(platform)
+      removeGateways(platform)
+      removeModels(platform)
+    } else if (name !== undefined)
       changeGateways(platform, (known) => known.filter((one) => one.name !== name))
     session.say('Forgotten.')
   } else session.say(isNothing ? 'There is nothing to forget.' : 'Dry run: nothing was changed.')

@@ -1,12 +1,17 @@
-import type { Client } from '../clients/client.ts'
+import { type Client, protocolOf } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
+import {
+  nameOf,
+  savedChoices,
+  savedGateway,
+  savedGatewaysIfReadable,
+} from '../state/find-gateways.ts'
 import { noFlags, oneOfEachFamily, problemOfTwins } from './command.ts'
 import type { Preset } from './find-gateway.ts'
 import { accessToSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
 import { isInstalled, versionOf } from './inventory/client-program.ts'
-import { nameOf, savedChoices, savedGateway, savedGateways } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 
@@ -76,11 +81,12 @@ async function askClients(session: Session): Promise<readonly string[]> {
 /** A remembered gateway, where there is one and the environment does not name another. */
 async function askSaved(session: Session): Promise<Preset> {
   const { env } = session.platform.machine
-  const all = env['REPOINT_BASE_URL'] || env['REPOINT_API_KEY'] ? [] : savedGateways(session)
+  const all =
+    env['REPOINT_BASE_URL'] || env['REPOINT_API_KEY'] ? [] : savedGatewaysIfReadable(session)
   if (all.length === 0) return {}
 
   const other = { value: '', name: 'another gateway' }
-  const choices = [...savedChoices(session, all), other]
+  const choices = [...savedChoices(session.platform, all), other]
   const name = await session.platform.ask.search({ message: 'Which gateway?', choices })
   if (name === '') return {}
   const saved = savedGateway(session, name)
@@ -101,6 +107,6 @@ function pointsAt(session: Session, client: Client): string {
   if (root === undefined) return isInstalled(session, client) ? ', its own service' : ''
 
   const host = URL.canParse(root) ? new URL(root).host : root
-  const name = nameOf(session, client, settings) ?? host
+  const name = nameOf(session, protocolOf(client, settings), settings) ?? host
   return `, gateway ${name}${name === host ? '' : ` (${host})`}`
 }

@@ -4,7 +4,8 @@ import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { rootsOf } from '../gateway/roots.ts'
 import type { Gateway, Roots } from '../gateway/types.ts'
-import type { SavedGateway } from '../transaction/gateways.ts'
+import { savedGateway } from '../state/find-gateways.ts'
+import type { SavedGateway } from '../state/gateways.ts'
 import {
   clientsArgument,
   commandOf,
@@ -20,7 +21,6 @@ import {
   type SetUpClient,
   whyNotSetUp,
 } from './inventory/client-state.ts'
-import { savedGateway } from './inventory/saved-gateways.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
 

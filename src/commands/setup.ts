@@ -7,6 +7,8 @@ import { resultOf, UserError } from '../errors.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
+import { saveModels } from '../state/model-cache.ts'
+import { saveGateway } from '../state/save-gateway.ts'
 import { applyPlan, checkTargets, recordAsMeant } from '../transaction/apply.ts'
 import type { Applied, Runs } from '../transaction/record.ts'
 import { rootNotice } from '../transaction/target.ts'
@@ -27,8 +29,6 @@ import {
   stopLeftRunning,
 } from './inventory/client-program.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
-import { rememberModels } from './inventory/model-cache.ts'
-import { asNewest, rememberGateway, sayNotRemembered } from './inventory/remember-gateway.ts'
 import type { Tried } from './inventory/try-client.ts'
 import { changedSince } from './inventory/written.ts'
 import type { Session } from './screen/session.ts'
@@ -94,6 +94,7 @@ export async function setup(
   request: SetupRequest,
   runs = begin(session),
 ): Promise<number> {
+  const { platform } = session
   const { flags } = request
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
@@ -142,14 +143,14 @@ export async function setup(
 
   acceptWhatIsKept(run, plan)
   const misread: UserError[] = []
-  const applied = applyPlan(session.platform, plan, {
-    remember: isLeftToClients ? undefined : asNewest(session, used),
+  const applied = applyPlan(platform, plan, {
     readBack: () => misread.push(...misreadAfter(session, drafts, access)),
+    lastStep: isLeftToClients ? undefined : (locked) => saveGateway(platform, used, locked),
   })
   session.noteApplied(applied)
+  session.warn(...applied.notices)
   if (misread[0] !== undefined) throw misread[0]
-  if (catalog !== undefined) rememberModels(session, catalog)
-  if (applied.notRemembered) sayNotRemembered(session, applied.notRemembered)
+  if (catalog !== undefined) saveModels(platform, catalog)
 
   const changed = clients.filter(({ id }) =>
     applied.files.some(({ client, action }) => client === id && action !== 'unchanged'),
@@ -167,7 +168,7 @@ export async function setup(
     throw error
   }
 
-  if (isLeftToClients) rememberGateway(session, used)
+  if (isLeftToClients) session.warn(...saveGateway(platform, used))
   const advice = clients.map(({ restartAdvice }) => restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
   const running = session.isJson ? [] : await adviceForRunning(session, changed)

@@ -8,8 +8,9 @@ import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { headerDocument, shownHeader } from '../gateway/input/header.ts'
 import { shownQuery } from '../gateway/input/query.ts'
 import { assumedRoots, rootOf, shownRoot } from '../gateway/roots.ts'
+import { savedGateway, savedRoots } from '../state/find-gateways.ts'
+import type { SavedFolder } from '../state/folders.ts'
 import { maskSecret } from '../text.ts'
-import type { SavedFolder } from '../transaction/folders.ts'
 import type { Runs } from '../transaction/record.ts'
 import { checkFiles, failedCheck } from './checks/client-checks.ts'
 import { type ExaminedClient, showClients } from './checks/show.ts'
@@ -24,7 +25,6 @@ import {
 } from './inventory/client-state.ts'
 import { driftOf, type Expected, leftAt } from './inventory/drift.ts'
 import { runsIfReadable } from './inventory/history.ts'
-import { savedGateway, savedRoots } from './inventory/saved-gateways.ts'
 import { wslNotice } from './inventory/wsl.ts'
 import type { Session } from './screen/session.ts'
 
@@ -175,7 +175,7 @@ function gatewayNamed(session: Session, text: string): Expected {
   const isAddress = /[:/]/.test(text)
   if (isAddress) {
     const { baseUrl } = normaliseBaseUrl(text, { allowHttp: true })
-    return { baseUrl, roots: savedRoots(session, baseUrl) ?? assumedRoots(baseUrl) }
+    return { baseUrl, roots: savedRoots(session.platform, baseUrl) ?? assumedRoots(baseUrl) }
   }
   const gateway = savedGateway(session, text)
   const { baseUrl, roots } = gateway

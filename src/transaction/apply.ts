@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
-import { resultOf, UserError } from '../errors.ts'
+import { UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import type { FileStatus } from '../platform/platform.ts'
 import {
@@ -17,13 +17,6 @@ import {
   toldAt,
   withFilesState,
 } from './files.ts'
-import {
-  changeGateways,
-  changeLocked,
-  type GatewaysChange,
-  settleGateways,
-  stageGateways,
-} from './gateways.ts'
 import { withLock } from './lock.ts'
 import {
   type Applied,
@@ -64,54 +57,40 @@ interface Change {
   readonly mode: number
 }
 
-/** What goes along with a plan, under the same lock. */
-interface AlongWithPlan {
+interface ApplyOptions {
   readonly restoring?: Restoring
-  /** The list of remembered gateways changes with the files; what is wrong with it stops no run. */
-  readonly remember?: GatewaysChange | undefined
-  /** Called once the files are switched, before another run can switch them again. */
+  /** Reads the files back, under the lock, so that no other run can change them first. */
   readonly readBack?: () => void
+  /**
+   * The last step, after the commit. It reports its failures as notices, so it fails no run. It gets
+   * `locked` if it runs under the lock; a run that changes no file takes no lock.
+   */
+  readonly lastStep?: ((locked?: StatePaths) => readonly Notice[]) | undefined
 }
 
 /**
- * Carries out a plan: all of its files switch, or none. docs/transaction.md tells how.
+ * Carries out a plan: all of its files switch, or none. docs/transaction.md has the steps.
  *
  * @throws UserError `locked`, `changed-underneath`, `config-conflict`, `not-permitted`, `disk-full`,
- *   `io-failed`; its `files` says how things stand
+ *   `io-failed`; its `files` is the state of the files
  */
-export function applyPlan(world: World, given: Plan, along: AlongWithPlan = {}): Applied {
+export function applyPlan(world: World, given: Plan, options: ApplyOptions = {}): Applied {
   const plan = withAbsolutePaths(world, given)
-  const { restoring, remember, readBack } = along
-  if (plan.edits.every(isUnchanged)) {
-    const failure = remember && failureOf(() => changeGateways(world, remember))
-    return asApplied(plan, undefined, failure)
-  }
+  const { restoring, readBack, lastStep } = options
+  if (plan.edits.every(isUnchanged)) return asApplied(plan, undefined, lastStep?.())
 
   const paths = openState(world)
   return withLock(world, paths, () => {
     restore(world, paths)
     const changes = findChanges(world, paths, plan, restoring)
-    if (changes.length === 0) {
-      const failure = remember && failureOf(() => changeLocked(world, paths, remember))
-      return asApplied(plan, undefined, failure)
-    }
+    if (changes.length === 0) return asApplied(plan, undefined, lastStep?.(paths))
 
     const document = composeDocument(world, paths, plan, changes, restoring)
-    const list = remember && { run: document.run.id, change: remember }
-    const unstaged = list && failureOf(() => stageGateways(world, paths, list))
     switchAll(world, paths, document, changes)
-
-    const unlisted = unstaged ?? failureOf(() => settleGateways(world, paths))
     readBack?.()
     prune(world, paths)
-    return asApplied(plan, document.run, unlisted)
+    return asApplied(plan, document.run, lastStep?.(paths))
   })
-}
-
-/** Why the list could not change: it is told, and stops no run. */
-function failureOf(work: () => void): UserError | undefined {
-  const result = resultOf(work)
-  return result instanceof UserError ? result : undefined
 }
 
 /**
@@ -512,11 +491,11 @@ function modeAfter(
 function asApplied(
   plan: Plan,
   run: RunRecord | undefined,
-  notRemembered: UserError | undefined,
+  notices: readonly Notice[] = [],
 ): Applied {
   return {
     run,
-    notRemembered,
+    notices,
     files: plan.edits.map((edit) => {
       const recorded = run?.files.find(({ path }) => path === edit.path)
       const note = recorded && noteOn(recorded, run?.undoes !== undefined)

@@ -157,6 +157,9 @@ function shownHolder(holder: LockHolder | 'unknown' | undefined, { processes }: 
   return `: process ${holder.pid}${where}`
 }
 
+/** New versions of lists, before their renames. A running process may still need a recent one. */
+const unfinishedNames = /^(models\.txt\.\d+|(gateways|folders)-new\.json)$/
+
 /** Removes what runs left that were killed: the lock of a dead one, and what they were making. */
 export function sweep(world: World, paths: StatePaths): void {
   const { files, clock } = world
@@ -167,7 +170,7 @@ export function sweep(world: World, paths: StatePaths): void {
     for (const name of files.readdir(paths.folder)) {
       const path = paths.named(name)
       if (name === 'lock') clearIfDead(world, paths)
-      if (/^models\.txt\.\d+$/.test(name) && isOld(path)) files.unlink(path)
+      if (unfinishedNames.test(name) && isOld(path)) files.unlink(path)
       if (!/^lock-\d+-[0-9a-f]{12}$/.test(name)) continue
 
       const holder = holderOf(files.readdir(path)[0] ?? '')

@@ -1,5 +1,5 @@
 import type { FileAction, FileEdit, KeyPath, Plan } from '../edits/plan.ts'
-import type { UserError } from '../errors.ts'
+import type { Notice } from '../notice.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sha256Of } from './files.ts'
 
@@ -70,8 +70,7 @@ export interface FileVersion {
 export interface Applied {
   /** Absent when every file was already as planned: nothing is recorded then. */
   readonly run: RunRecord | undefined
-  /** Why the list of gateways did not change with the files. */
-  readonly notRemembered: UserError | undefined
+  readonly notices: readonly Notice[]
   readonly files: readonly FileOutcome[]
 }
 

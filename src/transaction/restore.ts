@@ -14,7 +14,6 @@ import {
   unlessGone,
   withFilesState,
 } from './files.ts'
-import { settleGateways } from './gateways.ts'
 import { sweep, withLock } from './lock.ts'
 import {
   type FileVersion,
@@ -66,7 +65,7 @@ export function settle(world: World): Settled | undefined {
 
 function isUnsettled({ files, machine }: World, paths: StatePaths): boolean {
   return toldAt(machine, paths.folder, () => {
-    return [paths.journal, paths.draft, paths.newGateways].some((path) => isThere(files, path))
+    return [paths.journal, paths.draft].some((path) => isThere(files, path))
   })
 }
 
@@ -75,9 +74,7 @@ function isUnsettled({ files, machine }: World, paths: StatePaths): boolean {
  * next start after a crash come here alike. Needs the lock.
  */
 export function restore(world: World, paths: StatePaths): Settled | undefined {
-  const settled = restoreJournal(world, paths) ?? discardDraft(world, paths)
-  settleGateways(world, paths)
-  return settled
+  return restoreJournal(world, paths) ?? discardDraft(world, paths)
 }
 
 /** Whoever has only a draft has switched nothing: what it names beside the targets goes. */

@@ -78,8 +78,11 @@ async function sweep(
     if (scene.isUnsettled()) unfinished++
     problems.push(...scene.problems().map((problem) => `${place}, ${calls[at - 1]}: ${problem}`))
   })
-  console.log(`${name}, ${args[0]}: ${points.length} kills, ${unfinished} left a run unfinished`)
-  return { problems, unfinished }
+  const unsaved = lanes[0].unsaved + lanes[1].unsaved
+  console.log(
+    `${name}, ${args[0]}: ${points.length} kills, ${unfinished} left a run unfinished, ${unsaved} a gateway unsaved`,
+  )
+  return { problems, unfinished, unsaved }
 }
 
 // Between two changes every state on the disk is the same. The files of the others switch by the same
@@ -93,8 +96,9 @@ describe.each(
 )('SIGKILL, $name, at $which', ({ name, least, points }) => {
   const client = clientOf(name)
   test('of a setup: all old or all new', async () => {
-    const { problems, unfinished } = await sweep(name, setupOf(client), [], points())
+    const { problems, unfinished, unsaved } = await sweep(name, setupOf(client), [], points())
     expect(problems).toEqual([])
+    if (name in severalForms) expect(unsaved).toBeGreaterThan(0)
     expect(unfinished).toBeGreaterThan(least)
   })
 

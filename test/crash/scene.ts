@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { familyRows, loadClients } from '../../src/clients/list.ts'
 import { UserError } from '../../src/errors.ts'
+import { readGateways } from '../../src/state/gateways.ts'
 import { settle } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
@@ -100,6 +101,10 @@ export class Scene {
   readonly #runsBefore: number
   readonly #old: Snapshot
   #new: Snapshot = {}
+  readonly #oldGateways: string
+  #newGateways = ''
+  /** How often a run was committed without its gateway in the list. */
+  unsaved = 0
 
   private constructor(home: Home) {
     this.home = home
@@ -107,6 +112,7 @@ export class Scene {
     cpSync(home.path, this.#saved, { recursive: true, verbatimSymlinks: true })
     this.#runsBefore = listRuns(worldIn(home)).runs.length
     this.#old = home.snapshot()
+    this.#oldGateways = gatewaysIn(home)
   }
 
   /** @param before commands that have been run to their ends already */
@@ -132,6 +138,7 @@ export class Scene {
   /** Remembers what stands there now as where the command leads. */
   learnEnd(): void {
     this.#new = this.home.snapshot()
+    this.#newGateways = gatewaysIn(this.home)
   }
 
   reset(): void {
@@ -164,6 +171,11 @@ export class Scene {
         return [...found, `neither old nor new: ${JSON.stringify(now)}`]
       const { runs, damaged } = listRuns(world)
       if (damaged.length > 0) found.push('a record is damaged')
+      // A run saves its gateway after the commit. A kill in between loses the name alone.
+      const gateways = gatewaysIn(this.home)
+      const isSaved = isNew && gateways === this.#newGateways
+      if (isNew && !isSaved) this.unsaved++
+      if (gateways !== this.#oldGateways && !isSaved) found.push('the list of gateways is wrong')
       if (runs.length !== this.#runsBefore + (isNew ? 1 : 0)) found.push(`${runs.length} runs`)
       if (this.isUnsettled()) found.push('not settled')
       found.push(...secretProblems(this.home))
@@ -207,6 +219,10 @@ const secretNames = new Set([
       .map(({ path }) => basename(path)),
   ),
 ])
+
+function gatewaysIn(home: Home): string {
+  return JSON.stringify(readGateways(worldIn(home)))
+}
 
 /** The key stands in no file that others can read, and in no record. */
 export function secretProblems(home: Home): string[] {

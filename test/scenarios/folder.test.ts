@@ -126,7 +126,7 @@ describe('repoint folder', () => {
     const refused = await runInProcess(home, ['run', '--by-folder', '--', 'codex'])
     expect(refused).toMatchObject({
       status: 8,
-      stderr: expect.stringContaining('remembered folders'),
+      stderr: expect.stringContaining('folders.json'),
     })
     expect((await runHere(home, ['status'])).json['warnings']).toMatchObject([
       { code: 'record-damaged' },

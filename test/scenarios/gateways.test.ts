@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -23,8 +23,6 @@ function setUp(home: Home, { url, key }: Gateway, ...args: string[]) {
     env: { REPOINT_API_KEY: key },
   })
 }
-
-const code = (text: string) => expect.objectContaining({ code: text })
 
 async function gateways(home: Home, ...args: string[]) {
   const { status, stdout, json } = await runInProcess(home, ['gateways', '--json', ...args])
@@ -83,6 +81,18 @@ describe('a setup remembers its gateway', () => {
     expect(await gateways(home)).toMatchObject({ list: [] })
   })
 
+  test('saving a gateway is no change of a second run', async () => {
+    const home = aHome()
+    await setUp(home, one, 'codex')
+    const runs = () => home.everything().filter((name) => /run-.*\.json$/.test(name))
+    const before = runs()
+    rmSync(home.at(list))
+    const { json } = await setUp(home, one, 'codex')
+    expect(json).toMatchObject({ changed: false, run: null })
+    expect(runs()).toEqual(before)
+    expect(JSON.parse(home.text(list))).toMatchObject({ gateways: [{ baseUrl: one.url }] })
+  })
+
   test('a name that another address has is refused before anything is asked or changed', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'work')
@@ -108,15 +118,17 @@ describe('a setup remembers its gateway', () => {
     },
   )
 
-  test('a list that cannot be written is said, and the setup stands', async () => {
+  test.each([[[]], [['--name', 'work']]])('a damaged list stops no setup: %j', async (flags) => {
     const home = aHome({ [list]: 'broken' })
     chmodSync(home.at('.local/state/repoint'), 0o700)
-    const { status, json } = await setUp(home, one, 'codex')
-    expect({ status, json }).toMatchObject({
-      status: 0,
-      json: { changed: true, warnings: expect.arrayContaining([code('gateway-not-remembered')]) },
-    })
-    expect(home.text(list)).toBe('broken')
+    for (const changed of [true, false]) {
+      const { status, json } = await setUp(home, one, 'codex', ...flags)
+      expect({ status, json }).toMatchObject({ status: 0, json: { changed } })
+      const { warnings } = json as { warnings: { code: string }[] }
+      const codes = warnings.map((warning) => warning.code)
+      expect(codes.filter((one) => /gateway|record/.test(one))).toEqual(['gateway-not-saved'])
+      expect(home.text(list)).toBe('broken')
+    }
     const listed = await runInProcess(home, ['gateways', '--json'])
     expect(listed).toMatchObject({ status: 8, json: { error: { code: 'record-damaged' } } })
   })

@@ -13,11 +13,11 @@ import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
 import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
+import { caFileFor } from '../../state/find-gateways.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import { authoritiesOf, authorityNotices, expectBelieved } from '../inventory/client-authorities.ts'
 import type { ClientState } from '../inventory/client-state.ts'
-import { caFileFor } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { type Probed, Probes, sendersOf } from '../setup/probes.ts'
 import { asWarning, type Examined, type Finding, failedCheck } from './client-checks.ts'
@@ -51,7 +51,7 @@ export function askGateways(
 
     const { baseUrl } = state.gateway
     const asking = { roots: rootsOf(state.gateway), key, keyHeader, headers, query }
-    const caFile = caFileFor(session, baseUrl, flags.caFile) ?? named
+    const caFile = caFileFor(session.platform, baseUrl, flags.caFile) ?? named
     const timeoutMs = flags.timeout * 1000
     const question = JSON.stringify(asking)
     const asked =
@@ -96,7 +96,7 @@ export async function checkGateway(
   if (gateway === undefined)
     return [{ id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
 
-  const caFile = caFileFor(session, gateway.baseUrl, flags.caFile)
+  const caFile = caFileFor(session.platform, gateway.baseUrl, flags.caFile)
   if (asked === undefined) {
     if (isCovered('key-missing', obstacles)) return []
     const message = `${client.label} has an address (${gateway.baseUrl}) but no key that it would use`

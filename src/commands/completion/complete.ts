@@ -1,7 +1,7 @@
 import { Command, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
+import { gatewaysIfReadable } from '../../state/find-gateways.ts'
+import { savedModels } from '../../state/model-cache.ts'
 import { commandOf, ForeignArgument, GatewayArgument } from '../command.ts'
-import { rememberedModels } from '../inventory/model-cache.ts'
-import { gatewaysIfReadable } from '../inventory/saved-gateways.ts'
 
 export interface Candidate {
   readonly word: string
@@ -25,8 +25,8 @@ function define() {
 export const command = commandOf(define, (session, words, { typed }, self) => {
   const { platform } = session
   const completion = completionOf(self.parent!, words, typed, {
-    models: () => rememberedModels(platform),
-    gateways: () => gatewaysIfReadable(session).map(({ name }) => name),
+    models: () => savedModels(platform),
+    gateways: () => gatewaysIfReadable(platform).map(({ name }) => name),
     variables: () => Object.keys(platform.machine.env),
   })
   const lines =

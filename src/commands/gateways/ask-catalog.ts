@@ -4,10 +4,10 @@ import { UserError } from '../../errors.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName, Sender } from '../../gateway/types.ts'
+import { saveModels } from '../../state/model-cache.ts'
 import type { GatewayFlags } from '../command.ts'
 import { findGateway, gatewaysInUse, namesGateway } from '../find-gateway.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
-import { rememberModels } from '../inventory/model-cache.ts'
 import type { Session } from '../screen/session.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }
@@ -43,7 +43,7 @@ export async function askCatalog(
     if (isExtra && mayStillServe(answer)) return { finder, answer }
     throw adviseNamingModel(answer)
   }
-  rememberModels(session, answer)
+  saveModels(session.platform, answer)
   session.notice(...(answer.notices ?? []))
   return { finder, answer }
 }

@@ -3,6 +3,7 @@ import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
+import { knownGateway, saveGateway } from '../../state/save-gateway.ts'
 import { printableLine } from '../../text.ts'
 import {
   commandOf,
@@ -14,7 +15,6 @@ import {
   modelId,
 } from '../command.ts'
 import { expectWorking, installedVersion } from '../inventory/client-program.ts'
-import { knownGateway, rememberGateway } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { sendersOf } from '../setup/probes.ts'
 import { proveModel } from './ask-catalog.ts'
@@ -60,8 +60,8 @@ async function tellVariables(
 
   const protocol = protocolOf(client, models)
   const proof = { protocol, model: models.probeModel }
-  rememberGateway(session, { access, proof })
-  const name = knownGateway(session, access)?.name
+  session.warn(...saveGateway(session.platform, { access, proof }))
+  const name = knownGateway(session.platform, access)?.name
 
   const root = rootOf(access, protocol)
   const { baseUrl, headers } = access

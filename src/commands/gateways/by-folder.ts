@@ -1,10 +1,10 @@
 import { ifPossible, UserError } from '../../errors.ts'
 import type { Files } from '../../platform/platform.ts'
+import { savedGateways } from '../../state/find-gateways.ts'
+import { readFolders, type SavedFolder } from '../../state/folders.ts'
+import type { SavedGateway } from '../../state/gateways.ts'
 import { printableLine } from '../../text.ts'
 import { isInside } from '../../transaction/files.ts'
-import { readFolders, type SavedFolder } from '../../transaction/folders.ts'
-import type { SavedGateway } from '../../transaction/gateways.ts'
-import { savedGateways } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 
 /**

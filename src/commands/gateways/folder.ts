@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { resultOf, UserError } from '../../errors.ts'
+import { savedGateway } from '../../state/find-gateways.ts'
+import { changeFolders, readFolders, type SavedFolder } from '../../state/folders.ts'
 import { isThere } from '../../transaction/files.ts'
-import { changeFolders, readFolders, type SavedFolder } from '../../transaction/folders.ts'
 import { commandOf, examples, GatewayArgument } from '../command.ts'
-import { savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOf, realPath, shownFolder } from './by-folder.ts'
 

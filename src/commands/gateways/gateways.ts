@@ -5,17 +5,12 @@ import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { shownQuery } from '../../gateway/input/query.ts'
 import { rootsOf } from '../../gateway/roots.ts'
+import { noneSaved, savedGateway, savedGateways, sinceThen } from '../../state/find-gateways.ts'
+import type { SavedGateway } from '../../state/gateways.ts'
 import { maskSecret } from '../../text.ts'
-import type { SavedGateway } from '../../transaction/gateways.ts'
 import { commandOf, examples, GatewayArgument, timeoutOption } from '../command.ts'
 import { type ClientNow, clientsNow, usersOf } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
-import {
-  noneRemembered,
-  savedGateway,
-  savedGateways,
-  sinceThen,
-} from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/defaults.ts'
 import { proveSaved, withCureFor } from './saved.ts'
@@ -147,7 +142,7 @@ function show(
   checked: GatewayChecks,
 ): void {
   if (all.length === 0) {
-    session.say(`No gateway is remembered so far. ${noneRemembered}`)
+    session.say(`No gateway is remembered so far. ${noneSaved}`)
     return
   }
   const now = session.platform.clock.now()

@@ -21,12 +21,12 @@ import { isAboutAddress } from '../../gateway/probe.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
-import type { SavedGateway } from '../../transaction/gateways.ts'
+import type { SavedGateway } from '../../state/gateways.ts'
+import { saveProof } from '../../state/save-gateway.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { expectWorking } from '../inventory/client-program.ts'
 import { expectNotLedAstray } from '../inventory/client-state.ts'
 import { runsSoFar } from '../inventory/history.ts'
-import { noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { isAt, keptChoices, wantedFor } from '../setup/choose.ts'
 import type { Kept } from '../setup/run.ts'
@@ -198,7 +198,8 @@ async function provenFor(
   try {
     const asking = finder.probe(proof.protocol, proof.model, { catalog })
     await session.step(`Asking ${proof.model} for one word`, asking)
-    if (mayAsk !== 'unremembered') noteProof(session, mayAsk.name, proof, finder.access)
+    if (mayAsk !== 'unremembered')
+      session.warn(...saveProof(session.platform, mayAsk.name, proof, finder.access))
   } catch (error) {
     const isNowhere =
       !(error instanceof UserError) ||

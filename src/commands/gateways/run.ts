@@ -1,13 +1,14 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
-import type { AskedRun, Client } from '../../clients/client.ts'
+import { type AskedRun, type Client, protocolOf } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import type { SavedFolder } from '../../transaction/folders.ts'
-import type { SavedGateway } from '../../transaction/gateways.ts'
+import { nameOf, savedGateway } from '../../state/find-gateways.ts'
+import type { SavedFolder } from '../../state/folders.ts'
+import type { SavedGateway } from '../../state/gateways.ts'
 import {
   commandOf,
   examples,
@@ -23,7 +24,6 @@ import { settingsNow } from '../inventory/client-files.ts'
 import { installedVersions } from '../inventory/client-program.ts'
 import { settleFirst } from '../inventory/history.ts'
 import { newFolder, withFiles } from '../inventory/own-folder.ts'
-import { nameOf, savedGateway } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOf, shownFolder } from './by-folder.ts'
 import {
@@ -176,7 +176,8 @@ function saidBy(session: Session, folder: SavedFolder, client: Client | undefine
   if (client === undefined) return says
 
   const settings = settingsNow(session, client) ?? {}
-  const own = nameOf(session, client, settings) ?? settings.root ?? 'its own service'
+  const own =
+    nameOf(session, protocolOf(client, settings), settings) ?? settings.root ?? 'its own service'
   return own === folder.gateway ? says : `${says}; ${client.label}'s own files say ${own}`
 }
 

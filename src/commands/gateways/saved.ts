@@ -6,11 +6,11 @@ import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import { type GatewayAccess, protocols, type Sender } from '../../gateway/types.ts'
-import type { SavedGateway } from '../../transaction/gateways.ts'
+import type { SavedGateway } from '../../state/gateways.ts'
+import { type AnsweredQuestion, saveProof } from '../../state/save-gateway.ts'
 import { accessTo } from '../find-gateway.ts'
 import { programOf } from '../inventory/client-program.ts'
 import type { ClientNow } from '../inventory/client-state.ts'
-import { type AnsweredQuestion, noteProof } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { sendersOf } from '../setup/probes.ts'
 
@@ -64,7 +64,7 @@ export async function proveSaved(
   const sender = user && (await senderOf(session, user, proof))
 
   await probe(access, protocol, model, { sender })
-  noteProof(session, saved.name, proof, access)
+  session.warn(...saveProof(session.platform, saved.name, proof, access))
   return access
 }
 

@@ -2,6 +2,7 @@ import { Command } from '@commander-js/extra-typings'
 import { rowOf, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import { noneSaved, savedChoices, savedGateway, savedGateways } from '../../state/find-gateways.ts'
 import {
   clientsArgument,
   commandOf,
@@ -13,12 +14,6 @@ import {
 } from '../command.ts'
 import { clientsSetUp, noteLeftOut, whyNotSetUp } from '../inventory/client-state.ts'
 import { runsSoFar, settleFirst } from '../inventory/history.ts'
-import {
-  noneRemembered,
-  savedChoices,
-  savedGateway,
-  savedGateways,
-} from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 import { setup } from '../setup.ts'
 import { accessToSaved, withCureFor } from './saved.ts'
@@ -71,12 +66,12 @@ async function askName(session: Session): Promise<string> {
     throw new UserError({
       code: 'usage',
       message: all.length === 0 ? 'No gateway is remembered so far' : 'No gateway is named',
-      hint: all.length === 0 ? noneRemembered : 'One of `repoint gateways`: repoint use NAME',
+      hint: all.length === 0 ? noneSaved : 'One of `repoint gateways`: repoint use NAME',
     })
 
   return session.platform.ask.search({
     message: 'Which gateway?',
-    choices: savedChoices(session, all),
+    choices: savedChoices(session.platform, all),
   })
 }
 

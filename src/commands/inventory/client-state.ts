@@ -19,14 +19,14 @@ import type { KeyPath } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { gatewayAt, isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
+import { gatewaysIfReadable, nameOf } from '../../state/find-gateways.ts'
+import type { SavedGateway } from '../../state/gateways.ts'
+import { savedModels } from '../../state/model-cache.ts'
 import { sha256Of } from '../../transaction/files.ts'
-import type { SavedGateway } from '../../transaction/gateways.ts'
 import { endOf } from '../../transaction/history.ts'
 import type { RunRecord, Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
-import { rememberedModels } from './model-cache.ts'
-import { gatewaysIfReadable, nameOf } from './saved-gateways.ts'
 import { changedSince, isSetupRun, lastSetup } from './written.ts'
 
 /** What a client believes now, and what repoint has to do with that. */
@@ -101,7 +101,7 @@ export function gatewayOf(
   if (root === undefined) return undefined
 
   const protocol = protocolOf(client, settings)
-  const known = [...gatewaysIfReadable(session), ...runsOf(client, runs)]
+  const known = [...gatewaysIfReadable(session.platform), ...runsOf(client, runs)]
     .filter(({ baseUrl }) => baseUrl !== '')
     .map(({ baseUrl, roots }): Gateway => ({ baseUrl, roots }))
 
@@ -109,7 +109,7 @@ export function gatewayOf(
     known.find((one) => rootOf(one, protocol) === root) ??
     known.find((one) => isSameButVersion(rootOf(one, protocol), root)) ??
     gatewayAt(root, protocol)
-  return { ...found, name: nameOf(session, client, settings) }
+  return { ...found, name: nameOf(session, protocol, settings) }
 }
 
 /**
@@ -295,7 +295,7 @@ export function sceneOf(session: Session, client: Client, texts: FileTexts, runs
     texts,
     machine: session.platform.machine,
     ownRoots: ownRoots(client, runs),
-    knownModels: rememberedModels(session.platform),
+    knownModels: savedModels(session.platform),
     shellProfiles: readShellProfiles(session),
   }
 }

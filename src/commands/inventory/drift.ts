@@ -7,12 +7,12 @@ import { resultOf, UserError } from '../../errors.ts'
 import { isAmong } from '../../gateway/input/header.ts'
 import { isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
+import { savedExtras } from '../../state/find-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './client-files.ts'
 import { type ClientState, gatewayOf, shownAddress } from './client-state.ts'
-import { rememberedExtras } from './saved-gateways.ts'
 import { changedSince, lastSetup } from './written.ts'
 
 /** Where a client has to point, and with what. */
@@ -93,7 +93,7 @@ export function leftAt(
 
   const settings = client.readBack(asRecorded(session, texts, files, 'after'))
   const gateway = gatewayOf(session, client, settings, runs)
-  const ours = rememberedExtras(session)
+  const ours = savedExtras(session)
   const headers = settings.headers?.filter((one) => isAmong(one, ours.headers))
   const query = settings.query?.filter((one) => isAmong(one, ours.query))
   return gateway && { ...gateway, isKey: (one) => one === settings.key, headers, query, settings }

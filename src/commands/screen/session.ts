@@ -68,6 +68,12 @@ export class Session {
     this.#notices.push(...notices)
   }
 
+  /** Adds notices to the result, and shows them now. */
+  warn(...notices: readonly Notice[]): void {
+    this.notice(...notices)
+    this.showNotices('warning')
+  }
+
   /** What stands beside the result, in the order in which it came up. */
   get notices(): readonly Notice[] {
     return this.#notices

@@ -10,10 +10,10 @@ import { request } from '../../gateway/http/request.ts'
 import { type AddressOptions, normaliseBaseUrl } from '../../gateway/input/base-url.ts'
 import { usualRoots } from '../../gateway/roots.ts'
 import { accept, Misfit, mapping, text } from '../../serve/settings/schema.ts'
+import { checkName } from '../../state/find-gateways.ts'
 import { printableLine } from '../../text.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
-import { checkName } from '../inventory/saved-gateways.ts'
 import type { Session } from '../screen/session.ts'
 
 /**

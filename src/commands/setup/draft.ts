@@ -19,10 +19,10 @@ import { isAmong } from '../../gateway/input/header.ts'
 import { rootOf } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
+import { savedExtras } from '../../state/find-gateways.ts'
 import { authorityNotices } from '../inventory/client-authorities.ts'
 import { asNotice, openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { expectNotLedAstray, sceneOf } from '../inventory/client-state.ts'
-import { rememberedExtras } from '../inventory/saved-gateways.ts'
 import { isFromElsewhere } from '../inventory/written.ts'
 import type { Session } from '../screen/session.ts'
 import { lostModels, wantedFor } from './choose.ts'
@@ -51,7 +51,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
   const wanted = wantedFor(run, client, access, heard)
   const models = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const texts = readClientFiles(session, client)
-  const former = rememberedExtras(session)
+  const former = savedExtras(session)
 
   const choice: Choice = {
     root: rootOf(access, protocolOf(client, models)),

@@ -21,6 +21,7 @@ import { traitsOf } from '../../gateway/judge/traits.ts'
 import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
+import { expectNameFor } from '../../state/save-gateway.ts'
 import {
   type FoundGateway,
   findGateway,
@@ -32,7 +33,6 @@ import {
 import { authoritiesOf, expectBelieved } from '../inventory/client-authorities.ts'
 import { readClientFiles } from '../inventory/client-files.ts'
 import { expectWorking, type Program, programOf } from '../inventory/client-program.ts'
-import { expectNameFor } from '../inventory/remember-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import {
   type Asking,
@@ -73,7 +73,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
     const found = await findGateway(session, flags, preset)
     const run = found.link === undefined ? given : withLink(given, found.link)
 
-    expectNameFor(session, flags.name, found.access.baseUrl)
+    expectNameFor(session.platform, flags.name, found.access.baseUrl)
     for (const client of run.clients) expectSendable(client, found.access)
     try {
       const { notices, ...proof } = await proofOf(run, found.access)

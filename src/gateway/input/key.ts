@@ -187,3 +187,13 @@ function refuseWhatIsNoKey(text: string): void {
     )
   }
 }
+
+/** Why a key in the arguments is refused. */
+export function keyOnCommandLine(): UserError {
+  return new UserError({
+    code: 'usage',
+    message:
+      'A key on the command line is not accepted: other users see it in the process list, and it stays in the shell history',
+    hint: 'Use --key-stdin, --key-file PATH, --key-env NAME, or REPOINT_API_KEY.',
+  })
+}

@@ -1,16 +1,19 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { applyPlan } from '../../src/transaction/apply.ts'
+import { rootsOf } from '../../src/gateway/roots.ts'
 import {
   changeGateways,
   gatewayNames,
   readGateways,
   removeGateways,
   type SavedGateway,
-} from '../../src/transaction/gateways.ts'
+} from '../../src/state/gateways.ts'
+import { saveGateway } from '../../src/state/save-gateway.ts'
+import { applyPlan } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { settle } from '../../src/transaction/restore.ts'
-import { stateFolder } from '../../src/transaction/state.ts'
+import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
+import { listRuns, type StatePaths, stateFolder } from '../../src/transaction/state.ts'
 import { aPairPlan } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
@@ -19,7 +22,7 @@ const list = '.local/state/repoint/gateways.json'
 const work: SavedGateway = { name: 'work', baseUrl: 'https://work.example', key: 'sk-work' }
 const mine: SavedGateway = { name: 'mine', baseUrl: 'https://mine.example', key: 'sk-mine' }
 
-function remember(home: Home, ...gateways: SavedGateway[]): void {
+function save(home: Home, ...gateways: SavedGateway[]): void {
   changeGateways(worldIn(home), (all) => [...gateways, ...all])
 }
 
@@ -40,8 +43,8 @@ describe('the remembered gateways', () => {
 
   test('are read as they were given, and lie in a file of their own that is closed to others', () => {
     const home = aHome()
-    remember(home, mine)
-    remember(home, work)
+    save(home, mine)
+    save(home, work)
     expect(readGateways(worldIn(home))).toEqual([work, mine])
     expect(statSync(home.at(list)).mode & 0o777).toBe(0o600)
     expect(readdirSync(stateFolder(worldIn(home).machine)).sort()).toEqual([
@@ -55,7 +58,7 @@ describe('the remembered gateways', () => {
 
   test('that stay as they are are not written', () => {
     const home = aHome()
-    remember(home, work)
+    save(home, work)
     const written = statSync(home.at(list)).ino
     changeGateways(worldIn(home), (all) => {
       expect(all).toEqual([work])
@@ -66,7 +69,7 @@ describe('the remembered gateways', () => {
 
   test('that are all forgotten leave no file', () => {
     const home = aHome()
-    remember(home, work)
+    save(home, work)
     changeGateways(worldIn(home), () => [])
     expect(existsSync(home.at(list))).toBe(false)
     expect(readGateways(worldIn(home))).toEqual([])
@@ -76,7 +79,7 @@ describe('the remembered gateways', () => {
   test('what a crash has left of an earlier try goes first', () => {
     const home = saying('{"version":1,"gateways":[]}')
     home.put('.local/state/repoint/gateways-new.json', 'half of it', 0o600)
-    remember(home, work)
+    save(home, work)
     expect(readGateways(worldIn(home))).toEqual([work])
     expect(readdirSync(stateFolder(worldIn(home).machine))).not.toContain('gateways-new.json')
   })
@@ -111,7 +114,7 @@ describe('the remembered gateways', () => {
     const before = readFileSync(home.at(list))
     const damaged = expect.objectContaining({ code: 'record-damaged' })
     expect(() => readGateways(worldIn(home))).toThrow(damaged)
-    expect(() => remember(home, work)).toThrow(damaged)
+    expect(() => save(home, work)).toThrow(damaged)
     expect(before.equals(readFileSync(home.at(list)))).toBe(true)
 
     removeGateways(worldIn(home))
@@ -129,13 +132,13 @@ describe('the remembered gateways', () => {
       proven: { at: '2026-11-23T05:00:00.000Z', protocol: 'chat', model: 'm' },
     }
     const home = aHome()
-    remember(home, full, mine)
+    save(home, full, mine)
     expect(readGateways(worldIn(home))).toEqual([full, mine])
   })
 
   test('that cannot be read, or not be written, are told by the cause', () => {
     const home = aHome()
-    remember(home, work)
+    save(home, work)
     const closed = withCalls(worldIn(home), {
       read: () => {
         throw Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'read' })
@@ -177,7 +180,11 @@ describe('the remembered gateways', () => {
 
 describe('a run and the list', () => {
   const newer = { ...work, key: 'sk-newer' }
-  const remembering = { remember: () => [newer] }
+  /** Saves `newer` as the last step. */
+  const saving = (world: World) => {
+    const access = { ...newer, roots: rootsOf(newer), timeoutMs: 1_000 }
+    return { lastStep: (locked?: StatePaths) => saveGateway(world, { access }, locked) }
+  }
 
   /** The same world, in which every call from the given one on fails, as nothing is done after a kill. */
   function dyingAt(world: World, fatal: number): World {
@@ -192,27 +199,31 @@ describe('a run and the list', () => {
     return { ...world, files: Object.fromEntries(dying) }
   }
 
-  test('change together, wherever the run is killed', () => {
-    const ends = { old: 0, new: 0 }
+  test('a kill leaves the list as it was, or with the gateway of a committed run', () => {
+    const ends = { old: 0, committed: 0, saved: 0 }
     for (let fatal = 1; ; fatal++) {
       const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
-      remember(home, work)
+      save(home, work)
       const plan = aPairPlan(sourceIn(home))
-      const isKilled = resultOfKill(() =>
-        applyPlan(dyingAt(worldIn(home), fatal), plan, remembering),
-      )
+      const dying = dyingAt(worldIn(home), fatal)
+      const isKilled = resultOfKill(() => applyPlan(dying, plan, saving(dying)))
       settle(worldIn(home))
 
       const isNew = home.text('.codex/config.toml').includes('gateway.example')
-      expect(readGateways(worldIn(home))).toEqual(isNew ? [newer] : [work])
+      const [saved, ...others] = readGateways(worldIn(home))
+      const isSaved = saved?.key === newer.key
+      expect(others).toEqual([])
+      expect(isSaved ? saved : [saved]).toEqual(isSaved ? newer : [work])
+      expect(isSaved && !isNew, `saved before the commit, killed at call ${fatal}`).toBe(false)
       const names = readdirSync(stateFolder(worldIn(home).machine))
-      expect(names.filter((name) => /new|draft|journal/.test(name))).toEqual([])
-      ends[isNew ? 'new' : 'old']++
+      expect(names.filter((name) => /draft|journal/.test(name))).toEqual([])
+      ends[isSaved ? 'saved' : isNew ? 'committed' : 'old']++
       if (!isKilled) break
       home.remove()
     }
     expect(ends.old).toBeGreaterThan(50)
-    expect(ends.new).toBeGreaterThan(5)
+    expect(ends.committed).toBeGreaterThan(5)
+    expect(ends.saved).toBeGreaterThan(2)
   })
 
   function resultOfKill(work: () => void): boolean {
@@ -225,37 +236,74 @@ describe('a run and the list', () => {
     }
   }
 
-  test('change together where the files are right already', () => {
-    const home = aHome()
-    applyPlan(worldIn(home), aPairPlan(sourceIn(home)), remembering)
-    expect(readGateways(worldIn(home))).toEqual([newer])
-    const { edits, ...rest } = aPairPlan(sourceIn(home))
-    const right = edits.map((edit) => ({ ...edit, after: edit.before }))
-    const remember = () => [mine]
-    const { run } = applyPlan(worldIn(home), { ...rest, edits: right }, { remember })
-    expect(run).toBeUndefined()
-    expect(readGateways(worldIn(home))).toEqual([mine])
-
-    const { run: again } = applyPlan(worldIn(home), { ...rest, edits }, remembering)
-    expect(again).toBeUndefined()
-    expect(readGateways(worldIn(home))).toEqual([newer])
-  })
-
-  test('a list that cannot be read stops no run, and is told', () => {
-    const home = saying('broken')
-    const { run, notRemembered } = applyPlan(worldIn(home), aPairPlan(sourceIn(home)), remembering)
-    expect(run).toBeDefined()
-    expect(notRemembered).toMatchObject({ code: 'record-damaged' })
-    expect(home.text(list)).toBe('broken')
-  })
-
-  test('what was switched is read back before another run can switch it', () => {
+  test('the gateway is saved even if no file has to change', () => {
     const home = aHome()
     const world = worldIn(home)
-    const held: boolean[] = []
-    const readBack = () => held.push(existsSync(home.at('.local/state/repoint/lock')))
-    applyPlan(world, aPairPlan(sourceIn(home)), { readBack })
-    expect(held).toEqual([true])
+    const { edits, ...rest } = aPairPlan(sourceIn(home))
+    applyPlan(world, { ...rest, edits })
+    expect(readGateways(world)).toEqual([])
+
+    const unchanged = edits.map((edit) => ({ ...edit, before: edit.after }))
+    const first = applyPlan(world, { ...rest, edits: unchanged }, saving(world))
+    expect(first).toMatchObject({ run: undefined, notices: [] })
+    expect(readGateways(world)).toEqual([newer])
+
+    removeGateways(world)
+    // Another run has already made the same change.
+    const second = applyPlan(world, { ...rest, edits }, saving(world))
+    expect(second).toMatchObject({ run: undefined, notices: [] })
+    expect(readGateways(world)).toEqual([newer])
+  })
+
+  test('a rollback leaves the list as it is', () => {
+    const home = aHome()
+    const world = worldIn(home)
+    applyPlan(world, aPairPlan(sourceIn(home)), saving(world))
+    const before = readFileSync(home.at(list))
+    applyRollback(world, planRollback(world)!)
+    expect(existsSync(home.at('.codex/config.toml'))).toBe(false)
+    expect(readFileSync(home.at(list)).equals(before)).toBe(true)
+  })
+
+  test.each(['a list that is damaged', 'a full disk'])(
+    '%s stops no run, and is one notice',
+    (why) => {
+      const home = why === 'a full disk' ? aHome() : saying('broken')
+      const world = worldIn(home)
+      const full = withCalls(world, {
+        createNew: (path, mode) => {
+          if (path.endsWith('gateways-new.json'))
+            throw Object.assign(new Error(), { code: 'ENOSPC' })
+          return world.files.createNew(path, mode)
+        },
+      })
+      const plan = aPairPlan(sourceIn(home))
+      const { run, notices } = applyPlan(world, plan, saving(why === 'a full disk' ? full : world))
+      expect(run).toBeDefined()
+      expect(notices).toMatchObject([{ code: 'gateway-not-saved' }])
+      expect(home.text('.codex/config.toml')).toContain('gateway.example')
+      if (why !== 'a full disk') expect(home.text(list)).toBe('broken')
+    },
+  )
+
+  test('the list changes as the last step, and under the lock of the run', () => {
+    const home = aHome()
+    const world = worldIn(home)
+    const steps: string[] = []
+    const note = (step: string) => {
+      const isLocked = existsSync(home.at('.local/state/repoint/lock'))
+      steps.push(
+        `${step}, ${listRuns(world).runs.length} recorded, ${isLocked ? 'locked' : 'open'}`,
+      )
+    }
+    applyPlan(world, aPairPlan(sourceIn(home)), {
+      readBack: () => note('read back'),
+      lastStep: () => {
+        note('last step')
+        return []
+      },
+    })
+    expect(steps).toEqual(['read back, 1 recorded, locked', 'last step, 1 recorded, locked'])
     expect(existsSync(home.at('.local/state/repoint/lock'))).toBe(false)
   })
 })

@@ -1,0 +1,149 @@
+import { resolve } from 'node:path'
+import { resultOf, UserError } from '../errors.ts'
+import { isAmong } from '../gateway/input/header.ts'
+import { keyOnCommandLine } from '../gateway/input/key.ts'
+import { isSameButVersion, rootOf, rootsOf } from '../gateway/roots.ts'
+import type { ExtraHeader, ProtocolName, Roots } from '../gateway/types.ts'
+import type { AskChoice } from '../platform/platform.ts'
+import { looksLikeKey, nearestTo } from '../text.ts'
+import type { World } from '../transaction/record.ts'
+import { gatewayNames, readGateways, type SavedGateway } from './gateways.ts'
+
+/** A command's session: it masks the keys and secret headers of the gateways that it reads. */
+export interface MaskingSession {
+  readonly platform: World
+  readonly hide: (secret: string) => void
+}
+
+export const noneSaved = 'Every setup saves its gateway. To set up your clients: repoint'
+
+/** @throws UserError `usage` with the nearest name; as `readGateways` does */
+export function savedGateway(session: MaskingSession, name: string): SavedGateway {
+  const all = savedGateways(session)
+  const found = all.find((one) => one.name === name)
+  if (found !== undefined) return found
+
+  if (looksLikeKey(name)) throw keyOnCommandLine()
+  const names = all.map((one) => one.name)
+  const [near] = nearestTo(name, names)
+  throw new UserError({
+    code: 'usage',
+    message: `There is no gateway ${JSON.stringify(name)}`,
+    hint:
+      all.length === 0
+        ? noneSaved
+        : `${near === undefined ? '' : `Did you mean ${near}? `}\`repoint gateways\` lists them.`,
+  })
+}
+
+/** All saved gateways, the latest first, with their secrets masked. @throws as `readGateways` does */
+export function savedGateways(session: MaskingSession): readonly SavedGateway[] {
+  return masked(session, readGateways(session.platform))
+}
+
+/** Like `savedGateways`, but returns [] if the list cannot be read. */
+export function savedGatewaysIfReadable(session: MaskingSession): readonly SavedGateway[] {
+  return masked(session, gatewaysIfReadable(session.platform))
+}
+
+/** Like `readGateways`, but returns [] if the list cannot be read. Masks nothing. */
+export function gatewaysIfReadable(world: World): readonly SavedGateway[] {
+  const all = resultOf(() => readGateways(world))
+  return all instanceof UserError ? [] : all
+}
+
+function masked(session: MaskingSession, all: readonly SavedGateway[]): readonly SavedGateway[] {
+  for (const { key, headers } of all) {
+    session.hide(key)
+    hideHeaders(session, headers)
+  }
+  return all
+}
+
+/** Masks the secret values in everything that the session prints. */
+export function hideHeaders(session: MaskingSession, headers: readonly ExtraHeader[] = []): void {
+  for (const { value, isSecret } of headers) if (isSecret) session.hide(value)
+}
+
+/** The headers and queries of all saved gateways. repoint may have written them into clients' files. */
+export function savedExtras(session: MaskingSession) {
+  const all = savedGatewaysIfReadable(session)
+  return {
+    headers: all.flatMap(({ headers = [] }) => headers),
+    query: all.flatMap(({ query = [] }) => query),
+  }
+}
+
+/** The roots of the saved gateway with this address. */
+export function savedRoots(world: World, baseUrl: string): Roots | undefined {
+  const saved = gatewaysIfReadable(world).find((one) => one.baseUrl === baseUrl)
+  return saved && rootsOf(saved)
+}
+
+/** The absolute path of a file with additional authorities: the flag's, or the saved gateway's. */
+export function caFileFor(
+  world: World,
+  baseUrl: string,
+  given: string | undefined,
+): string | undefined {
+  if (given) return resolve(world.machine.cwd, given)
+  return gatewaysIfReadable(world).find((one) => one.baseUrl === baseUrl)?.caFile
+}
+
+/** What a client's files say about its gateway. */
+interface UsedGateway {
+  readonly root?: string
+  readonly key?: string
+  readonly headers?: readonly ExtraHeader[]
+}
+
+/** The name of the saved gateway that a client uses; undefined: none, or the list cannot be read. */
+export function nameOf(
+  session: MaskingSession,
+  protocol: ProtocolName,
+  settings: UsedGateway,
+): string | undefined {
+  const { root, key } = settings
+  if (root === undefined) return undefined
+  const used = savedGatewaysIfReadable(session).filter(
+    (one) => one.key === key && isSameButVersion(rootOf(one, protocol), root),
+  )
+
+  // Several can have the same address and key. The one whose headers the client sends matches best.
+  const [best] = used
+    .filter(({ headers = [] }) => headers.every((one) => isAmong(one, settings.headers)))
+    .toSorted((a, b) => (b.headers?.length ?? 0) - (a.headers?.length ?? 0))
+  return (best ?? used[0])?.name
+}
+
+/** @throws UserError `usage` if the name could be mistaken for something else */
+export function checkName(name: string): void {
+  const isKey = /^sk-/.test(name)
+  if (gatewayNames.test(name) && !isKey) return
+  throw new UserError({
+    code: 'usage',
+    message: isKey
+      ? 'That looks like a key, not like the name of a gateway'
+      : `${JSON.stringify(name)} cannot be the name of a gateway`,
+    hint: 'A name has letters, digits, ".", "-" and "_", begins with a letter or digit, and is at most 63 long.',
+  })
+}
+
+/** The choices of a prompt: `work  https://gw.example, proven 2 h ago`. */
+export function savedChoices({ clock }: World, all: readonly SavedGateway[]): readonly AskChoice[] {
+  const now = clock.now()
+  return all.map(({ name, baseUrl, proven }) => ({
+    value: name,
+    name: `${name}  ${baseUrl}${proven === undefined ? '' : `, proven ${sinceThen(proven.at, now)}`}`,
+    short: name,
+  }))
+}
+
+/** A time in the past, for people: `3 h ago`. */
+export function sinceThen(at: string, now: Date): string {
+  const minutes = Math.floor((now.getTime() - Date.parse(at)) / 60_000)
+  if (!(minutes >= 1)) return 'just now'
+  if (minutes < 60) return `${minutes} min ago`
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`
+  return `${Math.floor(minutes / (24 * 60))} days ago`
+}

@@ -1,0 +1,62 @@
+import * as v from 'valibot'
+import type { World } from '../transaction/record.ts'
+import type { StatePaths } from '../transaction/state.ts'
+import { changeList, type ListChange, readList, removeList, type SavedList } from './saved-list.ts'
+
+/** A gateway with the name that commands use for it. */
+export type SavedGateway = v.InferOutput<typeof savedGateway>
+
+/** A name needs no quotes in a shell and is a valid file name. */
+export const gatewayNames = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+
+const text = v.string()
+const named = v.object({ name: text, value: text })
+const header = v.object({ ...named.entries, isSecret: v.exactOptional(v.literal(true)) })
+
+const savedGateway = v.pipe(
+  v.object({
+    name: v.pipe(text, v.regex(gatewayNames)),
+    /** The normalised base URL. */
+    baseUrl: v.pipe(text, v.url()),
+    /** Absent: the default roots of `baseUrl`. */
+    roots: v.exactOptional(v.object({ chat: text, messages: text })),
+    key: text,
+    /** Absent: the key is sent as `authorization: Bearer`. */
+    keyHeader: v.exactOptional(v.picklist(['x-api-key', 'api-key'])),
+    /** Sent with every request. Secret values are never shown. */
+    headers: v.exactOptional(v.pipe(v.array(header), v.readonly())),
+    /** Sent with every request. */
+    query: v.exactOptional(v.pipe(v.array(named), v.readonly())),
+    /** The absolute path of a PEM file with additional certificate authorities. */
+    caFile: v.exactOptional(text),
+    /** The user allowed plain HTTP to another machine. */
+    allowHttp: v.exactOptional(v.literal(true)),
+    /** The last successful probe. */
+    proven: v.exactOptional(v.object({ at: text, protocol: text, model: text })),
+  }),
+  v.readonly(),
+)
+
+const list: SavedList<SavedGateway> = {
+  member: 'gateways',
+  newMember: 'newGateways',
+  title: 'saved gateways',
+  entry: savedGateway,
+}
+
+export type GatewaysChange = ListChange<SavedGateway>
+
+/** The saved gateways, the latest first. @throws as `readList` does */
+export function readGateways(world: World): readonly SavedGateway[] {
+  return readList(world, list)
+}
+
+/** @throws as `changeList` does */
+export function changeGateways(world: World, change: GatewaysChange, locked?: StatePaths): void {
+  changeList(world, list, change, locked)
+}
+
+/** Removes all of them, even if the list cannot be read. */
+export function removeGateways(world: World): void {
+  removeList(world, list)
+}

@@ -1,0 +1,145 @@
+import { compact } from '../compact.ts'
+import { resultOf, UserError } from '../errors.ts'
+import { unusualRoots } from '../gateway/roots.ts'
+import type { Gateway, GatewayAccess, ProtocolName } from '../gateway/types.ts'
+import type { Notice } from '../notice.ts'
+import type { World } from '../transaction/record.ts'
+import type { StatePaths } from '../transaction/state.ts'
+import { checkName, gatewaysIfReadable } from './find-gateways.ts'
+import { changeGateways, type GatewaysChange, type SavedGateway } from './gateways.ts'
+
+/** A probe that the gateway has answered. */
+export interface AnsweredQuestion {
+  readonly protocol: ProtocolName
+  readonly model: string
+}
+
+export interface GatewayToSave {
+  /** Without a name, `saveGateway` chooses one. */
+  readonly access: Omit<GatewayAccess, 'env' | 'signal'>
+  /** Absent: nothing was asked. */
+  readonly proof?: AnsweredQuestion | undefined
+}
+
+/**
+ * Checks that a gateway can be saved under `name`. If the list cannot be read, every valid name passes.
+ *
+ * @throws UserError `usage` if another address has the name
+ */
+export function expectNameFor(world: World, name: string | undefined, baseUrl: string): void {
+  if (name === undefined) return
+  checkName(name)
+  const other = gatewaysIfReadable(world).find((one) => one.name === name)
+  if (other === undefined || other.baseUrl === baseUrl) return
+  throw new UserError({
+    code: 'usage',
+    message: `The name ${name} is that of ${other.baseUrl}`,
+    hint: `Choose another with --name, or remove that gateway first: repoint forget ${name}`,
+  })
+}
+
+/**
+ * Saves a gateway as the latest. A failure becomes a notice.
+ *
+ * @param locked of the state folder, if the caller has its lock
+ */
+export function saveGateway(
+  world: World,
+  gateway: GatewayToSave,
+  locked?: StatePaths,
+): readonly Notice[] {
+  return noticesOf(() => changeGateways(world, asLatest(world, gateway), locked))
+}
+
+/** Notes the probe that a saved gateway has just answered. The gateway keeps its place in the list. */
+export function saveProof(
+  world: World,
+  name: string,
+  proof: AnsweredQuestion,
+  access: GatewayAccess,
+): readonly Notice[] {
+  const proven = { at: world.clock.now().toISOString(), ...proof }
+  const { keyHeader } = access
+  const found = { roots: unusualRoots(access), keyHeader, proven }
+
+  return noticesOf(() =>
+    changeGateways(world, (all) =>
+      all.map((one) => (one.name === name ? compact({ ...one, ...found }) : one)),
+    ),
+  )
+}
+
+function noticesOf(save: () => void): readonly Notice[] {
+  const failure = resultOf(save)
+  if (!(failure instanceof UserError)) return []
+  const { message, hint } = failure
+  return [
+    compact({
+      code: 'gateway-not-saved',
+      message: `The gateway is not saved: ${message}`,
+      hint,
+    }),
+  ]
+}
+
+function asLatest({ clock }: World, gateway: GatewayToSave): GatewaysChange {
+  const now = clock.now()
+  return (all) => {
+    const entry = entryFor(all, gateway, now)
+    return [entry, ...all.filter(({ name }) => name !== entry.name)]
+  }
+}
+
+function entryFor(
+  all: readonly SavedGateway[],
+  { access, proof }: GatewayToSave,
+  now: Date,
+): SavedGateway {
+  const { baseUrl, key, headers = [], query = [], keyHeader } = access
+  const name = access.name ?? knownName(all, access) ?? freeName(all, baseUrl)
+  const before = all.find((one) => one.name === name)
+  const isSame = before?.baseUrl === baseUrl && before.key === key
+  const earlier = isSame ? before.proven : undefined
+
+  return compact({
+    name,
+    baseUrl,
+    roots: unusualRoots(access),
+    key,
+    keyHeader,
+    headers: headers.length === 0 ? undefined : headers,
+    query: query.length === 0 ? undefined : query,
+    caFile: access.caFile,
+    allowHttp: access.allowHttp,
+    proven: proof === undefined ? earlier : { at: now.toISOString(), ...proof },
+  })
+}
+
+/** The saved gateway that a setup continues with; undefined: the gateway is new. */
+export function knownGateway(world: World, gateway: Gateway): SavedGateway | undefined {
+  const all = gatewaysIfReadable(world)
+  const name = gateway.name ?? knownName(all, gateway)
+  return all.find((one) => one.name === name && one.baseUrl === gateway.baseUrl)
+}
+
+/** A new key replaces the key of the only saved gateway with that address. */
+function knownName(all: readonly SavedGateway[], { baseUrl, key }: Gateway): string | undefined {
+  const same = all.filter((one) => one.baseUrl === baseUrl)
+  const exact = same.find((one) => one.key === key)
+  return (exact ?? (same.length === 1 ? same[0] : undefined))?.name
+}
+
+/** The host, with a port or a number if another gateway has that name. */
+function freeName(all: readonly SavedGateway[], baseUrl: string): string {
+  const { hostname, port } = new URL(baseUrl)
+  const host = hostname.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
+  const base = (host || 'gateway').slice(0, 50)
+  const isFree = (name: string) => all.every((one) => one.name !== name)
+
+  const names = [base, ...(port === '' ? [] : [`${base}-${port}`])]
+  for (let count = 2; ; count++) {
+    const free = names.find(isFree)
+    if (free !== undefined) return free
+    names.push(`${base}-${count}`)
+  }
+}

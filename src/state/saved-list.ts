@@ -1,0 +1,122 @@
+import * as v from 'valibot'
+import { UserError } from '../errors.ts'
+import {
+  codeOf,
+  createDurably,
+  fileFailure,
+  isThere,
+  shownPath,
+  toldAt,
+  unlessGone,
+} from '../transaction/files.ts'
+import { withLock } from '../transaction/lock.ts'
+import type { World } from '../transaction/record.ts'
+import { findState, openState, type StatePaths } from '../transaction/state.ts'
+
+/** A list in the state folder: one file, which is read and replaced as a whole. */
+export interface SavedList<Entry> {
+  /** The member of the file's object, and of `StatePaths`. */
+  readonly member: 'gateways' | 'folders'
+  /** Where the new file is written before it replaces the old one. */
+  readonly newMember: 'newGateways' | 'newFolders'
+  /** For people: `saved gateways`. */
+  readonly title: string
+  /** A user may have edited the file, so an entry can be anything. */
+  readonly entry: v.GenericSchema<unknown, Entry>
+}
+
+export type ListChange<Entry> = (all: readonly Entry[]) => readonly Entry[]
+
+/** Largest list that is read, in bytes: thousands of entries. */
+const maxListBytes = 1_000_000
+
+/** The version of the format of every list. No other version is read. */
+const listVersion = 1
+
+/** Reads the list; [] if there is none. @throws UserError `record-damaged`, `not-permitted`, `io-failed` */
+export function readList<Entry>(world: World, list: SavedList<Entry>): readonly Entry[] {
+  const paths = findState(world)
+  return paths === undefined ? [] : readListAt(world, paths, list)
+}
+
+/**
+ * Changes the list: all of it or nothing.
+ *
+ * @param locked of the state folder, if the caller has its lock
+ * @throws UserError `locked`, `record-damaged`, `disk-full`, `not-permitted`, `io-failed`
+ */
+export function changeList<Entry>(
+  world: World,
+  list: SavedList<Entry>,
+  change: ListChange<Entry>,
+  locked?: StatePaths,
+): void {
+  const paths = locked ?? openState(world)
+  const work = () => changeLocked(world, paths, list, change)
+  if (locked) work()
+  else withLock(world, paths, work)
+}
+
+function changeLocked<Entry>(
+  world: World,
+  paths: StatePaths,
+  list: SavedList<Entry>,
+  change: ListChange<Entry>,
+): void {
+  const before = readListAt(world, paths, list)
+  const after = change(before)
+  if (after !== before) replaceList(world, paths, list, after)
+}
+
+/** Removes the list, even if it cannot be read. */
+export function removeList<Entry>(world: World, list: SavedList<Entry>): void {
+  const paths = findState(world)
+  if (paths !== undefined) withLock(world, paths, () => replaceList(world, paths, list, []))
+}
+
+function readListAt<Entry>(
+  world: World,
+  paths: StatePaths,
+  { member, title, entry }: SavedList<Entry>,
+): readonly Entry[] {
+  const path = paths[member]
+  const schema = v.looseObject({ version: v.literal(listVersion), [member]: v.array(entry) })
+  try {
+    const bytes = world.files.read(path, maxListBytes)
+    const list: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    if (v.is(schema, list)) return (list as Record<string, unknown>)[member] as readonly Entry[]
+  } catch (error) {
+    // A link to a missing file is not an empty list.
+    if (codeOf(error) === 'ENOENT' && !isThere(world.files, path)) return []
+    const isDamage = error instanceof SyntaxError || error instanceof TypeError
+    if (!isDamage && !(error instanceof RangeError)) throw fileFailure(world.machine, path, error)
+  }
+
+  throw new UserError({
+    code: 'record-damaged',
+    message: `The list of ${title} cannot be read: ${shownPath(world.machine, path)}`,
+    hint: 'It is damaged, or another version of repoint wrote it. Move the file away to start a new list, or remove everything that repoint keeps: repoint forget --all',
+  })
+}
+
+/** Replaces the list; an empty list has no file. Needs the lock. */
+function replaceList<Entry>(
+  world: World,
+  paths: StatePaths,
+  { member, newMember }: SavedList<Entry>,
+  all: readonly Entry[],
+): void {
+  const { files, machine } = world
+  const [path, newPath] = [paths[member], paths[newMember]]
+  toldAt(machine, path, () => {
+    // An earlier run may have been killed before its rename. Its file can hold keys.
+    unlessGone(() => files.unlink(newPath))
+    if (all.length === 0) unlessGone(() => files.unlink(path))
+    else {
+      const text = JSON.stringify({ version: listVersion, [member]: all }, undefined, 1)
+      createDurably(files, newPath, new TextEncoder().encode(`${text}\n`), { mode: 0o600 })
+      files.rename(newPath, path)
+    }
+    files.fsyncFolder(paths.folder)
+  })
+}
