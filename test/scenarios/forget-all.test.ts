@@ -48,9 +48,7 @@ async function run(home: Home, ...args: string[]) {
 
 /** What is left of the state and of new versions next to the clients' files. */
 function leftOver(home: Home): readonly string[] {
-  return home
-    .everything()
-    .filter((name) => /repoint-|state\/repoint\/(?!blobs$|models\.txt$)/.test(name))
+  return home.everything().filter((name) => /repoint-|state\/repoint\/(?!blobs$)/.test(name))
 }
 
 describe('forget --all', () => {
@@ -95,6 +93,7 @@ describe('forget --all', () => {
   test.each(states)('removes %s', async (_, change) => {
     const home = await aLivedInHome()
     change(home)
+    home.put(`${state}/models.txt`, 'gpt-5.6-sol\n')
     expect(await run(home, 'forget', '--all', '--yes')).toMatchObject({ status: 0 })
     expect(leftOver(home)).toEqual([])
     expect(home.text('.claude/settings.json')).toContain(key)

@@ -268,10 +268,18 @@ describe('lock', () => {
     held(nameOf(world, 999_999, 'x'))
     mkdirSync(`${paths.lock}-999999-0123456789ab`)
     writeFileSync(paths.named('models.txt.999999'), 'm')
+    writeFileSync(paths.newGateways, '{')
+    writeFileSync(paths.newFolders, '{')
     writeFileSync(paths.named('models.txt'), 'm')
     settle(world)
-    const young = ['blobs', 'lock-999999-0123456789ab', 'models.txt', 'models.txt.999999']
-    expect(leftovers()).toEqual(young)
+    expect(leftovers()).toEqual([
+      'blobs',
+      'folders-new.json',
+      'gateways-new.json',
+      'lock-999999-0123456789ab',
+      'models.txt',
+      'models.txt.999999',
+    ])
 
     const later = new Date(Date.now() + 11 * 60_000)
     settle({ ...world, clock: { now: () => later } })
