@@ -50,6 +50,7 @@ export const exitStatus = {
   'record-damaged': 8,
   'client-failed': 8,
   'client-too-old': 8,
+  'client-version-unknown': 8,
 
   locked: 9,
 

@@ -249,6 +249,13 @@ export type Outside = Pick<Platform, 'files' | 'processes' | 'machine'>
 
 export interface BinaryCheck {
   readonly command: string
+  /**
+   * The npm packages that contain the program. `*` at the end is a system: `@openai/codex-*` is
+   * `@openai/codex-linux-x64` and the like.
+   */
+  readonly packages: readonly string[]
+  /** The program replaces itself, so it can be newer than its package says. */
+  readonly updatesItself?: true
   /** Versions of the client that our tests run against. */
   readonly testedVersions: readonly string[]
   /** The folders that arguments of its own tell it to work in, as they are typed. Absent: none can. */
@@ -260,7 +267,7 @@ export interface BinaryCheck {
   /**
    * Arguments that make it answer `prompt` once without a terminal.
    *
-   * @param version that is installed, where the client says `sendsByVersion` and it is known
+   * @param version of the installed client. Absent: unknown; the newest is meant
    */
   readonly pingArgs: (prompt: string, version?: string) => readonly string[]
   /** Arguments that make it print the models that it knows. Absent: nothing does. */

@@ -127,6 +127,8 @@ function sessionIn(
       // With --json there is one document, and it is the demo's own.
       ...(isQuiet ? { out: () => {}, err: () => {} } : {}),
     },
+    // The demo shows repoint, whatever clients are installed: it starts none of them.
+    processes: { ...platform.processes, which: () => undefined },
     machine: {
       os,
       home,

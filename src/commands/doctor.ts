@@ -22,7 +22,7 @@ import {
 import { askGateways, checkGateway } from './checks/gateway-checks.ts'
 import { type ExaminedClient, showClients, showFindings } from './checks/show.ts'
 import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
-import { isInstalled, tableOf, versionOf } from './inventory/client-program.ts'
+import { isInstalled, readVersion, tableOf } from './inventory/client-program.ts'
 import {
   type ClientState,
   clientsInUse,
@@ -135,10 +135,10 @@ async function checkAll(
       if ('failure' in state) found.push(failedCheck(state.failure))
       else {
         const { client } = state
-        const program = [versionOf(session, client), tableOf(session, client)] as const
+        const program = [readVersion(session, client), tableOf(session, client)] as const
         const [version, clientTable] = await Promise.all(program)
         const isHere = isInstalled(session, client)
-        const examined = { ...state, isInstalled: isHere, version, clientTable }
+        const examined = { ...state, isInstalled: isHere, ...version, clientTable }
         found.push(checkInstalled(examined))
         found.push(...checkFiles(session, state, { fixing: fixing || undefined, runs }))
         if (asked !== undefined)

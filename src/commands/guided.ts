@@ -11,7 +11,7 @@ import { noFlags, oneOfEachFamily, problemOfTwins } from './command.ts'
 import type { Preset } from './find-gateway.ts'
 import { accessToSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
-import { isInstalled, versionOf } from './inventory/client-program.ts'
+import { isInstalled, readVersion } from './inventory/client-program.ts'
 import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 
@@ -54,7 +54,7 @@ async function askClients(session: Session): Promise<readonly string[]> {
 
   const programs = new Map(absent.map(({ id }) => [id, 'not installed']))
   const updates = present.map(async (client) => {
-    programs.set(client.id, (await versionOf(session, client)) ?? 'unknown version')
+    programs.set(client.id, (await readVersion(session, client)).version ?? 'unknown version')
   })
   if (machine.env['TERM'] === 'dumb')
     await session.step('Looking for clients', Promise.all(updates))

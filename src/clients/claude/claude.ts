@@ -39,6 +39,7 @@ import tested from './tested.json' with { type: 'json' }
 const shared = {
   binary: {
     command: 'claude',
+    packages: ['@anthropic-ai/claude-code', '@anthropic-ai/claude-code-*'],
     testedVersions: testedVersions(tested),
     /** A version ends at an option that it does not know (each looked for in the packages, 2026-11-22). */
     pingArgs: (prompt, version = tableVersions.newest) => [

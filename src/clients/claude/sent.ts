@@ -11,19 +11,19 @@ export const sentIds: Readonly<
   Record<Slot, readonly { readonly since: string; readonly id: string }[]>
 > = {
   opus: [
-    { since: '2.1.54', id: 'claude-opus-4-6' },
+    { since: '2.1.45', id: 'claude-opus-4-6' },
     { since: '2.1.111', id: 'claude-opus-4-7' },
     { since: '2.1.154', id: 'claude-opus-4-8' },
     { since: '2.1.219', id: 'claude-opus-5' },
     { since: '2.1.280', id: 'claude-opus-5-5' },
   ],
   sonnet: [
-    { since: '2.1.54', id: 'claude-sonnet-4-6' },
+    { since: '2.1.45', id: 'claude-sonnet-4-6' },
     { since: '2.1.197', id: 'claude-sonnet-5' },
     { since: '2.1.284', id: 'claude-sonnet-5-5' },
   ],
   haiku: [
-    { since: '2.1.54', id: 'claude-haiku-4-5-20251001' },
+    { since: '2.1.45', id: 'claude-haiku-4-5-20251001' },
     { since: '2.1.293', id: 'claude-haiku-5-5' },
   ],
   fable: [

@@ -50,6 +50,7 @@ const demoFiles = {
 export const cline: ClientModule = {
   binary: {
     command: 'cline',
+    packages: ['cline', '@cline/cli-*'],
     testedVersions: testedVersions(tested),
     foldersIn: (args) => ownValues(args, ['-c', '--cwd']),
     // 2.18.0 has another layout, and says `Not authenticated`.

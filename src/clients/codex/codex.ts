@@ -55,6 +55,7 @@ const windows: WindowHabit = {
 export const codex: ClientModule = {
   binary: {
     command: 'codex',
+    packages: ['@openai/codex'],
     testedVersions: testedVersions(tested),
     foldersIn: (args) => ownValues(args, ['-C', '--cd']),
     pingArgs: (prompt) => [

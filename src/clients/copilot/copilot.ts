@@ -33,6 +33,9 @@ const names = {
 export const copilot: ClientModule = {
   binary: {
     command: 'copilot',
+    packages: ['@github/copilot', '@github/copilot-*'],
+    // `COPILOT_AUTO_UPDATE` turns it off (read in 1.0.102, 2026-11-24).
+    updatesItself: true,
     testedVersions: ['1.0.102'],
     // 1.0.2 wants a login at GitHub (2026-11-23).
     worksSince: '1.0.20',

@@ -45,6 +45,9 @@ const demoFiles = {
 export const droid: ClientModule = {
   binary: {
     command: 'droid',
+    packages: ['droid', '@factory/cli', '@factory/cli-*'],
+    // `FACTORY_DROID_AUTO_UPDATE_ENABLED` turns it off (read in 0.225.2, 2026-11-24).
+    updatesItself: true,
     testedVersions: testedVersions(tested),
     foldersIn: (args) => ownValues(args, ['--cwd']),
     // 0.117.0, the newest before it on npm, wants an account (2026-11-23).

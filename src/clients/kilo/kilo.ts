@@ -41,6 +41,7 @@ const layout: Layout = {
 const shared = clientOf(layout, {
   tested,
   binary: {
+    packages: ['@kilocode/cli', '@kilocode/cli-*'],
     pingArgs: (prompt) => ['run', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
     authorities: ofOwnRuntime(),

@@ -9,7 +9,7 @@ import { believedOf, providerKeys, providerOf } from '../pi/providers.ts'
 import { chooseOfAny } from '../picker.ts'
 import { editKeys } from '../repairs.ts'
 import { expectRead } from '../strict-json.ts'
-import { ofNode, testedVersions } from '../tested.ts'
+import { isBefore, ofNode, testedVersions } from '../tested.ts'
 import { asPlanned, brokenText, fileOf } from '../texts.ts'
 import { carries } from './carries.ts'
 import {
@@ -43,12 +43,23 @@ const demoFiles = {
 `,
 }
 
+const versions = testedVersions(tested)
+const newestTested = versions.at(-1)!
+
 /** OpenClaw. Facts: run against 2026.9.5 and 2026.9.6, 2026-11-23. */
 export const openclaw: ClientModule = {
   binary: {
     command: 'openclaw',
-    testedVersions: testedVersions(tested),
-    pingArgs: (prompt) => ['agent', 'exec', prompt],
+    packages: ['openclaw'],
+    testedVersions: versions,
+    // Before 2026.5.2 OpenClaw includes no file from another folder: `OPENCLAW_INCLUDE_ROOTS` means
+    // nothing to 2026.4.29 (2026-11-24).
+    runsSince: '2026.5.2',
+    // 2026.8.1 has no `agent exec` (2026-11-24).
+    pingArgs: (prompt, version = newestTested) =>
+      isBefore(version, '2026.8.2')
+        ? ['agent', '--local', '--session-id', 'repoint', '-m', prompt]
+        : ['agent', 'exec', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],
     authorities: ofNode,
     pingEnv: { OPENCLAW_OFFLINE: '1', OPENCLAW_NO_AUTO_UPDATE: '1' },

@@ -38,6 +38,7 @@ const layout: Layout = {
 export const opencode = clientOf(layout, {
   tested,
   binary: {
+    packages: ['opencode-ai', 'opencode-*'],
     // 1.2.6 sends `{env:NAME}` of its variable as it stands (2026-11-23).
     runsSince: '1.2.11',
     pingArgs: (prompt) => ['run', prompt],

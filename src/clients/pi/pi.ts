@@ -52,6 +52,7 @@ const demoFiles = {
 export const pi: ClientModule = {
   binary: {
     command: 'pi',
+    packages: ['@mariozechner/pi-coding-agent', '@earendil-works/pi-coding-agent'],
     testedVersions: testedVersions(tested),
     // 0.50.3 and 0.50.7 find no model (2026-11-23).
     worksSince: '0.51.0',

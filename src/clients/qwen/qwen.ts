@@ -60,6 +60,7 @@ const demoFiles = {
 export const qwen: ClientModule = {
   binary: {
     command: 'qwen',
+    packages: ['@qwen-code/qwen-code'],
     testedVersions: testedVersions(tested),
     // 0.8.2 ends with status 1 in silence, and deletes `selectedType` (2026-11-23).
     worksSince: '0.10.1',

@@ -4,7 +4,7 @@ import { compact } from '../../compact.ts'
 import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { expectWorking, type Program } from '../inventory/client-program.ts'
+import { expectWorking, type Program, versionNotices } from '../inventory/client-program.ts'
 import type { ClientState } from '../inventory/client-state.ts'
 import { type Drifted, driftSince } from '../inventory/drift.ts'
 import type { Consent, Session } from '../screen/session.ts'
@@ -59,7 +59,8 @@ const fileChecks: readonly FileCheck[] = [
   checkDrift,
 ]
 
-export function checkInstalled({ client, settings, isInstalled, version }: Examined): Finding {
+export function checkInstalled(examined: Examined): Finding {
+  const { client, settings, isInstalled, version = '' } = examined
   const id = 'installed'
   const { label, binary } = client
   if (!isInstalled) {
@@ -70,15 +71,11 @@ export function checkInstalled({ client, settings, isInstalled, version }: Exami
       return { id, result: 'ok', message: `${message}, and not set up`, isAbsent: true }
     return { id, result: isSetUp ? 'warning' : 'ok', message }
   }
-  if (version === undefined)
-    return {
-      id,
-      result: 'warning',
-      message: `${label} is installed, but does not tell its version`,
-      cure: `Run it by hand: ${binary.command} --version`,
-    }
-  const tooOld = resultOf(() => expectWorking(client, version))
-  if (tooOld instanceof UserError) return { ...failedCheck(tooOld), brief: version }
+  const refused = resultOf(() => expectWorking(client, examined))
+  if (refused instanceof UserError)
+    return { ...failedCheck(refused), ...compact({ brief: examined.version }) }
+  const [unknown] = versionNotices(client, examined)
+  if (unknown !== undefined) return asWarning(unknown)
 
   const found = { id, message: `${label} ${version}`, brief: version } as const
   const { testedVersions } = binary

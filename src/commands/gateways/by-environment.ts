@@ -42,14 +42,14 @@ async function tellVariables(
   flags: FlagsOf<typeof defineFor>,
   client: Client,
 ): Promise<number> {
-  const version = await installedVersion(session, client)
-  expectWorking(client, version)
+  const program = await installedVersion(session, client)
+  expectWorking(client, program)
   const named = { model: flags.model }
   const { access, models } = await proveModel(session, flags, {
     client,
     choose: (catalog) => client.choose({ named, heard: { catalog, refused: [] } }),
     senderOf: (protocol, model) =>
-      sendersOf(session, client, protocol, { texts: [], version })(model),
+      sendersOf(session, client, protocol, { texts: [], ...program })(model),
   })
 
   if (access.headers?.some((header) => header.isSecret))

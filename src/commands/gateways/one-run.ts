@@ -24,7 +24,7 @@ import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
 import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
-import { expectWorking } from '../inventory/client-program.ts'
+import { expectWorking, type ProgramVersion, versionNotices } from '../inventory/client-program.ts'
 import { expectNotLedAstray } from '../inventory/client-state.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import type { Session } from '../screen/session.ts'
@@ -105,7 +105,7 @@ export interface Target {
   /** The one to take where none is named, and the rules choose none. */
   readonly provenModel?: string | undefined
   /** Of the installed clients, by their program, as far as something depends on it. */
-  readonly versions: ReadonlyMap<string, string | undefined>
+  readonly versions: ReadonlyMap<string, ProgramVersion>
   /** Which gateway may be asked for a word; absent: nothing is asked of it. */
   readonly mayAsk?: SavedGateway | 'unremembered' | undefined
 }
@@ -125,10 +125,11 @@ export async function pointProgram(
   if (clients.length === 0) return { args: asked.args, env: pointedAt(access, asked.env), access }
 
   const chosen = chosenFor(session, clients, target)
-  expectWorking(chosen.client, target.versions.get(chosen.client.binary.command), 'run')
+  const program = target.versions.get(chosen.client.binary.command) ?? {}
+  expectWorking(chosen.client, program, 'run')
   expectSendable(chosen.client, access)
   const rooted = await provenFor(session, chosen, target)
-  session.notice(...chosen.models.notes)
+  session.notice(...chosen.models.notes, ...versionNotices(chosen.client, program))
   return pointClient(session, chosen, rooted, asked)
 }
 
@@ -251,7 +252,7 @@ function chosenFor(
     const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
     const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
     const wanted = wantedFor(setup, client, access, { catalog, refused, isListAll: true })
-    const version = versions.get(client.binary.command)
+    const { version } = versions.get(client.binary.command) ?? {}
     return { client, wanted, models: client.choose(wanted, version) }
   }
 

@@ -1,83 +1,163 @@
 import type { Carrying, Client } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { UserError } from '../../errors.ts'
+import type { Notice } from '../../notice.ts'
+import type { Platform } from '../../platform/platform.ts'
 import type { Consent, Session } from '../screen/session.ts'
+import { packagedVersion } from './packaged-version.ts'
 
-/** What a client's program says of itself, as far as something depends on it. */
-export type Program = Pick<Carrying, 'version' | 'clientTable'>
+/**
+ * What is known of the version of a client's program. Both absent: the program is not installed, or
+ * nothing depends on its version.
+ */
+export interface ProgramVersion {
+  readonly version?: string | undefined
+  /** Why the version of the installed program is unknown. */
+  readonly versionProblem?: string | undefined
+}
 
-/** Asking a client for its version takes some of them a second. */
-const versionTimeoutMs = 10_000
+/** What the client's program reports about itself. */
+export type Program = ProgramVersion & Pick<Carrying, 'clientTable'>
+
+/** Some clients take a second for their version; on a loaded machine, ten times as long. */
+const versionTimeoutMs = 20_000
+
+/** How long a client may take to print its models. Best effort. */
+const tableTimeoutMs = 10_000
 
 /** Whether a client's command is in PATH. */
 export function isInstalled({ platform }: Session, { binary }: Pick<Client, 'binary'>): boolean {
   return platform.processes.which(binary.command) !== undefined
 }
 
-/** `0.169.0`, as the client's command tells it; undefined: it is not here, or does not say. */
-export async function versionOf(
-  { platform: { processes, machine } }: Session,
-  { binary }: Client,
-): Promise<string | undefined> {
-  const path = processes.which(binary.command)
-  if (path === undefined) return undefined
+/**
+ * The version of an installed client: that of the npm package that contains its program. The program
+ * is started only if there is no such package.
+ */
+export async function readVersion(
+  { platform }: Session,
+  { binary }: Pick<Client, 'binary'>,
+): Promise<ProgramVersion> {
+  const program = platform.processes.which(binary.command)
+  if (program === undefined) return {}
 
-  const { stdout, stderr } = await processes.run(path, ['--version'], {
+  const packaged = packagedVersion(platform, program, binary.packages)
+  if (packaged !== undefined && !binary.updatesItself) return { version: packaged }
+
+  const printed = await askForVersion(platform, program, binary.command)
+  // A program that has replaced itself is at least as new as its package.
+  return packaged !== undefined && printed.version === undefined ? { version: packaged } : printed
+}
+
+async function askForVersion(
+  { processes, machine }: Platform,
+  program: string,
+  command: string,
+): Promise<ProgramVersion> {
+  const { stdout, stderr, reason } = await processes.run(program, ['--version'], {
     timeoutMs: versionTimeoutMs,
     // Not in a project, whose configuration could make it run something.
     cwd: machine.home,
   })
-  const versionIn = (said: string) => /\d+\.\d+\.\d+[\w.-]*/.exec(said)?.[0]
-  // Some say it there where their output is no terminal.
-  return versionIn(stdout) ?? versionIn(stderr)
+  // Some print it on standard error if their output is no terminal.
+  const version = versionIn(stdout) ?? versionIn(stderr)
+  if (version !== undefined) return { version }
+
+  const problem =
+    reason === 'timed-out'
+      ? `gave no answer within ${versionTimeoutMs / 1000} s`
+      : 'prints no version'
+  return { versionProblem: `\`${command} --version\` ${problem}` }
 }
 
-/** The installed version, where something depends on it: asking can take a second. */
+/** Copilot ends its line with a full stop: `GitHub Copilot CLI 1.0.12.` (2026-11-24). */
+function versionIn(text: string): string | undefined {
+  return /\d+\.\d+\.\d+\w*(?:[.+-]\w+)*/.exec(text)?.[0]
+}
+
+/** The oldest version that works after a setup, or with `repoint run`. */
+function oldestFor({ worksSince, runsSince = worksSince }: Client['binary'], use: Use) {
+  return use === 'setup' ? worksSince : runsSince
+}
+
+type Use = 'setup' | 'run'
+
+/** Whether the version of a client decides anything. */
+function needsVersion({ sendsByVersion, binary }: Client, use: Use): boolean {
+  return sendsByVersion === true || oldestFor(binary, use) !== undefined
+}
+
+/** The installed version, if something depends on it: asking can take a second. */
 export async function installedVersion(
   session: Session,
   client: Client,
-): Promise<string | undefined> {
-  const { sendsByVersion, binary } = client
-  const isAsked =
-    sendsByVersion || binary.worksSince !== undefined || binary.runsSince !== undefined
-  return isAsked ? versionOf(session, client) : undefined
+  use: Use = 'setup',
+): Promise<ProgramVersion> {
+  return needsVersion(client, use) ? readVersion(session, client) : {}
 }
 
-/** The same with what it prints, asked side by side. */
+/** What a setup needs to know of a client's program. */
 export async function programOf(session: Session, client: Client): Promise<Program> {
-  const asked = [installedVersion(session, client), tableOf(session, client)] as const
-  const [version, clientTable] = await Promise.all(asked)
-  return { version, clientTable }
+  const [version, clientTable] = await Promise.all([
+    installedVersion(session, client),
+    tableOf(session, client),
+  ])
+  return { ...version, clientTable }
 }
 
-/** The versions of several, by their program, asked side by side. */
+/** What `repoint run` needs to know of the versions of several clients, by their command. */
 export async function installedVersions(
   session: Session,
   clients: readonly Client[],
-): Promise<ReadonlyMap<string, string | undefined>> {
+): Promise<ReadonlyMap<string, ProgramVersion>> {
   const byProgram = new Map(clients.map((client) => [client.binary.command, client]))
   const versions = [...byProgram].map(
-    async ([command, client]) => [command, await installedVersion(session, client)] as const,
+    async ([command, client]) => [command, await installedVersion(session, client, 'run')] as const,
   )
   return new Map(await Promise.all(versions))
 }
 
-/** @throws UserError `client-too-old` for one that was never seen to work so */
+/**
+ * @throws UserError `client-too-old` for a version that was never seen to work,
+ *   `client-version-unknown` if the client has an oldest version and nobody can check it
+ */
 export function expectWorking(
   { id, label, binary }: Pick<Client, 'id' | 'label' | 'binary'>,
-  version: string | undefined,
-  use: 'setup' | 'run' = 'setup',
+  { version, versionProblem }: ProgramVersion,
+  use: Use = 'setup',
 ): void {
-  const { worksSince, runsSince = worksSince } = binary
-  const oldest = use === 'setup' ? worksSince : runsSince
-  if (version === undefined || oldest === undefined || !isBefore(version, oldest)) return
+  const oldest = oldestFor(binary, use)
+  if (oldest === undefined) return
+  if (versionProblem !== undefined)
+    throw new UserError({
+      code: 'client-version-unknown',
+      message: `${label} has to be ${oldest} or newer, and its version is unknown: ${versionProblem}`,
+      hint: `Run it by hand: ${binary.command} --version. Once it answers, run the command again.`,
+    })
+  if (version === undefined || !isBefore(version, oldest)) return
 
+  const { worksSince } = binary
   const isRunAlone = worksSince === undefined || !isBefore(version, worksSince)
   throw new UserError({
     code: 'client-too-old',
     message: `${label} ${version} is too old ${isRunAlone ? 'for one run at a gateway' : 'for a gateway of your own'}: the oldest that works is ${oldest}`,
     hint: `Update ${label}${isRunAlone ? `, or set it up: repoint ${id}` : ', then run the command again'}.`,
   })
+}
+
+/** What to report of a version that is unknown, if the command can go on without it. */
+export function versionNotices(
+  { label, binary }: Pick<Client, 'label' | 'binary'>,
+  { versionProblem }: ProgramVersion,
+): readonly Notice[] {
+  if (versionProblem === undefined) return []
+  return [
+    {
+      code: 'client-version-unknown',
+      message: `The version of ${label} is unknown: ${versionProblem}`,
+      hint: `Run it by hand: ${binary.command} --version`,
+    },
+  ]
 }
 
 /** What the client prints of the models that it knows; undefined: it is not here, or prints none. */
@@ -87,7 +167,7 @@ export async function tableOf(
 ): Promise<string | undefined> {
   const path = tableArgs && processes.which(command)
   if (path === undefined) return undefined
-  const options = { timeoutMs: versionTimeoutMs, cwd: machine.home }
+  const options = { timeoutMs: tableTimeoutMs, cwd: machine.home }
   const { exitStatus, stdout } = await processes.run(path, tableArgs!, options)
   return exitStatus === 0 ? stdout : undefined
 }

@@ -38,7 +38,7 @@ export async function tryClient(
   const { processes, machine, interrupt } = session.platform
   const { pingArgs, pingEnv, answerIn } = client.binary
   const program = expectInstalled(session, client)
-  const version = await installedVersion(session, client)
+  const { version } = await installedVersion(session, client, 'run')
 
   const folder = newFolder(session.platform)
   const refusedBefore = await refusedKeys(access)

@@ -32,7 +32,12 @@ import {
 } from '../find-gateway.ts'
 import { authoritiesOf, expectBelieved } from '../inventory/client-authorities.ts'
 import { readClientFiles } from '../inventory/client-files.ts'
-import { expectWorking, type Program, programOf } from '../inventory/client-program.ts'
+import {
+  expectWorking,
+  type Program,
+  programOf,
+  versionNotices,
+} from '../inventory/client-program.ts'
 import type { Session } from '../screen/session.ts'
 import {
   type Asking,
@@ -193,7 +198,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     chosen: new Map(chosen),
     catalog: undefined,
     isLeftToClients: false,
-    notices: [...rootsUnasked(access)],
+    notices: [...rootsUnasked(access), ...noticesAbout(programs)],
   }
 }
 
@@ -283,6 +288,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     const balance = await left?.answered()
     const notices = [
       ...(catalog?.notices ?? []),
+      ...noticesAbout(programs),
       ...(missing === undefined ? [] : [catalogUnavailable(missing)]),
       ...new Set(served.flatMap(({ result }) => noticesOf(result))),
       ...(isLeftToClients ? [leftToClients] : []),
@@ -372,7 +378,7 @@ function noticesOf(result: Probed['result']): readonly Notice[] {
   return result.value.notices
 }
 
-/** @throws UserError `client-too-old`; a key is changed all the same */
+/** @throws UserError `client-too-old`, `client-version-unknown`; a key is changed all the same */
 async function programsOf(
   session: Session,
   { clients, request }: SetupRun,
@@ -380,7 +386,10 @@ async function programsOf(
   const programs = await Promise.all(
     clients.map(async (client) => [client, await programOf(session, client)] as const),
   )
-  if (!request.isKeyOnly)
-    for (const [client, { version }] of programs) expectWorking(client, version)
+  if (!request.isKeyOnly) for (const [client, program] of programs) expectWorking(client, program)
   return new Map(programs)
+}
+
+function noticesAbout(programs: ReadonlyMap<Client, Program>): readonly Notice[] {
+  return [...programs].flatMap(([client, program]) => versionNotices(client, program))
 }

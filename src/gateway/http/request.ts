@@ -86,11 +86,23 @@ async function send(sending: Sending): Promise<HttpAnswer | NetworkFailure> {
   let connection = takeIdle(sending.access) ?? newConnection(sending.access, usual)
   for (;;) {
     const result = await sendOn(connection, sending)
-    if ('status' in result) return result
+    if ('status' in result) {
+      if (!gaveUpWaiting(connection, result)) return result
+      connection = newConnection(sending.access, connection.way)
+      continue
+    }
     const way = otherWay(connection, result)
     if (way === undefined) return result.failure
     connection = newConnection(sending.access, way)
   }
+}
+
+/**
+ * The server has closed an open connection because no request came in time. It sends its 408 before
+ * it sees the request, which may be sent again on a new connection (RFC 9110, 15.5.9).
+ */
+function gaveUpWaiting({ hasWaited }: Connection, { status, headers }: HttpAnswer): boolean {
+  return hasWaited && status === 408 && headers['connection']?.toLowerCase() === 'close'
 }
 
 /** A request that got no answer, and the error itself. */

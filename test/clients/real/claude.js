@@ -18,7 +18,7 @@ export default {
     const script = join(folder, 'cli.js')
     return existsSync(script) ? [node, script] : [join(folder, `claude${exe}`)]
   },
-  oldest: '2.1.54',
+  oldest: '2.1.45',
   // It has had one minor version for a year: the last of each thirty patches.
   groupOf: ([major, minor, patch]) => `${major}.${minor}.${Math.floor(patch / 30)}`,
   versions: ['2.1.54', '2.1.197', '2.1.238', '2.1.330'],
