@@ -111,7 +111,7 @@ describe('the proof asks what the installed version sends', () => {
       expect.objectContaining({
         code: 'client-too-old',
         message:
-          'Claude Code 2.1.19 is older than 2.1.54, the oldest version that repoint knows: repoint cannot tell which id this version sends',
+          'Claude Code 2.1.19 is older than 2.1.45, the oldest version that repoint knows: repoint cannot tell which id this version sends',
         hint: 'Update Claude Code, or pin a model: repoint claude --sonnet-model claude-sonnet-5-5',
       }),
     )
@@ -141,7 +141,7 @@ describe('where the installed version says nothing', () => {
         {
           code: 'slot-id-missing',
           message:
-            'Of the ids that Claude Code sends for opus, by version, the gateway does not list claude-opus-4-6 (from 2.1.54 on), claude-opus-5 (from 2.1.219 on), claude-opus-5-5 (from 2.1.280 on)',
+            'Of the ids that Claude Code sends for opus, by version, the gateway does not list claude-opus-4-6 (from 2.1.45 on), claude-opus-5 (from 2.1.219 on), claude-opus-5-5 (from 2.1.280 on)',
           hint: 'If your version is one of them, pin a model: --opus-model claude-opus-4-8.',
         },
       ],

@@ -109,6 +109,7 @@ test('without one, every id that the slot may mean is looked up', async () => {
   expect(status).toBe(0)
   expect(json).toMatchObject({
     warnings: [
+      { code: 'client-version-unknown' },
       {
         code: 'slot-id-missing',
         message: expect.stringContaining('claude-sonnet-5 (from 2.1.197 on)'),
@@ -135,9 +136,12 @@ describe('a version that does not work', () => {
     ['pi', '0.50.7', '0.51.0', ['pi', '--yes']],
     ['qwen', '0.8.2', '0.10.1', ['qwen', '--yes', '--no-verify', '--model', 'glm-5']],
     ['droid', '0.117.0', '0.215.0', ['setup', 'codex', 'droid', '--yes']],
-    ['claude', '2.1.53', '2.1.54', ['claude', '--yes']],
+    ['claude', '2.1.44', '2.1.45', ['claude', '--yes']],
     ['copilot', '1.0.2', '1.0.20', ['copilot']],
     ['opencode', '1.2.6', '1.2.11', ['run', '--', 'opencode']],
+    ['openclaw', '2026.4.29', '2026.5.2', ['run', '--', 'openclaw']],
+    // It ends its line with a full stop.
+    ['copilot', '1.0.12.', '1.0.20', ['run', '--', 'copilot']],
     ['pi', '0.50.7', '0.51.0', ['run', '--', 'pi']],
   ])(
     '%s %s is refused with the oldest that does, %s: %j',
@@ -149,7 +153,7 @@ describe('a version that does not work', () => {
       const [first = '', ...others] = args
       const at = ['--base-url', gateway.url, '--key-env', 'REPOINT_API_KEY']
       const { status, stderr } = await runInProcess(home, [first, ...at, ...others], { env })
-      expect(stderr).toContain(`${version} is `)
+      expect(stderr).toContain(`${version.replace(/\.$/, '')} is `)
       expect(stderr).toContain(oldest)
       expect(status).toBe(8)
       expect(asked(gateway)).toEqual([])

@@ -52,7 +52,21 @@ describe.each([
     expect(text).not.toContain(canary)
   })
 
+  test('says that opencode has left a copy of the key in account.json', async () => {
+    const home = await aHomeWith('opencode')
+    const copy = '.local/share/opencode/account.json'
+    // As 1.17.0 writes it.
+    const credential = { type: 'api', key: canary }
+    home.put(copy, JSON.stringify({ version: 2, accounts: { a: { serviceID: 'x', credential } } }))
+    const { json, text } = await runHere(home, args)
+    const warnings = json['warnings'] as readonly { readonly code: string }[]
+    const kept = warnings.filter(({ code }) => code === 'key-copied')
+    expect(kept).toMatchObject([{ hint: `To remove it: delete ${home.at(copy)}` }])
+    expect(text).not.toContain(canary)
+  })
+
   test.each([
+    ['opencode', 'has no such file'],
     ['kilo', 'was never started'],
     ['codex', 'keeps none'],
   ])('says nothing of %s, which %s', async (client) => {

@@ -14,16 +14,32 @@ const platform = nodePlatform()
 export async function runInProcess(
   home: Home,
   args: readonly string[],
-  options: { stdin?: string; env?: Record<string, string>; cwd?: string } = {},
+  options: {
+    stdin?: string
+    env?: Record<string, string>
+    cwd?: string
+    /** How long a program may run that is not on our terminal, in ms. Absent: as long as repoint says. */
+    programLimitMs?: number
+  } = {},
 ): Promise<CliResult> {
-  const { stdin = '', env = {}, cwd = home.path } = options
+  const {
+    stdin = '',
+    env = {},
+    cwd = home.path,
+    programLimitMs = Number.POSITIVE_INFINITY,
+  } = options
   const output = { stdout: '', stderr: '' }
-  const { machine, ...world } = worldIn(home, env)
+  const { machine, processes, ...world } = worldIn(home, env)
   const status = await main(
     {
       ...platform,
       ...world,
       machine: { ...machine, cwd },
+      processes: {
+        ...processes,
+        run: (command, args, { timeoutMs, ...more }) =>
+          processes.run(command, args, { ...more, timeoutMs: Math.min(timeoutMs, programLimitMs) }),
+      },
       terminal: {
         ...platform.terminal,
         canAsk: false,

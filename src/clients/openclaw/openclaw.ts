@@ -55,9 +55,9 @@ export const openclaw: ClientModule = {
     // Before 2026.5.2 OpenClaw includes no file from another folder: `OPENCLAW_INCLUDE_ROOTS` means
     // nothing to 2026.4.29 (2026-11-24).
     runsSince: '2026.5.2',
-    // 2026.8.1 has no `agent exec` (2026-11-24).
+    // 2026.7.35 has no `agent exec`, 2026.8.1 has it (2026-11-24).
     pingArgs: (prompt, version = newestTested) =>
-      isBefore(version, '2026.8.2')
+      isBefore(version, '2026.8.1')
         ? ['agent', '--local', '--session-id', 'repoint', '-m', prompt]
         : ['agent', 'exec', prompt],
     authorityVariables: ['NODE_EXTRA_CA_CERTS'],

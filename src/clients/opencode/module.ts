@@ -16,7 +16,7 @@ import { forOneRun } from './one-run.ts'
 import { defaultOutputTokens, plan } from './plan.ts'
 
 /** What a client of this layout has of its own beside it. */
-type Own = Pick<ClientModule, 'demoFiles'> & {
+type Own = Pick<ClientModule, 'demoFiles' | 'keepsCopies'> & {
   readonly tested: Parameters<typeof testedVersions>[0]
   readonly binary: Omit<BinaryCheck, 'command' | 'testedVersions'>
 }

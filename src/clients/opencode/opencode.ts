@@ -1,6 +1,10 @@
+import { maxConfigBytes } from '../../edits/text.ts'
+import { ifPossible } from '../../errors.ts'
+import type { ClientModule } from '../client.ts'
+import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
 import { wordsIn } from '../texts.ts'
-import type { Layout } from './layout.ts'
+import { type Layout, xdgFolder } from './layout.ts'
 import { clientOf } from './module.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -35,7 +39,7 @@ const layout: Layout = {
 }
 
 /** The provider-config tool. */
-export const opencode = clientOf(layout, {
+export const opencode: ClientModule = clientOf(layout, {
   tested,
   binary: {
     packages: ['opencode-ai', 'opencode-*'],
@@ -47,6 +51,22 @@ export const opencode = clientOf(layout, {
     authorities: ofOwnRuntime(),
     pingEnv: {},
   },
+  /** 1.17.0 copies every key of auth.json into account.json; 1.17.9 and later do not (2026-11-24). */
+  keepsCopies({ files, machine }, texts) {
+    const { key } = opencode.readBack(texts)
+    const copy = pathsOf(machine).join(xdgFolder(machine, 'DATA'), layout.folder, 'account.json')
+    const text = ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))
+    if (!key || !text?.includes(key)) return []
+
+    return [
+      {
+        code: 'key-copied',
+        message: `opencode keeps a copy of the key in ${copy}, which repoint does not touch`,
+        hint: `To remove it: delete ${copy}`,
+      },
+    ]
+  },
+
   demoFiles: {
     '.config/opencode/opencode.jsonc': `{
   // keys that I got used to

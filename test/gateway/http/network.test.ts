@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../../src/gateway/catalog.ts'
-
+import { openAhead } from '../../../src/gateway/http/request.ts'
 import { probe } from '../../../src/gateway/probe.ts'
 import {
   accessTo,
@@ -283,6 +283,21 @@ describe('network: connections', () => {
     await readCatalog(access)
     await probe(access, 'chat', model)
     expect(requests).toBe(3)
+  })
+
+  test('one that the server gave up before its request is opened once more', async () => {
+    const answered: number[] = []
+    const server = await aServer((request, response) => {
+      const isFirst = answered.length === 0
+      answered.push(isFirst ? 408 : 200)
+      if (!isFirst) return goodGateway(request, response)
+      response.writeHead(408, { connection: 'close' })
+      response.end('408 Request Timeout')
+    })
+    const access = accessTo(server)
+    await openAhead(access, 1)
+    expect((await readCatalog(access)).models).toHaveLength(2)
+    expect(answered).toEqual([408, 200])
   })
 
   test('one whose stream ends late is used again', async () => {

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { environmentRows, familyRows, loadClient, rows } from '../../src/clients/list.ts'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
+
+/** Where the version of each client comes from, and what happens if it stays unknown. */
+
+const key = 'sk-canary-versions-3b8e5d1f7a2c4069'
+
+const clients = await Promise.all([...rows, ...environmentRows].map(loadClient))
+const fileClients = await Promise.all(familyRows.map(loadClient))
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ port: 0, key })
+})
+afterAll(() => gateway.close())
+
+type Client = (typeof clients)[number]
+
+const startsFile = 'starts'
+
+/** A home with a program for `client` that notes each start. */
+function aHomeWith(
+  { binary }: Pick<Client, 'binary'>,
+  body: string,
+  file = `bin/${binary.command}`,
+) {
+  const home = aHome()
+  home.put(file, `#!/bin/sh\necho "$*" >> '${home.at(startsFile)}'\n${body}\n`, 0o755)
+  return home
+}
+
+function starts(home: Home): readonly string[] {
+  if (!home.everything().includes(startsFile)) return []
+  return home.text(startsFile).trim().split('\n')
+}
+
+/** The program's `--version` never ends by itself, and is given up after a moment. */
+function withSlowProgram(client: Pick<Client, 'binary'>): Home {
+  return aHomeWith(client, 'case "$1" in --version) exec sleep 60 ;; esac')
+}
+
+async function repoint(home: Home, ...args: string[]) {
+  const { status, stdout, stderr } = await runInProcess(home, args, {
+    env: {
+      REPOINT_API_KEY: key,
+      REPOINT_BASE_URL: gateway.url,
+      PATH: `${home.at('bin')}:/usr/bin:/bin`,
+    },
+    programLimitMs: 300,
+  })
+  expect(stdout + stderr).not.toContain(key)
+  return { status, stdout, stderr }
+}
+
+const unknown = 'client-version-unknown'
+
+function setupArgs({ id }: Client): readonly string[] {
+  return id === 'copilot' ? [id] : [id, '--yes']
+}
+
+describe.each(clients)('a $id that does not report its version', (client) => {
+  const { binary, sendsByVersion } = client
+  const needed = {
+    setup: binary.worksSince !== undefined,
+    run: (binary.runsSince ?? binary.worksSince) !== undefined,
+  }
+
+  test('is refused by a setup if it has an oldest version, and reported if its version matters', async () => {
+    const home = withSlowProgram(client)
+    const before = home.snapshot()
+    const { status, stdout } = await repoint(home, ...setupArgs(client), '--json')
+    const { error, warnings } = JSON.parse(stdout)
+    if (needed.setup) {
+      expect({ status, code: error.code }).toEqual({ status: 8, code: unknown })
+      expect(error.message).toContain(binary.worksSince)
+      expect(error.hint).toContain(`${binary.command} --version`)
+      expect({ ...home.snapshot(), starts: '' }).toEqual({ ...before, starts: '' })
+    } else {
+      expect(status).toBe(0)
+      const codes = warnings.map(({ code }: { code: string }) => code)
+      expect(codes.includes(unknown)).toBe(sendsByVersion === true)
+      if (!sendsByVersion) expect(starts(home)).not.toContain('--version')
+    }
+  })
+
+  test('is refused by `run` if it has an oldest version, and reported if its version matters', async () => {
+    const home = withSlowProgram(client)
+    const at = ['--base-url', gateway.url, '--key-env', 'REPOINT_API_KEY']
+    const line = ['run', ...at, '--', binary.command, 'hello']
+    const { status, stderr } = await repoint(home, ...line)
+    expect(status).toBe(needed.run ? 8 : 0)
+    expect(starts(home).some((one) => one.includes('hello'))).toBe(!needed.run)
+    expect(stderr.includes('version')).toBe(needed.run || sendsByVersion === true)
+    expect(stderr.includes(`\`${binary.command} --version\``)).toBe(
+      needed.run || sendsByVersion === true,
+    )
+  })
+})
+
+describe.each(fileClients)('a $id that does not report its version', (client) => {
+  const { binary, family } = client
+
+  test('is not started by `status`', async () => {
+    const home = withSlowProgram(client)
+    expect((await repoint(home, 'status', family)).status).toBe(0)
+    expect(starts(home)).toEqual([])
+  })
+
+  test('is reported by `doctor`, as a problem if it has an oldest version', async () => {
+    const home = withSlowProgram(client)
+    const { stdout } = await repoint(home, 'doctor', family, '--no-verify', '--json')
+    const found = JSON.parse(stdout).checks.filter(({ id }: { id: string }) => id === unknown)
+    const result = binary.worksSince === undefined ? 'warning' : 'problem'
+    expect(found).toMatchObject([{ about: family, result }])
+    expect(found[0].cure).toContain(`${binary.command} --version`)
+  })
+})
+
+test('`demo` starts no client', { timeout: 30_000 }, async () => {
+  const home = aHome()
+  for (const { binary } of clients)
+    home.put(
+      `bin/${binary.command}`,
+      `#!/bin/sh\ntouch '${home.at(startsFile)}'\nexec sleep 60\n`,
+      0o755,
+    )
+  const { status, stdout } = await repoint(home, 'demo', '--json')
+  expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 0, isByteIdentical: true })
+  expect(starts(home)).toEqual([])
+})
+
+describe.each(fileClients)('a $id from npm', (client) => {
+  const { binary, family, label } = client
+  const version = binary.testedVersions.at(-1)!
+
+  function installed(name: string, manifestVersion = version): Home {
+    const file = `lib/node_modules/${name}/bin/${binary.command}`
+    const home = aHomeWith(client, 'echo 99.0.0', file)
+    const manifest = JSON.stringify({ name, version: manifestVersion })
+    home.put(`lib/node_modules/${name}/package.json`, manifest)
+    home.put(`bin/${binary.command}`, { link: `../${file}` })
+    return home
+  }
+
+  async function shownVersion(home: Home): Promise<string> {
+    const { stdout } = await repoint(home, 'doctor', family, '--no-verify', '--json')
+    return JSON.parse(stdout).checks[0].message
+  }
+
+  test.each(binary.packages.map((name) => name.replace('*', 'linux-x64')))(
+    'has the version of its package %s, and is not started for it',
+    async (name) => {
+      const home = installed(name)
+      const shown = await shownVersion(home)
+      // The package of a program that updates itself may be older than the program.
+      const expected = binary.updatesItself ? '99.0.0' : version
+      expect(shown).toContain(`${label} ${expected}`)
+      expect(starts(home).filter((args) => args === '--version')).toHaveLength(
+        binary.updatesItself ? 1 : 0,
+      )
+    },
+  )
+
+  test('is started if the package.json is of another package', async () => {
+    const home = installed('another-package')
+    expect(await shownVersion(home)).toContain(`${label} 99.0.0`)
+    expect(starts(home)).toContain('--version')
+  })
+})
+
+test('a program that updates itself has at least the version of its package', async () => {
+  const client = clients.find(({ id }) => id === 'droid')!
+  const home = withSlowProgram(client)
+  home.put('package.json', JSON.stringify({ name: 'droid', version: '0.225.2' }))
+  expect((await repoint(home, 'droid', '--yes', '--json')).status).toBe(0)
+  expect(starts(home)).toContain('--version')
+})
