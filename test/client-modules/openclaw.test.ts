@@ -307,3 +307,13 @@ describe('what its requests carry', () => {
     expect(carried(protocol, model, entry)).toMatchObject(body)
   })
 })
+
+// 2026.5.18 and 2026.8.1 were run so. 2026.7.35 rejects `agent exec ping` (2026-11-24).
+test.each([
+  ['2026.5.18', ['agent', '--local', '--session-id', 'repoint', '-m', 'ping']],
+  ['2026.7.35', ['agent', '--local', '--session-id', 'repoint', '-m', 'ping']],
+  ['2026.8.1', ['agent', 'exec', 'ping']],
+  [undefined, ['agent', 'exec', 'ping']],
+])('%s answers one prompt to %j', (version, args) => {
+  expect(openclaw.binary.pingArgs('ping', version)).toEqual(args)
+})
