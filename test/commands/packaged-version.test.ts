@@ -82,7 +82,10 @@ test('on Windows npm`s claude.cmd is followed', () => {
     return new TextEncoder().encode(text)
   }
   const files = {
-    realpath: (path: string) => (contents(path), path),
+    realpath: (path: string) => {
+      contents(path)
+      return path
+    },
     read: contents,
     readStart: contents,
   } as Partial<Files> as Files
