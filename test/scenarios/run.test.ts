@@ -39,7 +39,7 @@ async function aHomeBetween(...clients: readonly string[]): Promise<Home> {
       `bin/${name}`,
       `#!${process.execPath}
 const { argv, env } = process
-console.log(JSON.stringify({ args: argv.slice(2), env }))
+console.log(argv[2] === '--version' ? '9.9.9' : JSON.stringify({ args: argv.slice(2), env }))
 `,
     )
     chmodSync(home.at(`bin/${name}`), 0o755)
@@ -225,7 +225,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
 
   test('a shell: says which clients obey their files there', async () => {
     const home = await aHomeBetween('codex', 'claude-gpt', 'opencode')
-    for (const name of ['copilot', 'droid']) home.put(`bin/${name}`, '#!/bin/sh\n')
+    for (const name of ['copilot', 'droid']) home.put(`bin/${name}`, '#!/bin/sh\necho 9.9.9\n')
     for (const name of ['copilot', 'droid']) chmodSync(home.at(`bin/${name}`), 0o755)
     const env = { PATH: `${home.at('bin')}:${process.env['PATH']}`, SHELL: '/bin/sh' }
     const { stdout, stderr, status } = await runCli(home, ['run', 'two'], {
@@ -252,7 +252,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     const script = "require('node:fs').writeFileSync(process.env.HOME + '/up', String(process.pid))"
     home.put(
       'bin/droid',
-      `#!${process.execPath}\nif (process.argv[2] !== '--version') {${script}; setTimeout(() => {}, 9e4)}\n`,
+      `#!${process.execPath}\nif (process.argv[2] === '--version') console.log('9.9.9')\nelse {${script}; setTimeout(() => {}, 9e4)}\n`,
     )
     chmodSync(home.at('bin/droid'), 0o755)
     const start = () =>
