@@ -45,6 +45,8 @@ export interface ClientModule {
   }
   /** All that decides where its key goes, in every layer in which it counts. */
   readonly deciding: DecidingTable
+  /** The files of the folder where it starts that configure it. */
+  readonly folderFiles: readonly FolderFiles[]
   /** What its own reader puts something else in the place of. */
   readonly interprets: Interpreted
   /** Said after a setup: what a person must do so that a running client sees it. */
@@ -177,14 +179,30 @@ export interface DecidingSetting {
   /**
    * The keys that lead to it, joined by dots; a `*` stands for any name or any part of one, and
    * `:provider` for any in a file of the folder, elsewhere for the provider in use. In a .env file
-   * `env.NAME` is the variable, in an agent's file a key is one of its head. Empty: the file itself.
+   * `env.NAME` is the variable, in an agent's file a key is one of its head.
    */
   readonly at: string
-  readonly decides: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'program' | 'model'
+  readonly decides: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
   /** The roles of the files in which it counts. */
   readonly layers: readonly string[]
   /** The versions that were run, or read for it, and the date. */
   readonly seen: string
+}
+
+/** Files that a client reads in the folder where it starts. Instructions for the model are left out. */
+export interface FolderFiles {
+  /**
+   * Paths below a folder, with slashes. A name that ends in `*` matches every name with this
+   * beginning; `/**` at the end matches every file below that folder.
+   */
+  readonly patterns: readonly string[]
+  /**
+   * Which folders it looks in. `folder`: only the one where it starts. `repository`: also those above
+   * it, up to the root of the repository. `all`: every folder above it.
+   */
+  readonly reach: 'folder' | 'repository' | 'all'
+  /** The versions that were observed, and the date. */
+  readonly source: string
 }
 
 /** null: it takes every text as it stands. */
@@ -517,7 +535,7 @@ export interface Obstacle {
   readonly message: string
   /** File, with `:line` where known, or `environment`. */
   readonly place: string
-  readonly cure: string
+  readonly cure?: string
   /** Edits in a target file that remove it; absent: outside of what we may write. */
   readonly repair?: Repair
   /**

@@ -62,7 +62,6 @@ export function* layerObstacles(
     }
 
     yield* ofFolder(client, file, those(takingKey), whyUntold(client, file))
-    yield* ofFolder(client, file, those(['program']))
     yield* ofFolder(client, file, those(['model']))
   }
 }
@@ -78,10 +77,6 @@ function* settingsIn(
   const provider = providerId && (deciding.nameOf?.(providerId) ?? providerId)
 
   for (const row of deciding.rows.filter(({ layers }) => layers.includes(file.role))) {
-    if (row.at === '') {
-      yield { ...row, path: [], value: true }
-      continue
-    }
     const fits = (pattern: string, name: string) =>
       pattern === ':provider' ? isOfFolder || name === provider : isLike(pattern, name)
     for (const { path, value } of leavesAt(content, row.at.split('.'), fits))
@@ -212,11 +207,10 @@ const effects: Readonly<Record<Decided, (value: ConfigValue) => string>> = {
   provider: () => 'may take your key to another provider',
   proxy: () => "takes your key through a proxy of the folder's",
   trust: () => "takes your key to whoever has a certificate of the folder's choice",
-  program: () => "starts programs of the folder's own, which can read your key",
   model: () => 'asks another model than the one that you chose',
 }
 
-/** Whoever wrote this folder decides where the key goes, what is run beside it, or which model is asked. */
+/** A file of the folder decides where the key goes, or which model is asked. */
 function* ofFolder(
   { family, label, deciding }: TabledClient,
   file: FileText,
@@ -232,12 +226,11 @@ function* ofFolder(
   const keys = keysOf(found)
 
   yield {
-    code: `${family}-project-${file.role === 'project-code' ? 'code' : deciding.called}`,
+    code: `${family}-project-${deciding.called}`,
     message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (untold ?? 'is there')}: ${what}`,
     place: first ? placeIn(file, first) : file.path,
     cure: `Remove it there, or start ${label} in another folder, unless you trust whoever wrote this one.`,
-    ...(decides !== 'model' && { needsConsent: `${what}: ${file.path} says so.` }),
-    ...(isLed && { leadsElsewhere: true }),
+    ...(isLed && { needsConsent: `${what}: ${file.path} says so.`, leadsElsewhere: true }),
     weight: isLed ? 'blocks' : 'may-block',
   }
 }

@@ -14,7 +14,6 @@ function everyFile(client: Client): readonly ConfigFile[] {
 /** The keys of a row, each `*` and `:provider` as something. */
 function keysOf({ deciding }: Client, { at }: DecidingSetting): readonly string[] {
   const provider = deciding.nameOf?.('gateway') ?? 'gateway'
-  if (at === '') return []
   return at.split('.').map((key) => (key === ':provider' ? provider : key.replaceAll('*', 'X')))
 }
 
@@ -23,7 +22,6 @@ function planted(file: ConfigFile, keys: readonly string[], value: string): Uint
   const text = (content: string) => new TextEncoder().encode(content)
   if (file.role.endsWith('-env')) return text(`${keys[1]}=${value}\n`)
   if (file.path.endsWith('.md')) return text(`---\n${keys[0]}: ${value}\n---\nDo as I say.\n`)
-  if (keys.length === 0) return text(value)
   return formatOf(file.format).edit(null, [{ path: keys, value }], file.path)!
 }
 
@@ -38,7 +36,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
   (_, client) => {
     const files = everyFile(client)
     const plantings = client.deciding.rows.flatMap((row) =>
-      row.layers.map((layer) => [row.at || 'the file itself', layer, row] as const),
+      row.layers.map((layer) => [row.at, layer, row] as const),
     )
 
     test.each(plantings)('%s in %s is seen by all who look', (_, layer, row) => {
@@ -51,10 +49,10 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const obstacles = found(client, file, planted(file, keys, 'planted'))
         expect(obstacles.map(({ place }) => place.replace(/:\d+$/, ''))).toContain(file.path)
         const text = JSON.stringify(obstacles)
-        if (keys.length > 0) expect(text).toContain(keys.at(-1))
+        expect(text).toContain(keys.at(-1))
 
         const isOfFolder = layer.startsWith('project')
-        const isTold = row.decides === 'program' || row.decides === 'model'
+        const isTold = row.decides === 'model'
         expect(obstacles.some(({ leadsElsewhere }) => leadsElsewhere)).toBe(isOfFolder && !isTold)
         // What is neither repaired nor asked stops a setup.
         const stops = obstacles.some(

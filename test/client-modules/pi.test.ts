@@ -302,12 +302,6 @@ const cases: Case[] = [
     stays: true,
   },
   {
-    code: 'pi-project-code',
-    disk: piHome({}, {}, { 'work/.pi/extensions/x.ts': '' }),
-    place: 'work/.pi/extensions/x.ts',
-    stays: true,
-  },
-  {
     code: 'pi-base-url-version',
     disk: piHome({ baseUrl: 'https://gw.example' }),
     context: { ownRoots: ['https://gw.example/v1'] },

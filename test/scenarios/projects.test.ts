@@ -74,27 +74,6 @@ const leadingFromAbove: readonly (readonly [string, string, unknown])[] = [
   ['kilo', 'kilo.json', second],
 ]
 
-/** What a folder starts by itself, or asks of the client: told, and no reason to refuse. */
-const starting: readonly (readonly [string, string, unknown])[] = [
-  ['claude', '.claude/settings.json', { hooks: { Stop: [{ hooks: [{ command: './x' }] }] } }],
-  ['claude', '.mcp.json', { mcpServers: { x: { command: './x' } } }],
-  ['opencode', 'opencode.json', { mcp: { x: { type: 'local', command: ['./x'] } } }],
-  ['opencode', 'opencode.json', { lsp: { x: { command: ['./x'] } } }],
-  ['opencode', 'opencode.json', { formatter: { x: { command: ['./x'] } } }],
-  ['opencode', '.opencode/plugin/x.ts', 'export const X = async () => ({})'],
-  ['kilo', 'kilo.json', { mcp: { x: { type: 'local', command: ['./x'] } } }],
-  ['codex', '.codex/config.toml', '[mcp_servers.x]\ncommand = "./x"\n'],
-  ['pi', '.pi/extensions/x.ts', 'export default () => {}'],
-  ['qwen', '.qwen/settings.json', { mcpServers: { x: { command: './x' } } }],
-  ['qwen', '.mcp.json', { mcpServers: { x: { command: './x' } } }],
-  ['droid', '.factory/mcp.json', { mcpServers: { x: { command: './x' } } }],
-  ['cline', '.cline/plugins/x.js', 'export default {}'],
-  ['cline', 'bunfig.toml', 'preload = ["./x.js"]'],
-  ['cline', '.env', 'LD_PRELOAD=./x.so'],
-  ['cline', '.env', 'GIT_CONFIG_COUNT=1'],
-  ['cline', '.env.local', 'export BASH_ENV=./x.sh'],
-]
-
 function aProject(name: string, content: unknown) {
   const text = typeof content === 'string' ? content : JSON.stringify(content)
   const home = aHome({ [`shop/${name}`]: text, 'shop/.git/HEAD': '' })
@@ -189,25 +168,6 @@ test.each(sentElsewhere)(
     }
     const words = ['run', 'work', '--', home.at(`bin/${client}`), ...args('.')]
     expect((await run(words, home.at('own'))).status).toBe(0)
-  },
-)
-
-test.each(starting)(
-  '%s: %s that starts programs is told, and refused by nothing',
-  async (client, name, content) => {
-    const { home, run } = aProject(name, content)
-    const { json, status } = await run([client, '--yes', '--name', 'work', '--json'])
-    expect(status).toBe(0)
-    expect((json as { warnings: unknown }).warnings).toContainEqual(
-      expect.objectContaining({ message: expect.stringContaining('which can read your key') }),
-    )
-
-    home.put(`bin/${client}`, `#!/bin/sh\ntouch '${home.at('started')}'\n`, 0o755)
-    const started = await run(['run', 'work', '--', home.at(`bin/${client}`), 'Say hello'])
-    expect(started.status).toBe(0)
-    expect(started.stderr).toContain('which can read your key')
-    expect(home.snapshot()).toHaveProperty('started')
-    expect((await run(['status', client])).stdout).toContain('which can read your key')
   },
 )
 

@@ -66,6 +66,13 @@ const shared = {
   sends: { headers: true, keyHeaders: ['x-api-key'] },
   sendsByVersion: true,
   deciding,
+  folderFiles: [
+    {
+      patterns: ['.mcp.json', '.claude/**'],
+      reach: 'all',
+      source: 'system calls of 2.1.330, 2026-11-24',
+    },
+  ],
   interprets: { names: null, values: null },
   restartAdvice: 'Close every running Claude Code and start it again.',
   carries,
@@ -80,8 +87,7 @@ const shared = {
     const folder = own ?? join(home, '.claude')
     const settings = join(folder, 'settings.json')
     const project = join(cwd, '.claude')
-    const folders = projectFolders(machine, look)
-    const root = folders[0]!
+    const root = projectFolders(machine, look)[0]!
     const repository = mainWorktree(machine, look, root) ?? root
     const managed = managedFolder(machine)
 
@@ -108,7 +114,6 @@ const shared = {
           ],
         ],
         // In the home they are the user's own.
-        ['project-code', cwd === home ? [] : folders.map((folder) => join(folder, '.mcp.json'))],
         ['project-agent', cwd === home ? [] : filesIn(join(project, 'agents'), '.md')],
         [
           'managed',

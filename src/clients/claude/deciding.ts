@@ -40,17 +40,5 @@ export const deciding: DecidingTable = {
     { at: 'env.ANTHROPIC_*MODEL', decides: 'model', layers: others, seen: run },
     { at: 'env.CLAUDE_CODE_SUBAGENT_MODEL', decides: 'model', layers: others, seen: run },
     { at: 'model', decides: 'model', layers: [...others, ...agents], seen: run },
-    { at: 'hooks', decides: 'program', layers: [...folder, ...agents], seen: run },
-    { at: 'mcpServers', decides: 'program', layers: agents, seen: read },
-    { at: 'enableAllProjectMcpServers', decides: 'program', layers: folder, seen: run },
-    { at: 'enabledMcpjsonServers', decides: 'program', layers: folder, seen: read },
-    { at: 'enabledPlugins', decides: 'program', layers: folder, seen: read },
-    { at: 'statusLine', decides: 'program', layers: folder, seen: read },
-    { at: 'awsAuthRefresh', decides: 'program', layers: folder, seen: read },
-    { at: 'awsCredentialExport', decides: 'program', layers: folder, seen: read },
-    { at: 'otelHeadersHelper', decides: 'program', layers: folder, seen: read },
-    { at: 'env.*_OPTIONS', decides: 'program', layers: folder, seen: read },
-    // .mcp.json
-    { at: 'mcpServers', decides: 'program', layers: ['project-code'], seen: run },
   ],
 }

@@ -8,7 +8,7 @@ import type { Choice, ClientModule, FileText } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, entryOf, isAsBefore, oneUse } from '../models.ts'
-import { layersThere, pathsOf, projectFolders } from '../paths.ts'
+import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
 import { editReadably } from '../repairs.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
@@ -66,29 +66,33 @@ export const cline: ClientModule = {
   // Without an apiKey no `authorization` goes out, unless OPENAI_API_KEY is set.
   sends: { headers: true, keyHeaders },
   deciding,
+  folderFiles: [
+    {
+      patterns: ['.cline/**', '.clinerules/**'],
+      reach: 'repository',
+      source: 'system calls of 3.0.65, 2026-11-24',
+    },
+    {
+      patterns: ['bunfig.toml', '.env*'],
+      reach: 'folder',
+      source: 'system calls of 3.0.65, 2026-11-24',
+    },
+  ],
   // `${HOME}`, `$HOME`, `{env:HOME}` in a header, a model, a key went out as they stand.
   interprets: { names: null, values: null },
   restartAdvice: 'Close every running Cline and start it again.',
 
-  /** Of a project all from its root down counts, of .env files those of the working folder alone. */
+  /** Cline reads the .env files of the working folder alone. */
   files(machine, look) {
     const { join, named } = pathsOf(machine)
     const own = named('CLINE_DIR') ?? join(machine.home, '.cline')
     const data = named('CLINE_DATA_DIR') ?? join(own, 'data')
     const target = named('CLINE_PROVIDER_SETTINGS_PATH') ?? join(data, 'settings', 'providers.json')
 
-    const foreign = projectFolders(machine, look).filter((folder) => folder !== machine.home)
-    const codeIn = (folder: string) =>
-      ['.cline/plugins', '.cline/hooks', '.clinerules/hooks']
-        .map((place) => join(folder, place))
-        .flatMap((place) => look.entries(place).map((name) => join(place, name)))
-    const code = foreign.flatMap((folder) => [join(folder, 'bunfig.toml'), ...codeIn(folder)])
-
     return [
       { role: 'providers', path: target, format: 'json', holdsSecret: true, use: 'target' },
       ...layersThere(look, target, [
         ['project-env', envFiles(machine).map((name) => join(machine.cwd, name))],
-        ['project-code', code],
       ]),
     ]
   },

@@ -20,13 +20,6 @@ export const deciding: DecidingTable = {
     { at: 'env.CLINE_*', decides: 'provider', layers: variables, seen: newest },
     { at: 'env.HTTP*_PROXY', decides: 'proxy', layers: variables, seen: newest },
     { at: 'env.NODE_TLS_REJECT_UNAUTHORIZED', decides: 'trust', layers: variables, seen: newest },
-    // Of the daemon and of the programs that it starts, which inherit the key of a run.
-    { at: 'env.BUN_OPTIONS', decides: 'program', layers: variables, seen: newest },
-    { at: 'env.LD_*', decides: 'program', layers: variables, seen: run },
-    { at: 'env.GIT_*', decides: 'program', layers: variables, seen: run },
-    { at: 'env.BASH_ENV', decides: 'program', layers: variables, seen: 'bash(1), 2026-11-23' },
-    // bunfig.toml, plugins and hooks: started without a question.
-    { at: '', decides: 'program', layers: ['project-code'], seen: newest },
   ],
 }
 

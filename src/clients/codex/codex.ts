@@ -81,6 +81,13 @@ export const codex: ClientModule = {
   protocol: 'responses',
   sends: { headers: true, keyHeaders, queries: true },
   deciding,
+  folderFiles: [
+    {
+      patterns: ['.codex/**'],
+      reach: 'repository',
+      source: 'system calls of 0.169.0, 2026-11-24',
+    },
+  ],
   interprets: { names: null, values: null },
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   files: codexFiles,

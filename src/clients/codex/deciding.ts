@@ -2,14 +2,12 @@ import type { DecidingTable } from '../client.ts'
 
 /** In a project 0.169.0 reads of these `model` alone, and that where the folder is trusted. */
 const run = '0.169.0, 2026-11-21'
-const unrun = 'not run, 2026-11-23'
 
 const provider = 'model_providers.:provider'
 
 const user = ['config']
 const others = ['project', 'managed', 'profile']
 const own = [...user, ...others]
-const folder = ['project']
 
 export const deciding: DecidingTable = {
   called: 'config',
@@ -26,8 +24,5 @@ export const deciding: DecidingTable = {
     { at: 'cli_auth_credentials_store', decides: 'key', layers: others, seen: run },
     { at: 'forced_login_method', decides: 'key', layers: others, seen: run },
     { at: 'model', decides: 'model', layers: others, seen: run },
-    { at: 'mcp_servers', decides: 'program', layers: folder, seen: unrun },
-    { at: 'hooks', decides: 'program', layers: folder, seen: unrun },
-    { at: 'notify', decides: 'program', layers: folder, seen: unrun },
   ],
 }

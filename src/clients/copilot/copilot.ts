@@ -50,6 +50,13 @@ export const copilot: ClientModule = {
   sends: { headers: true, keyHeaders: [] },
   // Not run in a folder with files of its own.
   deciding: { called: 'settings', rows: [] },
+  folderFiles: [
+    {
+      patterns: ['.mcp.json', '.github/mcp.json', '.github/hooks/**', '.github/copilot/**'],
+      reach: 'repository',
+      source: 'docs.github.com, 2026-11-24',
+    },
+  ],
   interprets: { names: null, values: /\\n/ },
   restartAdvice: '',
   files: () => [],

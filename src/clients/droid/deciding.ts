@@ -2,7 +2,6 @@ import type { DecidingTable } from '../client.ts'
 import { idOf } from './settings.ts'
 
 const run = '0.215.0 and 0.225.2, 2026-11-22'
-const read = 'read in 0.225.2, 2026-11-23'
 
 const others = ['project', 'upper', 'managed']
 const own = ['settings', ...others]
@@ -22,10 +21,6 @@ export const deciding: DecidingTable = {
     { at: 'model', decides: 'model', layers: [...others, 'project-agent'], seen: run },
     { at: 'sessionDefaultSettings.model', decides: 'model', layers: others, seen: run },
     { at: 'sessionDefaultSettings.specModeModel', decides: 'model', layers: folder, seen: run },
-    { at: 'hooks', decides: 'program', layers: folder, seen: run },
-    { at: 'statusLine', decides: 'program', layers: folder, seen: read },
-    // mcp.json
-    { at: 'mcpServers', decides: 'program', layers: ['project-code'], seen: run },
   ],
 }
 

@@ -63,6 +63,13 @@ export const droid: ClientModule = {
   // Without an apiKey no `authorization` goes out. What stands in headers is sent as it is.
   sends: { headers: true, keyHeaders },
   deciding,
+  folderFiles: [
+    {
+      patterns: ['.factory/**', '.agent/**', '.agents/**'],
+      reach: 'all',
+      source: 'system calls of 0.225.2, 2026-11-24',
+    },
+  ],
   reservedIds: [],
   // Ids and names it takes as they stand (0.225.2, 2026-11-23).
   interprets: { names: null, values: /\$\{[^}]+\}/ },
@@ -96,7 +103,6 @@ export const droid: ClientModule = {
       ...layersThere(look, target, [
         ['upper', [join(own, 'settings.local.json')]],
         ['project', projects.flatMap((folder) => names.map((name) => join(folder, name)))],
-        ['project-code', foreign.map((folder) => join(folder, 'mcp.json'))],
         ['project-agent', foreign.flatMap(agentsIn).filter((path) => path.endsWith('.md'))],
         ['managed', [join(managed, 'settings.json')]],
       ]),

@@ -29,7 +29,17 @@ const layout: Layout = {
   projectNames: ['kilo.json', 'kilo.jsonc', 'opencode.json', 'opencode.jsonc'],
   // ~/.kilocode counts in 7.7.9 alone, .opencode in 7.0.33 alone.
   dotFolders: ['.kilocode', '.kilo'],
-  codeFolders: ['plugin', 'plugins', 'tool', 'tools'],
+  folderFiles: [
+    {
+      patterns: [
+        ...['kilo.json', 'kilo.jsonc', 'opencode.json', 'opencode.jsonc', 'tui.json', 'tui.jsonc'],
+        ...['config.json', '.kilocodemodes', '.kilo/**', '.kilocode/**', '.opencode/**'],
+      ],
+      reach: 'all',
+      // .opencode counts in the older one alone.
+      source: 'system calls of 7.7.9, 2026-11-24; 7.0.33, 2026-11-22',
+    },
+  ],
   variables: 'KILO',
   schema: 'https://app.kilo.ai/config.json',
   reservedIds: ['kilo', ...reservedIds],

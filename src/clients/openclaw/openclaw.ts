@@ -69,6 +69,13 @@ export const openclaw: ClientModule = {
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
   deciding,
+  folderFiles: [
+    {
+      patterns: ['.env', '.openclaw/**'],
+      reach: 'folder',
+      source: 'system calls of 2026.9.6, 2026-11-24',
+    },
+  ],
   reservedIds,
   interprets: { names: interpretedName, values: interpretedValue },
   restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',

@@ -29,11 +29,5 @@ export const deciding: DecidingTable = {
     { at: 'command.*.model', decides: 'model', layers: folder, seen: read },
     { at: 'enabled_providers', decides: 'model', layers: others, seen: run },
     { at: 'disabled_providers', decides: 'model', layers: others, seen: run },
-    { at: 'plugin', decides: 'program', layers: folder, seen: run },
-    { at: 'mcp', decides: 'program', layers: folder, seen: run },
-    { at: 'lsp', decides: 'program', layers: folder, seen: run },
-    { at: 'formatter', decides: 'program', layers: folder, seen: run },
-    { at: 'experimental.hook', decides: 'program', layers: folder, seen: read },
-    { at: '', decides: 'program', layers: ['project-code'], seen: run },
   ],
 }

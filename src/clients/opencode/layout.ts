@@ -1,5 +1,5 @@
 import type { Machine } from '../../platform/platform.ts'
-import type { ConfigFile, Look } from '../client.ts'
+import type { ConfigFile, FolderFiles, Look } from '../client.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 
 /** What opencode and the clients that are made from it differ in. */
@@ -17,8 +17,7 @@ export interface Layout {
   readonly projectNames: readonly string[]
   /** Folders with configuration in a project and in the home, the weaker before the stronger. */
   readonly dotFolders: readonly string[]
-  /** Where files with code lie in these folders, which it runs without a question. */
-  readonly codeFolders: readonly string[]
+  readonly folderFiles: readonly FolderFiles[]
   /** `OPENCODE` of `OPENCODE_CONFIG` and the others. */
   readonly variables: string
   readonly schema: string
@@ -52,11 +51,11 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
   const data = join(xdgFolder(machine, 'DATA'), folder)
   const inFolder = (place: string) => projectNames.map((name) => join(place, name))
   const dotsIn = (place: string) => dotFolders.map((name) => join(place, name))
-  const within = (place: string, folders: readonly string[], ending: RegExp) =>
+  const agentsIn = (place: string) =>
     dotsIn(place)
-      .flatMap((dot) => folders.map((kind) => join(dot, kind)))
+      .flatMap((dot) => agentFolders.map((kind) => join(dot, kind)))
       .flatMap((kind) => look.entries(kind).map((name) => join(kind, name)))
-      .filter((path) => ending.test(path))
+      .filter((path) => path.endsWith('.md'))
 
   const [lowest, ...others] = configNames.map((name) => join(config, name))
   const target =
@@ -66,17 +65,13 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
 
   const above: string[] = []
   const dots: string[] = []
-  const code: string[] = []
   const agents: string[] = []
   // Up to the root: in a repository that git does not answer for, be it broken or without a git,
   // opencode reads on above it (1.18.34, not 1.14.41; 2026-11-23).
   for (let place = cwd; ; place = dirname(place)) {
     above.unshift(...inFolder(place))
     dots.unshift(...dotsIn(place).flatMap(inFolder))
-    if (place !== home) {
-      code.unshift(...within(place, layout.codeFolders, /\.[jt]s$/))
-      agents.unshift(...within(place, agentFolders, /\.md$/))
-    }
+    if (place !== home) agents.unshift(...agentsIn(place))
     if (dirname(place) === place) break
   }
 
@@ -96,7 +91,6 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
       ['lower', [lowest!, ...others]],
       ['upper', dotsIn(home).flatMap(inFolder)],
       ['project', [...above, ...dots]],
-      ['project-code', code],
       ['project-agent', agents],
       ['upper', extra === undefined ? [] : inFolder(extra)],
       ['managed', inFolder(managed)],

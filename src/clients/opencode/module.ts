@@ -36,6 +36,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     protocol: 'chat',
     sends: { headers: true, keyHeaders },
     deciding,
+    folderFiles: layout.folderFiles,
     // Anywhere in its configuration (1.18.33, 2026-11-23).
     // Of `constructor` in its list Kilo makes a fault of its own (7.7.9, 2026-11-23).
     interprets: {

@@ -28,8 +28,13 @@ const layout: Layout = {
   newConfig: 'opencode.json',
   projectNames: ['opencode.json', 'opencode.jsonc'],
   dotFolders: ['.opencode'],
-  // 1.18.33 and 1.18.34, 2026-11-23.
-  codeFolders: ['plugin', 'plugins', 'tool', 'tools'],
+  folderFiles: [
+    {
+      patterns: ['opencode.json', 'opencode.jsonc', 'tui.json', 'tui.jsonc', '.opencode/**'],
+      reach: 'all',
+      source: 'system calls of 1.18.34, 2026-11-24',
+    },
+  ],
   variables: 'OPENCODE',
   schema: 'https://opencode.ai/config.json',
   reservedIds,

@@ -1,3 +1,4 @@
+import { compact } from '../../compact.ts'
 import type { Choice, Obstacles, Scene } from '../client.ts'
 import {
   formerProvider,
@@ -105,7 +106,7 @@ function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Obstacles
       code: `${id}-api-key`,
       message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
       // A weaker file is not written.
-      ...(file.path === target.path ? gone : { cure: gone.cure }),
+      ...(file.path === target.path ? gone : compact({ cure: gone.cure })),
     })
   }
 }

@@ -2,7 +2,6 @@ import type { DecidingTable } from '../client.ts'
 
 /** From 0.79 on a folder's settings count where its owner trusts it; of its providers nothing does. */
 const run = '0.60.0 to 0.87.1, 2026-11-22'
-const read = 'read in 0.87.1, 2026-11-23'
 
 const user = ['models']
 const folder = ['project']
@@ -18,11 +17,5 @@ export const deciding: DecidingTable = {
     { at: 'defaultProvider', decides: 'model', layers: folder, seen: run },
     { at: 'defaultModel', decides: 'model', layers: folder, seen: run },
     { at: 'enabledModels', decides: 'model', layers: folder, seen: run },
-    { at: 'extensions', decides: 'program', layers: folder, seen: read },
-    { at: 'packages', decides: 'program', layers: folder, seen: read },
-    { at: 'npmCommand', decides: 'program', layers: folder, seen: read },
-    { at: 'shellPath', decides: 'program', layers: folder, seen: read },
-    { at: 'shellCommandPrefix', decides: 'program', layers: folder, seen: read },
-    { at: '', decides: 'program', layers: ['project-code'], seen: run },
   ],
 }

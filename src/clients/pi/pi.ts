@@ -66,6 +66,13 @@ export const pi: ClientModule = {
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
   deciding,
+  folderFiles: [
+    {
+      patterns: ['.pi/**'],
+      reach: 'folder',
+      source: 'system calls of 0.87.1, 2026-11-24',
+    },
+  ],
   reservedIds,
   interprets: { names: null, values: interpretedValue },
   // models.json is read anew by /model, settings.json by /reload alone.
@@ -78,9 +85,6 @@ export const pi: ClientModule = {
     const folder = namedFromHome('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent')
     const auth = join(folder, 'auth.json')
     const settings = join(folder, 'settings.json')
-    // In the home they are the user's own.
-    const extensions = join(cwd, '.pi', 'extensions')
-    const foreign = cwd === home ? [] : look.entries(extensions)
     const json = { format: 'json', use: 'target' } as const
 
     return [
@@ -88,10 +92,7 @@ export const pi: ClientModule = {
       ...(look.exists(auth) ? [{ role: 'auth', path: auth, ...json, holdsSecret: true }] : []),
       { role: 'models', path: join(folder, 'models.json'), ...json, holdsSecret: true },
       { role: 'settings', path: settings, ...json, holdsSecret: false },
-      ...layersThere(look, settings, [
-        ['project', [join(cwd, '.pi', 'settings.json')]],
-        ['project-code', foreign.map((name) => join(extensions, name))],
-      ]),
+      ...layersThere(look, settings, [['project', [join(cwd, '.pi', 'settings.json')]]]),
     ]
   },
 

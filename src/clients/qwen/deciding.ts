@@ -1,7 +1,6 @@
 import type { DecidingTable } from '../client.ts'
 
 const run = '0.15.10 and 0.24.4, 2026-11-22'
-const read = 'read in 0.24.4, 2026-11-23'
 
 const others = ['project', 'managed']
 const folder = ['project']
@@ -28,15 +27,8 @@ export const deciding: DecidingTable = {
     { at: 'proxy', decides: 'proxy', layers: folder, seen: run },
     { at: 'env.HTTP*_PROXY', decides: 'proxy', layers: variables, seen: run },
     { at: 'env.NODE_TLS_REJECT_UNAUTHORIZED', decides: 'trust', layers: variables, seen: run },
-    { at: 'env.NODE_OPTIONS', decides: 'program', layers: variables, seen: read },
     { at: 'model.name', decides: 'model', layers: others, seen: run },
     { at: 'model.baseUrl', decides: 'address', layers: ['settings', ...others], seen: run },
-    { at: 'mcpServers', decides: 'program', layers: folder, seen: run },
-    // .mcp.json, of which 0.24.4 starts the servers without a question; 2026-11-23.
-    { at: 'mcpServers', decides: 'program', layers: ['project-code'], seen: run },
-    { at: 'hooks', decides: 'program', layers: folder, seen: run },
-    { at: 'tools.discoveryCommand', decides: 'program', layers: folder, seen: read },
-    { at: 'tools.callCommand', decides: 'program', layers: folder, seen: read },
   ],
 }
 

@@ -74,6 +74,18 @@ export const qwen: ClientModule = {
   // The key goes as a bearer token whatever else goes along.
   sends: { headers: true, keyHeaders: [] },
   deciding,
+  folderFiles: [
+    {
+      patterns: ['.mcp.json', '.qwen/**'],
+      reach: 'folder',
+      source: 'system calls of 0.24.4, 2026-11-24',
+    },
+    {
+      patterns: ['.env', '.qwen/.env'],
+      reach: 'all',
+      source: 'system calls of 0.24.4, 2026-11-24',
+    },
+  ],
   interprets: { names: openText, values: openText },
   restartAdvice: 'Close every running Qwen Code and start it again.',
 
@@ -96,7 +108,6 @@ export const qwen: ClientModule = {
         ['lower', [defaults]],
         // In the home the project's folder is the user's own.
         ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
-        ['project-code', cwd === home ? [] : [join(cwd, '.mcp.json')]],
         ['managed', [managed]],
         ['login', [join(own, 'oauth_creds.json')]],
         ['copy', copies.map((name) => join(own, name))],

@@ -185,7 +185,9 @@ function* checkObstacles(
       id: code,
       result: blocks ? 'problem' : 'warning',
       message: `${message} (${place})`,
-      cure: repair && !fixing ? `${cure} Or: repoint doctor ${client.family} ${flag}` : cure,
+      ...compact({
+        cure: repair && !fixing ? `${cure} Or: repoint doctor ${client.family} ${flag}` : cure,
+      }),
       ...(blocks && { code: 'config-conflict' }),
     }
   }

@@ -23,9 +23,10 @@ import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.t
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
-import { isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
+import { asNotice, isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { expectWorking, type ProgramVersion, versionNotices } from '../inventory/client-program.ts'
 import { expectNotLedAstray } from '../inventory/client-state.ts'
+import { folderSettings } from '../inventory/folder-settings.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import type { Session } from '../screen/session.ts'
 import { isAt, keptChoices, wantedFor } from '../setup/choose.ts'
@@ -46,9 +47,9 @@ export function clientsCalled(
 }
 
 /**
- * Looks at the files of the folder as a setup does, and at those of folders that the clients' arguments
- * name. What they start is told; where they lead a client or the key elsewhere, nothing is started unless
- * a person says yes.
+ * Checks the files of the folder as a setup does, and those of folders that the clients' arguments
+ * name. If they redirect a client or the key, nothing is started unless a person says yes. Other
+ * settings of the folder are named, and stop nothing.
  *
  * @throws UserError `config-conflict` where nobody can be asked; `Declined` on a no
  */
@@ -59,30 +60,41 @@ export async function lookAtFolder(
   args: readonly string[],
 ): Promise<void> {
   for (const client of clients) {
-    const texts = filesOfFolders(session, client, args)
+    const folders = workingFolders(session, client, args)
+    const texts = filesOfFolders(session, client, folders)
     const own = { root: rootOf(access, client.protocol), providerId: providerIdOf(session, client) }
     const found = [...layerObstacles(client, texts, own)]
     if (!session.canAsk) expectNotLedAstray(client, found)
 
-    for (const { message, place, needsConsent, leadsElsewhere } of found) {
-      const said = `${message} (${session.showPath(place)})`
-      if (leadsElsewhere) {
-        const question = { message: `${said}. Start it all the same?`, default: false }
-        await session.agree('ask', question)
-      } else if (needsConsent !== undefined) session.remark(`note: ${said}`)
+    for (const { message, place, leadsElsewhere } of found) {
+      if (!leadsElsewhere) continue
+      const question = {
+        message: `${message} (${session.showPath(place)}). Start it all the same?`,
+        default: false,
+      }
+      await session.agree('ask', question)
     }
+    session.notice(...folderSettings(session, client, folders).map(asNotice))
   }
 }
 
-/** What stands in the folder that we are in, and in those that a client is told to work in, each file once. */
-function filesOfFolders(session: Session, client: Client, args: readonly string[]): FileTexts {
-  const { files, machine } = session.platform
+/** The folder that we are in, then those that arguments make a client work in. */
+function workingFolders(
+  { platform: { files, machine } }: Session,
+  client: Client,
+  args: readonly string[],
+): readonly string[] {
   const named = client.binary.foldersIn?.(args) ?? []
   const folders = named
     .map((folder) => realPath(files, resolve(machine.cwd, folder)))
     .filter((folder) => ifPossible(() => files.stat(folder))?.kind === 'folder')
 
-  const texts = [machine.cwd, ...folders]
+  return [...new Set([machine.cwd, ...folders])]
+}
+
+/** The files of the project in each folder, each file once. */
+function filesOfFolders(session: Session, client: Client, folders: readonly string[]): FileTexts {
+  const texts = folders
     .flatMap((folder) => readClientFiles(session, client, folder))
     .filter(({ role }) => role.startsWith('project'))
   return [...new Map(texts.map((text) => [text.path, text])).values()]

@@ -10,11 +10,12 @@ import type {
 } from '../../clients/client.ts'
 import { shellProfilePaths } from '../../clients/shell.ts'
 import { readFile } from '../../clients/texts.ts'
+import { compact } from '../../compact.ts'
 import type { Bytes } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
-import type { FileStatus } from '../../platform/platform.ts'
+import type { FileStatus, Files } from '../../platform/platform.ts'
 import { fileFailure } from '../../transaction/files.ts'
 import type { RecordedFile } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
@@ -52,12 +53,15 @@ export function listClientFiles(
   client: Client,
   cwd = machine.cwd,
 ): readonly ConfigFile[] {
-  const look: Look = {
+  return client.files({ ...machine, cwd }, lookAt(files))
+}
+
+export function lookAt(files: Files): Look {
+  return {
     exists: (path) => ifPossible(() => files.stat(path)) !== undefined,
     entries: (folder) => ifPossible(() => files.readdir(folder).sort()) ?? [],
     start: (path) => new TextDecoder().decode(ifPossible(() => files.readStart(path, 1024))),
   }
-  return client.files({ ...machine, cwd }, look)
 }
 
 /** What a client believes now; undefined where its files cannot be read. */
@@ -134,7 +138,7 @@ export function openAuthorities(session: Session, caFile: string | undefined): r
 }
 
 export function asNotice({ code, message, place, cure }: Obstacle): Notice {
-  return { code, message: `${message} (${place})`, hint: cure }
+  return { code, message: `${message} (${place})`, ...compact({ hint: cure }) }
 }
 
 function openAmong(session: Session, places: Iterable<string>): readonly Obstacle[] {

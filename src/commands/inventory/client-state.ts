@@ -27,6 +27,7 @@ import { endOf } from '../../transaction/history.ts'
 import type { RunRecord, Runs } from '../../transaction/record.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
+import { folderSettings } from './folder-settings.ts'
 import { changedSince, isSetupRun, lastSetup } from './written.ts'
 
 /** What a client believes now, and what repoint has to do with that. */
@@ -267,7 +268,9 @@ export function stateOrFailure(
       obstacles: [
         ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
         // With its own service a client may be set up as its owner likes.
-        ...(now.settings.root === undefined ? [] : layerObstacles(client, texts, now.settings)),
+        ...(now.settings.root === undefined
+          ? []
+          : [...layerObstacles(client, texts, now.settings), ...folderSettings(session, client)]),
         ...openPlaces(session, texts),
       ],
       files: texts.filter(isShown).map((file) => fileState(session, file, runs)),

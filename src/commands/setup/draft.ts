@@ -23,6 +23,7 @@ import { savedExtras } from '../../state/find-gateways.ts'
 import { authorityNotices } from '../inventory/client-authorities.ts'
 import { asNotice, openPlaces, readClientFiles } from '../inventory/client-files.ts'
 import { expectNotLedAstray, sceneOf } from '../inventory/client-state.ts'
+import { folderSettings } from '../inventory/folder-settings.ts'
 import { isFromElsewhere } from '../inventory/written.ts'
 import type { Session } from '../screen/session.ts'
 import { lostModels, wantedFor } from './choose.ts'
@@ -74,6 +75,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
   const obstacles = [
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
     ...layerObstacles(client, texts, { root, providerId, model: models.model }),
+    ...folderSettings(session, client),
     ...openPlaces(session, texts),
   ]
   if (consent !== 'ask') expectNotLedAstray(client, obstacles)
