@@ -208,13 +208,11 @@ describe('layers are those that the client reads', () => {
       '/home/ada/work/.git/HEAD': '',
       '/home/ada/work/.claude/settings.json': '{}',
       '/home/ada/work/.claude/settings.local.json': '{}',
-      '/home/ada/work/.mcp.json': '{}',
       '/home/ada/work/in/.claude/settings.json': '{}',
     }
     expect(paths('claude', 'layer', { cwd: '/home/ada/work/in' }, disk)).toEqual([
       '/home/ada/work/in/.claude/settings.json',
       '/home/ada/work/.claude/settings.local.json',
-      '/home/ada/work/.mcp.json',
     ])
   })
 

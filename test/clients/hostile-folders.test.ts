@@ -110,6 +110,47 @@ test.each(hostile)(
   },
 )
 
+/** Settings that start a program: the real client runs it, and leaves this file behind. */
+const starting: readonly (readonly [string, string, (mark: string) => string])[] = [
+  [
+    'opencode',
+    '.opencode/plugin/x.ts',
+    (mark) =>
+      `import { writeFileSync } from 'node:fs'\nexport const X = async () => { writeFileSync(${JSON.stringify(mark)}, ''); return {} }\n`,
+  ],
+  [
+    'claude',
+    '.claude/settings.json',
+    (mark) =>
+      JSON.stringify({
+        hooks: { SessionStart: [{ hooks: [{ type: 'command', command: `touch '${mark}'` }] }] },
+      }),
+  ],
+]
+
+test.each(starting)(
+  '%s: %s starts a program; run names the file, and the client answers from the gateway',
+  async (program, name, content) => {
+    const home = await aHomeWith(program, 'README.json', '')
+    home.put(`shop/${name}`, content(home.at('mark')))
+    const env = {
+      ...clients[program].env,
+      ...{ PATH: `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin` },
+      ...{ TERM: 'dumb', LANG: 'C.UTF-8' },
+    }
+    const words = ['run', 'work', '--', program, ...clients[program].run('ping')]
+    const result = await runCli(home, words, { env, cwd: home.at('shop'), timeoutMs: 60_000 })
+
+    expect(result.status).toBe(0)
+    const lines = result.stderr.split('\n').filter((line) => line.includes(name))
+    expect(lines).toHaveLength(1)
+    expect(home.snapshot()).toHaveProperty('mark')
+    const posted = gateway.requests().filter(({ method }) => method === 'POST')
+    expect(posted.length).toBeGreaterThan(0)
+    expect(result.stdout + result.stderr).not.toContain(key)
+  },
+)
+
 test('opencode: an id that names a file sends none of it', async () => {
   const secret = 'PRIVATE-KEY-5e6f708192a3b47f'
   const home = aHome({ '.ssh/id_rsa': secret })

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client, FolderFiles } from '../../src/clients/client.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
@@ -43,8 +43,9 @@ async function started(
 ) {
   const program = home.at(`bin/${binary.command}`)
   home.put(`bin/${binary.command}`, `#!/bin/sh\ntouch '${home.at('started')}'\n`, 0o755)
-  const result = await run(['run', 'work', '--', program, 'Say hello'], cwd)
-  return { ...result, isStarted: 'started' in home.snapshot() }
+  const words = ['run', 'work', '--', program, 'Say hello']
+  const { status, stdout, stderr } = await run(words, cwd)
+  return { status, stdout, stderr, isStarted: existsSync(home.at('started')) }
 }
 
 /** The lines that name files of the folder. */
