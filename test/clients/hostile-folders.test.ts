@@ -139,7 +139,7 @@ test.each(starting)(
       ...{ TERM: 'dumb', LANG: 'C.UTF-8' },
     }
     const words = ['run', 'work', '--', program, ...clients[program].run('ping')]
-    const result = await runCli(home, words, { env, cwd: home.at('shop'), timeoutMs: 60_000 })
+    const result = await runCli(home, words, { env, cwd: home.at('shop'), timeoutMs: 150_000 })
 
     expect(result.status).toBe(0)
     const lines = result.stderr.split('\n').filter((line) => line.includes(name))
