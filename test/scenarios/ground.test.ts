@@ -4,7 +4,7 @@ import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
-/** What a setup stands on: the folder it is started in, the modes of the files, what was before. */
+/** What a setup depends on: the modes of the files, and what was before. */
 
 let gateway: Gateway
 beforeAll(async () => {
@@ -23,27 +23,6 @@ async function run(home: Home, args: readonly string[], cwd = home.path) {
   const { json, status } = await runInProcess(home, [...args, '--json'], { env, cwd })
   return { ...(json as Said), status }
 }
-
-// One that leads the key elsewhere is refused: see projects.test.ts.
-describe('a folder whose files say what becomes of the key is said before the question', () => {
-  test.each([
-    ['claude', '.claude/settings.json', '{"statusLine":{"command":"./evil"}}'],
-    ['opencode', 'opencode.json', '{"plugin":["./evil.js"]}'],
-    ['codex', '.codex/config.toml', 'notify = ["./evil"]\n'],
-  ])('%s: %s', async (client, file, text) => {
-    const home = aHome({ [`work/${file}`]: text, 'work/.git/HEAD': '' })
-    const asked = await run(home, [client], home.at('work'))
-    expect(asked.status).toBe(2)
-    expect(asked.error?.message).toMatch(/needs your consent: .*(folder|project)/)
-    expect(asked.error?.message).toContain(home.at(`work/${file}`))
-
-    const code = `${client}-project-${client === 'claude' ? 'settings' : 'config'}`
-    const elsewhere = await run(home, [client, '--yes'])
-    expect(elsewhere.warnings.map(({ code }) => code)).not.toContain(code)
-    const there = await run(home, [client, '--yes'], home.at('work'))
-    expect(there.warnings.map(({ code }) => code)).toContain(code)
-  })
-})
 
 describe('a place that decides where the key goes, open to others', () => {
   test.each([
