@@ -2,13 +2,15 @@ import { compact } from '../../compact.ts'
 import { asObject, jsonIn } from '../foreign-text.ts'
 import type { HttpAnswer } from './answer.ts'
 
-/** What the body of an answer says about a failure, whoever wrote it. */
+/** What the body of an answer says about a failure, in whatever shape. */
 export interface ErrorBody {
   readonly kind: 'json' | 'page' | 'text' | 'empty'
   /** Whether the body is an error of an API, in one of the known shapes. */
   readonly isApiError: boolean
   /** The error's codes, types and reasons, in lower case; empty strings left out. */
   readonly codes: readonly string[]
+  /** The same codes as words: `InvalidSubscription` and `INVALID_SUBSCRIPTION` as `invalid subscription`. */
+  readonly codeWords: readonly string[]
   /** The parameter it blames. */
   readonly param: string
   /** Its own words, as they came, up to a length: for a web page its title. */
@@ -21,16 +23,27 @@ export interface ErrorBody {
 const maxWords = 2_000
 const maxPageStart = 20_000
 
-/** Reads the error in an answer: JSON of all shapes seen, a web page, or plain text. */
+/** Reads the error in an answer: JSON and XML of any shape, a web page, or plain text. */
 export function readErrorBody(answer: Pick<HttpAnswer, 'headers' | 'body'>): ErrorBody {
   const body = answer.body.replace(/^\ufeff/, '').trim()
-  if (body === '') return { ...nothing, kind: 'empty' }
+  const challenge = challengeIn(answer.headers)
+  if (body === '') return { ...nothing, kind: 'empty', ...challenge }
+
+  const xml = xmlIn(body)
+  if (xml !== undefined) return errorFrom(xml)
   if (isPage(answer.headers, body))
     return { ...nothing, kind: 'page', words: titleOf(body.slice(0, maxPageStart)) }
 
   const value = jsonIn(body)
-  if (value === undefined) return { ...nothing, kind: 'text', words: body.slice(0, maxWords) }
-  return errorFrom(value)
+  const error: ErrorBody =
+    value === undefined
+      ? { ...nothing, kind: 'text', words: body.slice(0, maxWords) }
+      : errorFrom(value)
+  return {
+    ...error,
+    codes: [...error.codes, ...challenge.codes],
+    codeWords: [...error.codeWords, ...challenge.codeWords],
+  }
 }
 
 /** The same for an error that came as JSON inside a stream. */
@@ -39,37 +52,26 @@ export function errorFrom(value: unknown): ErrorBody {
   const root = layers.at(-1)
   if (root === undefined) return { ...nothing, kind: 'json' }
 
-  const words = layers.flatMap((layer) => wordFields.map((name) => layer[name])).find(isText) ?? ''
+  const words = layers.flatMap((layer) => wordMembers.map((name) => layer[name])).find(isText) ?? ''
   const codes = layers
-    .flatMap((layer) => [
-      layer['code'],
-      layer['type'],
-      layer['status'],
-      // Databricks; Novita.
-      layer['error_code'],
-      layer['reason'],
-      // MiniMax's own, in `base_resp`.
-      layer['status_code'],
-      ...reasons(layer),
-    ])
-    .filter(isCode)
-  const statuses = layers.flatMap((layer) => [layer['status_code'], layer['statusCode']])
-  // Spring's name of a status (Z.ai), which the code beside it does not repeat.
+    .flatMap((layer) => [...codeMembers.map((name) => layer[name]), ...reasons(layer)])
+    .filter((code) => isCode(code) && code !== words)
+  // Spring's name of a status (Z.ai), which the code next to it does not repeat.
   const named = /^[45]\d\d(?= [A-Z_]+$)/.exec(words)?.[0] ?? ''
-  const status = [named, ...codes, ...statuses.filter(isCode)]
+  const status = [named, ...codes]
     .map(Number)
     .find((number) => Number.isInteger(number) && number >= 400 && number <= 599)
 
   return compact({
     kind: 'json' as const,
     isApiError:
-      ['error', 'errors', 'detail'].some((name) => (root[name] ?? null) !== null) ||
+      failureMembers.some((name) => (root[name] ?? null) !== null) ||
       root['success'] === false ||
-      (asObject(root['base_resp'])?.['status_code'] ?? 0) !== 0 ||
+      Number(namesLowered(asObject(root['baseresp']) ?? {})['statuscode'] ?? 0) !== 0 ||
       root['object'] === 'error' ||
-      // SiliconFlow has `data: null` beside it.
+      // SiliconFlow sends `data: null` as well.
       (words !== '' && (root['data'] ?? null) === null),
-    codes: codes.map((code) => String(code).toLowerCase()),
+    ...codesFrom(codes),
     // LiteLLM writes Python's None as a word.
     param:
       layers
@@ -81,41 +83,96 @@ export function errorFrom(value: unknown): ErrorBody {
   })
 }
 
+/** An object of the body, its member names in lower case and without `_` and `-`. */
 type Layer = Readonly<Record<string, unknown>>
 
-const wordFields = [
-  'message',
-  'msg',
-  'error_description',
-  'detail',
-  'error',
-  'reason',
-  'status_msg',
+/** Members with a sentence, the best first. AWS writes `Message`, Baidu `error_msg`, Apigee `faultstring`. */
+const wordMembers = [
+  ...['message', 'msg', 'errormessage', 'errormsg', 'errmsg', 'errordescription', 'detail'],
+  ...['faultstring', 'statusmsg', 'statusmessage', 'description', 'error', 'reason', 'title'],
 ]
 
-/** The objects of an error from the innermost to the root: gateways wrap what they pass on. */
+/** Members with a code, a type or a name of the failure; AWS writes `__type`, FastAPI-like ones `error`. */
+const codeMembers = [
+  ...['code', 'type', 'status', 'errorcode', 'errorcodes', 'errcode', 'errno', 'errortype'],
+  ...['reason', 'statuscode', 'subcode', 'error'],
+]
+
+/** Members that only a failure has. */
+const failureMembers = ['error', 'errors', 'err', 'fault', 'detail', 'errorcode', 'errorcodes']
+
+/** Members that hold the rest of an error: gateways wrap what they pass on. */
+const wrappers = [
+  ...['error', 'errors', 'err', 'fault', 'detail', 'message', 'baseresp', 'response'],
+  ...['responsemetadata', 'header', 'extensions'],
+]
+
+/** The objects of an error from the innermost to the root. */
 function errorLayers(value: unknown): readonly Layer[] {
   const layers: Layer[] = []
   let next: unknown = value
   while (layers.length < 5) {
     // Some pass the error on as text, or as a list of one.
     const unpacked = typeof next === 'string' ? jsonIn(next) : next
-    const layer = asObject(Array.isArray(unpacked) ? unpacked[0] : unpacked)
-    if (layer === undefined) break
+    const object = asObject(Array.isArray(unpacked) ? unpacked[0] : unpacked)
+    if (object === undefined) break
+    const layer = namesLowered(object)
     layers.unshift(layer)
-    next = ['error', 'errors', 'detail', 'message', 'base_resp']
-      .map((name) => layer[name])
-      .find(holdsLayer)
+    next = wrappers.map((name) => layer[name]).find(holdsLayer)
   }
 
   return layers
+}
+
+function namesLowered(object: Readonly<Record<string, unknown>>): Layer {
+  const layer: Record<string, unknown> = Object.create(null)
+  for (const [name, value] of Object.entries(object))
+    layer[name.toLowerCase().replace(/[_-]/g, '')] ??= value
+  return layer
 }
 
 function holdsLayer(value: unknown): boolean {
   return (typeof value === 'object' && value !== null) || (isText(value) && value.startsWith('{'))
 }
 
-const nothing: ErrorBody = { kind: 'text', isApiError: false, codes: [], param: '', words: '' }
+/** Errors of S3 and services like it: `<Error><Code>…</Code><Message>…</Message></Error>`. */
+function xmlIn(body: string): Layer | undefined {
+  const start = body.slice(0, maxPageStart)
+  if (!/^(?:<\?xml[^>]{0,200}\?>\s*)?<(?:\w+:)?(?:\w*error\w*|fault|response)\b/i.test(start))
+    return undefined
+  const members = [...start.matchAll(/<(\w{1,40})>([^<]{1,2000})<\//g)]
+  return members.length === 0
+    ? undefined
+    : Object.fromEntries(members.map(([, name, text]) => [name!, text!.trim()]))
+}
+
+/** The reason that a server gives in a challenge: `Bearer error="invalid_token"` (RFC 6750, 3). */
+function challengeIn(headers: HttpAnswer['headers']): Pick<ErrorBody, 'codes' | 'codeWords'> {
+  const code = /\berror="?(\w{1,60})/i.exec(headers['www-authenticate'] ?? '')?.[1]
+  return codesFrom(code === undefined ? [] : [code])
+}
+
+function codesFrom(codes: readonly unknown[]): Pick<ErrorBody, 'codes' | 'codeWords'> {
+  const texts = codes.map((code) => String(code).slice(0, maxWords))
+  return {
+    codes: texts.map((text) => text.toLowerCase()),
+    codeWords: texts.map((text) =>
+      text
+        .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+        .replace(/[_.:-]+/g, ' ')
+        .toLowerCase(),
+    ),
+  }
+}
+
+const nothing: ErrorBody = {
+  kind: 'text',
+  isApiError: false,
+  codes: [],
+  codeWords: [],
+  param: '',
+  words: '',
+}
 
 function isPage(headers: HttpAnswer['headers'], body: string): boolean {
   if (/^\s*[[{]/.test(body) && jsonIn(body) !== undefined) return false
@@ -149,79 +206,3 @@ function isCode(value: unknown): value is string | number {
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
-
-/** What gateways and services put into `error.code` and `error.type`, in lower case. */
-export const codesOf = {
-  quota: [
-    'insufficient_user_quota',
-    'insufficient_quota',
-    'pre_consume_token_quota_failed',
-    'insufficient_balance',
-    'insufficient_credits',
-    'billing_hard_limit_reached',
-    'billing_not_active',
-    'billing_error',
-    'exceeded_current_quota_error',
-    'budget_exceeded',
-    'payment_required',
-    'arrearage',
-    // opencode Zen, with status 401 (opencode issue 37161, 2026-07).
-    'creditserror',
-    // Zhipu: balance used up, sent as 429.
-    '1113',
-    // MiniMax, in a 200.
-    '1008',
-  ],
-  modelUnknown: [
-    'model_not_found',
-    'unknown_model',
-    'invalid_model',
-    'model_not_supported',
-    'modelnotfound',
-    'modelnotopen',
-    'invalidendpointormodel.notfound',
-    'deploymentnotfound',
-    // Databricks.
-    'endpoint_not_found',
-    'resource_does_not_exist',
-    // opencode Zen, with status 401 (cursor-byok issue 94, 2026-07).
-    'modelerror',
-    // Zhipu.
-    '1211',
-  ],
-  modelUnpriced: ['model_price_error'],
-  modelNotAllowed: [
-    'model_not_allowed',
-    'key_model_access_denied',
-    'team_model_access_denied',
-    'user_model_access_denied',
-    'org_model_access_denied',
-    'project_model_access_denied',
-    'accessdenied.model',
-  ],
-  key: [
-    'invalid_api_key',
-    'invalid_token',
-    'invalid_authentication_error',
-    'authentication_error',
-    'auth_error',
-    'token_not_found_in_db',
-    'expired_key',
-    'api_key_invalid',
-    'api_key_expired',
-    'unauthenticated',
-    'unauthorized',
-    'account_deactivated',
-    // MiniMax, in a 200.
-    '1004',
-    '2049',
-  ],
-  // New API, for a model whose channel does not speak the protocol (read in its source, 2026-11-21).
-  protocol: ['convert_request_failed'],
-  route: [
-    'api_not_implemented',
-    'not_implemented',
-    'unsupported_api_for_model',
-    'unsupported_endpoint',
-  ],
-} as const

@@ -7,7 +7,8 @@ import {
   type NetworkFailure,
   type Outcome,
 } from './answer.ts'
-import { codesOf, type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
+import { type Cause, causesOf, isFirewall, isTunnelClosed, wantedHeader } from './causes.ts'
+import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
 import {
   certificateWanted,
   diagnoseFailure,
@@ -38,7 +39,6 @@ import {
   wrongRoute,
 } from './outcomes.ts'
 import { proofIn } from './proof.ts'
-import { causeOf } from './refusals.ts'
 
 /**
  * What is wrong, from what came back: exactly one outcome, or undefined where the answer is what
@@ -110,7 +110,7 @@ function diagnoseHidden(judged: JudgedAnswer): Outcome {
 function diagnoseError(judged: JudgedAnswer): Outcome {
   return (
     diagnoseRoad(judged) ??
-    diagnoseByCode(judged) ??
+    diagnoseByCause(judged) ??
     (judged.error.kind === 'page' ? diagnosePage(judged) : diagnoseByStatus(judged))
   )
 }
@@ -162,9 +162,6 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
   return undefined
 }
 
-/** New API's 401 for a good key with nothing left on it (model/token.go, 2026-11-23). */
-const usedUp = /\bTokenStatusExhausted\b|令牌额度已用尽/
-
 /** nginx, where it wants a certificate from whoever asks. */
 const noCertificate = /No required SSL certificate was sent|The SSL certificate error/
 
@@ -180,105 +177,89 @@ function isProxysOwn({ headers }: HttpAnswer): boolean {
 const plainOnTls =
   /plain HTTP request was sent to HTTPS port|Client sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled server port/
 
-function diagnoseByCode(judged: JudgedAnswer): Outcome | undefined {
-  const { error, question, status } = judged
-  const has = (codes: readonly string[]): boolean =>
-    error.codes.some((code) => codes.includes(code))
+/** Who is at fault, as far as a row of the causes names them. */
+function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
+  const { answer, error, question, status } = judged
+  if (isFirewall(answer)) return forbidden(judged, 'firewall')
+  if (isTunnelClosed(answer)) return fault(judged, 'is not connected to its tunnel')
+  if (status === 402) return quota(judged)
 
-  if (status === 402 || has(codesOf.quota) || isCreditError(judged)) return quota(judged)
-  if (usedUp.test(error.words)) return quota(judged)
-  // A gateway's own upstream refused the gateway's own key: ours is not at fault.
-  if (has(['upstream_error']) && status === 401)
-    return fault(judged, 'is refused by the service behind it')
+  const header =
+    hundredsOf(status) === 4 && error.kind !== 'page' ? wantedHeader(error, answer.body) : undefined
+  if (header !== undefined) return headerMissing(judged, header)
 
-  if (question.asked !== 'catalog') {
-    if (has(codesOf.modelUnpriced)) return modelUnpriced(judged)
-    if (has(codesOf.modelNotAllowed)) return modelNotAllowed(judged)
-    if (has(codesOf.modelUnknown) || modelWords.test(error.words)) return modelUnknown(judged)
-    if (has(codesOf.protocol) || isUnbuilt(judged)) return protocolUnsupported(judged)
+  for (const cause of causesOf(error, status)) {
+    const isOfPage = error.kind === 'page' && cause !== 'client'
+    const outcome = isOfPage ? undefined : outcomeOf[cause](judged)
+    if (outcome !== undefined) return outcome
   }
 
-  const header = wantedHeader(judged)
-  if (header !== undefined) return headerMissing(judged, header)
-  const isKeyCode = has(codesOf.key) && status <= 403
-  const refused = diagnoseRefusal(judged, isKeyCode)
-  if (refused !== undefined) return refused
-  if (isKeyCode) return keyRejected(judged)
-  if (has(codesOf.route) || /^unexpected endpoint\b/i.test(error.words)) return wrongRoute(judged)
+  const isModelAsked = question.asked !== 'catalog'
+  if (isModelAsked && isUnbuilt(judged)) return protocolUnsupported(judged)
+  const isRoute = error.codes.some((code) => routeCodes.includes(code))
+  if (isRoute || /^unexpected endpoint\b/i.test(error.words)) return wrongRoute(judged)
   return undefined
 }
 
-/** A refusal by what its words are about: whom it refuses, and not only that it does. */
-function diagnoseRefusal(judged: JudgedAnswer, isKeyCode: boolean): Outcome | undefined {
-  const { error, question, status } = judged
-  const cause = causeOf(error)
-  if (cause === 'client' && (hundredsOf(status) === 4 || status === 503))
-    return clientRefused(judged)
-  if (error.kind === 'page' || hundredsOf(status) !== 4 || status === 429) return undefined
-
-  const isRefusal = status === 401 || status === 403
-  switch (cause) {
-    case 'region':
-    case 'account':
-      return forbidden(judged, cause)
-    case 'network':
-    case 'content':
-      return isRefusal ? forbidden(judged, cause) : undefined
-    case 'quota':
-      return status === 403 && !isKeyCode ? quota(judged) : undefined
-    case 'model':
-      return question.asked === 'catalog' ? undefined : modelNotAllowed(judged)
-    case 'route':
-      return isRefusal ? routeNotAllowed(judged) : undefined
-    case 'key':
-      return status === 400 || (status === 403 && !mentionsModel(judged))
-        ? keyRejected(judged)
-        : undefined
-    default:
-      return undefined
-  }
-}
-
-/**
- * A model that is unknown, where no code says so: DeepSeek; 9router, whose models begin with the
- * provider that it has no account of (2026-11-22); SiliconFlow; Bedrock; Moonshot.
- */
-const modelWords =
-  /^(?:the )?(?:(?:provided|requested|given) )?model (?:identifier |id )?(?:(?:is )?(?:invalid|unknown)|(?:does )?not exist|not found)\b|^not found the model\b|\bno (?:active )?credentials for provider\b/i
-
-/** The header that a gateway misses, by its words: `x-tenant header is required`. */
-function wantedHeader({ error, status }: JudgedAnswer): string | undefined {
-  if (hundredsOf(status) !== 4) return undefined
-  const unnamed = unnamedHeaders.find(([words]) => words.test(error.words))
-  if (unnamed !== undefined) return unnamed[1]
-
-  const named =
-    /\b(\w+(?:-\w+)+) header is (?:required|missing)/i.exec(error.words) ??
-    /\b(?:missing|requires?)(?: the)?(?: required)? header:? ["'`]?(\w+(?:-\w+)+)/i.exec(
-      error.words,
-    )
-  const name = named?.[1]?.toLowerCase()
-  return name === 'x-api-key' ? undefined : name
-}
-
-/** Kong's usual one, and that of Azure's API Management, by their words without a name (2026-11-23). */
-const unnamedHeaders: readonly (readonly [words: RegExp, name: string])[] = [
-  [/^no api key found in request\b/i, 'apikey'],
-  [/\bmissing subscription key\b/i, 'ocp-apim-subscription-key'],
+/** Codes for a route that is not there. */
+const routeCodes = [
+  'api_not_implemented',
+  'not_implemented',
+  'unsupported_api_for_model',
+  'unsupported_endpoint',
 ]
+
+/** What each cause means for this answer. Undefined: it cannot be meant with this status. */
+const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | undefined>> = {
+  upstream: (judged) =>
+    isRefusal(judged) || hundredsOf(judged.status) === 5
+      ? fault(judged, 'is refused by the service behind it')
+      : undefined,
+  gateway: (judged) =>
+    judged.status === 429 ? undefined : fault(judged, 'answers with an error of its own'),
+  client: (judged) =>
+    isRefusal(judged) || judged.status === 503 ? clientRefused(judged) : undefined,
+  region: (judged) => (isRefusal(judged) ? forbidden(judged, 'region') : undefined),
+  network: (judged) => (isDenial(judged) ? forbidden(judged, 'network') : undefined),
+  content: (judged) => (isDenial(judged) ? forbidden(judged, 'content') : undefined),
+  rate: (judged) => (isRefusal(judged) ? rateLimited(judged) : undefined),
+  quota: (judged) => (isRefusal(judged) ? quota(judged) : undefined),
+  plan: (judged) => (isRefusal(judged) ? quota(judged, 'plan') : undefined),
+  account: (judged) => (isRefusal(judged) ? forbidden(judged, 'account') : undefined),
+  'model-unpriced': (judged) => (asksModel(judged) ? modelUnpriced(judged) : undefined),
+  'model-not-allowed': (judged) => (asksModel(judged) ? modelNotAllowed(judged) : undefined),
+  'model-unknown': (judged) => (asksModel(judged) ? modelUnknown(judged) : undefined),
+  // The provider is part of the model's ID, or of the path.
+  'provider-unknown': (judged) =>
+    asksModel(judged) && (judged.question.isBaseProven || judged.question.catalog)
+      ? modelUnknown(judged)
+      : undefined,
+  protocol: (judged) => (asksModel(judged) ? protocolUnsupported(judged) : undefined),
+  route: (judged) => (isDenial(judged) ? routeNotAllowed(judged) : undefined),
+  key: (judged) => {
+    const isByCode = causesOf({ ...judged.error, words: '' }, judged.status).includes('key')
+    const isAboutModel = judged.status === 403 && !isByCode && mentionsModel(judged)
+    return isDenial(judged) && !isAboutModel ? keyRejected(judged) : undefined
+  },
+}
+
+function asksModel({ question }: JudgedAnswer): boolean {
+  return question.asked !== 'catalog'
+}
+
+/** The gateway refuses what the client sent, with its status or in the body of a 200. */
+function isRefusal({ status }: JudgedAnswer): boolean {
+  return hundredsOf(status) === 4 || status === 0
+}
+
+/** The same for a status that can mean who asks. */
+function isDenial({ status }: JudgedAnswer): boolean {
+  return [0, 400, 401, 403].includes(status)
+}
 
 /** New API's messages route leaves its code out; these words are not translated. */
 function isUnbuilt({ error, status }: JudgedAnswer): boolean {
   return status === 500 && /^not implemented\b/i.test(error.words)
-}
-
-/** Anthropic says it with status 400 and an ordinary type; only the words differ. */
-function isCreditError({ error, status }: JudgedAnswer): boolean {
-  return (
-    status === 400 &&
-    error.codes.includes('invalid_request_error') &&
-    /credit balance/.test(error.words)
-  )
 }
 
 /** A web page with an error status: a web server, a firewall or a proxy in front of the API. */
@@ -294,12 +275,13 @@ function diagnosePage(judged: JudgedAnswer): Outcome {
 
 function diagnoseByStatus(judged: JudgedAnswer): Outcome {
   const { answer, question, error, status } = judged
-  const asksModel = question.asked !== 'catalog'
-  const mentionsTheModel = asksModel && mentionsModel(judged)
+  const isModelAsked = asksModel(judged)
+  const mentionsTheModel = isModelAsked && mentionsModel(judged)
 
   switch (true) {
     case status === 401:
-      return asksForLogin(answer) && !error.isApiError ? notAnApi(judged) : keyRejected(judged)
+      if (asksForLogin(answer) && !error.isApiError) return notAnApi(judged)
+      return error.words === '' ? keyRejected(judged) : forbidden(judged)
     case status === 403:
       return mentionsTheModel ? modelNotAllowed(judged) : forbidden(judged)
     case status === 429:
@@ -307,13 +289,13 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
     // "Unavailable for legal reasons".
     case status === 451:
       return forbidden(judged, 'region')
-    case asksModel && error.param === 'model' && hundredsOf(status) === 4:
+    case isModelAsked && error.param === 'model' && hundredsOf(status) === 4:
       return modelUnknown(judged)
     case isRouteStatus(status):
       return mentionsTheModel ? modelUnknown(judged) : wrongRoute(judged)
     case status === 400 || status === 422:
       if (mentionsTheModel && error.param === '') return modelUnknown(judged)
-      if (asksModel && error.isApiError)
+      if (isModelAsked && error.isApiError)
         return isUnlisted(question) && !blamesParameter(error)
           ? modelUnknown(judged)
           : protocolUnsupported(judged)
@@ -362,7 +344,7 @@ function isCloudflareBlock({ answer, error }: JudgedAnswer): boolean {
 function mentionsModel({ question, error }: JudgedAnswer): boolean {
   const { model = '' } = question
   if (model.length < 2) return false
-  const at = error.words.indexOf(model)
+  const at = error.words.toLowerCase().indexOf(model.toLowerCase())
   if (at === -1) return false
   const isInside = (character: string | undefined): boolean => /[\w-]/.test(character ?? '')
   return !isInside(error.words[at - 1]) && !isInside(error.words[at + model.length])

@@ -99,7 +99,7 @@ export function headerMissing(judged: JudgedAnswer, name: string): Outcome {
     code: 'header-missing',
     // It may be the one for the key.
     tryOtherKeyHeader: !name.startsWith('x-'),
-    message: `The gateway wants the header ${name} beside the key${says(judged)}`,
+    message: `The gateway wants the header ${name} in addition to the key${says(judged)}`,
     hint: `Add --header '${name}: VALUE', or '${name}: $VARIABLE' for what is secret.`,
   })
 }
@@ -143,6 +143,10 @@ const forbiddings = {
     message:
       'The gateway refuses the words of the request, a mere greeting, by its rules for content',
     hint: 'The key is not at fault. Try another model with --model ID; or set the client up with --try-client: what the client says itself is the proof then.',
+  },
+  firewall: {
+    message: 'A firewall or web server in front of the gateway blocks the request',
+    hint: 'The key is not at fault. Check the VPN and the proxy, or ask the operator of the gateway. If only this check is blocked, set the client up with --try-client.',
   },
   account: {
     message: 'The account behind the key may not ask',
@@ -246,13 +250,26 @@ function withoutCatalog({ question, status }: JudgedAnswer): string {
     : ''
 }
 
-export function quota(judged: JudgedAnswer): Outcome {
+/** @param what whether nothing is left, or a plan has ended or does not cover the request */
+export function quota(judged: JudgedAnswer, what: 'balance' | 'plan' = 'balance'): Outcome {
+  const { message, hint } = shortages[what]
   return outcome(judged, {
     code: 'quota',
-    message: `The account behind the key has nothing left to spend${says(judged)}`,
-    hint: `Top it up ${onItsPage(judged)}, or use another key; the configuration is not at fault.`,
+    message: message + says(judged),
+    hint: hint.replace('PAGE', onItsPage(judged)),
   })
 }
+
+const shortages = {
+  balance: {
+    message: 'The account behind the key has nothing left to spend',
+    hint: 'Top it up PAGE, or use another key; the configuration is not at fault.',
+  },
+  plan: {
+    message: 'The plan behind the key does not cover the request, or has nothing left to spend',
+    hint: 'Look at the plan PAGE; if it is valid, it may have a base URL that differs from that of pay as you go.',
+  },
+} as const
 
 export function rateLimited(judged: JudgedAnswer): Outcome {
   const wait = judged.answer.headers['retry-after'] ?? ''

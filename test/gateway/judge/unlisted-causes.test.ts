@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import type { AskedRequest, HttpAnswer } from '../../../src/gateway/judge/answer.ts'
+import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
+import { type UnlistedRefusal, unlistedRefusals } from './unlisted-causes.ts'
+
+const baseUrl = 'https://gw.example'
+const question: AskedRequest = {
+  asked: 'responses',
+  baseUrl,
+  model: 'gpt-5.6-sol',
+  secrets: ['sk-canary-0123456789'],
+  isBaseProven: true,
+  catalog: { models: [{ id: 'gpt-5.6-sol' }] },
+}
+
+function answerOf({ status, body, headers = {} }: UnlistedRefusal): HttpAnswer {
+  const isText = typeof body === 'string'
+  const text = isText ? body : JSON.stringify(body)
+  const type = text.startsWith('<') && !text.startsWith('<?xml') ? 'text/html' : 'text/plain'
+  return {
+    url: `${baseUrl}/v1/responses`,
+    status,
+    headers: { 'content-type': isText ? type : 'application/json', ...headers },
+    body: text,
+  }
+}
+
+describe.each(Object.entries(unlistedRefusals))('%s', (_class, rows) => {
+  test.each(rows.map((row) => [row.who, row] as const))('%s', (_who, row) => {
+    const outcome = diagnose(answerOf(row), question)
+    expect(outcome?.code).toBe(row.code)
+    if (row.says !== undefined) expect(`${outcome!.message} ${outcome!.hint}`).toMatch(row.says)
+  })
+})
