@@ -6,6 +6,7 @@ import type { RequestSpec } from './http/request.ts'
 import { type HttpAnswer, maxCatalogBytes } from './judge/answer.ts'
 import { traitsOf } from './judge/traits.ts'
 import { readPage } from './models/catalog.ts'
+import { nextPage } from './models/next-page.ts'
 import type { Catalog, CatalogModel, GatewayAccess } from './types.ts'
 
 export function catalogRequest(root: string): RequestSpec {
@@ -18,7 +19,7 @@ export function catalogRequest(root: string): RequestSpec {
 }
 
 /** Most pages that are asked for, and most models that are kept: OpenRouter has 500. */
-const maxPages = 20
+const maxPages = 100
 const maxModels = 10_000
 
 /** How long a list is waited for that nothing hangs on, in ms: at most half of what an answer may take. */
@@ -49,8 +50,15 @@ export async function readCatalog(
   const first = catalogRequest(root)
   let url: string | undefined = first.url
 
+  let entries = 0
+  const until = Date.now() + access.timeoutMs
+
   for (let page = 1; url !== undefined && !isCut; page++) {
-    const answer = await askForList(access, { ...first, url, answerWithinMs })
+    const answer = await askForPage(access, { ...first, url, answerWithinMs }, page)
+    if (answer === undefined) {
+      isCut = true
+      break
+    }
     serverTime ??= clockOf(answer)
     if ('x-new-api-version' in answer.headers) isNewApi = true
 
@@ -58,10 +66,13 @@ export async function readCatalog(
     const found = readPage(answer.body, secretsOf(access), maxModels - before)
     for (const model of found.models) models.set(model.id, model)
     leftOut += found.leftOut
+    entries += found.entries
 
-    const next = models.size === before ? undefined : found.next
-    isCut = found.isCut || (next !== undefined && page === maxPages)
-    url = next && `${first.url}?limit=1000&after_id=${encodeURIComponent(next)}`
+    const read = { onPage: found.entries, total: entries, lastId: found.lastId }
+    const next = nextPage({ ...answer, url }, read)
+    const isStuck = models.size === before || page === maxPages || Date.now() > until
+    isCut = found.isCut || (next !== undefined && isStuck)
+    url = isStuck ? undefined : next
   }
 
   if (models.size === 0) throw emptyCatalog(access, leftOut)
@@ -92,6 +103,20 @@ async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<Htt
   const outcome = judge(access, result, { asked: 'catalog' })
   if (outcome !== undefined) throw errorFor(outcome)
   return result as HttpAnswer
+}
+
+/** The first page, or a later one; undefined: a later one failed, and those before it are kept. */
+async function askForPage(
+  access: GatewayAccess,
+  spec: RequestSpec,
+  page: number,
+): Promise<HttpAnswer | undefined> {
+  try {
+    return await askForList(access, spec)
+  } catch (error) {
+    if (page === 1 || !(error instanceof UserError) || error.code === 'cancelled') throw error
+    return undefined
+  }
 }
 
 /** The same, with a failure as a value. */
@@ -141,7 +166,7 @@ export function catalogUnavailable({ message }: UserError): Notice {
 function catalogCut(count: number): Notice {
   return {
     code: 'catalog-cut',
-    message: `The gateway lists more than ${count} models; only the first ${count} are looked at`,
+    message: `The gateway lists more than ${count} models; only the first ${count} could be read`,
   }
 }
 

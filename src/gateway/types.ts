@@ -20,6 +20,8 @@ export interface CatalogModel extends ModelFacts {
   /** Absent where the gateway does not say: unknown, not none. */
   readonly endpointTypes?: readonly string[]
   readonly displayName?: string
+  /** The gateway says that the model holds no conversation, or is not served now. */
+  readonly isConversational?: false
 }
 
 /** The answer of GET /v1/models, whatever its shape was. */

@@ -62,10 +62,10 @@ test('hostile catalog: pages without end are cut', async () => {
     sendJson(response, 200, { data: [{ id }], has_more: true, last_id: id })
   })
   const catalog = await readCatalog(accessTo(server))
-  expect(server.seen).toHaveLength(20)
-  expect(catalog.models).toHaveLength(20)
+  expect(server.seen).toHaveLength(100)
+  expect(catalog.models).toHaveLength(100)
   expect(catalog.notices?.[0]?.message).toBe(
-    'The gateway lists more than 20 models; only the first 20 are looked at',
+    'The gateway lists more than 100 models; only the first 100 could be read',
   )
 })
 

@@ -2,6 +2,7 @@ import { compact } from '../../compact.ts'
 import { asObject, jsonIn, secretForms } from '../foreign-text.ts'
 import type { CatalogModel } from '../types.ts'
 import { factsIn, type ListEntry } from './facts.ts'
+import { saysNoConversation } from './purpose.ts'
 
 /** Whether a body is a catalog of any of the known shapes. */
 export function isCatalogBody(body: string): boolean {
@@ -15,23 +16,23 @@ export interface CatalogPage {
   readonly leftOut: number
   /** Whether there were more than `limit`. */
   readonly isCut: boolean
-  /** The id to go on after, where a messages-style catalog has more pages. */
-  readonly next?: string
+  /** Entries of the page, and the ID of the last one. */
+  readonly entries: number
+  readonly lastId?: string
 }
 
 /**
- * The models in a catalog of whatever shape: `{data: […]}` of the chat and messages protocols,
- * `{models: […]}` of Ollama and llama.cpp, or a bare list. An id that comes twice counts once;
- * entries without an id are passed over. What holds one of `secrets` is left out: it would carry it
- * into files and onto screens.
+ * The models in a catalog of any shape: a list, or an object by ID, at the root or below a member such as
+ * `data`, `models` or `result.items`. An ID that comes twice counts once; entries without an ID are
+ * skipped. What holds one of `secrets` is left out, since it would carry it into files and onto screens.
  */
 export function readPage(body: string, secrets: readonly string[], limit: number): CatalogPage {
-  const value = jsonIn(body)
   const isSafe = safetyCheck(secrets)
   const models = new Map<string, CatalogModel>()
+  const entries = entriesIn(jsonIn(body)) ?? []
   let leftOut = 0
   let isCut = false
-  for (const entry of entriesIn(value) ?? []) {
+  for (const entry of entries) {
     const id = idOf(entry)
     if (id === undefined || models.has(id)) continue
     if (models.size === limit) {
@@ -42,39 +43,112 @@ export function readPage(body: string, secrets: readonly string[], limit: number
     else leftOut++
   }
 
-  const root = asObject(value)
-  const next = root?.['has_more'] === true ? root['last_id'] : undefined
-
   return compact({
     models: [...models.values()],
     leftOut,
     isCut,
-    next: typeof next === 'string' && next !== '' ? next : undefined,
+    entries: entries.length,
+    lastId: idOf(entries.at(-1)),
   })
 }
+
+/** Members that hold the list, the usual ones first. */
+const listNames = [
+  ...['data', 'models', 'items', 'result', 'results', 'list', 'records', 'rows', 'entries'],
+  ...[
+    'model_list',
+    'modelList',
+    'modelSummaries',
+    'model_summaries',
+    'objects',
+    'values',
+    'content',
+  ],
+  ...['body', 'payload', 'response', 'page', 'available_models', 'availableModels'],
+]
+
+/** Deepest list that is looked for: `data.result.models`. */
+const maxDepth = 3
 
 function entriesIn(value: unknown): readonly unknown[] | undefined {
   const root = asObject(value)
   if (root !== undefined && (root['error'] ?? null) !== null) return undefined
-  const list = [value, root?.['data'], root?.['models']].find(Array.isArray) as
-    | unknown[]
-    | undefined
-  if (
-    list !== undefined &&
-    (list.length === 0 || list.some((entry) => idOf(entry) !== undefined))
-  ) {
-    return list
-  }
+  const found = listIn(value, 0)
+  if (found !== undefined) return found
 
   // New API sends null for a key that may use no model at all.
-  return root?.['object'] === 'list' && root['data'] === null ? [] : undefined
+  if (root?.['object'] === 'list' && root['data'] === null) return []
+  const children = listNames.flatMap((name) => root?.[name] ?? [])
+  return children.some((child) => Array.isArray(child) && child.length === 0) ||
+    listNames.some((name) => Array.isArray(root?.[name]) && (root[name] as []).length === 0)
+    ? []
+    : undefined
 }
 
+/** The first list of models at or below a value; an object by ID becomes a list. */
+function listIn(value: unknown, depth: number): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return listFrom(value, depth)
+  const object = asObject(value)
+  if (object === undefined || depth > maxDepth) return undefined
+
+  for (const name of listNames) {
+    const list = listIn(object[name], depth + 1)
+    if (list !== undefined) return list
+  }
+  return depth === 0 && !hasModelFacts(object) ? undefined : byId(object)
+}
+
+function listFrom(list: readonly unknown[], depth: number): readonly unknown[] | undefined {
+  // Providers with a list of models each.
+  const nested = list.flatMap((entry) => {
+    const models = asObject(entry)?.['models']
+    return Array.isArray(models) ? models : []
+  })
+  if (nested.some((entry) => idOf(entry) !== undefined)) return nested
+  if (list.some((entry) => idOf(entry) !== undefined)) return list
+  return list.length === 0 && depth <= 1 ? list : undefined
+}
+
+/** `{"gpt-5.6-sol": {…}, "glm-5": {…}}`: the name is the ID, unless the entry has one of its own. */
+function byId(object: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
+  const entries = Object.entries(object)
+  if (entries.length === 0 || entries.some(([, entry]) => asObject(entry) === undefined))
+    return undefined
+  return entries.map(([id, entry]) => ({ ...asObject(entry), id: ownIdOf(asObject(entry)!) ?? id }))
+}
+
+/** Whether an object at the root is a list by ID: an error or a status page has no such members. */
+function hasModelFacts(object: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(object).some((entry) => {
+    const names = Object.keys(asObject(entry) ?? {})
+    return names.some((name) =>
+      /^(?:mode|owned_by|litellm_provider|context_?(?:length|window)|max_(?:input_|output_)?tokens|model_?name|display_?name|modalities)$/i.test(
+        name,
+      ),
+    )
+  })
+}
+
+/** Members that hold an ID, the usual ones first. Codex reads `slug`, LiteLLM writes `model_name`. */
+const idNames = [
+  ...['id', 'model', 'slug', 'model_id', 'modelId', 'model_name', 'modelName', 'name', 'key'],
+  ...['identifier', 'uid', 'value'],
+]
+
+const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
+
 function idOf(value: unknown): string | undefined {
-  const entry = typeof value === 'string' ? { id: value } : asObject(value)
-  return [entry?.['id'], entry?.['model'], entry?.['name']].find(
-    (id): id is string => typeof id === 'string' && id !== '',
-  )
+  if (typeof value === 'string') return value === '' ? undefined : value
+  const entry = asObject(value)
+  return entry && ownIdOf(entry)
+}
+
+/** Cloudflare's `id` is a number of its database, and `name` the ID that is asked for. */
+function ownIdOf(entry: Readonly<Record<string, unknown>>): string | undefined {
+  const ids = idNames
+    .map((name) => entry[name])
+    .filter((id): id is string => typeof id === 'string' && id !== '')
+  return ids.find((id) => !uuid.test(id)) ?? ids[0]
 }
 
 /** New API has nine. */
@@ -92,9 +166,10 @@ function readModel(id: string, entry: ListEntry, isSafe: (text: string) => boole
       ? types.slice(0, maxTypes).filter((type) => textOf(type) !== undefined)
       : undefined,
     ...factsIn(entry),
+    isConversational: saysNoConversation(entry) ? (false as const) : undefined,
     displayName:
       textOf(entry['display_name']) ??
-      (entry['id'] === undefined ? undefined : textOf(entry['name'])),
+      (entry['id'] === undefined || entry['name'] === id ? undefined : textOf(entry['name'])),
   })
 }
 

@@ -12,7 +12,7 @@ export type GptTiers = Readonly<Record<'best' | 'balanced' | 'small', ChosenMode
 
 /** Words in ids of models that do not chat, as whole parts of the id. */
 const otherPurposes =
-  /(?:^|[-_/.:])(?:image|images|imagen|dall|dalle|flux|midjourney|mj|stable|sdxl|seedream|audio|realtime|tts|whisper|transcribe|transcription|speech|asr|voice|embed|embedding|embeddings|bge|rerank|reranker|moderation|sora|veo|video|kling|suno|ocr)(?:$|[-_/.:\d])/i
+  /(?:^|[-_/.:])(?:image|images|imagen|dall|dalle|flux|midjourney|mj|stable|sdxl|seedream|audio|realtime|tts|whisper|transcribe|transcription|speech|asr|voice|embed|embedding|embeddings|bge|rerank|reranker|moderation|sora|veo|video|kling|suno|ocr|t2v|i2v|t2i|i2i|ideogram|recraft|runway|hailuo|luma|seedance|elevenlabs|lyria|music|stt|canvas|reel|minilm|colbert|voyage|cosyvoice|paraformer|upscaler?|nano-banana)(?:$|[-_/.:\d])/i
 
 /** Endpoint types of New API that carry a conversation. */
 const conversational = [
@@ -28,6 +28,7 @@ const conversational = [
  * lists as `openai/*` is a pattern (docs.litellm.ai/docs/wildcard_routing, read 2026-11-22).
  */
 export function isChatModel(model: CatalogModel): boolean {
+  if (model.isConversational === false) return false
   if (otherPurposes.test(model.id) || model.id.includes('*')) return false
   const types = model.endpointTypes
   if (types === undefined || types.length === 0) return true

@@ -195,15 +195,6 @@ test.each([
   expect(isCatalogBody(body)).toBe(expected)
 })
 
-test('catalog: knows where the next page begins', () => {
-  const next = (body: string) => readPage(body, [], 100).next
-  expect(next('{"data":[],"has_more":true,"last_id":"z"}')).toBe('z')
-  expect(next('{"data":[],"has_more":true,"last_id":""}')).toBeUndefined()
-  expect(next('{"data":[],"has_more":false,"last_id":"z"}')).toBeUndefined()
-  expect(next('{"data":[],"has_more":true}')).toBeUndefined()
-  expect(next('nonsense')).toBeUndefined()
-})
-
 test('catalog: takes no more models than wanted, and says that there were more', () => {
   const read = (ids: string[], limit: number) =>
     readPage(JSON.stringify({ data: ids.map((id) => ({ id })) }), [], limit)
