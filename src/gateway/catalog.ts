@@ -139,13 +139,13 @@ export async function catalogOrError(
  */
 export function mayStillServe(error: UserError): boolean {
   const traits = traitsOf(error)
-  return traits !== undefined && traits.blames !== 'network'
+  // A key that was refused in every header is not sent again: gateways lock an address after a few.
+  return traits !== undefined && traits.blames !== 'network' && traits.blames !== 'key'
 }
 
 /** The failure of a list without which nothing can be chosen: a name would do in its place. */
 export function adviseNamingModel(error: UserError): UserError {
-  const isHopeless = !mayStillServe(error) || traitsOf(error)?.blames === 'key'
-  if (isHopeless || error.hint?.includes('--model')) return error
+  if (!mayStillServe(error) || error.hint?.includes('--model')) return error
 
   return withHint(
     error,

@@ -1,6 +1,7 @@
 import { UserError } from '../errors.ts'
-import { ask, RefusedAsSent, withHint } from './ask.ts'
+import { ask, judge, RefusedAsSent, withHint } from './ask.ts'
 import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
+import { productsAt } from './hosts.ts'
 import { hangUp } from './http/request.ts'
 import { traitsOf } from './judge/traits.ts'
 import { isAboutAddress, type ProbeOptions, type ProbeResult, probe, provesAnApi } from './probe.ts'
@@ -25,7 +26,7 @@ export class GatewayFinder {
   /** Every one that was asked with: connections belong to it. */
   readonly #used: GatewayAccess[]
   /** What has answered so far, or was said by a person. */
-  readonly #answered: Answered[] = []
+  #answered: readonly Answered[] = []
   /** "How does it take the key?": asked once, when a key is first refused. Undefined inside: as given. */
   #taking: Promise<GatewayAccess | undefined> | undefined
   /** As the key is taken, for all that we know. */
@@ -36,8 +37,7 @@ export class GatewayFinder {
     this.#given = access
     this.#taken = access
     this.#used = [access]
-    if (given.isMessagesGiven)
-      this.#answered.push({ side: 'messages', root: access.roots.messages })
+    if (given.isMessagesGiven) this.#answered = [{ side: 'messages', root: access.roots.messages }]
   }
 
   /** With the roots that have answered so far, and the header in which the key was taken. */
@@ -88,6 +88,8 @@ export class GatewayFinder {
     try {
       return await this.#askForWord(this.#taken, question)
     } catch (refusal) {
+      if (refusal instanceof UserError && refusal.code === 'quota')
+        return this.#askOtherProducts(question, refusal)
       if (!(refusal instanceof RefusedAsSent)) throw refusal
 
       if (this.#taking !== undefined) {
@@ -102,6 +104,41 @@ export class GatewayFinder {
       if (word instanceof Error) throw word
       return word
     }
+  }
+
+  /**
+   * A plan has a root of its own on some hosts, and nothing to spend at the others. If only the host was
+   * typed, the plan is asked as well; a path that was typed is what the person means.
+   */
+  async #askOtherProducts(question: ProbeQuestion, refusal: UserError): Promise<ProbeResult> {
+    const [protocol, model, options] = question
+    const { baseUrl } = this.#given
+    const side = sideOf(protocol)
+    const { origin, pathname } = new URL(baseUrl)
+    const asked = this.access.roots[side]
+    const others = productsAt(baseUrl).flatMap(({ name, product = '', [side]: path }) =>
+      path === undefined || asked === origin + path ? [] : [{ name, product, root: origin + path }],
+    )
+
+    if (pathname === '/')
+      for (const { root } of others) {
+        try {
+          const result = await probe(this.#taken, protocol, model, { ...options, roots: [root] })
+          const keyHeader = this.#taken.keyHeader ?? 'authorization'
+          // The list came from the other product.
+          const isList = (one: Answered) => one.side === side && one.word === undefined
+          this.#answered = this.#answered.filter((one) => !isList(one))
+          this.#note({ side, root, word: { protocol, keyHeader } })
+          return result
+        } catch (error) {
+          if (!(error instanceof UserError)) throw error
+        }
+      }
+
+    const hints = others.map(
+      ({ name, product }) => `If the key is for ${name}, give --base-url ${origin}${product}.`,
+    )
+    throw withHint(refusal, hints.join(' '))
   }
 
   /** Asks for the list with the key in every other header, then which of them it was. */
@@ -124,7 +161,10 @@ export class GatewayFinder {
 
   async #takesKey(access: GatewayAccess): Promise<boolean> {
     const answer = await ask(access, catalogRequest(this.access.roots.chat))
-    return 'status' in answer && answer.status !== 401 && answer.status !== 403
+    if (!('status' in answer) || answer.status === 401 || answer.status === 403) return false
+    // Some refuse a key in the body of a 200.
+    const outcome = judge(access, answer, { asked: 'catalog' })
+    return outcome === undefined || traitsOf(outcome)?.blames !== 'key'
   }
 
   /** One word with the key in the header that is usual for the protocol beside Bearer. */
@@ -187,7 +227,7 @@ export class GatewayFinder {
     const contradiction = this.#answered.map((one) => difference(one, answer)).find(Boolean)
     if (contradiction !== undefined)
       throw new UserError({ code: 'protocol-unsupported', ...contradiction })
-    this.#answered.push(answer)
+    this.#answered = [...this.#answered, answer]
   }
 }
 

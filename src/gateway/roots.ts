@@ -1,4 +1,4 @@
-import { knownHost } from './hosts.ts'
+import { knownHost, productsAt } from './hosts.ts'
 import type { Gateway, ProtocolName, Roots } from './types.ts'
 
 /** Where the routes of nearly every gateway hang: the rule of the design. */
@@ -30,16 +30,26 @@ export function chatRoots(baseUrl: string): readonly string[] {
   return withKnown(baseUrl, 'chat', [...given, ...siblings, `${origin}/compatible-mode/v1`])
 }
 
-/** With what is known of the host: first where nothing but the host was given, else last. */
+/**
+ * With what is known of the host. It is tried first if the address is the host alone, or exactly a path
+ * that is known of the same product. A person's own path is tried first in every other case, and the
+ * known roots of a host with several products are not tried at all: the key may belong to another one.
+ */
 function withKnown(
   baseUrl: string,
   side: keyof Roots,
   guessed: readonly string[],
 ): readonly string[] {
-  const path = knownHost(baseUrl)?.[side]
-  const known = path === undefined ? [] : [new URL(baseUrl).origin + path]
-  const isHostAlone = pathOf(baseUrl) === ''
-  return [...new Set(isHostAlone ? [...known, ...guessed] : [...guessed, ...known])]
+  const row = knownHost(baseUrl)
+  const path = row?.[side]
+  if (row === undefined || path === undefined) return [...new Set(guessed)]
+
+  const known = new URL(baseUrl).origin + path
+  const typed = pathOf(baseUrl)
+  const isExact = [row.product, row.chat, row.messages].includes(typed)
+  if (typed === '' || isExact) return [...new Set([known, ...guessed])]
+  const isOnlyProduct = productsAt(baseUrl).length === 1
+  return [...new Set(isOnlyProduct || row.product !== undefined ? [...guessed, known] : guessed)]
 }
 
 /**

@@ -23,7 +23,7 @@ describe('hosts by name', () => {
   )
 
   test('none is a page of another, and none stands there twice', () => {
-    const hosts = knownHosts.map(({ host }) => host)
+    const hosts = knownHosts.map(({ host, product = '' }) => host + product)
     const pages = knownHosts.flatMap(({ pages }) => pages)
     expect(new Set([...hosts, ...pages]).size).toBe(hosts.length + pages.length)
     expect(knownHosts.length).toBeGreaterThanOrEqual(30)
@@ -34,7 +34,11 @@ describe('hosts by name', () => {
     ['https://openrouter.ai', '/api/v1', '/api'],
     ['https://api.deepseek.com', '/v1', '/anthropic'],
     ['https://api.fireworks.ai', '/inference/v1', '/inference'],
-    ['https://team.openai.azure.com', '/openai/v1', '/anthropic'],
+    ['https://team.openai.azure.com', '/openai/v1', ''],
+    ['https://team.services.ai.azure.com', '/openai/v1', '/anthropic'],
+    ['https://api.z.ai', '/api/paas/v4', '/api/anthropic'],
+    ['https://token-plan.cn-beijing.maas.aliyuncs.com', '/compatible-mode/v1', '/apps/anthropic'],
+    ['https://us.api.x.ai', '/v1', ''],
     ['https://bedrock-runtime.eu-west-1.amazonaws.com', '/openai/v1', ''],
     ['https://dbc-1.cloud.databricks.com', '/serving-endpoints', '/serving-endpoints/anthropic'],
   ])('%s is asked at %s and %s first', (baseUrl, chat, messages) => {
@@ -49,6 +53,28 @@ describe('hosts by name', () => {
     expect(knownHost('https://evil-openai.azure.com')).toBeUndefined()
     expect(ownerOfPage('evil.groq.com')).toBeUndefined()
   })
+
+  test.each([
+    ['https://ark.cn-beijing.volces.com/api/coding', '/api/coding/v3', '/api/coding'],
+    ['https://ark.cn-beijing.volces.com/api/coding/v3', '/api/coding/v3', '/api/coding'],
+    ['https://ark.cn-beijing.volces.com/api/plan', '/api/plan/v3', '/api/plan'],
+    ['https://open.bigmodel.cn/api/coding/paas/v4', '/api/coding/paas/v4', '/api/anthropic'],
+    ['https://api.lkeap.cloud.tencent.com/coding/v3', '/coding/v3', '/coding/anthropic'],
+    ['https://opencode.ai/zen/go', '/zen/go/v1', '/zen/go'],
+    ['https://openrouter.ai/api/v1', '/api/v1', '/api'],
+  ])('%s names a product: %s and %s are asked first', (baseUrl, chat, messages) => {
+    const { origin } = new URL(baseUrl)
+    expect(chatRoots(baseUrl)[0]).toBe(origin + chat)
+    expect(messagesRoots(baseUrl)[0]).toBe(origin + messages)
+  })
+
+  test.each(['/api/other', '/api/coding', '/api/plan/v3', '/team/v1'])(
+    'a typed path %s never leads to another product of the host',
+    (path) => {
+      const roots = chatRoots(`https://ark.cn-beijing.volces.com${path}`)
+      expect(roots).not.toContain('https://ark.cn-beijing.volces.com/api/v3')
+    },
+  )
 
   test('an address of Azure with a deployment and a version leads to its root without either', () => {
     const typed =
@@ -124,4 +150,48 @@ test('a wrong key is looked up on the page where keys are made', async () => {
     code: 'key-rejected',
     hint: expect.stringContaining('https://console.groq.com/keys'),
   })
+})
+
+/** Zhipu's words for a key of the coding plan at pay as you go (opencode issue 12671). */
+const noBalance = { error: { code: '1113', message: '余额不足或无可用资源包,请充值。' } }
+
+async function zhipu(typed: string) {
+  const { port, seen } = await aServer((request, response) => {
+    const plan = /^\/api\/coding\/paas\/v4(\/.*)$/.exec(request.url)?.[1]
+    if (plan !== undefined) return goodGateway({ ...request, url: `/v1${plan}` }, response)
+    if (request.method === 'GET') return goodGateway({ ...request, url: '/v1/models' }, response)
+    sendJson(response, 429, noBalance)
+  })
+  const internet = await internetTo(port, 'open.bigmodel.cn')
+  onTestFinished(internet.close)
+  const home = aHome()
+  const args = [
+    'opencode',
+    '--base-url',
+    typed,
+    '--model',
+    'gpt-5.6-sol',
+    '--yes',
+    ...internet.args,
+  ]
+  const { json } = await runHere(home, args, { ...internet.env, REPOINT_API_KEY: key })
+  return { home, json, posts: seen.filter(({ method }) => method === 'POST').map(({ url }) => url) }
+}
+
+test('a key of a plan is asked at the plan, if only the host was typed', async () => {
+  const { home, json, posts } = await zhipu('https://open.bigmodel.cn')
+  expect(json['error']).toBeUndefined()
+  expect(home.text('.config/opencode/opencode.json')).toContain(
+    'https://open.bigmodel.cn/api/coding/paas/v4',
+  )
+  expect(posts).toEqual(['/api/paas/v4/chat/completions', '/api/coding/paas/v4/chat/completions'])
+})
+
+test('a path that was typed is meant: the plan is named, and not asked', async () => {
+  const { json, posts } = await zhipu('https://open.bigmodel.cn/api/paas/v4')
+  expect(json['error']).toMatchObject({
+    code: 'quota',
+    hint: expect.stringContaining('--base-url https://open.bigmodel.cn/api/coding'),
+  })
+  expect(posts).toEqual(['/api/paas/v4/chat/completions'])
 })

@@ -29,7 +29,8 @@ const placeholders: readonly RegExp[] = [
   /^\$env:\w+$/i,
   /^%\w+%$/,
   /\{(?:base[-_]?)?(?:url|host|domain)\}/i,
-  /^(?:https?:\/\/)?(?:your|my)[-_]/i,
+  // `my-…` and `your-team.…` are names that people give to machines.
+  /^(?:https?:\/\/)?your[-_](?:(?:api|base|gateway|host|domain|endpoint|url|server|proxy|instance|resource)[-_]?)+(?:\.(?:com|net|org|io|example(?:\.com)?))?(?:[:/]|$)/i,
   /^https?:\/\/[.…]/u,
 ]
 

@@ -274,13 +274,13 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'plan',
     words:
-      /\b(?:plan|subscription|package|membership|trial|free[- ]tier|free allowance)\b.{0,50}\b(?:expired|ended|inactive|not (?:active|included?|support\w*|cover\w*|allow\w*|valid|found)|does(?: not|n't) (?:include|support|cover|allow)|required|exhausted|lapsed|cancell?ed|invalid|missing|only|used up|limit)\b/i,
+      /\b(?:plan|subscription(?! keys?)|package|membership|trial|free[- ]tier|free allowance)\b.{0,50}\b(?:expired|ended|inactive|not (?:active|included?|support\w*|cover\w*|allow\w*|valid|found)|does(?: not|n't) (?:include|support|cover|allow)|required|exhausted|lapsed|cancell?ed|invalid|missing|only|used up|limit)\b/i,
     source: 'Ark `InvalidSubscription`, DashScope `FreeTierOnly`, 2026-11-24',
   },
   {
     cause: 'plan',
     words:
-      /\b(?:no|without|invalid|expired|inactive|requires?|need|purchase|renew)\b.{0,30}\b(?:plan|subscription|membership)\b|\b(?:please |must )?upgrade (?:to|your)\b|\busage limit\b.{0,40}\bplan\b|\bunpurchased\b/i,
+      /\b(?:no|without|invalid|expired|inactive|requires?|need|purchase|renew)\b.{0,30}\b(?:plan|subscription(?! keys?)|membership)\b|\b(?:please |must )?upgrade (?:to|your)\b|\busage limit\b.{0,40}\bplan\b|\bunpurchased\b/i,
     source: 'https://platform.minimax.io/docs/api-reference/errorcode.md (2026-11-24)',
   },
   {
@@ -345,6 +345,15 @@ export const causeRows: readonly CauseRow[] = [
     source: `${github}/QuantumNous/new-api, 2026-11-21`,
   },
 
+  // A key that is good, and not for this.
+  {
+    cause: 'route',
+    words:
+      /\bmissing scopes?\b|\bnot allowed to call this route\b|\bpermission is required to access this endpoint\b/i,
+    statuses: [401, 403],
+    source: 'restricted keys of OpenAI, LiteLLM and GitHub, 2026-11-22',
+  },
+
   // The account behind the key.
   {
     cause: 'account',
@@ -360,7 +369,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'account',
     words: new RegExp(
-      `${holder}(?:(?!\\b(?:keys?|tokens?|models?)\\b).){0,60}?${holderState}|${holderState}(?: \\w+)? ${holder}(?! keys?| tokens?)|${holder} (?:associated|linked|connected|behind|owning|for)\\b.{0,60}${holderState}`,
+      `${holder}(?:(?!\\b(?:keys?|tokens?|models?)\\b|[.,;]).){0,60}?${holderState}|${holderState}(?: \\w+)? ${holder}(?! keys?| tokens?)|${holder} (?:associated|linked|connected|behind|owning|for)\\b.{0,60}${holderState}`,
       'i',
     ),
     source: `${github}/anthropics/claude-code/issues/19028 (2026-01), ${github}/gpustack/gpustack/issues/3262 (2025-11), ${github}/chaogei/Kiro-account-manager/issues/82 (2026-05)`,
@@ -463,15 +472,6 @@ export const causeRows: readonly CauseRow[] = [
     cause: 'protocol',
     codes: ['convert_request_failed'],
     source: `${github}/QuantumNous/new-api, 2026-11-21`,
-  },
-
-  // A key that is good, and not for this.
-  {
-    cause: 'route',
-    words:
-      /\bmissing scopes?\b|\bnot allowed to call this route\b|\bpermission is required to access this endpoint\b/i,
-    statuses: [401, 403],
-    source: 'restricted keys of OpenAI, LiteLLM and GitHub, 2026-11-22',
   },
 
   // The gateway itself.

@@ -1,0 +1,75 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { aHome } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+import { internetTo } from '../support/internet.ts'
+import { aServer, type Seen, sendJson } from './forged.ts'
+
+const wrong = 'sk-canary-wrong-5e1d9a7c3b2f'
+
+/** How gateways with several roots refuse a key, and what they say on other paths. */
+const hosts: Readonly<
+  Record<
+    string,
+    { readonly host: string; readonly isRoot: (url: string) => boolean; readonly unknown: number }
+  >
+> = {
+  'two roots, everything checks the key first': {
+    host: 'api.deepseek.com',
+    isRoot: () => true,
+    unknown: 401,
+  },
+  'two roots, unknown paths are not found': {
+    host: 'api.minimax.io',
+    isRoot: (url) => /^\/(?:v1|anthropic)\//.test(url),
+    unknown: 404,
+  },
+  'a plan next to pay as you go': {
+    host: 'open.bigmodel.cn',
+    isRoot: (url) => /^\/api\/(?:coding\/paas\/v4|paas\/v4|anthropic)\//.test(url),
+    unknown: 404,
+  },
+  'a host that nobody knows': {
+    host: 'gw.example',
+    isRoot: (url) => url.startsWith('/v1/'),
+    unknown: 404,
+  },
+}
+
+const refusals: Readonly<Record<string, readonly [status: number, body: object]>> = {
+  'as OpenAI': [401, { error: { message: 'Incorrect API key provided', code: 'invalid_api_key' } }],
+  'as 403': [403, { message: 'The API key is invalid' }],
+  'in a 200': [200, { success: false, code: 1000, msg: '身份验证失败' }],
+}
+
+const carriesKey = ({ headers }: Seen) => JSON.stringify(headers).includes(wrong)
+
+describe('a wrong key is sent at most twice in a run', () => {
+  const rows = Object.keys(hosts).flatMap((host) =>
+    Object.keys(refusals).flatMap((refusal) =>
+      [['codex'], ['claude'], ['opencode'], ['setup', 'codex', 'claude', 'opencode']].map(
+        (args) => [host, refusal, args] as const,
+      ),
+    ),
+  )
+
+  test.each(rows)('%s, %s, %j', async (name, refusal, args) => {
+    const { host, isRoot, unknown } = hosts[name]!
+    const [status, body] = refusals[refusal]!
+    const { port, seen, connections } = await aServer((request, response) =>
+      isRoot(request.url)
+        ? sendJson(response, status, body)
+        : sendJson(response, unknown, { error: { message: 'Not found' } }),
+    )
+    const internet = await internetTo(port, host)
+    onTestFinished(internet.close)
+    const { json } = await runHere(
+      aHome(),
+      [...args, '--base-url', `https://${host}`, '--yes', ...internet.args],
+      { ...internet.env, REPOINT_API_KEY: wrong },
+    )
+    expect(json['error']).toMatchObject({ code: 'key-rejected' })
+    const sent = seen.filter(carriesKey).map(({ method, url }) => `${method} ${url}`)
+    expect(sent.length, sent.join('\n')).toBeLessThanOrEqual(2)
+    expect(connections()).toBeLessThanOrEqual(3)
+  })
+})
