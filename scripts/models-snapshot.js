@@ -1,7 +1,8 @@
 /**
  * Makes src/gateway/models/snapshot.json: what models.dev (MIT) says of models, by their ids without a
- * vendor. Whoever makes a model knows it best: where its own provider has an entry, that one counts, and
- * of the others only that on which at least two providers agree, and none says otherwise.
+ * vendor. The maker's own entry counts, unless most providers say less: then the cautious value counts.
+ * Without the maker's entry, at least two providers are needed: a number is the smallest that a quarter
+ * of them give, and an ability is one that three quarters agree on.
  *
  *   node scripts/models-snapshot.js
  *
@@ -66,22 +67,46 @@ function rowOf(found) {
   const own = makers.flatMap((maker) => found.filter(({ provider }) => provider === maker))[0]
   const providers = new Set(found.map(({ provider }) => provider))
   if (own === undefined && providers.size < 2) return undefined
-  const all = (own === undefined ? found : [own]).map(({ model }) => [
-    model.limit?.context || 0,
-    model.limit?.output || 0,
-    model.modalities.input.includes('image'),
-    model.reasoning === true,
-    model.tool_call === true,
-  ])
-  const agreed = all[0].map((value, at) =>
-    all.every((one) => one[at] === value) ? value : undefined,
-  )
+  const all = found.map(({ model }) => valuesOf(model))
+  const ofMaker = own === undefined ? undefined : valuesOf(own.model)
+  const agreed = [0, 1, 2, 3, 4].map((at) => {
+    const values = all.map((one) => one[at])
+    return at < 2 ? cautiousNumber(values, ofMaker?.[at]) : cautiousAbility(values, ofMaker?.[at])
+  })
   const [context = 0, output = 0, ...abilities] = agreed
   const letters = ['i', 'r', 't'].map((letter, at) =>
     abilities[at] === undefined ? '' : abilities[at] ? letter : letter.toUpperCase(),
   )
   const text = letters.join('')
   return context || output || text ? `${context} ${output} ${text}` : undefined
+}
+
+function valuesOf(model) {
+  return [
+    model.limit?.context || 0,
+    model.limit?.output || 0,
+    model.modalities.input.includes('image'),
+    model.reasoning === true,
+    model.tool_call === true,
+  ]
+}
+
+/** The maker's number, unless most others give a smaller one. */
+function cautiousNumber(values, ofMaker) {
+  const known = values.filter((value) => value > 0).sort((a, b) => a - b)
+  if (ofMaker) {
+    const smaller = known.filter((value) => value < ofMaker)
+    return smaller.length * 2 > known.length ? smaller[Math.floor(smaller.length / 2)] : ofMaker
+  }
+  return known[Math.floor((known.length - 1) / 4)]
+}
+
+/** What the maker says, unless most others deny it. */
+function cautiousAbility(values, ofMaker) {
+  const share = values.filter(Boolean).length / values.length
+  if (ofMaker !== undefined) return ofMaker && share >= 0.5
+  if (share >= 0.75) return true
+  return share <= 0.25 ? false : undefined
 }
 
 function grouped(list, keyOf) {

@@ -1,6 +1,7 @@
 import { compact } from '../../compact.ts'
 import { valueAt } from '../foreign-text.ts'
 import type { CatalogModel, ModelFacts } from '../types.ts'
+import { dateAtEnd, plainModelName } from './ids.ts'
 import { withoutVendor } from './rules.ts'
 import snapshot from './snapshot.json' with { type: 'json' }
 
@@ -116,8 +117,10 @@ const rows: ReadonlyMap<string, string> = new Map(Object.entries(snapshot.models
 
 /** What the snapshot says of an id, under its vendor or none, with a date or without. */
 export function factsInSnapshot(id: string): ModelFacts {
-  const name = withoutVendor(id).toLowerCase()
-  const row = rows.get(name) ?? rows.get(name.replace(/-\d{4}-?\d{2}-?\d{2}$/, ''))
+  const names = [withoutVendor(id).toLowerCase(), plainModelName(id)]
+  const row = [...names, ...names.map((name) => name.replace(dateAtEnd, ''))]
+    .map((name) => rows.get(name))
+    .find((found) => found !== undefined)
   if (row === undefined) return {}
   const [window, output, letters = ''] = row.split(' ')
   const ability = (letter: string) =>

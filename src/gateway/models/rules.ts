@@ -1,5 +1,7 @@
 import { nearestTo } from '../../text.ts'
 import type { Catalog, CatalogModel, ProtocolName } from '../types.ts'
+import { newestOfMaker } from './families.ts'
+import { dateAtEnd, plainModelName } from './ids.ts'
 
 /** A model, and why the rules took it, in words. */
 export interface ChosenModel {
@@ -57,15 +59,16 @@ const endpointType: Readonly<Record<ProtocolName, string>> = {
 }
 
 /**
- * The model for a client that needs one: the newest family's sol variant; or, where a gateway has
- * a single chat model, that one. Undefined: only a person can choose.
+ * The model for a client that needs one: the newest family's sol variant; or, if a gateway has a single
+ * chat model, that one; or the newest of the maker that has the most. Undefined: only a person can choose.
  */
 export function defaultModel(catalog: Catalog, protocol: ProtocolName): ChosenModel | undefined {
   const usable = catalog.models.filter((model) => speaks(model, protocol) !== false)
   const newest = newestSol(gptModels(usable))
   if (newest !== undefined) return { id: newest.model.id, reason: solReason(newest) }
   const only = onlyModel(catalog, protocol)
-  return only ? { id: only, reason: 'the only chat model of this gateway' } : undefined
+  if (only) return { id: only, reason: 'the only chat model of this gateway' }
+  return newestOfMaker(usable.map(({ id }) => id))
 }
 
 /** The model for titles and other small work: the previous family's mini, else the newest luna. */
@@ -239,6 +242,14 @@ function previousTiers(models: readonly GptModel[]): {
   const bases = older.filter(({ id }) => id.variant === '')
   const minis = older.filter(({ id }) => id.variant === 'mini')
   const withMini = familiesOf(minis)
+  // A family in between has newer tiers of its own.
+  const isBetween = ({ id }: GptModel) =>
+    newest !== undefined &&
+    compareVersions(id.family, newest) < 0 &&
+    [...bases, ...minis].every((tier) => compareVersions(id.family, tier.id.family) > 0)
+  const tiered = models.filter(({ id }) => ['terra', 'luna'].includes(id.variant))
+  if (tiered.some(isBetween)) return { base: undefined, mini: undefined }
+
   const base = bases.find((model) => withMini.has(family(model))) ?? bases[0]
   const mini = minis.find((model) => base !== undefined && family(base) === family(model))
   return { base, mini: mini ?? minis[0] }
@@ -259,11 +270,11 @@ export function withoutVendor(id: string): string {
 
 /** Reads a GPT id, or undefined where it is none. */
 function parseGptId(id: string): GptId | undefined {
-  const name = withoutVendor(id).toLowerCase()
+  const name = plainModelName(id)
   const match = /^gpt-(\d+(?:\.\d+)*)((?:-[a-z0-9.]+)*)$/.exec(name)
   if (match === null) return undefined
 
-  const date = /-(\d{4})-?(\d{2})-?(\d{2})$/.exec(match[2]!)
+  const date = dateAtEnd.exec(match[2]!)
   const variant = match[2]!.slice(1, date === null ? undefined : date.index).replace(/^-/, '')
 
   return {
@@ -273,8 +284,8 @@ function parseGptId(id: string): GptId | undefined {
       .split('.')
       .map(Number),
     variant: date?.index === 0 ? '' : variant,
-    date: date === null ? '' : date.slice(1).join(''),
-    hasVendor: id.includes('/'),
+    date: date === null ? '' : date.slice(1).filter(Boolean).join('').slice(-6),
+    hasVendor: name !== id.toLowerCase(),
   }
 }
 
