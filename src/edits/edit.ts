@@ -13,20 +13,19 @@ import { setAll } from './set.ts'
 import { decodeText, encodeText, lineAt, position } from './text.ts'
 import {
   emptyTable,
-  includesPath,
   isValueTable,
   leafPaths,
   matches,
-  samePath,
+  pathText,
   sameValue,
   showPath,
-  startsWith,
   toConfigValue,
   uniquePaths,
   type Value,
   type ValueTable,
   valueAt,
   withValue,
+  withValues,
 } from './values.ts'
 
 /** A parsed configuration file, for reading only. */
@@ -84,10 +83,12 @@ function editText(
   changes: readonly KeyChange[],
   place: string,
 ): ParsedText {
-  const wanted = changes.reduce(
-    (root, { path, value }) =>
-      withValue(root, path, value === undefined ? undefined : dialect.toValue(value)),
+  const wanted = withValues(
     parsed.root,
+    changes.map(({ path, value }) => ({
+      path,
+      value: value === undefined ? undefined : dialect.toValue(value),
+    })),
   )
 
   try {
@@ -109,10 +110,10 @@ function stepsTo(
 ): readonly EditStep[] {
   const paths = changes.map(({ path }) => upToNewList(parsed.root, path))
 
-  const outermost = paths.filter(
-    (path, index) =>
-      !paths.some((other, at) => (samePath(path, other) ? at < index : startsWith(path, other))),
-  )
+  const texts = new Set(paths.map(pathText))
+  const isBelowAnother = (path: KeyPath) =>
+    path.some((_, length) => texts.has(pathText(path.slice(0, length))))
+  const outermost = uniquePaths(paths).filter((path) => !isBelowAnother(path))
   return outermost
     .flatMap((path) => expanded(parsed, path, valueAt(wanted, path)))
     .filter(({ path, value }) => !sameValue(valueAt(parsed.root, path), value))
@@ -139,8 +140,9 @@ function expanded(
   if (isInOnePiece || !isValueTable(value)) return [{ path, value }]
 
   const wanted = leafPaths(value, path)
+  const kept = new Set(wanted.map(pathText))
   const gone = leafPaths(valueAt(parsed.root, path), path).filter(
-    (old) => old.length > path.length && !includesPath(wanted, old),
+    (old) => old.length > path.length && !kept.has(pathText(old)),
   )
 
   return [

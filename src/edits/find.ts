@@ -8,19 +8,37 @@ import {
 } from './dialects/dialect.ts'
 import type { KeyPath } from './plan.ts'
 import type { Splice } from './text.ts'
-import { isElement, isValueTable, samePath, showPath, startsWith, valueAt } from './values.ts'
+import { isElement, isValueTable, pathText, showPath, startsWith, valueAt } from './values.ts'
 
 /** @throws Conflict where a key on the way stands twice */
 export function memberAt(parsed: ParsedText, path: KeyPath): Member | undefined {
   const place = toIndexedPath(parsed, path)
   let member: Member | undefined
   for (let length = 1; length <= place.length; length++) {
-    const same = membersWhere(parsed, (one) => samePath(one.path, place.slice(0, length)))
+    const same = membersByPath(parsed).get(pathText(place.slice(0, length))) ?? []
     const second = same[1]
     if (second) throw new Conflict(`${showPath(second.path)} is set twice`, second.start)
     member = same[0]
   }
   return member
+}
+
+const membersOf = new WeakMap<ParsedText, ReadonlyMap<string, readonly Member[]>>()
+
+/** All members of a text by the text of their path, made once: a picker may have thousands. */
+function membersByPath(parsed: ParsedText): ReadonlyMap<string, readonly Member[]> {
+  const known = membersOf.get(parsed)
+  if (known !== undefined) return known
+
+  const found = new Map<string, Member[]>()
+  for (const member of membersWhere(parsed, () => true)) {
+    const text = pathText(member.path)
+    const same = found.get(text)
+    if (same === undefined) found.set(text, [member])
+    else same.push(member)
+  }
+  membersOf.set(parsed, found)
+  return found
 }
 
 /** How the value at `path` is spelled, or undefined where it is no single piece of text. */

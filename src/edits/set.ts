@@ -10,7 +10,7 @@ import {
   type ParsedText,
   type Setting,
 } from './dialects/dialect.ts'
-import { memberAt, membersWhere, refuseBlocked, startOf, tailOf, toIndexedPath } from './find.ts'
+import { memberAt, refuseBlocked, startOf, tailOf, toIndexedPath } from './find.ts'
 import type { KeyPath } from './plan.ts'
 import {
   applySplices,
@@ -21,7 +21,7 @@ import {
   lineStart,
   type Splice,
 } from './text.ts'
-import { isValueTable, plainKey, samePath, showPath, startsWith, valueAt } from './values.ts'
+import { isValueTable, pathText, plainKey, showPath, valueAt } from './values.ts'
 
 /** Where keys go that are not there yet. */
 interface Site {
@@ -54,6 +54,7 @@ export function setAll(
   const splices: Splice[] = []
   const sites: Site[] = []
   const homeless: Setting[] = []
+  const places = new Places(parsed, removed)
   for (const setting of settings) {
     const member = memberAt(parsed, setting.path)
     if (member) {
@@ -64,7 +65,7 @@ export function setAll(
 
     refuseBlocked(dialect, parsed, setting.path)
     refuseParts(parsed, setting.path)
-    const site = siteOf(parsed, setting, removed)
+    const site = siteOf(parsed, setting, places)
     const known = sites.find((one) => site && isSameSite(one, site))
     if (site === undefined) homeless.push(setting)
     else if (known) known.settings.push(...site.settings)
@@ -96,15 +97,10 @@ function refuseParts(parsed: ParsedText, path: KeyPath): void {
   throw new Conflict(reason, startOf(parsed, whole) ?? 0)
 }
 
-function siteOf(
-  parsed: ParsedText,
-  { path, content }: Setting,
-  removed: readonly KeyPath[],
-): Site | undefined {
-  const gone = removed.map((one) => toIndexedPath(parsed, one))
+function siteOf(parsed: ParsedText, { path, content }: Setting, places: Places): Site | undefined {
   const atEndOf = (container: Container, rest: readonly string[]): Site => ({
     container,
-    after: lastStaying(container, gone),
+    after: places.lastStaying(container),
     isBeside: false,
     settings: [{ path: rest, content }],
   })
@@ -118,12 +114,10 @@ function siteOf(
   for (let length = keys.length - 1; length >= 0; length--) {
     const table = keys.slice(0, length)
     const rest = path.slice(length).map(plainKey)
-    const container = parsed.containers.find((one) => samePath(one.path, table))
+    const container = places.containerAt(table)
     if (container && container.kind !== 'lines') return atEndOf(container, rest)
 
-    const isDottedInto = (one: Member) =>
-      one.container.path.length < length && startsWith(one.path, table)
-    const after = membersWhere(parsed, isDottedInto).at(-1)
+    const after = places.lastDottedInto(table)
     if (after) {
       const settings = [{ path: path.slice(after.container.path.length).map(plainKey), content }]
       return { container: after.container, after, isBeside: true, settings }
@@ -134,9 +128,43 @@ function siteOf(
   return undefined
 }
 
-function lastStaying({ members }: Container, gone: readonly IndexedPath[]): Member | undefined {
-  const isGone = (one: Member) => gone.some((place) => startsWith(one.path, place))
-  return members.findLast((one) => !isGone(one)) ?? members.at(-1)
+/** Where things are in a text, found once for all settings: a picker may have thousands. */
+class Places {
+  readonly #containers = new Map<string, Container>()
+  /** For each table that keys of a table around it lead into with dots, the last such key. */
+  readonly #dottedInto = new Map<string, Member>()
+  readonly #lastStaying = new Map<Container, Member | undefined>()
+  readonly #gone: ReadonlySet<string>
+
+  constructor(parsed: ParsedText, removed: readonly KeyPath[]) {
+    this.#gone = new Set(removed.map((path) => pathText(toIndexedPath(parsed, path))))
+    for (const container of parsed.containers) {
+      const text = pathText(container.path)
+      if (!this.#containers.has(text)) this.#containers.set(text, container)
+      for (const member of container.members)
+        for (let length = container.path.length + 1; length <= member.path.length; length++)
+          this.#dottedInto.set(pathText(member.path.slice(0, length)), member)
+    }
+  }
+
+  containerAt(path: IndexedPath): Container | undefined {
+    return this.#containers.get(pathText(path))
+  }
+
+  lastDottedInto(table: IndexedPath): Member | undefined {
+    return this.#dottedInto.get(pathText(table))
+  }
+
+  /** The last member of a container that is not removed; if all are, the last one. */
+  lastStaying(container: Container): Member | undefined {
+    if (!this.#lastStaying.has(container)) {
+      const isGone = ({ path }: Member) =>
+        path.some((_, index) => this.#gone.has(pathText(path.slice(0, index + 1))))
+      const { members } = container
+      this.#lastStaying.set(container, members.findLast((one) => !isGone(one)) ?? members.at(-1))
+    }
+    return this.#lastStaying.get(container)
+  }
 }
 
 function insertions(dialect: Dialect, parsed: ParsedText, site: Site): Splice[] {

@@ -94,10 +94,24 @@ export function withValue(root: ValueTable, path: KeyPath, value: Value | undefi
   return (changed(root, path, value) ?? emptyTable()) as ValueTable
 }
 
+/** The same for many changes, in their order: each table is copied once, however many keys change in it. */
+export function withValues(
+  root: ValueTable,
+  changes: readonly { readonly path: KeyPath; readonly value: Value | undefined }[],
+): ValueTable {
+  const copies = new Set<Value>()
+  return changes.reduce<ValueTable>(
+    (all, { path, value }) => (changed(all, path, value, copies) ?? emptyTable()) as ValueTable,
+    root,
+  )
+}
+
+/** @param copies tables that are ours already, and are changed in place */
 function changed(
   there: Value | undefined,
   path: KeyPath,
   value: Value | undefined,
+  copies = new Set<Value>(),
 ): Value | undefined {
   const [key, ...rest] = path
   if (key === undefined) return value
@@ -105,8 +119,12 @@ function changed(
   if (typeof key === 'object')
     return changedList(Array.isArray(there) ? there : [], key, rest, value)
 
-  const copy = Object.assign(emptyTable(), isValueTable(there) ? there : undefined)
-  const child = changed(valueAt(copy, [key]), rest, value)
+  const isOurs = isValueTable(there) && copies.has(there)
+  const copy: Record<string, Value> = isOurs
+    ? there
+    : Object.assign(emptyTable(), isValueTable(there) ? there : undefined)
+  copies.add(copy)
+  const child = changed(valueAt(copy, [key]), rest, value, copies)
   if (child === undefined) delete copy[key]
   else copy[key] = child
 
@@ -145,6 +163,7 @@ export function matches(
   paths: readonly KeyPath[],
 ): boolean {
   let [found, wanted] = [actual, expected]
+  const checked = new Set<string>()
 
   for (const path of paths) {
     const value = valueAt(expected, path)
@@ -156,6 +175,10 @@ export function matches(
 
     // Ends at the root, which is always found.
     let parent = path.slice(0, -1)
+    // Many keys have the same table, and to ask a large one whether it is empty takes long.
+    const text = pathText(parent)
+    if (checked.has(text)) continue
+    checked.add(text)
     while (holdsNothing(valueAt(wanted, parent)) && valueAt(found, parent) === undefined) {
       wanted = withValue(wanted, parent, undefined)
       parent = parent.slice(0, -1)
@@ -192,7 +215,25 @@ export function includesPath(paths: readonly KeyPath[], path: KeyPath): boolean 
 
 /** Each path once. */
 export function uniquePaths(paths: readonly KeyPath[]): KeyPath[] {
-  return paths.filter((path, index) => !includesPath(paths.slice(0, index), path))
+  const seen = new Set<string>()
+  return paths.filter((path) => {
+    const text = pathText(path)
+    if (seen.has(text)) return false
+    seen.add(text)
+    return true
+  })
+}
+
+/** A text for each path: two paths have the same text exactly if `samePath` says so. */
+export function pathText(path: AnyPath): string {
+  return JSON.stringify(path, (_name, value: unknown) => {
+    if (typeof value === 'bigint') return `${value}n`
+    return isValueTable(value as Value) && !('element' in (value as object))
+      ? Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1))
+      : typeof value === 'object' && value !== null && 'element' in value
+        ? { element: value.element }
+        : value
+  })
 }
 
 function sameStep(a: AnyPath[number] | undefined, b: AnyPath[number]): boolean {

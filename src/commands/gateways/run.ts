@@ -218,8 +218,7 @@ async function catalogOf(
   const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
   if (!(answer instanceof UserError)) return answer
   // Nothing else is asked of it before the command starts.
-  if (!mayStillServe(answer))
-    throw saved === undefined ? answer : withCureFor(saved, answer)
+  if (!mayStillServe(answer)) throw saved === undefined ? answer : withCureFor(saved, answer)
   session.remark(`note: The gateway has no readable list of models (${answer.message})`)
   return undefined
 }
