@@ -21,14 +21,14 @@ test('edits: a picker with 4,000 models is written in one pass, and every other 
   const { edit } = formatOf('json')
   const before = Buffer.from('{\n    "mine" : [ 1,2 ]\n}\n')
   const { result: after, seconds } = timed(() => edit(before, models, 'f'))
-  // Setting one key after the other took 25 s.
-  expect(seconds).toBeLessThan(5)
+  // Setting one key after the other took 25 s, and 49 s the second time, on a quiet machine.
+  expect(seconds).toBeLessThan(15)
   expect(Buffer.from(after).toString()).toMatch(/^\{\n {4}"mine" : \[ 1,2 \],\n/)
   expect(
     Object.keys(JSON.parse(Buffer.from(after).toString()).provider.gateway.models),
   ).toHaveLength(4_000)
 
   const again = timed(() => edit(after, models, 'f'))
-  expect(again.seconds).toBeLessThan(5)
+  expect(again.seconds).toBeLessThan(15)
   expect(Buffer.from(again.result).equals(Buffer.from(after))).toBe(true)
-})
+}, 120_000)
