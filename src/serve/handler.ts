@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Inference } from './answers/inference.ts'
 import { readKey } from './auth.ts'
@@ -7,7 +6,6 @@ import { failures } from './codecs/failure.ts'
 import { type Control, createControl, isOwnHost } from './control.ts'
 import { readBody, unpacked } from './http/body.ts'
 import { Reply } from './http/reply.ts'
-import { Turns } from './http/turns.ts'
 import { requestIds } from './ids.ts'
 import { type LogEntry, openEntry, type RequestLog } from './log/request-log.ts'
 import { messagesModel, plainModel, type ServedModels } from './model/catalog.ts'
@@ -41,7 +39,6 @@ export class Handler {
   readonly #control: Control
   readonly #inference: Inference
   readonly #newRequestId = requestIds()
-  readonly #turns = new WeakMap<Socket, Turns>()
 
   constructor(parts: HandlerParts) {
     this.#parts = parts
@@ -54,18 +51,7 @@ export class Handler {
     return this.#inference.openStreams
   }
 
-  /** The requests of one connection. */
-  turnsOf(socket: Socket): Turns {
-    const turns = this.#turns.get(socket) ?? new Turns(socket)
-    this.#turns.set(socket, turns)
-    return turns
-  }
-
-  handle(request: IncomingMessage, response: ServerResponse): void {
-    this.turnsOf(request.socket).take(response, () => this.#handle(request, response))
-  }
-
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const route = routeOf(request.method ?? 'GET', pathOf(request))
     if (route.kind === 'control') {
       await this.#control(request, response).catch(() => request.socket.destroy())

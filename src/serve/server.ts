@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { UserError } from '../errors.ts'
 import { Handler } from './handler.ts'
@@ -44,6 +44,9 @@ export interface RunningGateway extends GatewayScope {
 
 /** How long an idle connection stays, in ms. A client must find it open for its next turn. */
 const keepAliveMs = 65_000
+
+/** Requests that one connection may send before it gets their responses; more end the connection. */
+const maxPipelined = 100
 
 /**
  * Starts a gateway and resolves when it listens.
@@ -132,6 +135,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 }
 
 function serverFor(handler: Handler, limits: typeof defaultLimits) {
+  /** The responses that a connection waits for. Node sends them in the order of the requests. */
+  const pendingOn = new WeakMap<Socket, Set<ServerResponse>>()
+
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
@@ -141,12 +147,32 @@ function serverFor(handler: Handler, limits: typeof defaultLimits) {
       maxHeaderSize: 64 * 1024,
       noDelay: true,
     },
-    (request, response) => handler.handle(request, response),
+    (request, response) => {
+      const { socket } = request
+      const pending = pendingOn.get(socket)!
+      if (pending.size >= maxPipelined) socket.destroy()
+      if (socket.destroyed) return
+
+      pending.add(response)
+      response.once('close', () => pending.delete(response))
+      handler.handle(request, response)
+    },
   )
+
+  server.on('connection', (socket) => {
+    const pending = new Set<ServerResponse>()
+    pendingOn.set(socket, pending)
+    // Node 20 and 22 emit no `close` for the responses behind the first (24 and 26 do; 2026-11-24).
+    socket.once('close', () => {
+      for (const response of pending) if (response.socket === null) response.emit('close')
+    })
+  })
 
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket
-    handler.turnsOf(socket).afterAnswers(() => answerBrokenRequest(error, socket))
+    const isAnswering = [...(pendingOn.get(socket) ?? [])].some(({ headersSent }) => headersSent)
+    if (isAnswering) socket.destroy()
+    else answerBrokenRequest(error, socket)
   })
   return server
 }
