@@ -127,10 +127,8 @@ export class Handler {
           route.leftOut ? failures.leftOut(method, path) : failures.notImplemented(),
         )
       case 'inference':
-      case 'embeddings':
         if ((await this.#bodyOf(reply)) === undefined) return
-        if (route.kind === 'embeddings') await this.#inference.embed(reply, scope)
-        else await this.#inference.answer(reply, route.protocol, scope)
+        await this.#inference.answer(reply, route.protocol, scope)
     }
   }
 

@@ -8,7 +8,6 @@ export type Route =
   | { readonly kind: 'model'; readonly id: string }
   /** An answer that was given, or what it was asked with. */
   | { readonly kind: 'stored'; readonly id: string; readonly isInput: boolean }
-  | { readonly kind: 'embeddings' }
   /** `leftOut`: by this gateway; the service does it. */
   | { readonly kind: 'not-implemented'; readonly leftOut: boolean }
   | { readonly kind: 'unknown' }
@@ -20,12 +19,11 @@ const inference: ReadonlyMap<string, Route> = new Map([
   ['/v1/chat/completions', { kind: 'inference', protocol: 'chat' }],
   ['/v1/responses', { kind: 'inference', protocol: 'responses' }],
   ['/v1/messages', { kind: 'inference', protocol: 'messages' }],
-  ['/v1/embeddings', { kind: 'embeddings' }],
 ])
 
 /** Routes that the service has and that we leave out. */
 const leftOutRoutes: readonly RegExp[] = [
-  /^POST \/v1\/(completions|edits|rerank|moderations|responses\/compact)$/,
+  /^POST \/v1\/(completions|edits|embeddings|rerank|moderations|responses\/compact)$/,
   /^POST \/v1\/images\/(generations|edits)$/,
   /^POST \/v1\/audio\/(transcriptions|translations|speech)$/,
   /^POST \/v1\/engines\/[^/]+\/embeddings$/,

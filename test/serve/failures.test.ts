@@ -70,17 +70,17 @@ describe('failures: routes', () => {
   })
 })
 
-test.each(['/v1/responses/compact', '/v1/images/generations', '/v1/audio/speech'])(
-  'failures: %s is refused with a sentence that says who does not do it',
-  async (path) => {
-    const gateway = await aGateway()
-    const answer = await ask(gateway, path, {})
-    const message = `The local gateway does not do this: POST ${path}. The service may: try it there.`
-    const [type, code] = ['new_api_error', 'unsupported_by_local_gateway']
-    expect(answer.status).toBe(501)
-    expect((await jsonOf(answer)).error).toEqual({ message, type, param: '', code })
-  },
-)
+test.each([
+  ...['/v1/responses/compact', '/v1/embeddings'],
+  ...['/v1/images/generations', '/v1/audio/speech'],
+])('failures: %s is refused with a sentence that says who does not do it', async (path) => {
+  const gateway = await aGateway()
+  const answer = await ask(gateway, path, {})
+  const message = `The local gateway does not do this: POST ${path}. The service may: try it there.`
+  const [type, code] = ['new_api_error', 'unsupported_by_local_gateway']
+  expect(answer.status).toBe(501)
+  expect((await jsonOf(answer)).error).toEqual({ message, type, param: '', code })
+})
 
 test.each(['/v1/messages/batches', '/v1/messages/count_tokens', '/v1/conversations'])(
   'failures: %s is 404 as at the service, and the log says why',

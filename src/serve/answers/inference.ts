@@ -16,7 +16,6 @@ import { StoredResponses } from '../store/responses.ts'
 import { MessageThreads } from '../store/threads.ts'
 import type { ModelAnswer } from './decide.ts'
 import { decide } from './decide.ts'
-import { embed } from './embeddings.ts'
 
 interface InferenceParts {
   readonly catalog: ServedModels
@@ -64,15 +63,6 @@ export class Inference {
     else if ('shape' in result) reply.fail(result, reasonOfFailure(result, entry, type, catalog))
     else if (isStream) this.#stream(reply, result, fault)
     else this.#sendWhole(reply, result, fault)
-  }
-
-  async embed(reply: Reply, scope: Scope): Promise<void> {
-    const { entry } = reply
-    const { result, model, fault } = embed(this.#parts.catalog, scope.faults, entry.requestBody)
-    entry.modelAsked = model
-    if (!(await reply.comesThrough(fault, this.#parts.webPage))) return
-    if ('status' in result) reply.fail(result)
-    else reply.json(JSON.stringify(result), vendorHeaders(undefined, entry))
   }
 
   giveStored(reply: Reply, { id, isInput }: Extract<Route, { kind: 'stored' }>): void {

@@ -27,14 +27,13 @@ export const everyProtocol: readonly string[] = ['openai', 'openai-response', 'a
 export const builtInCatalog: readonly CatalogEntry[] = builtIn
 
 /** The endpoint type that a model needs so that a protocol reaches it. */
-const endpointTypeOf: Readonly<Record<ProtocolName | 'embeddings', string>> = {
+const endpointTypeOf: Readonly<Record<ProtocolName, string>> = {
   chat: 'openai',
   responses: 'openai-response',
   messages: 'anthropic',
-  embeddings: 'embeddings',
 }
 
-export function isReachable(entry: CatalogEntry, protocol: keyof typeof endpointTypeOf): boolean {
+export function isReachable(entry: CatalogEntry, protocol: ProtocolName): boolean {
   return entry.endpointTypes.includes(endpointTypeOf[protocol])
 }
 

@@ -9,7 +9,7 @@ const events = count(0, 1_000_000_000)
 
 /** When a fault strikes. */
 const selection = {
-  route: v.exactOptional(choice(['models', 'chat', 'responses', 'messages', 'embeddings'])),
+  route: v.exactOptional(choice(['models', 'chat', 'responses', 'messages'])),
   model: v.exactOptional(text),
   holds: v.exactOptional(text),
   every: v.exactOptional(times),
