@@ -8,7 +8,7 @@ import type { GatewayQuestion, WrittenReply, WrittenScenario } from './settings/
 export interface ScopeOptions {
   /** Of 8 characters or more. Generated if absent. */
   readonly key?: string
-  /** Answers: as they are, or the path of a JSON or YAML file, read again whenever it changes. */
+  /** Answers: as they are, or the path of a JSON or YAML file, which is read once. */
   readonly scenario?: WrittenScenario | string
   /** Answers a question, or leaves it (`undefined`) to the scenario and the built-in model. */
   readonly answer?: (question: GatewayQuestion) => WrittenReply | string | undefined
@@ -16,8 +16,6 @@ export interface ScopeOptions {
   readonly strict?: boolean
   /** In force from the start; `setFaults` changes them. */
   readonly faults?: readonly Fault[]
-  /** Called when the scenario file was read again, or could not be: the text of the failure. */
-  readonly onScenario?: (failure: string | undefined) => void
 }
 
 /** How to start a gateway. */
@@ -39,7 +37,7 @@ export interface GatewayOptions extends ScopeOptions {
   readonly limits?: Partial<Limits>
 }
 
-const scopeMembers = ['key', 'scenario', 'answer', 'strict', 'faults', 'onScenario'] as const
+const scopeMembers = ['key', 'scenario', 'answer', 'strict', 'faults'] as const
 const gatewayMembers = [
   ...scopeMembers,
   ...(['port', 'host', 'models', 'scenarioFile'] as const),

@@ -29,7 +29,6 @@ export class Scope {
   #player: Player | undefined
   /** Of which the scenario has recorded answers. */
   models: readonly string[] = []
-  #stopWatching = () => {}
 
   private constructor({ key = generateKey(), answer, strict = false, faults = [] }: ScopeOptions) {
     if (!isUsableKey(key))
@@ -50,9 +49,12 @@ export class Scope {
   static async open(options: ScopeOptions): Promise<Scope> {
     const scope = new Scope(options)
     const { scenario } = options
-    if (typeof scenario === 'string') await scope.#follow(scenario, options.onScenario)
-    else if (scenario !== undefined)
-      scope.#take(asUsage('The scenario', () => readScenario(scenario)))
+    if (typeof scenario === 'string') {
+      // Imported only if there is a file, because the YAML parser is large.
+      const { readScenarioFile } = await import('./settings/scenario-file.ts')
+      scope.#setScenario(readScenarioFile(scenario))
+    } else if (scenario !== undefined)
+      scope.#setScenario(asUsage('The scenario', () => readScenario(scenario)))
     return scope
   }
 
@@ -75,10 +77,6 @@ export class Scope {
     return { utterances: [], failure: failures.unanswered(asked + played) }
   }
 
-  close(): void {
-    this.#stopWatching()
-  }
-
   #fromFunction(request: ModelRequest, protocol: ProtocolName): Played | undefined {
     try {
       const reply = this.#answer?.(questionOf(request, protocol))
@@ -89,18 +87,10 @@ export class Scope {
     }
   }
 
-  #take(scenario: Scenario): void {
+  #setScenario(scenario: Scenario): void {
     this.#player = new Player(scenario)
     this.faults.setOfScenario(scenario.faults)
     this.models = recordedModels(scenario)
-  }
-
-  /** Plays a file, and plays it anew whenever it changes. */
-  async #follow(path: string, onScenario: ScopeOptions['onScenario']): Promise<void> {
-    // Loaded only when there is a file.
-    const { followScenarioFile } = await import('./settings/scenario-file.ts')
-    const take = (scenario: Scenario) => this.#take(scenario)
-    this.#stopWatching = followScenarioFile(path, take, (problem) => onScenario?.(problem))
   }
 }
 
@@ -121,7 +111,6 @@ export class Scopes {
 
   remove(scope: Scope): void {
     this.#all.delete(scope)
-    scope.close()
   }
 
   /** Undefined: it is no key of this gateway. */
@@ -132,9 +121,5 @@ export class Scopes {
 
   get keys(): readonly string[] {
     return [...this.#all].map(({ key }) => key)
-  }
-
-  close(): void {
-    for (const scope of this.#all) scope.close()
   }
 }

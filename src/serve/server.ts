@@ -68,10 +68,6 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const secrets = () => [...scopes.keys, ...(upstream === undefined ? [] : [upstream.key])]
   const log = new RequestLog(secrets, limits)
   const recorder = await recorderFor(options.recordFile, upstream, secrets)
-  const stop = () => {
-    scopes.close()
-    recorder?.close()
-  }
 
   for (const tell of [onRequest, recorder?.finish.bind(recorder)])
     if (tell !== undefined)
@@ -92,7 +88,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const server = serverFor(handler, limits)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
-      stop()
+      recorder?.close()
       reject(error)
     })
     server.listen(options.port ?? 0, host, resolve)
@@ -128,7 +124,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       closing ??= new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
-      }).then(stop)
+      }).then(() => recorder?.close())
       return closing
     },
   }

@@ -65,10 +65,6 @@ export async function runLocalGateway(
       recordFile: flags.record,
       upstream,
       onRequest: flags.log && logRequest,
-      onScenario: (failure: string | undefined) => {
-        const said = printable(failure ?? 'The scenario was read again.')
-        if (!isJson) terminal.err(`${said}\n`)
-      },
     }),
   )
 

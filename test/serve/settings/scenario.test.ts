@@ -1,4 +1,3 @@
-import { renameSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
 import { readModels } from '../../../src/serve/settings/models-file.ts'
@@ -90,36 +89,6 @@ answers:
   expect((await say(gateway, 'go')).content).toBe('before')
   const messages = [{ role: 'user', content: 'go' }, ...turns]
   expect((await say(gateway, 'go', { messages })).content).toBe('after')
-})
-
-test('a scenario: is read again when the file changes; a wrong one leaves the last good one', async () => {
-  const scenarioFile = await aFile('answers: [{reply: first}]')
-  const said: (string | undefined)[] = []
-  const gateway = await aGateway({ scenarioFile, onScenario: (failure) => said.push(failure) })
-  expect((await say(gateway, 'x')).content).toBe('first')
-  writeFileSync(scenarioFile, 'answers: [{reply: second one}]')
-  await expect.poll(() => said.length, { timeout: 3000 }).toBe(1)
-  expect((await say(gateway, 'x')).content).toBe('second one')
-  writeFileSync(scenarioFile, 'answers: [{reply: 5, and: more}]')
-  await expect.poll(() => said.length, { timeout: 3000 }).toBe(2)
-  expect((await say(gateway, 'x')).content).toBe('second one')
-  expect(said).toEqual([undefined, expect.stringContaining('answers[0].and is not known here')])
-})
-
-test('a scenario: a change at the very start is seen, and so is a file that is gone or replaced', async () => {
-  const scenarioFile = await aFile('answers: [{reply: first}]')
-  const said: (string | undefined)[] = []
-  const gateway = await aGateway({ scenarioFile, onScenario: (failure) => said.push(failure) })
-  writeFileSync(scenarioFile, 'answers: [{reply: second one}]')
-  await expect.poll(() => said).toEqual([undefined])
-  expect((await say(gateway, 'x')).content).toBe('second one')
-  renameSync(scenarioFile, `${scenarioFile}.aside`)
-  await expect.poll(() => said).toEqual([undefined, expect.stringContaining('Cannot read')])
-  expect((await say(gateway, 'x')).content).toBe('second one')
-  writeFileSync(`${scenarioFile}.new`, 'answers: [{reply: third}]')
-  renameSync(`${scenarioFile}.new`, scenarioFile)
-  await expect.poll(() => said.length).toBe(3)
-  expect((await say(gateway, 'x')).content).toBe('third')
 })
 
 test('a scenario: a pattern takes no longer than its text is long', async () => {
