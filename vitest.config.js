@@ -1,10 +1,8 @@
 import { defineConfig } from 'vitest/config'
-import { vitePage } from './scripts/build/page.js'
 
 /** One folder of test/ that is slow or needs something installed: `npm run test:NAME`. */
 function slow(name, timeoutMs) {
   return {
-    plugins: [vitePage],
     test: {
       name,
       include: [`test/${name}/**/*.test.ts`],
@@ -16,8 +14,8 @@ function slow(name, timeoutMs) {
 
 /** As `slow`, with one file after the other: each needs the machine, a port or a terminal alone. */
 function alone(name, timeoutMs) {
-  const { plugins, test } = slow(name, timeoutMs)
-  return { plugins, test: { ...test, fileParallelism: false } }
+  const { test } = slow(name, timeoutMs)
+  return { test: { ...test, fileParallelism: false } }
 }
 
 export default defineConfig({
@@ -28,7 +26,6 @@ export default defineConfig({
     maxConcurrency: 3,
     projects: [
       {
-        plugins: [vitePage],
         test: {
           name: 'unit',
           testTimeout: 30_000,

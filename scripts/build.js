@@ -12,7 +12,6 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { billOfMaterials, licencesOf } from './build/licences.js'
-import { esbuildPage, pageInputs } from './build/page.js'
 import { declareTypes } from './build/types.js'
 
 const sources = ['src', 'scripts/build.js', 'scripts/build', 'package.json', 'tsconfig.json']
@@ -44,7 +43,6 @@ const { metafile } = await build({
     js: "import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)",
   },
   // The page of `serve`.
-  plugins: [esbuildPage],
   loader: { '.html': 'text' },
   minify: true,
   legalComments: 'none',
@@ -53,7 +51,7 @@ const { metafile } = await build({
 })
 
 declareTypes('dist/types/serve/index.d.ts')
-const inputs = [...Object.keys(metafile.inputs), ...pageInputs]
+const inputs = Object.keys(metafile.inputs)
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
 writeFileSync('dist/sbom.json', JSON.stringify(billOfMaterials(inputs, manifest), null, 2))
 writeFileSync(licences, licencesOf(inputs))

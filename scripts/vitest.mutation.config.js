@@ -1,12 +1,10 @@
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { vitePage } from './build/page.js'
 import { room } from './stryker.config.js'
 
 /** Only the room's own tests: what they miss counts as missed. */
 export default defineConfig({
-  plugins: [vitePage],
   test: {
     include: room.tests,
     // Loaded before any test: what a test loads by itself would be judged by that test alone.

@@ -4,7 +4,6 @@ import { readKey } from './auth.ts'
 import { readBody } from './http/body.ts'
 import { watchLog } from './log/live.ts'
 import type { RequestLog } from './log/request-log.ts'
-import type { Page } from './page/page.ts'
 import { controlPrefix, pathOf } from './routes.ts'
 import type { Scope } from './scopes.ts'
 import { acceptFaults } from './settings/fault-spec.ts'
@@ -14,7 +13,6 @@ interface ControlParts {
   readonly host: string
   readonly log: RequestLog
   readonly own: Scope
-  readonly page: Page
   counters(): object
 }
 
@@ -23,24 +21,20 @@ export type Control = (request: IncomingMessage, response: ServerResponse) => Pr
 /** A list of faults is short. */
 const maxControlBodyBytes = 256 * 1024
 
-/** Requests in one answer; `?before=NUMBER` has those before. */
-const listedAtOnce = 200
-
 /**
  * Our own routes under `/_repoint/`:
  *
- * - `GET requests`: the log, newest first, without bodies; `GET requests/ID`: one with everything;
- *   `GET requests?ids=ID,ID`: several with everything
- * - `DELETE requests`: empties it
- * - `GET scenario?ids=ID,ID`: the answers of these as a scenario file
- * - `GET events`: the same as server-sent events, as it happens
+ * - `GET requests`: the log, newest first, without headers and bodies
+ * - `GET requests/ID`: one request with its headers and bodies
+ * - `DELETE requests`: empties the log
+ * - `GET events`: the requests as server-sent events, as they arrive and end
  * - `GET counters`: what was counted since the start
- * - `GET faults`, `PUT faults`, `DELETE faults`: what goes wrong on request
+ * - `GET faults`, `PUT faults`, `DELETE faults`: the faults that are in force
  *
- * Only this machine may ask, and a web page of somebody else's may not. What changes something needs
- * the key; the log may also be emptied from the page of the gateway itself.
+ * Requests with a foreign `Host`, and from pages of other origins, are rejected. Every change needs the
+ * key.
  */
-export function createControl({ host, log, own, page, counters }: ControlParts): Control {
+export function createControl({ host, log, own, counters }: ControlParts): Control {
   const { faults } = own
   const live = watchLog(log)
 
@@ -48,17 +42,15 @@ export function createControl({ host, log, own, page, counters }: ControlParts):
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const line = `${request.method} ${pathOf(request).slice(controlPrefix.length)}`
-    const sendText = (status: number, type: string, body: string) => {
-      const length = Buffer.byteLength(body)
-      const headers = { ...ownHeaders, 'Content-Type': type, 'Content-Length': length }
-      response.writeHead(status, headers).end(body)
+    const send = (status: number, value: unknown) => {
+      const body = JSON.stringify(value)
+      const length = { 'Content-Length': Buffer.byteLength(body) }
+      response.writeHead(status, { ...ownHeaders, ...length }).end(body)
     }
-    const send = (status: number, value: unknown) =>
-      sendText(status, 'application/json; charset=utf-8', JSON.stringify(value))
 
     if (!isOwnHost(request.headers.host, host) || isForeignPage(request))
       return send(403, { error: 'Only this machine may ask.' })
-    if (request.method !== 'GET' && !mayChange(request, line))
+    if (request.method !== 'GET' && !own.isKeyedBy(readKey(request, true).key))
       return send(401, { error: 'This needs the key of the gateway.' })
 
     const requestId = /^GET requests\/([A-Za-z0-9]+)$/.exec(line)?.[1]
@@ -69,16 +61,10 @@ export function createControl({ host, log, own, page, counters }: ControlParts):
 
     switch (line) {
       case 'GET requests':
-        return send(200, listOf(queryOf(request)))
+        return send(200, log.summaries())
       case 'DELETE requests':
         log.clear()
         return send(200, [])
-      case 'GET scenario': {
-        const text = await scenarioOf(queryOf(request))
-        return text === undefined
-          ? send(404, { error: 'There is no answer of a model in it.' })
-          : sendText(200, 'application/yaml; charset=utf-8', text)
-      }
       case 'GET events':
         return live.add(response)
       case 'GET counters':
@@ -93,22 +79,6 @@ export function createControl({ host, log, own, page, counters }: ControlParts):
       default:
         return send(404, { error: 'There is no such route.' })
     }
-  }
-
-  function listOf({ ids, before = 'Infinity' }: Record<string, string>) {
-    if (ids !== undefined) return log.findAll(ids.split(',').slice(0, listedAtOnce))
-    return log.newest(listedAtOnce, Number(before))
-  }
-
-  async function scenarioOf({ ids = '' }: Record<string, string>): Promise<string | undefined> {
-    // Loaded only when somebody wants one.
-    const { scenarioText } = await import('./settings/scenario-text.ts')
-    return scenarioText(log.findAll(ids.split(',')))
-  }
-
-  function mayChange(request: IncomingMessage, line: string): boolean {
-    const isOwnPage = request.headers['x-repoint-page'] === page.token
-    return own.isKeyedBy(readKey(request, true).key) || (isOwnPage && line === 'DELETE requests')
   }
 
   async function setFaults(
@@ -133,13 +103,10 @@ export function createControl({ host, log, own, page, counters }: ControlParts):
 }
 
 const ownHeaders = {
+  'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
-}
-
-function queryOf({ url = '' }: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(url.split('?')[1]))
 }
 
 /**

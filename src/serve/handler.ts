@@ -10,7 +10,6 @@ import { requestIds } from './ids.ts'
 import { type LogEntry, openEntry, type RequestLog } from './log/request-log.ts'
 import { messagesModel, plainModel, type ServedModels } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
-import { createPage } from './page/page.ts'
 import { reasonOfKey, reasonOfRoute } from './reason.ts'
 import { pathOf, type Route, readsApiKey, routeOf } from './routes.ts'
 import type { Scope, Scopes } from './scopes.ts'
@@ -35,16 +34,15 @@ interface HandlerParts {
 export class Handler {
   refusedKeys = 0
   readonly #parts: HandlerParts
-  readonly #page = createPage()
   readonly #control: Control
   readonly #inference: Inference
   readonly #newRequestId = requestIds()
 
   constructor(parts: HandlerParts) {
     this.#parts = parts
-    this.#inference = new Inference({ ...parts, webPage: this.#page })
+    this.#inference = new Inference(parts)
     const counters = () => ({ refusedKeys: this.refusedKeys, openStreams: this.openStreams })
-    this.#control = createControl({ ...parts, page: this.#page, counters })
+    this.#control = createControl({ ...parts, counters })
   }
 
   get openStreams(): number {
@@ -133,15 +131,14 @@ export class Handler {
   }
 
   #givePage(reply: Reply, path: string): void {
-    const isRoot = path === '/'
     reply.entry.reason = reasonOfRoute(reply.entry.method, path)
-    if (isRoot && !isOwnHost(reply.request.headers.host, this.#parts.host))
+    if (path === '/' && !isOwnHost(reply.request.headers.host, this.#parts.host))
       reply.send({
         status: 403,
         type: plainType,
         text: 'This page is for this machine only.\n',
       })
-    else reply.page(this.#page, isRoot)
+    else reply.page()
   }
 
   #refuseKey(reply: Reply, path: string): void {
@@ -159,7 +156,7 @@ export class Handler {
     const { catalog } = this.#parts
     const target = { route: 'models', model: undefined } as const
     const fault = scope.faults.strike(target)
-    if (!(await reply.comesThrough(fault, this.#page))) return
+    if (!(await reply.comesThrough(fault))) return
 
     // Claude Code asks with a Bearer key and gets the plain shape all the same.
     const { 'x-api-key': apiKey, 'anthropic-version': version } = reply.request.headers

@@ -3,20 +3,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
 import { startGateway } from '../../src/serve/index.ts'
 
-/** Debian's, unless said: playwright-core brings no browser of its own. */
+/** Debian's Chromium unless $CHROMIUM names another one: playwright-core installs no browser. */
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
 
 export const key = 'sk-a-key-that-must-not-be-seen-0123'
 
-/** What a test works with; the same for all of a file, new for each test. */
+/** What a test works with. The object is the same for a whole file, its members are new in each test. */
 export interface Opened {
   gateway: Gateway
   page: Page
-  /** What the browser said on its console. */
+  /** Errors and warnings on the console. */
   complaints: string[]
 }
 
-/** A gateway and its page for each test of a file. The page may ask nobody else, and complain of nothing. */
+/** A gateway and a browser page for each test of a file. No request may leave the gateway, and no error may be logged. */
 export function withPage(viewport = { width: 1280, height: 720 }): Opened {
   let browser: Browser
   let foreignRequests: string[] = []
@@ -37,8 +37,7 @@ export function withPage(viewport = { width: 1280, height: 720 }): Opened {
     Object.assign(opened, { gateway, page, complaints: [] })
     foreignRequests = []
     page.on('request', (request) => {
-      const isOwn = request.url().startsWith(gateway.url) || request.url().startsWith('blob:')
-      if (!isOwn) foreignRequests.push(request.url())
+      if (!request.url().startsWith(gateway.url)) foreignRequests.push(request.url())
     })
     page.on('console', (message) => {
       const isComplaint = message.type() === 'error' || message.type() === 'warning'
@@ -59,29 +58,25 @@ export function withPage(viewport = { width: 1280, height: 720 }): Opened {
 
 export async function openPage({ page, gateway }: Opened): Promise<void> {
   await page.goto(gateway.url)
-  await page.locator('#live[data-on="true"]').waitFor()
+  await page.locator('#connection[data-state="live"]').waitFor()
 }
 
-/** The rows that can be seen. */
+/** The rows of the list, newest first. */
 export function rows({ page }: Opened) {
-  return page.locator('.row:visible')
+  return page.locator('#rows .row')
 }
 
-/** Waits until the page has so many requests with their bodies. */
-export async function untilRead(opened: Opened, count: number): Promise<void> {
+/** Waits until the page lists so many requests, all of them ended. */
+export async function untilListed(opened: Opened, count: number): Promise<void> {
   await expect
-    .poll(() => opened.page.locator('.row .status:not(.quiet)').count(), { timeout: 20_000 })
+    .poll(() => rows(opened).locator('.status:not(.quiet)').count(), { timeout: 20_000 })
     .toBe(count)
-  await opened.page.waitForLoadState('networkidle').catch(() => {})
 }
 
-/** The words of a row: what was asked, what was answered. */
-export function wordsOf(opened: Opened, row: number): Promise<string[]> {
-  return rows(opened).nth(row).locator('.what > span').allTextContents()
-}
-
-/** Opens every part of the panel, and what stands in them. */
-export async function openAllFolds({ page }: Opened): Promise<void> {
-  const shut = page.locator('#panel .fold:not([open]) > summary:visible')
-  while ((await shut.count()) > 0) await shut.first().click()
+/** Opens a request, and returns what the page shows of it. */
+export async function openRequest(opened: Opened, row: number) {
+  await rows(opened).nth(row).click()
+  const detail = opened.page.locator('#detail')
+  await detail.locator('dl').waitFor()
+  return detail
 }

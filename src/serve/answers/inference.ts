@@ -6,7 +6,6 @@ import { vendorHeaders } from '../http/vendor-headers.ts'
 import { answerIds } from '../ids.ts'
 import type { ServedModels } from '../model/catalog.ts'
 import type { Limits } from '../options.ts'
-import type { Page } from '../page/page.ts'
 import { reasonOfFailure } from '../reason.ts'
 import type { Route } from '../routes.ts'
 import type { Scope } from '../scopes.ts'
@@ -20,8 +19,6 @@ import { decide } from './decide.ts'
 interface InferenceParts {
   readonly catalog: ServedModels
   readonly limits: Limits
-  /** What a fault gives in the place of an answer. */
-  readonly webPage: Page
 }
 
 /** Answers requests for a model, with what somebody wrote or with the built-in one. */
@@ -38,7 +35,7 @@ export class Inference {
 
   async answer(reply: Reply, protocol: ProtocolName, scope: Scope): Promise<void> {
     const { request, entry } = reply
-    const { catalog, webPage } = this.#parts
+    const { catalog } = this.#parts
     const type = request.headers['content-type']
     const isJson = type?.startsWith('application/json') ?? false
     const callPrefix = protocol === 'messages' ? 'toolu_' : 'call_'
@@ -58,7 +55,7 @@ export class Inference {
     entry.modelServed = decision.modelServed
     entry.stream = isStream
 
-    if (!(await reply.comesThrough(fault, webPage))) return
+    if (!(await reply.comesThrough(fault))) return
     if ('raw' in result) await this.#giveAgain(reply, result.raw)
     else if ('shape' in result) reply.fail(result, reasonOfFailure(result, entry, type, catalog))
     else if (isStream) this.#stream(reply, result, fault)

@@ -6,7 +6,7 @@ import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures, failureText } from '../codecs/failure.ts'
 import { type LogEntry, maxLoggedBody } from '../log/request-log.ts'
 import type { Limits } from '../options.ts'
-import type { Page } from '../page/page.ts'
+import { page } from '../page/page.ts'
 import { describeFault, type Fault } from '../settings/faults.ts'
 import { restOfUpload } from './upload.ts'
 import { vendorHeaders } from './vendor-headers.ts'
@@ -99,20 +99,19 @@ export class Reply {
     this.send({ status, type: jsonType, text: failureText(failure, id, protocol), more })
   }
 
-  page({ html, htmlWithToken, policy }: Page, isWithToken: boolean): void {
-    const more = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': policy }
-    const text = isWithToken ? htmlWithToken : html
-    this.send({ type: 'text/html; charset=utf-8', text, more })
+  page(): void {
+    const more = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': page.policy }
+    this.send({ type: 'text/html; charset=utf-8', text: page.html, more })
   }
 
   /** Carries out the parts of a fault that come before any answer. Returns whether one is to be given. */
-  async comesThrough(fault: Fault | undefined, page: Page): Promise<boolean> {
+  async comesThrough(fault: Fault | undefined): Promise<boolean> {
     if (fault === undefined) return true
     this.entry.fault = describeFault(fault)
     if (fault.delayMs !== undefined && !(await this.wait(fault.delayMs))) return false
 
     if (fault.reset) this.reset()
-    else if (fault.webPage) this.page(page, false)
+    else if (fault.webPage) this.page()
     return !fault.reset && !fault.webPage
   }
 

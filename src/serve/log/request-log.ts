@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { ProtocolName } from '../../protocols.ts'
-import { hideKeys, hideKeysInEvents, maskKey } from './secrets.ts'
+import { hideKeys, maskKey } from './secrets.ts'
 
 /** Which headers carried a key. */
 export type AuthHeaders = 'bearer' | 'x-api-key' | 'both' | 'none'
@@ -150,18 +150,16 @@ export class RequestLog {
     const isKept = entry.number >= (this.#entries[0]?.number ?? Number.POSITIVE_INFINITY)
     entry.modelAsked = entry.modelAsked && cutText(entry.modelAsked, maxLoggedLine)
     entry.reason = entry.reason && cutText(entry.reason, maxLoggedLine)
-    entry.requestBody = cutText(entry.requestBody, maxLoggedBody)
-    entry.responseBody = cutText(entry.responseBody, maxLoggedBody)
+    entry.requestBody = this.#cutBody(entry, entry.requestBody)
+    entry.responseBody = this.#cutBody(entry, entry.responseBody)
     if (isKept) this.#count(entry)
     this.#tell(entry)
     this.#dropOldest()
   }
 
-  /** Newest first, at most so many, of those before the one with this number. */
-  newest(count: number, before = Number.POSITIVE_INFINITY): readonly RequestSummary[] {
-    const end = this.#entries.findLastIndex(({ number }) => number < before) + 1
-    const found = this.#entries.slice(Math.max(0, end - count), end)
-    return found.toReversed().map((entry) => this.summaryOf(entry))
+  /** Newest first. */
+  summaries(): readonly RequestSummary[] {
+    return this.#entries.toReversed().map((entry) => this.summaryOf(entry))
   }
 
   /** Oldest first. */
@@ -170,13 +168,8 @@ export class RequestLog {
   }
 
   find(id: string): LoggedRequest | undefined {
-    return this.findAll([id])[0]
-  }
-
-  /** Those that are still here, oldest first. */
-  findAll(ids: readonly string[]): readonly LoggedRequest[] {
-    const wanted = new Set(ids)
-    return this.#entries.filter(({ id }) => wanted.has(id)).map((entry) => this.viewOf(entry))
+    const entry = this.#entries.find((one) => one.id === id)
+    return entry && this.viewOf(entry)
   }
 
   clear(): void {
@@ -207,16 +200,20 @@ export class RequestLog {
   }
 
   viewOf(entry: LogEntry): LoggedRequest {
-    const { responseBody } = entry
     const keys = this.#keysOf(entry)
-    const isEvents = /^data:/m.test(responseBody)
     return {
       ...this.summaryOf(entry),
       headers: shownHeaders(entry.rawHeaders, keys),
       requestBody: hideKeys(entry.requestBody, keys),
       responseHeaders: shownHeaders(pairsOf(entry.responseHeaders), keys),
-      responseBody: isEvents ? hideKeysInEvents(responseBody, keys) : hideKeys(responseBody, keys),
+      responseBody: hideKeys(entry.responseBody, keys),
     }
+  }
+
+  /** Keys are masked before a cut, because half of a key would not be found later. */
+  #cutBody(entry: LogEntry, body: string): string {
+    if (body.length <= maxLoggedBody) return body
+    return cutText(hideKeys(body, this.#keysOf(entry)), maxLoggedBody)
   }
 
   #keysOf({ key }: LogEntry): readonly string[] {

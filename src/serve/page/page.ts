@@ -1,34 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
-import frame from './page.html?raw'
-import bundle from './view/main.ts?bundled'
+import { createHash } from 'node:crypto'
+import html from './page.html?raw'
 
-const { script, style } = bundle
-
-export type Page = ReturnType<typeof createPage>
-
-/**
- * The page at `/`, and the answer to every path outside the API: the log as it happens. One text,
- * nothing from elsewhere. It writes what clients sent with `textContent` only.
- */
-export function createPage() {
-  const token = randomBytes(16).toString('hex')
-  const html = frame
-    .replace('</style>', () => `${style}</style>`)
-    .replace('</script>', () => `${script}</script>`)
-  return {
-    html,
-    /** Who sends the token has read the page: no other site can. */
-    htmlWithToken: html.replace('content=""', `content="${token}"`),
-    policy,
-    token,
-  }
-}
-
-/** Allows what the page holds and its own server, and nothing else. */
+/** The Content-Security-Policy of the page: its own style and script, its own server, and nothing else. */
 const policy = [
   "default-src 'none'",
-  `script-src ${hashOf(script)}`,
-  `style-src ${hashOf(style)}`,
+  `script-src ${hashOf('script')}`,
+  `style-src ${hashOf('style')}`,
   "connect-src 'self'",
   'img-src data:',
   "base-uri 'none'",
@@ -36,6 +13,10 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-function hashOf(text: string): string {
+/** The page at `/` that shows the log. It is also the response to every path outside the API. */
+export const page = { html, policy }
+
+function hashOf(tag: string): string {
+  const [, text = ''] = new RegExp(`<${tag}>([^]*)</${tag}>`).exec(html) ?? []
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }

@@ -111,17 +111,10 @@ test('the log: nothing of a long path, header, model or body is kept beyond what
     finish(log, Object.assign(entry, { modelAsked: long }), '', '')
   }
   expect(log.list()).toHaveLength(1)
-  const [summary] = log.newest(10)
+  const [summary] = log.summaries()
   expect(summary!.path).toHaveLength(1000)
   expect(summary!.modelAsked).toHaveLength(1000)
   expect(summary!.client).toHaveLength(1000)
-})
-
-test('the log: the newest, page by page', () => {
-  const log = new RequestLog(() => [secret], { ...roomy, loggedRequests: 5 })
-  for (let count = 1; count <= 9; count++) log.add(anEntry())
-  const numbers = (before?: number) => log.newest(2, before).map(({ number }) => number)
-  expect([numbers(), numbers(8), numbers(6), numbers(5)]).toEqual([[9, 8], [7, 6], [5], []])
 })
 
 test('the log: what it tells of an open request and of an answered one has the same members', () => {
