@@ -10,8 +10,7 @@ import {
   type JsonObject,
   objectsIn,
 } from './read.ts'
-import { chat } from './reading/chat.ts'
-import { wholeTurns } from './reading/turns.ts'
+import { readChatTurns } from './reading/chat.ts'
 import { Refusal } from './refusal.ts'
 import { type ModelRequest, requireMessages, type Tool } from './request.ts'
 
@@ -32,7 +31,7 @@ export function readChatRequest(body: JsonObject): ModelRequest {
   const { stop, reasoning_effort: effort, max_tokens, max_completion_tokens } = body
   return checkWindow('chat', {
     model: asString(body['model']) ?? '',
-    messages: wholeTurns(chat.question(body)),
+    messages: readChatTurns(body),
     ...choose(body, readTools(body)),
     isParallel: body['parallel_tool_calls'] !== false && !isLegacy(body),
     thinking: thinkingOf(effort),

@@ -9,8 +9,8 @@ import {
   type JsonObject,
   objectsIn,
 } from './read.ts'
-import { messages } from './reading/messages.ts'
-import { type Turn, wholeTurns } from './reading/turns.ts'
+import { readMessagesTurns } from './reading/messages.ts'
+import type { Turn } from './reading/turns.ts'
 import { anthropicWords, notDone, Refusal } from './refusal.ts'
 import type { Beside, ModelRequest, Tool, ToolChoice } from './request.ts'
 import { endsWithResults, requireMessages } from './request.ts'
@@ -32,7 +32,7 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
   checkBreakpoints(body)
   checkToolTurns(blocks)
 
-  const turns = wholeTurns(messages.question(body))
+  const turns = readMessagesTurns(body)
 
   const tools = objectsIn(body['tools']).map(readTool)
   if (new Set(tools.map(({ name }) => name)).size < tools.length)

@@ -2,8 +2,7 @@ import { checkShape } from './check.ts'
 import { checkWindow } from './families.ts'
 import { answerSchema, chooseTools, functionTool, lacksJsonWord, thinkingOf } from './openai.ts'
 import { asNumber, asObject, asString, type JsonObject, objectsIn } from './read.ts'
-import { responses } from './reading/responses.ts'
-import { wholeTurns } from './reading/turns.ts'
+import { readResponsesTurns } from './reading/responses.ts'
 import { notDone, openaiWords, Refusal } from './refusal.ts'
 import { type Beside, InvalidRequest, type ModelRequest, type Tool } from './request.ts'
 import { isSeal } from './seal.ts'
@@ -27,7 +26,7 @@ export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): 
   const tools = readTools(body, items)
   return checkWindow('responses', {
     model: asString(body['model']) ?? '',
-    messages: wholeTurns(responses.question(whole)),
+    messages: readResponsesTurns(whole),
     ...choose(body['tool_choice'], tools),
     isParallel: body['parallel_tool_calls'] !== false,
     thinking: thinkingOf(asObject(body['reasoning'])['effort']),

@@ -9,14 +9,25 @@ import {
   writeSync,
 } from 'node:fs'
 import { performance } from 'node:perf_hooks'
+import { stringify } from 'yaml'
 import { UserError } from '../../errors.ts'
+import type { ProtocolName } from '../../protocols.ts'
 import type { LogEntry, LoggedRequest } from '../log/request-log.ts'
-import { hideKeys, hideKeysInEvents } from '../log/secrets.ts'
+import { hideKeys } from '../log/secrets.ts'
+import { lastUserText } from '../model/person.ts'
+import { asObject, type JsonObject, jsonIn } from '../requests/read.ts'
+import { readChatTurns } from '../requests/reading/chat.ts'
+import { readMessagesTurns } from '../requests/reading/messages.ts'
+import { readResponsesTurns } from '../requests/reading/responses.ts'
+import type { Turn } from '../requests/reading/turns.ts'
+import { endsWithResults } from '../requests/request.ts'
 import type { RawReply } from './scenario.ts'
-import { recordedText } from './scenario-text.ts'
 
 /** A longer answer is not recorded, in bytes. */
 const maxRecordedBytes = 4 * 1024 * 1024
+
+/** A longer question is shortened in a rule, in characters. */
+const maxQuestion = 200
 
 /** An answer of the upstream that is being passed on. */
 interface FollowedAnswer {
@@ -81,7 +92,7 @@ export class Recorder {
     if (size > maxRecordedBytes) return
     const keys = [...this.#secrets(), followed.entry.key]
     this.#recorded.set(request, rawOf(followed, keys))
-    const text = Buffer.from(recordedText(this.#recorded))
+    const text = Buffer.from(scenarioOf(this.#recorded))
     ftruncateSync(this.#file)
     for (let at = 0; at < text.length; ) at += writeSync(this.#file, text, at, text.length - at, at)
   }
@@ -107,7 +118,7 @@ function rawOf({ entry, type, pieces }: FollowedAnswer, keys: readonly string[])
 
   if (!type.startsWith('text/event-stream')) return { ...head, body: hideKeys(text, keys) }
 
-  const shown = eventsIn(hideKeysInEvents(text, keys))
+  const shown = eventsIn(hideKeys(text, keys))
   let bytes = 0
   let before = pieces[0]?.atMs ?? 0
   const delays = eventsIn(text).map((event) => {
@@ -137,4 +148,43 @@ function timeOf(pieces: FollowedAnswer['pieces'], bytes: number): number {
     return come >= bytes
   })
   return piece?.atMs ?? pieces.at(-1)?.atMs ?? 0
+}
+
+/**
+ * The recorded responses as a scenario file. A rule is the question, the model, the protocol and
+ * whether tool results came last; requests that agree in these get the responses in their order.
+ */
+function scenarioOf(recorded: ReadonlyMap<LoggedRequest, RawReply>): string {
+  const rules = new Map<string, { when: RuleCondition; reply: { raw: RawReply }[] }>()
+  for (const [request, raw] of recorded) {
+    const when = conditionOf(request)
+    const key = JSON.stringify(when)
+    const rule = rules.get(key) ?? { when, reply: [] }
+    rules.set(key, rule)
+    rule.reply.push({ raw })
+  }
+
+  // The first rule that fits answers, so a question that contains another one must come before it.
+  const lengthOf = ({ when }: { when: RuleCondition }) => when.text?.length ?? 0
+  const answers = [...rules.values()].sort((a, b) => lengthOf(b) - lengthOf(a))
+  return stringify({ answers }, { lineWidth: 0 })
+}
+
+type RuleCondition = ReturnType<typeof conditionOf>
+
+function conditionOf({ requestBody, modelAsked, protocol }: LoggedRequest) {
+  const turns = protocol === undefined ? [] : turnReaders[protocol](asObject(jsonIn(requestBody)))
+  const text = lastUserText(turns).slice(0, maxQuestion)
+  return {
+    ...(text === '' ? {} : { text }),
+    model: modelAsked,
+    protocol,
+    afterTool: endsWithResults(turns),
+  }
+}
+
+const turnReaders: Readonly<Record<ProtocolName, (body: JsonObject) => readonly Turn[]>> = {
+  chat: readChatTurns,
+  responses: readResponsesTurns,
+  messages: readMessagesTurns,
 }

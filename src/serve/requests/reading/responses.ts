@@ -1,37 +1,16 @@
 import type { JsonObject } from '../read.ts'
-import { asList, asString, contentText, isObject, objectsIn } from '../read.ts'
-import type { Part, ProtocolReader, Question, Turn } from './turns.ts'
-import { offeredTool, otherPart, partsIn, saidUsage, textOf, without } from './turns.ts'
+import { asString, contentText, objectsIn } from '../read.ts'
+import { otherPart, type Part, partsIn, type Turn, textOf, withSystem } from './turns.ts'
 
-/** POST /v1/responses. */
-export const responses: ProtocolReader = { question, answer, assemble }
-
-function question(body: JsonObject): Question {
-  const { input } = body
+/** The turns of a body of POST /v1/responses. */
+export function readResponsesTurns({ input, instructions }: JsonObject): readonly Turn[] {
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : objectsIn(input)
   const isSystem = ({ role }: JsonObject) => role === 'system' || role === 'developer'
   const system = items.filter(isSystem).map(({ content }) => contentText(content))
-
-  return {
-    system: [asString(body['instructions']) ?? '', ...system].filter(Boolean).join('\n\n'),
-    turns: items
-      .filter((item) => !isSystem(item) && item['type'] !== 'additional_tools')
-      .flatMap(turn),
-    // Codex 0.169.0 puts the tools of some models into an input item (2026-11-21).
-    tools: [body['tools'], ...items.map(({ tools }) => tools)]
-      .flatMap(asList)
-      .filter(isObject)
-      .map(offeredTool),
-    settings: without(body, [
-      'input',
-      'instructions',
-      'tools',
-      'model',
-      'stream',
-      'previous_response_id',
-    ]),
-    follows: asString(body['previous_response_id']),
-  }
+  const turns = items
+    .filter((item) => !isSystem(item) && item['type'] !== 'additional_tools')
+    .flatMap(turn)
+  return withSystem([asString(instructions) ?? '', ...system].filter(Boolean).join('\n\n'), turns)
 }
 
 function turn(item: JsonObject): Turn {
@@ -81,42 +60,4 @@ function part(item: JsonObject): Part {
     name,
     text: textOf(item['arguments'] ?? item['input'] ?? item['action'] ?? ''),
   }
-}
-
-function answer(document: JsonObject) {
-  return {
-    id: asString(document['id']),
-    model: asString(document['model']),
-    usage: saidUsage(document['usage'], 'input', 'output'),
-    parts: objectsIn(document['output']).flatMap(partsOf),
-    finish: asString(document['status']),
-  }
-}
-
-function assemble(events: readonly JsonObject[]): JsonObject {
-  const output: JsonObject[] = []
-  const texts = new Map<number, string>()
-  let document: JsonObject = {}
-
-  for (const event of events) {
-    const type = textOf(event['type'])
-    const index = Number(event['output_index'])
-    const { item, response } = event
-    if (isObject(response)) document = response
-    if (isObject(item)) output[index] = item
-    // Of an item that was cut off its deltas are all there is.
-    if (type.endsWith('.delta')) texts.set(index, (texts.get(index) ?? '') + textOf(event['delta']))
-    if (type === 'response.output_item.done') texts.delete(index)
-  }
-
-  if (asList(document['output']).length > 0) return document
-  for (const [index, text] of texts) output[index] = grown(output[index] ?? {}, text)
-  return { ...document, output: output.filter((item) => item !== undefined) }
-}
-
-function grown(item: JsonObject, text: string): JsonObject {
-  const type = item['type']
-  if (type === 'message') return { ...item, content: [{ type: 'output_text', text }] }
-  if (type === 'reasoning') return { ...item, summary: [{ type: 'summary_text', text }] }
-  return { ...item, [type === 'custom_tool_call' ? 'input' : 'arguments']: text }
 }
