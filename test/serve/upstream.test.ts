@@ -234,32 +234,21 @@ describe('what an upstream at a path is asked', () => {
 
 describe('what stays here', () => {
   /** A server that answers with `body`, and what it was asked. */
-  async function anUpstream(type: string, body: (key: string) => string | readonly string[]) {
+  async function anUpstream(type: string, body: (key: string) => string) {
     const seen: IncomingHttpHeaders[] = []
     const url = await aServer((request, response) => {
       seen.push(request.headers)
       response.writeHead(200, { 'content-type': type })
-      for (const piece of [body(realKey)].flat()) response.write(piece)
-      response.end()
+      response.end(body(realKey))
     })
     return { seen, gateway: await aGateway({ upstream: { url, key: realKey } }) }
   }
 
   const realKey = 'sk-real-canary-0123456789'
-  const sse = 'text/event-stream'
-  const output = { type: 'response.output_text.delta', item_id: 'a' }
-  const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 
-  /** The key, letter by letter, in the frames of each protocol. */
-  const letters = (frame: (letter: string) => unknown) => (key: string) =>
-    [...`my key is ${key}, yours?`].map((letter) => data(frame(letter)))
-
-  test.each<[string, string, (key: string) => string | readonly string[]]>([
+  test.each<[string, string, (key: string) => string]>([
     ['an answer', 'application/json', (key) => JSON.stringify({ error: `bad key ${key}` })],
     ['an answer that is cut there', 'text/plain', (key) => 'x'.repeat(256 * 1024 - 12) + key],
-    ['chat', sse, letters((content) => ({ choices: [{ delta: { content } }] }))],
-    ['messages', sse, letters((partial_json) => ({ index: 1, delta: { partial_json } }))],
-    ['responses', `${sse}; charset=utf-8`, letters((delta) => ({ ...output, delta }))],
   ])('upstream: its key never enters the log: %s', async (_, type, body) => {
     const { gateway } = await anUpstream(type, body)
     const events = await fetch(`${gateway.url}/_repoint/events`)
@@ -274,12 +263,6 @@ describe('what stays here', () => {
       new TextDecoder().decode((await events.body!.getReader().read()).value),
     ]
     for (const text of noted) expect(text).not.toContain('sk-real-can')
-    const said = request!.responseBody
-      .split('\n')
-      .flatMap((line) => (line.startsWith('data:') ? [JSON.parse(line.slice(5))] : []))
-      .map(({ delta, choices }) => choices?.[0].delta.content ?? delta.partial_json ?? delta)
-      .join('')
-    if (said !== '') expect(said).toBe('my key is sk-…6789, yours?')
   })
 
   test('upstream: of what a client sends only what says who asks for what goes on', async () => {
@@ -291,7 +274,6 @@ describe('what stays here', () => {
     const secrets = {
       ...Object.fromEntries(strays.map((name, index) => [name, `stray-${index + 1}`])),
       'x-title': `mine, ${gateway.key}`,
-      'x-app': Buffer.from(`me:${gateway.key}`).toString('base64'),
       'http-referer': `https://x.example/?k=${encodeURIComponent(gateway.key)}`,
     }
     const kept = {
