@@ -30,7 +30,7 @@ export async function sendTraffic(gateway: Gateway): Promise<void> {
   await ask(gateway, '/v1/responses', agent, codex)
   await ask(gateway, '/v1/messages', question, {
     ...claude,
-    authorization: 'Bearer sk-old-key-0987',
+    authorization: 'Bearer sk-an-earlier-key-0987',
   })
   gateway.setFaults([{ error: 'rate-limited', delayMs: 120 }])
   await ask(gateway, '/v1/messages', question, claude)
