@@ -46,7 +46,7 @@ export interface RunningGateway extends GatewayScope {
 const keepAliveMs = 65_000
 
 /** Requests that one connection may send before it gets their responses; more end the connection. */
-const maxPipelined = 20
+const maxPipelined = 8
 
 /**
  * Starts a gateway and resolves when it listens.

@@ -83,11 +83,11 @@ test('connections: many requests on one connection are answered in turn', async 
   const gateway = await aGateway()
   const round = ['text', 'stream', 'catalog'] as const
   const all = round.map((name) => request(gateway, name)).join('')
-  const answer = await sendRaw(gateway.port, [all.repeat(6)], { answers: 18 })
-  expect(answer.statuses).toEqual(Array(18).fill(200))
+  const answer = await sendRaw(gateway.port, [all.repeat(2)], { answers: 6 })
+  expect(answer.statuses).toEqual(Array(6).fill(200))
   const kinds = answer.text.match(/chat\.completion(?=",)|message_stop(?="\})|list(?=",)/g)
-  expect(kinds).toEqual(Array(6).fill(['chat.completion', 'message_stop', 'list']).flat())
-  expect(gateway.requests().map(({ state }) => state)).toEqual(Array(18).fill('done'))
+  expect(kinds).toEqual(Array(2).fill(['chat.completion', 'message_stop', 'list']).flat())
+  expect(gateway.requests().map(({ state }) => state)).toEqual(Array(6).fill('done'))
 })
 
 test('connections: what a slow reader has not taken yet is not written over by later streams', async () => {
@@ -106,7 +106,7 @@ test('connections: what a slow reader has not taken yet is not written over by l
   const sockets = await Promise.all(
     Array.from({ length: 4 }, async () => {
       const socket = connect({ port: gateway.port, host: '127.0.0.1' }).pause()
-      for (const word of words.flatMap((one) => Array(2).fill(one))) socket.write(ask(word))
+      for (const word of words) socket.write(ask(word))
       return socket
     }),
   )
@@ -117,9 +117,9 @@ test('connections: what a slow reader has not taken yet is not written over by l
       text += piece.toString('latin1')
     })
     socket.resume()
-    await expect.poll(() => text.split('[DONE]').length - 1, { timeout: 20_000 }).toBe(16)
+    await expect.poll(() => text.split('[DONE]').length - 1, { timeout: 20_000 }).toBe(8)
     const pieces = [...text.matchAll(/"arguments":"((?:[^"\\]|\\.)*)"/g)].map(([, piece]) => piece)
-    const expected = words.map((word) => `{\\"word\\":\\"${word}\\"}`.repeat(2)).join('')
+    const expected = words.map((word) => `{\\"word\\":\\"${word}\\"}`).join('')
     expect(pieces.join('').replaceAll('\\', '')).toBe(expected.replaceAll('\\', ''))
     socket.destroy()
   }

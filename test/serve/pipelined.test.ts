@@ -71,10 +71,10 @@ test('pipelined: invalid HTTP behind a stream ends the connection and adds nothi
 
 test('pipelined: a connection with too many unanswered requests is closed', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 60_000 }] })
-  const { statuses, closed } = await sendRaw(gateway.port, [pipelined(gateway, 21)])
+  const { statuses, closed } = await sendRaw(gateway.port, [pipelined(gateway, 9)])
   expect(statuses).toEqual([])
   expect(closed).toBe(true)
-  await expect.poll(() => states(gateway)).toEqual(Array(20).fill('cut'))
+  await expect.poll(() => states(gateway)).toEqual(Array(8).fill('cut'))
 })
 
 test('pipelined: a page that disconnects while it waits behind a response frees its place', async () => {
