@@ -39,12 +39,10 @@ writeFileSync(
 )
 
 const shapes = Object.fromEntries(names.map((name) => [name, shapeOf(name)]))
-// Any text is a beta to the type, beside those that it names.
-const betas = definitionsOf('messages').AnthropicBeta.anyOf.flatMap((one) => one.enum ?? [])
 const { openai, '@anthropic-ai/sdk': anthropic } = packageSets.schemas
 const versions = { openai, '@anthropic-ai/sdk': anthropic }
 const file = new URL('../src/serve/requests/shapes.json', import.meta.url)
-writeFileSync(file, `${JSON.stringify({ versions, betas, ...shared(shapes) })}\n`)
+writeFileSync(file, `${JSON.stringify({ versions, ...shared(shapes) })}\n`)
 
 function definitionsOf(name) {
   const program = join(

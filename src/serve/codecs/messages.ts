@@ -34,7 +34,12 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
       yield frame({ type: 'content_block_stop', index })
     }
 
-    const last = { container: null, stop_details: null, ...stopOf(reason) }
+    const last = {
+      container: null,
+      stop_details: null,
+      ...stopOf(reason),
+      ...safeguardResults(body, blocks),
+    }
     yield frame({ type: 'message_delta', delta: last, usage: tokenCounts(usage) })
     yield frame({ type: 'message_stop' })
   }
@@ -65,7 +70,24 @@ function deltaOf({ type }: Block, piece: string): object {
 function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
   const isOmitted = omitsThoughts(body)
   const content = answer.blocks.map((block) => contentOf(block, isOmitted))
-  return messageOf(facts, content, answer.reason, answer.usage)
+  return {
+    ...messageOf(facts, content, answer.reason, answer.usage),
+    ...safeguardResults(body, answer.blocks),
+  }
+}
+
+/**
+ * A verdict for each tool call, if the request asks for one as Claude Code does in auto mode. This
+ * gateway judges nothing: every call is `not_flagged`. The shape is the one that Claude Code 2.1.331
+ * accepts (run 2026-11-24) and that LiteLLM documents: https://docs.litellm.ai/docs/claude_code_auto_mode
+ */
+function safeguardResults({ safeguards }: JsonObject, blocks: readonly Block[]): object {
+  if (!Array.isArray(safeguards) || safeguards.length === 0) return {}
+
+  const verdict = { type: 'evaluated', outcome: 'not_flagged' }
+  const calls = blocks.flatMap((block) => (block.type === 'call' ? [[block.id, verdict]] : []))
+  const status = { type: 'available', tool_uses: Object.fromEntries(calls) }
+  return { safeguard_results: [{ type: 'dangerous_tool_use', status }] }
 }
 
 function contentOf(block: Block, isOmitted: boolean): object {

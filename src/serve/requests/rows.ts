@@ -63,6 +63,3 @@ export const rowsOf: Readonly<Record<ProtocolName, { rows: Rows; words: Words }>
   responses: { rows: rowsIn(rules.responses as []), words: openaiWords },
   messages: { rows: rowsIn(rules.messages as []), words: anthropicWords },
 }
-
-/** Betas of messages that clients send and the SDK does not name. */
-export const furtherBetas: readonly string[] = Object.values(rules.betas).flat()

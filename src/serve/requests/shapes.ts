@@ -31,6 +31,3 @@ export const bodies = shapes as unknown as Readonly<Record<ProtocolName, Shape>>
 export function formOf(shape: Shape): Form {
   return typeof shape === 'number' ? shared[shape]! : shape
 }
-
-/** Betas that the SDK of messages names. */
-export const knownBetas: readonly string[] = shapes.betas

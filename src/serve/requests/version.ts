@@ -1,7 +1,5 @@
 import { isObject, type JsonObject, objectsIn } from './read.ts'
 import { anthropicWords, Refusal } from './refusal.ts'
-import { furtherBetas } from './rows.ts'
-import { knownBetas } from './shapes.ts'
 
 /**
  * Versions of the messages protocol, as the header `anthropic-version` names them
@@ -10,9 +8,13 @@ import { knownBetas } from './shapes.ts'
  */
 const versions = ['2023-01-01', '2023-06-01', '2026-10-21']
 
-const betas: ReadonlySet<string> = new Set([...knownBetas, ...furtherBetas])
+/**
+ * The form of a beta's name. The gateway accepts every name of this form: clients send new betas with
+ * most versions, and no SDK lists them all.
+ */
+const betaName = /^[a-z0-9-]+-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
 
-/** @throws Refusal where a version or a beta is none, or does not take what the body holds */
+/** @throws Refusal for an invalid version or beta, or a body that the version does not accept */
 export function checkVersion(
   body: JsonObject,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
@@ -22,7 +24,9 @@ export function checkVersion(
     throw new Refusal(`anthropic-version: "${version}" is not a valid version.`)
 
   const asked = String(headers['anthropic-beta'] ?? '').split(',')
-  const unknown = asked.map((beta) => beta.trim()).find((beta) => beta !== '' && !betas.has(beta))
+  const unknown = asked
+    .map((beta) => beta.trim())
+    .find((beta) => beta !== '' && !betaName.test(beta))
   if (unknown !== undefined)
     throw new Refusal(
       `Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com or try again without the header.`,
