@@ -444,6 +444,8 @@ export interface Choice {
   readonly providerId: string
   readonly models: ModelChoice
   readonly wanted: Omit<Wanted, 'heard'>
+  /** Whether the gateway answers the client's `safeguards` (see `Carried`). Absent: it was not asked. */
+  readonly answersSafeguards?: boolean | undefined
   /**
    * Repairs of obstacles, carried out in the same edits: a setup passes those of every obstacle that
    * it found, once what needs consent has it. What the choice itself sets wins over a repair.

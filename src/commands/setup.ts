@@ -2,6 +2,7 @@ import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
 import { type ClientFlag, protocolOf, type Wishes } from '../clients/client.ts'
 import { checkWishes, saidTogether } from '../clients/flags.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
+import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { unusualRoots } from '../gateway/roots.ts'
@@ -132,12 +133,16 @@ export async function setup(
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
-  const [{ client, models }] = drafts as [Draft]
+  const [{ client, models, answersSafeguards }] = drafts as [Draft]
   const isProvenBefore = flags.verify && !isLeftToClients
   const used = {
     access,
     proof: isProvenBefore
-      ? { protocol: protocolOf(client, models), model: models.probeModel }
+      ? compact({
+          protocol: protocolOf(client, models),
+          model: models.probeModel,
+          answersSafeguards,
+        })
       : undefined,
   }
 

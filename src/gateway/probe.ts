@@ -12,7 +12,7 @@ import {
 } from './judge/carried.ts'
 import { readErrorBody } from './judge/error-body.ts'
 import { isUnlisted } from './judge/outcomes.ts'
-import { proofIn } from './judge/proof.ts'
+import { answersSafeguards, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
 import { hasLimit, placeOf, type QuestionForm, requestAt } from './question.ts'
 import { rootOf } from './roots.ts'
@@ -23,6 +23,8 @@ export interface ProbeResult {
   /** Where. */
   readonly root: string
   readonly notices: readonly Notice[]
+  /** Whether the gateway answers the client's `safeguards`. Absent: the client does not send them. */
+  readonly answersSafeguards?: boolean
 }
 
 export interface ProbeOptions {
@@ -88,8 +90,15 @@ export async function probe(
     throw errorFor(isUnserved && unservedHint ? { ...outcome, hint: unservedHint } : outcome)
   }
 
-  const { kind } = proofIn(protocol, (result as HttpAnswer).body)
-  return { root, notices: kind === 'unstreamed' ? [notStreamed] : [] }
+  const { body } = result as HttpAnswer
+  const { kind } = proofIn(protocol, body)
+  return {
+    root,
+    notices: kind === 'unstreamed' ? [notStreamed] : [],
+    ...(sender?.safeguards && {
+      answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(body),
+    }),
+  }
 }
 
 const notStreamed: Notice = {
@@ -115,12 +124,31 @@ async function askAt(inquiry: Inquiry, root: string): Promise<Attempt> {
   const { access, sender } = inquiry
   const form = formOf(inquiry, { isLimited: true, hasTool: true, carried: sender })
   const first = await ask(access, requestAt(root, form))
-  const again = 'status' in first ? secondForm(form, first) : undefined
-  const result = again === undefined ? first : await ask(access, requestAt(root, again))
+  const result = await askedAgain(inquiry, root, form, first)
 
   const outcome = judged(inquiry, result)
   if (outcome === undefined || !('status' in result)) return { root, result, outcome }
   return { root, result, outcome: await causeOf(inquiry, { root, answer: result, outcome }) }
+}
+
+/** Asks again as the client does, each time without what the gateway rejects. */
+async function askedAgain(
+  inquiry: Inquiry,
+  root: string,
+  form: QuestionForm,
+  result: Attempt['result'],
+): Promise<Attempt['result']> {
+  const outcome = judged(inquiry, result)
+  if (outcome === undefined || !('status' in result)) return result
+
+  // Claude Code 2.1.331 leaves its safeguards out after a 400 or 422, whatever the words (2026-11-24).
+  const { carried } = form
+  const isSafeguards = typeof carried?.safeguards === 'object' && isAboutRequest(result, outcome)
+  const again = isSafeguards
+    ? { ...form, carried: { ...carried, safeguards: undefined } }
+    : secondForm(form, result)
+  if (again === undefined) return result
+  return askedAgain(inquiry, root, again, await ask(inquiry.access, requestAt(root, again)))
 }
 
 /** How the question is asked once more where the client would do without what is refused, too. */

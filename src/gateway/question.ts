@@ -40,6 +40,7 @@ export function requestAt(root: string, form: QuestionForm): RequestSpec {
       accept: 'text/event-stream, application/json',
       ...headers,
       ...carried?.headers,
+      ...betaHeader(carried),
     },
     body: JSON.stringify({
       model,
@@ -48,10 +49,22 @@ export function requestAt(root: string, form: QuestionForm): RequestSpec {
       ...(isLimitOurs ? { [limit]: maxTokens } : {}),
       ...(hasTool ? { tools: [emptyTools[protocol]] } : {}),
       ...carried?.body,
+      ...safeguardsMember(carried),
     }),
     maxBytes: maxAnswerBytes,
     isEnough: (text) => isComplete(protocol, text),
   }
+}
+
+function safeguardsMember({ safeguards }: Carried = { body: {} }) {
+  return typeof safeguards === 'object' ? { safeguards: safeguards.body } : {}
+}
+
+/** The betas of a client with that of its safeguards. */
+function betaHeader({ headers = {}, safeguards }: Carried = { body: {} }) {
+  if (typeof safeguards !== 'object') return {}
+  const betas = [headers['anthropic-beta'], safeguards.beta].filter(Boolean)
+  return { 'anthropic-beta': betas.join(',') }
 }
 
 /** Behind the root of its protocol. Messages: as Claude Code 2.1.197 and 2.1.329 ask (2026-11-21). */

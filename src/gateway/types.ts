@@ -60,8 +60,19 @@ export interface Carried {
   readonly headers?: Readonly<Record<string, string>>
   /** After a refusal in such words the client asks once more by itself, without these members and headers. */
   readonly yields?: { readonly to: RegExp; readonly names: readonly string[] }
+  /**
+   * The check of tool calls that the client asks for. It goes on if the gateway rejects or ignores it.
+   * `withheld`: the client needs the check, and its settings keep it from asking.
+   */
+  readonly safeguards?: Safeguards | 'withheld' | undefined
   /** What a person can do where a member or header is refused, by its name. Absent: the client cannot do without. */
   readonly cures?: Readonly<Record<string, string>>
+}
+
+/** A server-side check of tool calls: `safeguards` in the body, and the beta that it belongs to. */
+export interface Safeguards {
+  readonly body: readonly object[]
+  readonly beta: string
 }
 
 /** Whose requests a proof is about. */

@@ -32,7 +32,15 @@ const savedGateway = v.pipe(
     /** The user allowed plain HTTP to another machine. */
     allowHttp: v.exactOptional(v.literal(true)),
     /** The last successful probe. */
-    proven: v.exactOptional(v.object({ at: text, protocol: text, model: text })),
+    proven: v.exactOptional(
+      v.object({
+        at: text,
+        protocol: text,
+        model: text,
+        /** Whether the gateway answers Claude Code's `safeguards`. Absent: it was not asked. */
+        answersSafeguards: v.exactOptional(v.boolean()),
+      }),
+    ),
   }),
   v.readonly(),
 )

@@ -12,6 +12,8 @@ import { changeGateways, type GatewaysChange, type SavedGateway } from './gatewa
 export interface AnsweredQuestion {
   readonly protocol: ProtocolName
   readonly model: string
+  /** As `Choice.answersSafeguards`. */
+  readonly answersSafeguards?: boolean
 }
 
 export interface GatewayToSave {

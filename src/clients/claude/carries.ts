@@ -3,6 +3,7 @@ import type { Carried } from '../../gateway/types.ts'
 import { type Carrying, type FileTexts, slots } from '../client.ts'
 import { isBefore } from '../tested.ts'
 import { fileOf } from '../texts.ts'
+import { safeguardsOf } from './auto-mode.ts'
 import { knowsModel, sentFirst, tableVersions } from './sent.ts'
 import { isOn, names, readSettings } from './settings.ts'
 
@@ -61,6 +62,7 @@ export function carries(texts: FileTexts, asking: Carrying): Carried {
       'anthropic-dangerous-direct-browser-access': 'true',
       'x-app': 'cli',
     },
+    safeguards: safeguardsOf(version, isPlain),
     // 2.1.238 does not; it began in one of the versions between.
     yields: isBefore('2.1.238', version) ? unknownBetas : undefined,
     cures: isPlain ? { max_tokens: limitCure } : cures,

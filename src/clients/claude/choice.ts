@@ -1,7 +1,8 @@
-import type { ConfigValue, KeyChange } from '../../edits/plan.ts'
+import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
 import { type Choice, type Slot, slots, usualSlot } from '../client.ts'
 import { isAsBefore, wishesOf } from '../models.ts'
 import { rootOf, valueIn } from '../texts.ts'
+import { askingMode, askingModeChange, modePath } from './auto-mode.ts'
 import { customHeaders } from './headers.ts'
 import {
   type ClaudeSettings,
@@ -35,7 +36,18 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
     ...trafficKeys(now, choice).map(([name, value]) => set(name, value)),
     ...mappingKeys(now, choice).map(([name, value]) => set(name, value)),
     ...rootModel(now, choice),
+    ...permissionMode(now, choice),
   ]
+}
+
+/**
+ * The mode stays ours as long as the gateway needs it. If the gateway answers `safeguards`, the mode from
+ * before the setup is restored.
+ */
+function permissionMode(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
+  if (valueIn(now.root, modePath) !== askingMode) return []
+  if (choice.answersSafeguards === false) return [askingModeChange]
+  return choice.answersSafeguards ? restoredAt(now, choice, isSetUpByUs, modePath) : []
 }
 
 /** Each alone: what stands in both goes out twice. */
@@ -179,21 +191,28 @@ function setOrRestored(
 /** Gives a variable the value that it had before a state of the settings, as far as the records tell. */
 function restored(
   now: ClaudeSettings,
-  { earlier }: Choice,
+  choice: Choice,
   isInState: (settings: ClaudeSettings) => boolean,
   name: string,
 ): readonly Variable[] {
-  if (now.env[name] === undefined) return []
+  const changes = restoredAt(now, choice, isInState, inEnv(name))
+  return changes.map(({ value }): Variable => [name, value])
+}
+
+function restoredAt(
+  now: ClaudeSettings,
+  { earlier }: Choice,
+  isInState: (settings: ClaudeSettings) => boolean,
+  path: KeyPath,
+): readonly KeyChange[] {
+  if (valueIn(now.root, path) === undefined) return []
   for (const bytes of earlier?.('settings') ?? []) {
     const before = readSettings({ ...now, bytes })
-    if (isInState(before)) continue
-
     // As it was spelled: a number stays one.
-    const value = valueIn(before.root, inEnv(name))
-    return value === undefined ? removed(now, name) : [[name, value]]
+    if (!isInState(before)) return [{ path, value: valueIn(before.root, path) }]
   }
 
-  return removed(now, name)
+  return [{ path, value: undefined }]
 }
 
 function removed(now: ClaudeSettings, name: string): readonly Variable[] {

@@ -11,6 +11,7 @@ import {
 import { leftoverObstacles, obstacleAt, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand, variableObstacles } from '../shell.ts'
 import { fileOf, readLayers, rootOf } from '../texts.ts'
+import { autoMode } from './auto-mode.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
 import {
   type ClaudeSettings,
@@ -45,6 +46,7 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   yield* oldPins(scene, settings, choice)
   yield* shell(scene, settings, choice)
   yield* proxy(scene, settings, choice.root)
+  if (choice.answersSafeguards === false) yield* autoMode(scene.texts, settings)
 }
 
 /** What is wrong with what Claude Code believes now. */

@@ -4,6 +4,7 @@ import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../cli
 import { expectUnsaid, ownFlag } from '../flags.ts'
 import { editKeys } from '../repairs.ts'
 import { fileOf, overlaid } from '../texts.ts'
+import { askingModeChange, isModeChosen } from './auto-mode.ts'
 import { isElsewhere, ourKeys } from './choice.ts'
 import { deciding } from './deciding.ts'
 import { customHeaders } from './headers.ts'
@@ -42,9 +43,13 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
     ...others.filter((name) => name !== names.baseUrl && settings.env[name] !== undefined),
     names.token,
   ].filter((name) => !isInVariable(name))
+  // `--settings` wins over every file but an administrator's, so a mode chosen in any of them stays.
+  const needsMode =
+    choice.answersSafeguards !== true && !isModeChosen(texts, ['settings', 'project', 'managed'])
   const overlay: Readonly<Record<string, ConfigValue>> = overlaid({}, [
     ...changes.filter(({ path }) => !isInVariable(String(path.at(-1)))),
     ...empty.map((name) => ({ path: ['env', name], value: '' })),
+    ...(needsMode ? [askingModeChange] : []),
     // What it prints goes out as Bearer too.
     {
       path: ['apiKeyHelper'],

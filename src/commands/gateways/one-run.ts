@@ -116,6 +116,8 @@ export interface Target {
   readonly model?: string | undefined
   /** The one to take where none is named, and the rules choose none. */
   readonly provenModel?: string | undefined
+  /** As `Choice.answersSafeguards`. */
+  readonly answersSafeguards?: boolean | undefined
   /** Of the installed clients, by their program, as far as something depends on it. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
   /** Which gateway may be asked for a word; absent: nothing is asked of it. */
@@ -142,7 +144,7 @@ export async function pointProgram(
   expectSendable(chosen.client, access)
   const rooted = await provenFor(session, chosen, target)
   session.notice(...chosen.models.notes, ...versionNotices(chosen.client, program))
-  return pointClient(session, chosen, rooted, asked)
+  return pointClient(session, chosen, rooted, target)
 }
 
 /** The key stands in one variable of its process, and our own are not handed on. */
@@ -150,7 +152,7 @@ function pointClient(
   session: Session,
   { client, wanted, models }: ChosenForRun,
   access: GatewayAccess,
-  asked: AskedRun,
+  { asked, answersSafeguards }: Target,
 ): PointedRun {
   const env = {
     ...asked.env,
@@ -173,6 +175,7 @@ function pointClient(
       providerId: providerIdOf(session, client),
       models,
       wanted,
+      answersSafeguards,
     },
     { ...asked, env },
   )

@@ -108,6 +108,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
     asked,
     model,
     provenModel: saved?.proven?.model,
+    answersSafeguards: saved?.proven?.answersSafeguards,
     versions,
     mayAsk: verify ? (saved ?? 'unremembered') : undefined,
   }

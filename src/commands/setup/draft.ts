@@ -33,6 +33,7 @@ import type { ProvenRun } from './run.ts'
 export interface Draft {
   readonly client: Client
   readonly models: ModelChoice
+  readonly answersSafeguards: boolean | undefined
   readonly obstacles: readonly Obstacle[]
   readonly edits: readonly FileEdit[]
   /** What a person should know beside the changes: of files, obstacles and models. */
@@ -48,7 +49,7 @@ export interface Draft {
 export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft> {
   const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
-  const { models: allModels, heard } = chosen.get(client)!
+  const { models: allModels, heard, answersSafeguards } = chosen.get(client)!
   const wanted = wantedFor(run, client, access, heard)
   const models = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const texts = readClientFiles(session, client)
@@ -68,6 +69,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     providerId: wishesOf(wanted).providerId ?? 'gateway',
     models,
     wanted,
+    answersSafeguards: request.isKeyOnly ? undefined : answersSafeguards,
     earlier: await earlierOf(run, texts),
   }
 
@@ -91,6 +93,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
   return {
     client,
     models,
+    answersSafeguards,
     obstacles,
     edits,
     notices: [

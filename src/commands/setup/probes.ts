@@ -118,7 +118,8 @@ export class Probes {
 
 /** What is the same is asked once, for whichever client. */
 function questionOf(protocol: ProtocolName, model: string, sender: Sender | undefined): string {
-  return JSON.stringify([protocol, model, sender?.body, sender?.headers])
+  const { body, headers, safeguards } = sender ?? {}
+  return JSON.stringify([protocol, model, body, headers, safeguards])
 }
 
 /** The gateway works, but not with this model. */

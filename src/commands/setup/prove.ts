@@ -278,7 +278,11 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
 
     for (const client of chosen.keys()) await expectBelieved(client, access)
 
-    const results = [...(await askAll(session, probes, chosen)).values()].flat()
+    const proven = await askAll(session, probes, chosen)
+    const results = [...proven.values()].flat()
+    for (const [client, one] of chosen)
+      chosen.set(client, { ...one, answersSafeguards: safeguardsIn(proven.get(client) ?? []) })
+
     const isLeft = ({ result }: Probed) =>
       request.flags.tryClient === true &&
       result.status === 'rejected' &&
@@ -294,8 +298,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       ...(isLeftToClients ? [leftToClients] : []),
       ...(balance?.remaining === 0 ? [emptyKey] : []),
     ]
-    const { access: proven } = finder
-    return { request, access: proven, catalog, chosen, isLeftToClients, balance, notices }
+    return { request, access: finder.access, catalog, chosen, isLeftToClients, balance, notices }
   } finally {
     await left?.end()
     await finder.hangUp()
@@ -341,6 +344,15 @@ async function askAll(
       ? answers
       : session.step(`Asking ${[...names].join(', ')} for one word`, answers)
   return new Map(await asking)
+}
+
+/** Whether the gateway answers the safeguards for every model; undefined: nothing was asked. */
+function safeguardsIn(probed: readonly Probed[]): boolean | undefined {
+  const answers = probed.flatMap(({ result }) =>
+    result.status === 'fulfilled' ? [result.value.answersSafeguards] : [],
+  )
+  if (answers.includes(false)) return false
+  return answers.includes(true) || undefined
 }
 
 /**

@@ -44,6 +44,8 @@ export interface SetupRun {
 export interface Chosen {
   readonly models: ModelChoice
   readonly heard: Heard
+  /** As `Choice.answersSafeguards`. */
+  readonly answersSafeguards?: boolean | undefined
 }
 
 /** What the gateway said before anything was written. */

@@ -23,6 +23,24 @@ export function proofIn(protocol: ProtocolName, body: string): BodyProof {
   return proofInEvents[protocol](dataOf(body))
 }
 
+/**
+ * Whether an answer of messages has the result of `safeguards`, as Claude Code 2.1.331 reads it
+ * (2026-11-24): of a stream in `message_delta`, else in the message itself. A reply without tool calls
+ * has an empty one. Status `unsupported` counts as no result.
+ */
+export function answersSafeguards(body: string): boolean {
+  const whole = asObject(jsonIn(body))
+  const holders = whole === undefined ? dataOf(body).map(({ delta }) => asObject(delta)) : [whole]
+  const results = holders.flatMap((holder) => {
+    const list = holder?.['safeguard_results']
+    return Array.isArray(list) ? list.map(asObject) : []
+  })
+  const statuses = results
+    .filter((result) => result?.['type'] === 'dangerous_tool_use')
+    .map((result) => asObject(result?.['status'])?.['type'])
+  return statuses.length === 1 && statuses[0] === 'available'
+}
+
 /** Whether a stream has come to its end: no need to wait until the gateway closes it. */
 export function isComplete(protocol: ProtocolName, body: string): boolean {
   const lines = body.slice(-maxLastEvent).split(/\r?\n/)

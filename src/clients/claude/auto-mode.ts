@@ -1,0 +1,85 @@
+import type { KeyChange } from '../../edits/plan.ts'
+import type { Carried, Safeguards } from '../../gateway/types.ts'
+import type { FileText, FileTexts, Obstacles } from '../client.ts'
+import { obstacleAt } from '../obstacles.ts'
+import { isBefore } from '../tested.ts'
+import { valueIn } from '../texts.ts'
+import { type ClaudeSettings, readSettings } from './settings.ts'
+
+/**
+ * Claude Code's auto mode lets the gateway check each tool call (`safeguards`). The terminal UI of
+ * 2.1.300 to 2.1.331 starts in it by default. If the gateway gives no verdict, the first command stops:
+ * 2.1.327 to 2.1.331 show "Auto mode can't check actions", 2.1.300 and 2.1.301 a notice about billed
+ * requests to their own classifier. All of them were run on 2026-11-24.
+ */
+export const modePath = ['permissions', 'defaultMode'] as const
+
+/** Starts in the mode that asks. All versions that were run accept it. */
+export const askingMode = 'default'
+
+/** The first version that sends `safeguards`, according to docs.litellm.ai/docs/claude_code_auto_mode (2026-10-14). */
+const firstAutoMode = '2.1.278'
+
+/** What auto mode sends; 2.1.331 adds folders, rules and the state of git (2026-11-24). */
+const safeguards: Safeguards = {
+  beta: 'dangerous-tool-use-2026-09-03',
+  body: [
+    {
+      type: 'dangerous_tool_use',
+      classifier_context: { v: 1, permission_mode: 'auto', platform: 'linux' },
+    },
+  ],
+}
+
+/**
+ * What a version sends in auto mode.
+ *
+ * @param withoutBetas experimental betas are off: auto mode stays on, and asks for no check
+ */
+export function safeguardsOf(version: string, withoutBetas: boolean): Carried['safeguards'] {
+  if (isBefore(version, firstAutoMode)) return undefined
+  return withoutBetas ? 'withheld' : safeguards
+}
+
+export const askingModeChange: KeyChange = { path: modePath, value: askingMode }
+
+/**
+ * Whether the user or an administrator has chosen a mode, or has switched auto mode off. A project's
+ * settings count in its folder only, and are left out unless `roles` names them.
+ */
+export function isModeChosen(
+  texts: FileTexts,
+  roles: readonly FileText['role'][] = ['settings', 'managed'],
+): boolean {
+  return texts
+    .filter(({ role }) => roles.includes(role))
+    .map((file) => readSettings(file).root)
+    .some((root) => {
+      const places = [modePath, ['permissions', 'disableAutoMode'], ['disableAutoMode']]
+      return places.some((path) => valueIn(root, path) !== undefined)
+    })
+}
+
+/** What stops the first command, if the gateway does not answer `safeguards`. */
+export function* autoMode(texts: FileTexts, settings: ClaudeSettings): Obstacles {
+  if (isModeChosen(texts)) {
+    if (valueIn(settings.root, modePath) !== 'auto') return
+    yield obstacleAt(settings, [...modePath], {
+      code: 'claude-auto-mode',
+      message:
+        'the gateway does not answer the safety check of auto mode, which the settings choose',
+      cure: `Set permissions.defaultMode to "${askingMode}", or have the gateway pass \`safeguards\` through.`,
+      weight: 'may-block',
+    })
+    return
+  }
+
+  yield {
+    code: 'claude-auto-mode',
+    message: `the gateway does not answer the safety check of Claude Code's auto mode: permissions.defaultMode becomes "${askingMode}"`,
+    place: settings.path,
+    cure: 'Have the gateway pass `safeguards` through.',
+    repair: { role: 'settings', changes: [askingModeChange] },
+    weight: 'may-block',
+  }
+}
