@@ -555,6 +555,8 @@ export interface Obstacle {
    * consent stops a setup. `may-block`: under conditions.
    */
   readonly weight: 'blocks' | 'may-block'
+  /** Its repair is reported as a notice too, so that a run without questions reports it. */
+  readonly isReported?: true
   /** What would otherwise be told of the same cause once more. */
   readonly covers?: 'broken' | 'key-missing' | 'context-window-unknown'
 }

@@ -80,6 +80,7 @@ export function* autoMode(texts: FileTexts, settings: ClaudeSettings): Obstacles
     place: settings.path,
     cure: 'Have the gateway pass `safeguards` through.',
     repair: { role: 'settings', changes: [askingModeChange] },
+    isReported: true,
     weight: 'may-block',
   }
 }

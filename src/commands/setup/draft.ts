@@ -98,7 +98,7 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     edits,
     notices: [
       ...edits.flatMap((edit) => [...modeNotices(session, edit)]),
-      ...obstacles.filter(({ repair, needsConsent }) => !repair && !needsConsent).map(asNotice),
+      ...obstacles.filter(isNoticed).map(asNotice),
       ...authorityNotices(session, client, client.readBack(after), access.caFile),
       ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
       ...models.notes.filter(isNews),
@@ -106,6 +106,10 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
       ...lossNotices(run, client, after, wanted),
     ],
   }
+}
+
+function isNoticed({ repair, needsConsent, isReported }: Obstacle): boolean {
+  return isReported ?? (!repair && !needsConsent)
 }
 
 /** What earlier runs found: loaded only where there are some. */

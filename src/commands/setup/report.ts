@@ -30,8 +30,8 @@ export function showPlan(
     const details = edits.flatMap((edit) => describeEdit(edit, session))
     const summary = edits.map((edit) => titleOf(edit, session)).join(', ')
     for (const line of shown.isDetailed ? details : [summary]) session.say(`  ${line}`)
-    for (const { repair, message, place } of obstacles)
-      if (repair) session.say(`  repairs: ${message} (${place})`)
+    for (const { repair, isReported, message, place } of obstacles)
+      if (repair && !isReported) session.say(`  repairs: ${message} (${place})`)
   }
   for (const { message } of shown.consents) session.say(`  ! ${message}`)
 }

@@ -1,0 +1,128 @@
+import type http from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aServer, type Forged } from '../gateway/forged.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+const key = 'sk-canary-auto-mode-0a1b2c3d4e5f'
+const settingsFile = '.claude/settings.json'
+const env = { REPOINT_API_KEY: key }
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ key })
+})
+afterAll(() => gateway.close())
+
+/** Passes every request on, without the field `safeguards` or with a 400 for it. */
+function aFront(does: 'answers' | 'drops' | 'rejects'): Promise<Forged> {
+  return aServer(async ({ method, url, headers, body }, response) => {
+    const { safeguards, ...others } = body === '' ? {} : JSON.parse(body)
+    if (does === 'rejects' && safeguards !== undefined) {
+      const message = 'safeguards: Extra inputs are not permitted'
+      send(response, 400, { type: 'error', error: { type: 'invalid_request_error', message } })
+      return
+    }
+
+    const passed = does === 'answers' ? body : JSON.stringify(others)
+    const { authorization = '', 'anthropic-beta': beta, 'content-type': type } = headers
+    const answer = await fetch(gateway.url + url, {
+      method,
+      headers: {
+        authorization,
+        ...(type && { 'content-type': type }),
+        ...(beta && { 'anthropic-beta': String(beta) }),
+      },
+      ...(method === 'POST' && { body: passed }),
+    })
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+    response.end(await answer.text())
+  })
+}
+
+function send(response: http.ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+async function setUp(home: Home, { port }: Forged, command = 'claude') {
+  const url = `http://127.0.0.1:${port}`
+  const said = await runHere(home, [command, '--base-url', url, '--yes'], env)
+  expect(said.text).not.toContain(key)
+  expect(said.status, said.text).toBe(0)
+  return said
+}
+
+const settingsOf = (home: Home) => JSON.parse(home.text(settingsFile))
+const requests = ({ seen }: Forged) => seen.map(({ method }) => method)
+
+describe("Claude Code's auto mode", () => {
+  test.each(['claude', 'claude-gpt'])('%s: a gateway with verdicts costs one POST', async (id) => {
+    const [front, home] = [await aFront('answers'), aHome({})]
+    await setUp(home, front, id)
+
+    expect(requests(front)).toEqual(['GET', 'POST'])
+    expect(front.seen[1]?.headers['anthropic-beta']).toContain('dangerous-tool-use-2026-09-03')
+    expect(settingsOf(home)).not.toHaveProperty('permissions')
+  })
+
+  test.each([
+    ['drops', ['GET', 'POST']],
+    ['rejects', ['GET', 'POST', 'POST']],
+  ] as const)('a gateway that %s the field: asking mode is written', async (does, asked) => {
+    const [front, home] = [await aFront(does), aHome({})]
+    const said = await setUp(home, front)
+
+    expect(requests(front)).toEqual(asked)
+    expect(settingsOf(home).permissions).toEqual({ defaultMode: 'default' })
+    expect(said.text.match(/defaultMode becomes/g)).toHaveLength(1)
+
+    const written = home.text(settingsFile)
+    await setUp(home, front)
+    expect(home.text(settingsFile)).toBe(written)
+
+    await runHere(home, ['rollback', '--yes'], env)
+    expect(home.everything()).not.toContain(settingsFile)
+  })
+
+  test.each([
+    { permissions: { defaultMode: 'plan' } },
+    { permissions: { defaultMode: 'auto' } },
+    { permissions: { disableAutoMode: 'disable' } },
+    { disableAutoMode: 'disable' },
+  ])('a choice of the user stays: %j', async (chosen) => {
+    const home = aHome({ [settingsFile]: JSON.stringify(chosen) })
+    await setUp(home, await aFront('drops'))
+    expect(settingsOf(home)).toMatchObject(chosen)
+    if (!('defaultMode' in (chosen.permissions ?? {})))
+      expect(settingsOf(home)).not.toHaveProperty('permissions.defaultMode')
+  })
+
+  test('the next gateway gives verdicts: asking mode goes', async () => {
+    const home = aHome({ [settingsFile]: '{"permissions": {"allow": ["Bash(ls)"]}}' })
+    await setUp(home, await aFront('drops'))
+    expect(settingsOf(home).permissions.defaultMode).toBe('default')
+
+    await setUp(home, await aFront('answers'))
+    expect(settingsOf(home).permissions).toEqual({ allow: ['Bash(ls)'] })
+  })
+
+  test('asking mode that the user chose stays at the next gateway', async () => {
+    const home = aHome({ [settingsFile]: '{"permissions": {"defaultMode": "default"}}' })
+    await setUp(home, await aFront('drops'))
+    await setUp(home, await aFront('answers'))
+    expect(settingsOf(home).permissions).toEqual({ defaultMode: 'default' })
+  })
+
+  test('experimental betas are off: no check is asked for, and asking mode is written', async () => {
+    const betas = { CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: '1' }
+    const [front, home] = [
+      await aFront('answers'),
+      aHome({ [settingsFile]: JSON.stringify({ env: betas }) }),
+    ]
+    await setUp(home, front)
+    expect(front.seen[1]?.body).not.toContain('safeguards')
+    expect(settingsOf(home).permissions).toEqual({ defaultMode: 'default' })
+  })
+})
