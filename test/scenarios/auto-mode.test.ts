@@ -1,9 +1,9 @@
-import type http from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { aServer, type Forged } from '../gateway/forged.ts'
+import type { Forged } from '../gateway/forged.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
+import { type AboutSafeguards, aSafeguardsFront } from '../support/safeguards-front.ts'
 
 const key = 'sk-canary-auto-mode-0a1b2c3d4e5f'
 const settingsFile = '.claude/settings.json'
@@ -15,36 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-/** Passes every request on, without the field `safeguards` or with a 400 for it. */
-function aFront(does: 'answers' | 'drops' | 'rejects'): Promise<Forged> {
-  return aServer(async ({ method, url, headers, body }, response) => {
-    const { safeguards, ...others } = body === '' ? {} : JSON.parse(body)
-    if (does === 'rejects' && safeguards !== undefined) {
-      const message = 'safeguards: Extra inputs are not permitted'
-      send(response, 400, { type: 'error', error: { type: 'invalid_request_error', message } })
-      return
-    }
-
-    const passed = does === 'answers' ? body : JSON.stringify(others)
-    const { authorization = '', 'anthropic-beta': beta, 'content-type': type } = headers
-    const answer = await fetch(gateway.url + url, {
-      method,
-      headers: {
-        authorization,
-        ...(type && { 'content-type': type }),
-        ...(beta && { 'anthropic-beta': String(beta) }),
-      },
-      ...(method === 'POST' && { body: passed }),
-    })
-    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
-    response.end(await answer.text())
-  })
-}
-
-function send(response: http.ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify(body))
-}
+const aFront = (does: AboutSafeguards) => aSafeguardsFront(gateway, does)
 
 async function setUp(home: Home, { port }: Forged, command = 'claude') {
   const url = `http://127.0.0.1:${port}`
