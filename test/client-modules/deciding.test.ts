@@ -117,6 +117,7 @@ describe('a setting of a list, or of another spelling', () => {
       '{"provi{env:NOPE}der":{"second":{"api":"https://x.example"}}}',
     ],
     ['opencode', 'work/opencode.json', '{"provider": {env:WHATEVER}}'],
+    ['claude', 'work/.claude/settings.json', '{"proxyAuthHelper":"./give"}'],
     ['claude', 'work/.claude/settings.json', '{"env":{"ANTHROPIC_BASE_URL":""}}'],
     ['claude', 'work/.claude/settings.json', '{"env":{"anthropic_base_url":"https://x.example"}}'],
     ['kilo', 'work/kilo.json', '{"provider":{"second":{"api":"https://x.example"}}}'],

@@ -4,6 +4,9 @@ const run = '2.1.197 to 2.1.330, 2026-11-23'
 /** Named in the program of 2.1.330. */
 const read = 'read in 2.1.330, 2026-11-23'
 
+/** Named in the program of 2.1.331. */
+const named = 'read in 2.1.331, 2026-11-24'
+
 const own = ['settings', 'project', 'managed']
 const others = ['project', 'managed']
 const folder = ['project']
@@ -39,6 +42,17 @@ export const deciding: DecidingTable = {
     { at: 'env.CLAUDE_CODE_CLIENT_*', decides: 'trust', layers: folder, seen: read },
     { at: 'env.ANTHROPIC_*MODEL', decides: 'model', layers: others, seen: run },
     { at: 'env.CLAUDE_CODE_SUBAGENT_MODEL', decides: 'model', layers: others, seen: run },
+    { at: 'env.ANTHROPIC_CUSTOM_MODEL_OPTION*', decides: 'model', layers: folder, seen: named },
+    { at: 'env.CLAUDE_CODE_MODEL_CATALOG*', decides: 'model', layers: folder, seen: named },
+    { at: 'env.CLAUDE_CODE_SUBAGENT_MODEL_FORCE', decides: 'model', layers: others, seen: named },
+    { at: 'env.CLAUDE_CODE_AUTO_MODE_MODEL', decides: 'model', layers: others, seen: named },
     { at: 'model', decides: 'model', layers: [...others, ...agents], seen: run },
+    {
+      at: 'env.CLAUDE_CODE_ENABLE_PROXY_AUTH_HELPER',
+      decides: 'proxy',
+      layers: folder,
+      seen: named,
+    },
+    { at: 'proxyAuthHelper', decides: 'proxy', layers: folder, seen: named },
   ],
 }
