@@ -68,5 +68,12 @@ test.each([
   expect(tui.screen()).not.toMatch(words("can't check actions"))
   expect(tui.screen()).not.toContain(key)
   expect(existsSync(join(cwd, 'made.txt'))).toBe(true)
+
+  // It writes into its home until it has ended.
+  for (let tries = 0; tries < 3; tries++) {
+    tui.type(keys.ctrlC)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+  }
+  await tui.ended
   await gateway.close()
 })
