@@ -60,7 +60,7 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
     changes: {
       files: '`~/.claude/settings.json`',
-      keys: '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`; where the gateway has other ids than the client sends, also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`; if the gateway gives no verdicts for auto mode, `permissions.defaultMode`',
+      keys: '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`; where the gateway has other ids than the client sends, also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`; if the gateway gives no verdicts for auto mode, `permissions.defaultMode` and `permissions.disableAutoMode`',
     },
     flags: claudeFlags,
     load: async () => (await import('./claude/claude.ts')).claude,

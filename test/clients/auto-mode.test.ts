@@ -67,6 +67,7 @@ test.each([
   const answers = isAuto ? undefined : setInterval(() => tui.type('1'), 1_000)
   await tui.shows(words('Made it')).finally(() => clearInterval(answers))
   expect(tui.screen()).not.toMatch(words("can't check actions"))
+  if (!isAuto) expect(tui.screen()).not.toMatch(words('Make auto mode your default'))
   expect(tui.screen()).not.toContain(key)
   expect(existsSync(join(cwd, 'made.txt'))).toBe(true)
 

@@ -25,6 +25,7 @@ async function setUp(home: Home, { port }: Forged, command = 'claude') {
   return said
 }
 
+const asking = { defaultMode: 'default', disableAutoMode: 'disable' }
 const settingsOf = (home: Home) => JSON.parse(home.text(settingsFile))
 const requests = ({ seen }: Forged) => seen.map(({ method }) => method)
 
@@ -46,7 +47,7 @@ describe("Claude Code's auto mode", () => {
     const said = await setUp(home, front)
 
     expect(requests(front)).toEqual(asked)
-    expect(settingsOf(home).permissions).toEqual({ defaultMode: 'default' })
+    expect(settingsOf(home).permissions).toEqual(asking)
     expect(said.text.match(/defaultMode becomes/g)).toHaveLength(1)
 
     const written = home.text(settingsFile)
@@ -94,6 +95,6 @@ describe("Claude Code's auto mode", () => {
     ]
     await setUp(home, front)
     expect(front.seen[1]?.body).not.toContain('safeguards')
-    expect(settingsOf(home).permissions).toEqual({ defaultMode: 'default' })
+    expect(settingsOf(home).permissions).toEqual(asking)
   })
 })

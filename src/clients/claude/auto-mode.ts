@@ -14,8 +14,17 @@ import { type ClaudeSettings, readSettings } from './settings.ts'
  */
 export const modePath = ['permissions', 'defaultMode'] as const
 
-/** Starts in the mode that asks. All versions that were run accept it. */
-export const askingMode = 'default'
+const switchPath = ['permissions', 'disableAutoMode'] as const
+
+/**
+ * Start in the mode that asks, and stay in it. With the mode alone, 2.1.330 and 2.1.331 offer at their
+ * start to make auto mode the default, with Yes first. Both versions accept the two settings
+ * (2026-11-24).
+ */
+export const askingModeChanges: readonly KeyChange[] = [
+  { path: modePath, value: 'default' },
+  { path: switchPath, value: 'disable' },
+]
 
 /** The first version that sends `safeguards`, according to docs.litellm.ai/docs/claude_code_auto_mode (2026-10-14). */
 const firstAutoMode = '2.1.278'
@@ -41,8 +50,6 @@ export function safeguardsOf(version: string, withoutBetas: boolean): Carried['s
   return withoutBetas ? 'withheld' : safeguards
 }
 
-export const askingModeChange: KeyChange = { path: modePath, value: askingMode }
-
 /**
  * Whether the user or an administrator has chosen a mode, or has switched auto mode off. A project's
  * settings count in its folder only, and are left out unless `roles` names them.
@@ -55,7 +62,7 @@ export function isModeChosen(
     .filter(({ role }) => roles.includes(role))
     .map((file) => readSettings(file).root)
     .some((root) => {
-      const places = [modePath, ['permissions', 'disableAutoMode'], ['disableAutoMode']]
+      const places = [modePath, switchPath, ['disableAutoMode']]
       return places.some((path) => valueIn(root, path) !== undefined)
     })
 }
@@ -68,7 +75,7 @@ export function* autoMode(texts: FileTexts, settings: ClaudeSettings): Obstacles
       code: 'claude-auto-mode',
       message:
         'the gateway does not answer the safety check of auto mode, which the settings choose',
-      cure: `Set permissions.defaultMode to "${askingMode}", or have the gateway pass \`safeguards\` through.`,
+      cure: `Set permissions.defaultMode to "default", or have the gateway pass \`safeguards\` through.`,
       weight: 'may-block',
     })
     return
@@ -76,10 +83,10 @@ export function* autoMode(texts: FileTexts, settings: ClaudeSettings): Obstacles
 
   yield {
     code: 'claude-auto-mode',
-    message: `the gateway does not answer the safety check of Claude Code's auto mode: permissions.defaultMode becomes "${askingMode}"`,
+    message: `the gateway does not answer the safety check of Claude Code's auto mode: permissions.defaultMode becomes "default", and auto mode is off`,
     place: settings.path,
     cure: 'Have the gateway pass `safeguards` through.',
-    repair: { role: 'settings', changes: [askingModeChange] },
+    repair: { role: 'settings', changes: askingModeChanges },
     isReported: true,
     weight: 'may-block',
   }

@@ -2,7 +2,7 @@ import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
 import { type Choice, type Slot, slots, usualSlot } from '../client.ts'
 import { isAsBefore, wishesOf } from '../models.ts'
 import { rootOf, valueIn } from '../texts.ts'
-import { askingMode, askingModeChange, modePath } from './auto-mode.ts'
+import { askingModeChanges } from './auto-mode.ts'
 import { customHeaders } from './headers.ts'
 import {
   type ClaudeSettings,
@@ -45,9 +45,10 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
  * before the setup is restored.
  */
 function permissionMode(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
-  if (valueIn(now.root, modePath) !== askingMode) return []
-  if (choice.answersSafeguards === false) return [askingModeChange]
-  return choice.answersSafeguards ? restoredAt(now, choice, isSetUpByUs, modePath) : []
+  const present = askingModeChanges.filter(({ path, value }) => valueIn(now.root, path) === value)
+  if (choice.answersSafeguards === false) return present
+  if (choice.answersSafeguards === undefined) return []
+  return present.flatMap(({ path }) => restoredAt(now, choice, isSetUpByUs, path))
 }
 
 /** Each alone: what stands in both goes out twice. */

@@ -4,7 +4,7 @@ import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../cli
 import { expectUnsaid, ownFlag } from '../flags.ts'
 import { editKeys } from '../repairs.ts'
 import { fileOf, overlaid } from '../texts.ts'
-import { askingModeChange, isModeChosen } from './auto-mode.ts'
+import { askingModeChanges, isModeChosen } from './auto-mode.ts'
 import { isElsewhere, ourKeys } from './choice.ts'
 import { deciding } from './deciding.ts'
 import { customHeaders } from './headers.ts'
@@ -49,7 +49,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   const overlay: Readonly<Record<string, ConfigValue>> = overlaid({}, [
     ...changes.filter(({ path }) => !isInVariable(String(path.at(-1)))),
     ...empty.map((name) => ({ path: ['env', name], value: '' })),
-    ...(needsMode ? [askingModeChange] : []),
+    ...(needsMode ? askingModeChanges : []),
     // What it prints goes out as Bearer too.
     {
       path: ['apiKeyHelper'],

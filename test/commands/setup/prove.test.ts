@@ -82,7 +82,6 @@ test.each([
   ['is missing', 404, { detail: 'Not Found' }, elsewhereToo],
   ['is broken', 500, { error: { message: 'oops' } }, lists],
   ['is empty', 200, { object: 'list', data: [] }, lists],
-  ['wants another key', 401, { error: { message: 'no', type: 'authentication_error' } }, twice],
   ['takes no more requests', 429, { error: { message: 'slowly' } }, lists],
   ['is something else', 200, { hello: 'world' }, elsewhereToo],
 ])('a list that %s stops neither Claude nor a named model', async (_, status, body, gets) => {
@@ -97,6 +96,13 @@ test.each([
     expect(notices.map(({ code }) => code)).toContain('catalog-unavailable')
     expect(asked(server)).toEqual([...gets, `POST ${route}`])
   }
+})
+
+test('a list that rejects the key ends the run: the key is not sent a third time', async () => {
+  const body = { error: { message: 'no', type: 'authentication_error' } }
+  const server = await withCatalog(401, body)
+  expect((await failure(proofOf('claude', accessTo(server)))).code).toBe('key-rejected')
+  expect(asked(server)).toEqual(twice)
 })
 
 test('nor does one that is slow: a part of the time is its own', async () => {
