@@ -200,7 +200,11 @@ describe('the real program', () => {
   const aStub = async (): Promise<{ home: Home; env: Record<string, string> }> => {
     const client = { id: 'opencode' }
     const { home, env } = await aProject(client, { 'shop/.opencode/plugin/x.ts': '' })
-    home.put('bin/opencode', '#!/bin/sh\nif [ "$1" = --version ]; then echo 9.9.9; else echo it is started; fi\n', 0o755)
+    home.put(
+      'bin/opencode',
+      '#!/bin/sh\nif [ "$1" = --version ]; then echo 9.9.9; else echo it is started; fi\n',
+      0o755,
+    )
     return { home, env: { ...env, PATH: `${home.at('bin')}:${process.env['PATH']}` } }
   }
 
