@@ -280,10 +280,10 @@ function printDocument(
     command: 'rollback',
     ...rest,
     undoes: found.runs.at(-1)?.id,
-    files: found.files.map(({ path, action }) => ({
+    files: found.files.map(({ path, action, kept }) => ({
       path,
       action,
-      kept: found.kept.filter(({ file }) => file === path).map((one) => plainPath(one.path)),
+      kept: kept.map(plainPath),
       changes: outcome.dryRun && changesIn(found, path),
     })),
     warnings: session.notices,

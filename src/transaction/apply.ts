@@ -99,8 +99,9 @@ export function applyPlan(world: World, given: Plan, options: ApplyOptions = {})
       return asApplied(plan, undefined, lastStep?.(paths))
     }
 
-    const document = composeDocument(world, paths, plan, [...changes, ...unchanged], restoring)
-    switchAll(world, paths, document, [...changes, ...unchanged])
+    const all = inOrderOf(plan, [...changes, ...unchanged])
+    const document = composeDocument(world, paths, plan, all, restoring)
+    switchAll(world, paths, document, all)
 
     readBack?.()
     prune(world, paths)
@@ -448,10 +449,7 @@ function composeDocument(
   restoring: Restoring | undefined,
 ): RunDocument {
   const now = world.clock.now()
-  // In the order of the plan: it says which file a secret must reach first.
-  const files = changes
-    .map((change) => recordedFile(change, plan, restoring))
-    .toSorted((one, other) => indexIn(plan, one) - indexIn(plan, other))
+  const files = changes.map((change) => recordedFile(change, plan, restoring))
   const folders = changes.flatMap(({ target }) => target.missingFolders)
   const written = files.filter(isWritten)
 
@@ -480,8 +478,10 @@ function composeDocument(
   }
 }
 
-function indexIn({ edits }: Plan, { path }: RecordedFile): number {
-  return edits.findIndex((edit) => edit.path === path)
+/** The order of a plan says which file a secret must reach first. */
+function inOrderOf({ edits }: Plan, changes: readonly Change[]): readonly Change[] {
+  const indexOf = ({ edit }: Change) => edits.findIndex(({ path }) => path === edit.path)
+  return changes.toSorted((one, other) => indexOf(one) - indexOf(other))
 }
 
 function recordedFile(

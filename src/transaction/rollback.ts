@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { compact } from '../compact.ts'
-import { actionOf, type Bytes, type FileEdit, type Plan } from '../edits/plan.ts'
+import { actionOf, type Bytes, type FileEdit, type KeyPath, type Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan, type Restoring } from './apply.ts'
 import { isInside, shownPath, toldAt } from './files.ts'
@@ -71,8 +71,13 @@ export interface RollbackPlan {
   /** Clients of which a table was removed together with what others wrote into it. */
   readonly removedTables: readonly string[]
   readonly plan: Plan
-  readonly files: readonly FileOutcome[]
+  readonly files: readonly FileBack[]
   readonly restoring: Restoring
+}
+
+interface FileBack extends FileOutcome {
+  /** Our settings that stay. A whole file has the empty path. */
+  readonly kept: readonly KeyPath[]
 }
 
 /**
@@ -121,9 +126,7 @@ function findPlan(
   if (original) return undoAll(stack, contents, undo)
   if (run === undefined) return undoLatest(stack, contents, undo)
 
-  const named = namedRun(stack, run, undo.clients)
-  const clients = undo.clients ?? named.files.map(({ client }) => client)
-  return undoTo(stack, named.id, contents, { ...undo, clients })
+  return undoTo(stack, namedRun(stack, run, undo.clients).id, contents, undo)
 }
 
 function namedRun(stack: Stack, id: string, clients?: readonly string[]): RunRecord {
@@ -253,6 +256,7 @@ function asRollback(
       path: edit.path,
       client: edit.client,
       action: actionOf(edit),
+      kept: kept.filter(({ file }) => file === edit.path).map((setting) => setting.path),
     })),
     restoring: {
       kind: newest?.kind === 'undo' ? 'redo' : 'undo',

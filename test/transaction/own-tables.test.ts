@@ -22,43 +22,6 @@ function aHomeWhere(change: (text: string) => string, before = config): Home {
 const withTheirs = (text: string) =>
   text.replace('[model_providers.gateway]\n', '$&wire_api = "chat"\n')
 
-describe('a rollback that drops the tables of a client', () => {
-  test('takes what others wrote into them with it', () => {
-    const home = aHomeWhere(withTheirs)
-    expect(home.text(path)).toContain('wire_api')
-    rollBack(home, dropped)
-    expect(home.text(path)).toBe(config)
-  })
-
-  test('leaves what others wrote beside them', () => {
-    const home = aHomeWhere((text) => `${withTheirs(text)}\n[tui]\nbell = true\n`)
-    rollBack(home, dropped)
-    expect(home.text(path)).toMatch(/^model = "gpt-5\.5"\n+\[tui\]\nbell = true\n$/)
-  })
-
-  test('leaves one whose address others have changed', () => {
-    const home = aHomeWhere((text) => withTheirs(text.replace('gateway.example', 'theirs.example')))
-    const { files } = rollBack(home, dropped)
-    expect(home.text(path)).toContain('theirs.example')
-    expect(home.text(path)).toContain('wire_api = "chat"')
-    expect(files[0]?.kept).toContainEqual(['model_providers', 'gateway', 'base_url'])
-  })
-
-  test('leaves one that stood there before the setup', () => {
-    const theirs = `${config}\n[model_providers.gateway]\nname = "Theirs"\n`
-    const home = aHomeWhere(withTheirs, theirs)
-    rollBack(home, dropped)
-    expect(home.text(path)).toContain('name = "Theirs"')
-    expect(home.text(path)).toContain('wire_api = "chat"')
-  })
-
-  test('leaves those of another client', () => {
-    const home = aHomeWhere(withTheirs)
-    rollBack(home, { dropsTablesOf: ['claude'] })
-    expect(home.text(path)).toContain('wire_api = "chat"')
-  })
-})
-
 describe('what a person has changed and means', () => {
   test('is recorded as a run that writes nothing, and a rollback leads back to before the first', () => {
     const home = aHomeWhere((text) => text.replace('gpt-5.6-sol', 'gpt-5.4'))

@@ -47,59 +47,6 @@ function append(home: Home, name: string, text: string): void {
   home.put(name, home.text(name) + text)
 }
 
-describe('where runs in between are not recorded any more', () => {
-  test('what they left in our keys counts as ours, what others wrote stays', () => {
-    const home = aHome({ [config]: 'model = "0"\nother = 1\n' })
-    setModel(home, 'first')
-    const gone = setModel(home, 'second')
-    append(home, config, '# theirs\n')
-    setModel(home, 'third')
-    forgetRecord(home, gone)
-    expect(rollBack(home, toOriginal).files[0]?.kept).toEqual([])
-    expect(home.text(config)).toBe('model = "0"\nother = 1\n# theirs\n')
-  })
-
-  test('a key that only they wrote is given up with them, where an older run knows it', () => {
-    const home = aHome({ [config]: 'model = "0"\n' })
-    setKeys(home, config, [
-      { path: ['model'], value: 'first' },
-      { path: ['review_model'], value: 'a' },
-    ])
-    const gone = setKeys(home, config, [{ path: ['review_model'], value: 'b' }])
-    setModel(home, 'third')
-    forgetRecord(home, gone)
-    rollBack(home, toOriginal)
-    expect(home.text(config)).toBe('model = "0"\n')
-  })
-
-  test('a whole file of theirs counts as ours; a login that was made there does not', () => {
-    for (const isLogin of [false, true]) {
-      const home = aHome(codexPair)
-      setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-      const gone = setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-      if (isLogin) home.put(auth, newerLogin)
-      setUp(home, [authEdit(sourceIn(home), 'sk-third')])
-      forgetRecord(home, gone)
-      const { files } = rollBack(home, toOriginal)
-      expect(home.text(auth)).toBe(isLogin ? newerLogin : oldLogin)
-      expect(files[0]?.note?.includes('not an older one')).toBe(isLogin ? true : undefined)
-    }
-  })
-
-  test('of another client alone, nothing is taken for ours', () => {
-    const home = aHome({ ...codexPair, [settings]: '{}\n' })
-    setModel(home, 'first')
-    setUp(home, [settingsEdit(sourceIn(home))])
-    const drifted = home.text(config).replace('first', 'theirs')
-    home.put(config, drifted)
-    const { id } = setKeys(home, config, [{ path: ['review_model'], value: 'b' }])
-    const { files } = rollBack(home, { run: id })
-    expect(files[0]?.kept).toEqual([])
-    expect(home.text(config)).toBe(drifted)
-    expect(planRollback(worldIn(home), { clients: ['codex'] })?.files[0]?.kept).toEqual([['model']])
-  })
-})
-
 describe('a whole file of ours', () => {
   test.each([
     ['an earlier run', ['sk-second']],
@@ -247,85 +194,6 @@ describe('a run that changed a mode alone', () => {
     const home = aHome({ [settings]: '{}\n' })
     setUp(home, [settingsEdit(sourceIn(home))])
     expect(planRollback(worldIn(home))?.plan.edits[0]).not.toHaveProperty('mode')
-  })
-})
-
-describe('tables of ours that others have put something into', () => {
-  const table = ['model_providers', 'gateway']
-
-  function shared(home: Home) {
-    const run = setUp(home, [configEdit(sourceIn(home))])
-    append(home, config, 'theirs = 1\n')
-    return run
-  }
-
-  test('keep nothing of ours', () => {
-    const home = aHome(codexPair)
-    shared(home)
-    expect(rollBack(home).files[0]?.kept).toEqual([])
-    expect(home.text(config)).not.toContain('requires_openai_auth')
-  })
-
-  test('keep what is neither address nor key where the client asks for it', () => {
-    const home = aHome(codexPair)
-    shared(home)
-    const { files } = rollBack(home, { keepsTablesOf: ['codex'] })
-    expect(files[0]?.kept).toEqual([
-      [...table, 'name'],
-      [...table, 'requires_openai_auth'],
-    ])
-    expect(home.text(config)).toContain('theirs = 1')
-    expect(home.text(config)).toContain('requires_openai_auth')
-    expect(home.text(config)).toContain('model = "gpt-5.5"')
-    expect(home.text(config)).not.toContain('base_url')
-  })
-
-  test('keep nothing of another client, nor where all of it is ours', () => {
-    const home = aHome(codexPair)
-    shared(home)
-    const other = planRollback(worldIn(home), { keepsTablesOf: ['claude'] })
-    expect(other?.files[0]?.kept).toEqual([])
-
-    const alone = aHome({ [config]: 'model = "gpt-5.5"\n# mine\n' })
-    setUp(alone, [configEdit(sourceIn(alone))])
-    append(alone, config, '\n[tui]\nx = 1\n')
-    expect(rollBack(alone, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([])
-    expect(alone.text(config)).not.toContain('gateway')
-  })
-
-  test('keep nothing beside them in a file that is ours', () => {
-    const home = aHome()
-    shared(home)
-    expect(rollBack(home, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([
-      [...table, 'name'],
-      [...table, 'requires_openai_auth'],
-    ])
-    expect(home.text(config)).not.toContain('model =')
-  })
-
-  test('are told from the tables of the user’s beside them', () => {
-    const home = aHome({ [config]: '[model_providers.mine]\nname = "Mine"\n' })
-    shared(home)
-    expect(rollBack(home, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([
-      [...table, 'name'],
-      [...table, 'requires_openai_auth'],
-    ])
-  })
-
-  test('keep nothing where the file goes with all that is in it', () => {
-    const home = aHome()
-    setUp(home, [configEdit(sourceIn(home))])
-    append(home, config, '\n')
-    rollBack(home, { keepsTablesOf: ['codex'] })
-    expect(home.snapshot()).toEqual({})
-  })
-
-  test('keep nothing that a table of the user’s held before us', () => {
-    const home = aHome({ [config]: '[model_providers.gateway]\nmine = 1\n' })
-    shared(home)
-    expect(rollBack(home, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([])
-    expect(home.text(config)).not.toContain('requires_openai_auth')
-    expect(home.text(config)).toContain('mine = 1')
   })
 })
 
@@ -515,24 +383,6 @@ describe('a key that was changed between two runs', () => {
 })
 
 describe('the order of a way back', () => {
-  test('is that of the run that wrote most of the pair, reversed', () => {
-    const home = aHome(codexPair)
-    const first = setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
-    setUp(home, aPairPlan(sourceIn(home)).edits)
-    const { applied } = rollBack(home, { run: first.id })
-    const names = applied.run?.files.map(({ path }) => basename(path))
-    expect(names).toEqual(['config.toml', 'auth.json'])
-  })
-
-  test('passes the newer runs of its files, and no others', () => {
-    const home = aHome({ ...codexPair, [settings]: '{}\n' })
-    const first = setModel(home, 'first')
-    setUp(home, [settingsEdit(sourceIn(home))])
-    const third = setUp(home, [...providerEdits(sourceIn(home)), configEdit(sourceIn(home))])
-    const { undoes, passes } = planRollback(worldIn(home), { run: first.id })!
-    expect([undoes.id, passes.map(({ id }) => id)]).toEqual([first.id, [third.id]])
-  })
-
   test('takes every file’s own newest run, in one run after another', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     const before = home.snapshot()
@@ -635,7 +485,6 @@ describe('which runs are asked for', () => {
     setUp(home, [authEdit(sourceIn(home))])
     home.put(auth, newerLogin)
     rmSync(home.at('.local/share'), { recursive: true, force: true })
-    expect(planRollback(worldIn(home))?.files[0]?.note).toContain('by a login or by hand')
   })
 
   test('what was deleted, and nothing else, is noted once older runs have nothing to give', () => {
@@ -683,16 +532,6 @@ describe('earlier versions of a file', () => {
     rmSync(deleted.at(config))
     setUp(deleted, [configEdit(sourceIn(deleted))])
     expect(textsOf(deleted, config)).toEqual([null, null])
-  })
-
-  test('hold a login that was made where runs are not recorded any more', () => {
-    const home = aHome(codexPair)
-    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-    const gone = setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-    home.put(auth, newerLogin)
-    setUp(home, [authEdit(sourceIn(home), 'sk-third')])
-    forgetRecord(home, gone)
-    expect(textsOf(home, auth)).toEqual([newerLogin, newerLogin])
   })
 
   test('of a file beside one that points at a gateway are not told', () => {

@@ -38,7 +38,7 @@ export function undoLatest(
 }
 
 /**
- * `repoint rollback --run ID`: undoes that run and every newer one of these clients, newest first.
+ * `repoint rollback --run ID`: undoes that run and every newer one of the same files, newest first.
  *
  * Promise: the files are the same as after single undos, but it is one plan and one run.
  */
@@ -51,7 +51,18 @@ export function undoTo(
   const active = activeRuns(stack, options.clients)
   const index = active.findIndex(({ id }) => id === runId)
   if (index < 0) return undefined
-  return undoRuns(active.slice(index).toReversed(), contents, options)
+
+  // A second installation of a client has other files.
+  const paths = new Set<string>()
+  const runs: RunRecord[] = []
+  for (const run of active.slice(index)) {
+    const isShared = ({ client }: RecordedFile) =>
+      run.files.some((file) => file.client === client && paths.has(file.path))
+    const files = run.id === runId ? run.files : run.files.filter(isShared)
+    for (const { path } of files) paths.add(path)
+    if (files.length > 0) runs.push({ ...run, files })
+  }
+  return undoRuns(runs.toReversed(), contents, options)
 }
 
 /**
