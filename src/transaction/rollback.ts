@@ -27,6 +27,7 @@ import {
   undoLatest,
   undoTo,
 } from './undo/stack.ts'
+import { isConnection } from './undo/undo-file.ts'
 import {
   type Contents,
   isRedirected,
@@ -317,6 +318,9 @@ export function* earlierVersions(world: World, path: string): Generator<Bytes | 
     if (damaged.length > 0) return
     const copies = new Copies((sha256) => readBlob(world, sha256))
     let contents = contentsNow(world, copies)
+    const isPointing = (file: RecordedFile) =>
+      file.path === path && file.settings.some(isConnection)
+    if (!runs.some(({ files }) => files.some(isPointing))) return
 
     for (const { id, files } of activeRuns(runs.toReversed()).toReversed()) {
       const own = files.filter((file) => file.path === path)

@@ -59,7 +59,7 @@ describe('a whole file of ours', () => {
     home.put(auth, first)
     const { files } = rollBack(home, toOriginal)
     expect(home.text(auth)).toBe(oldLogin)
-    expect([files[0]?.kept, files[0]?.note]).toEqual([[], undefined])
+    expect(files[0]?.kept).toEqual([])
   })
 
   test('that was led back by hand to before us: nothing is said of it, and the address goes', () => {
@@ -95,15 +95,6 @@ describe('a whole file of ours', () => {
       home.put(auth, 'broken since')
       expect(planRollback(worldIn(home), toOriginal)?.files[0]?.kept).toEqual([['OPENAI_API_KEY']])
     }
-  })
-
-  test('that was broken between two runs is not taken for ours', () => {
-    const home = aHome(codexPair)
-    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-    home.put(auth, 'broken between')
-    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-    const { files } = rollBack(home, toOriginal)
-    expect([files[0]?.action, files[0]?.kept]).toEqual(['unchanged', [['OPENAI_API_KEY']]])
   })
 
   test('that a run removed comes back, also where only the form of a newer one was changed', () => {
@@ -182,19 +173,6 @@ describe('a run that changed a mode alone', () => {
     }
   })
 
-  test('is not looked for where two runs have led to the same contents', () => {
-    const home = aHome({ [config]: 'model = "a"\n' })
-    setModel(home, 'b')
-    setModel(home, 'a')
-    const { plan, files } = planRollback(worldIn(home), toOriginal)!
-    expect([plan.edits[0]?.mode, files[0]?.action]).toEqual([undefined, 'unchanged'])
-  })
-
-  test('beside contents that go back names no mode of its own', () => {
-    const home = aHome({ [settings]: '{}\n' })
-    setUp(home, [settingsEdit(sourceIn(home))])
-    expect(planRollback(worldIn(home))?.plan.edits[0]).not.toHaveProperty('mode')
-  })
 })
 
 describe('a file that is gone', () => {
@@ -215,43 +193,6 @@ describe('a file that is gone', () => {
     expect(home.text(opencodeAuth).includes('sk-canary')).toBe(!goes)
   })
 
-  test('keeps the key where one of its two addresses was there before', () => {
-    const home = aHome({ ...codexPair, [config]: 'model_provider = "mine"\n' })
-    setUp(home, aPairPlan(sourceIn(home)).edits)
-    rmSync(home.at(config))
-    rollBack(home, { isAbandoned: () => true })
-    expect(home.text(auth)).toContain('sk-canary')
-  })
-
-  test('and held our key lets the address go, unless an older one would come in its place', () => {
-    const older = 'model_provider = "mine"\n'
-    for (const before of [codexPair[config], older]) {
-      const home = aHome({ [auth]: oldLogin, [config]: before })
-      setUp(home, aPairPlan(sourceIn(home)).edits)
-      const ours = home.text(config)
-      rmSync(home.at(auth))
-      const { files } = rollBack(home)
-      expect(home.text(config)).toBe(before === older ? ours : before)
-      expect(files[0]?.note?.includes('an older address would come back')).toBe(
-        before === older ? true : undefined,
-      )
-    }
-  })
-
-  test('is told by name, and the other keys of its client are not said to be kept', () => {
-    const home = aHome({ [settings]: '{}\n' })
-    setUp(home, [settingsEdit(sourceIn(home))])
-    rmSync(home.at(settings))
-    expect(planRollback(worldIn(home))?.files).toEqual([
-      {
-        path: home.at(settings),
-        client: 'claude',
-        action: 'unchanged',
-        kept: [],
-        note: 'The file was deleted since, and stays so. `--force` puts the old contents back.',
-      },
-    ])
-  })
 })
 
 describe('a file that cannot be undone key by key', () => {
@@ -262,7 +203,7 @@ describe('a file that cannot be undone key by key', () => {
     expect(() => planRollback(worldIn(home))).toThrow(
       expect.objectContaining({
         code: 'config-invalid',
-        hint: 'Correct the file by hand, or put back the old contents: repoint rollback --force',
+        hint: expect.stringContaining('repoint rollback --force'),
         cause: expect.any(UserError),
       }),
     )
@@ -428,7 +369,7 @@ describe('which runs are asked for', () => {
     const other = setModel(home, 'b', 'b.toml')
     const isHere = ({ path }: { path: string }) => path.endsWith('a.toml')
     expect(planRollback(worldIn(home), { isHere })?.plan.edits[0]?.path).toBe(home.at('a.toml'))
-    expect(planRollback(worldIn(home), { isHere, run: other.id })?.undoes.id).toBe(other.id)
+    expect(planRollback(worldIn(home), { isHere, run: other.id })?.runs.at(-1)?.id).toBe(other.id)
     expect(planRollback(worldIn(home), { isHere: () => false })).toBeUndefined()
   })
 
@@ -471,7 +412,7 @@ describe('which runs are asked for', () => {
     const old = setModel(home, 'first')
     const { id } = setModel(home, 'second')
     damageRecord(home, old)
-    expect(planRollback(worldIn(home))?.undoes.id).toBe(id)
+    expect(planRollback(worldIn(home))?.runs.at(-1)?.id).toBe(id)
     const place = `~/.local/state/repoint/run-${old.id}.json`
     expect(() => planRollback(worldIn(home), toOriginal)).toThrow(place)
     expect(() => planRollback(worldIn(home), { ...toOriginal, force: true })).toThrow(place)
@@ -487,14 +428,6 @@ describe('which runs are asked for', () => {
     rmSync(home.at('.local/share'), { recursive: true, force: true })
   })
 
-  test('what was deleted, and nothing else, is noted once older runs have nothing to give', () => {
-    const home = aHome({ 'a.toml': '', 'b.toml': '' })
-    setModel(home, 'a', 'a.toml')
-    setModel(home, 'b', 'b.toml')
-    for (const name of ['a.toml', 'b.toml']) rmSync(home.at(name))
-    const { files } = planRollback(worldIn(home))!
-    expect(files.map(({ path }) => basename(path))).toEqual(['b.toml'])
-  })
 })
 
 describe('earlier versions of a file', () => {
@@ -592,16 +525,5 @@ describe('earlier versions of a file', () => {
     expect(() => textsOf(home, settings, faulty)).toThrow('ours')
     damageRecord(home, first)
     expect(textsOf(home, settings)).toEqual([])
-  })
-})
-
-describe('the address goes first on the way back', () => {
-  test.each([0, 1])('also where key and address came by runs of their own', (first) => {
-    const home = aHome(codexPair)
-    const edits = aPairPlan(sourceIn(home)).edits
-    const { id } = setUp(home, [edits[first]!])
-    setUp(home, [edits[1 - first]!])
-    const plan = planRollback(worldIn(home), { run: id })
-    expect(plan?.files.map(({ path }) => basename(path))).toEqual(['config.toml', 'auth.json'])
   })
 })

@@ -100,14 +100,6 @@ describe('address and key of one client go back together', () => {
     expect(home.text('.codex/config.toml')).toBe(config)
   })
 
-  test('codex: beside a login, what still points at the gateway is named to be taken out', () => {
-    const home = aHome(codexPair)
-    setUpCodex(home)
-    home.put('.codex/auth.json', newerLogin)
-    replace(home, '.codex/config.toml', 'gateway.example', 'theirs.example')
-    replace(home, '.codex/config.toml', 'model_provider = "gateway"\n', '')
-  })
-
   test('codex: another key in the place of ours keeps the address', () => {
     const home = aHome(codexPair)
     setUpCodex(home)
@@ -125,18 +117,6 @@ describe('address and key of one client go back together', () => {
     expect(files[0]?.kept).toEqual([['model']])
     expect(home.text('.codex/config.toml')).toBe('model = "theirs"\n')
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
-  })
-
-  test('opencode: a config that was renamed away does not bring the old key back', () => {
-    const auth = '.local/share/opencode/auth.json'
-    const home = aHome({ [auth]: '{"gateway": {"type": "api", "key": "sk-old"}}' })
-    setUp(home, providerEdits(sourceIn(home)))
-    const folder = home.at('.config/opencode')
-    renameSync(`${folder}/opencode.json`, `${folder}/config.json`)
-    const { files } = rollBack(home)
-    expect(home.text(auth)).not.toContain('sk-old')
-    expect(home.text('.config/opencode/config.json')).toContain('gateway.example')
-    expect(files[0]).toMatchObject({ action: 'unchanged', kept: [] })
   })
 
   test('one client that is held does not hold another of the same run', () => {

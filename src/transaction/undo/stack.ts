@@ -1,6 +1,8 @@
 /** Undo as a stack of runs: which runs `repoint rollback` undoes. Pure functions over values. */
-import type { RecordedFile, RunPart, RunRecord, Runs } from '../record.ts'
-import { isSameVersion } from './undo-file.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { KeptSetting, RecordedFile, RunPart, RunRecord, Runs } from '../record.ts'
+import type { Copies } from './copies.ts'
+import { isSameContent, isSameVersion } from './undo-file.ts'
 import { type Contents, type UndoOptions, type UndoPlan, undoRun } from './undo-run.ts'
 
 /** The recorded runs, oldest first. The last one is the top of the stack. */
@@ -155,11 +157,32 @@ function undoRuns(runs: Runs, contents: Contents, options: UndoOptions): StackPl
   const plan: UndoPlan = {
     undoes: plans.flatMap(({ undoes }) => undoes),
     files: [...files.values()],
-    kept: plans.flatMap(({ kept }) => kept),
+    kept: [],
     removedTables: plans.flatMap(({ removedTables }) => removedTables),
     contents: plans.at(-1)?.contents ?? contents,
   }
-  return runs.length > 0 ? { ...plan, runs } : undefined
+  const kept = stillKept(plans, plan, options.copies)
+  return runs.length > 0 ? { ...plan, kept, runs } : undefined
+}
+
+/** What one undo had to keep, an older one may have restored. */
+function stillKept(
+  plans: readonly UndoPlan[],
+  { files, contents }: UndoPlan,
+  copies: Copies,
+): readonly KeptSetting[] {
+  const byName = new Map<string, KeptSetting>()
+  for (const one of plans.flatMap(({ kept }) => kept))
+    byName.set(JSON.stringify([one.file, one.path]), one)
+
+  return [...byName.values()].filter(({ file: path, path: setting }) => {
+    const file = files.find((one) => one.path === path)
+    const [first, last] = [file?.before ?? null, contents.get(path)]
+    if (file === undefined || isSameContent(first, last)) return false
+    if (setting.length === 0 || file.scope === 'whole') return true
+    const [then, now] = [first, last].map((one) => copies.documentOf(file, one)?.get(setting))
+    return !isDeepStrictEqual(then, now)
+  })
 }
 
 /** A file with the settings of a newer and an older run. */
@@ -189,13 +212,36 @@ function hasEffect({ files, kept, contents: after }: UndoPlan, before: Contents)
 
 /**
  * The changes that are not undone, oldest first. A change that was undone for some of its clients has
- * only the files of the others.
+ * only the files of the others. A change that was redone counts as made by the redo, so that the next
+ * rollback undoes it.
  *
  * Promise: every change is in this list, or a recorded undo undid it and no redo followed.
  */
 export function activeRuns(stack: Stack, clients?: readonly string[]): Stack {
   const undone = undoneParts(stack)
+  const redone = redoneParts(stack)
+  const madeAt = ({ id, files }: RunRecord) =>
+    files
+      .map(({ client }) => redone.get(nameOf({ run: id, client })) ?? id)
+      .reduce((latest, one) => (one > latest ? one : latest))
+
   return changesOf(stack, clients, ({ id }, client) => !undone.has(nameOf({ run: id, client })))
+    .map((run) => ({ run, at: madeAt(run) }))
+    .toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+    .map(({ run }) => run)
+}
+
+/** For each part of a change that was redone, the newest redo of it. */
+function redoneParts(stack: Stack): ReadonlyMap<string, string> {
+  const byId = new Map(stack.map((run) => [run.id, run]))
+  const redone = new Map<string, string>()
+  for (const { id, kind, undoes = [] } of stack) {
+    if (kind !== 'redo') continue
+    for (const { run, client } of undoes)
+      for (const part of byId.get(run)?.undoes ?? [])
+        if (part.client === client) redone.set(nameOf(part), id)
+  }
+  return redone
 }
 
 function changesOf(

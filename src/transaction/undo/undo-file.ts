@@ -4,6 +4,7 @@ import { formatOf } from '../../edits/format.ts'
 import type { Bytes, ConfigValue, KeyPath } from '../../edits/plan.ts'
 import { valuePathsAt } from '../../edits/undo.ts'
 import { includesPath, startsWith, uniquePaths } from '../../edits/values.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import type { FileVersion, KeptSetting, RecordedFile, RecordedSetting } from '../record.ts'
 import type { Copies } from './copies.ts'
 
@@ -62,7 +63,17 @@ export function undoFile(since: FileSince, options: UndoFileOptions = {}): Undon
   if (isSameContent(before, after)) return { after: now, kept: [] }
   if (now === null)
     return { after: null, kept: before ? [{ path: [], why: 'changed' as const }] : [] }
-  return file.scope === 'whole' ? undoWholeFile(since) : undoSettings(since, now, options)
+  if (file.scope === 'whole') return undoWholeFile(since)
+
+  const undone = resultOf(() => undoSettings(since, now, options))
+  if (!(undone instanceof UserError)) return undone
+  if (undone.code === 'backup-missing') throw undone
+  throw new UserError({
+    code: undone.code,
+    message: undone.message,
+    hint: 'Fix the file, or restore the old one: repoint rollback --force',
+    cause: undone,
+  })
 }
 
 function keepFile(since: FileSince): UndoneFile {

@@ -11,6 +11,7 @@ import type {
 import type { Copies } from './copies.ts'
 import {
   isConnection,
+  isSameContent,
   type Leaf,
   leavesOf,
   type UndoFileOptions,
@@ -130,7 +131,9 @@ function undoClient(
   if (force) return undo({ force })
   if (isRedirected(copies, files, contents)) return undo({ keepsAll: true })
 
-  const isOurModel = modelsOfGateway(copies, files, contents)
+  // Copies that are restored as they are need not be read: one may be gone.
+  const isChanged = files.some(({ path, after }) => !isSameContent(contents.get(path), after))
+  const isOurModel = isChanged ? modelsOfGateway(copies, files, contents) : () => false
   for (const attempt of attempts) {
     const undone = undo({ ...attempt, isOurModel })
     if (undone.keepsOurKey) break
