@@ -19,15 +19,15 @@ import { maxRuns, mergeOldest } from './undo/merge.ts'
  * A crash loses nothing. A merged run takes the place of its newest run by one rename. From then on
  * the records that it names in `replaces` do not count, so it does not matter whether they are deleted.
  */
-export function prune(world: World, paths: StatePaths): void {
+export function prune(world: World, paths: StatePaths, limit = maxRuns): void {
   attempt(() => {
-    if (recordNames(world, paths).length <= maxRuns) return
+    if (recordNames(world, paths).length <= limit) return
     const { runs, damaged } = readRuns(world, paths)
     if (damaged.length > 0) return
     removeReplaced(world, paths, runs)
 
     const copies = new Copies((sha256) => readBlob(world, sha256))
-    const merged = mergeOldest(copies, runs.toReversed())
+    const merged = mergeOldest(copies, runs.toReversed(), limit)
     for (const run of merged) if (!runs.includes(run)) writeMerged(world, paths, copies, run)
 
     const kept = new Set(merged.map(({ id }) => id))

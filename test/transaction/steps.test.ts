@@ -81,8 +81,7 @@ describe('a whole file of ours', () => {
     rmSync(home.at(auth))
     expect(planRollback(worldIn(home), toOriginal)?.files[0]).toMatchObject({
       action: 'unchanged',
-      kept: [],
-      note: expect.stringContaining('deleted'),
+      kept: [[]],
     })
   })
 
@@ -123,10 +122,7 @@ describe('a whole file of ours', () => {
     home.put(auth, newerLogin)
     const { files } = rollBack(home, toOriginal)
     expect(home.text(auth)).toBe(newerLogin)
-    expect([files[0]?.kept, files[0]?.note?.includes('by a login')]).toEqual([
-      [['OPENAI_API_KEY']],
-      true,
-    ])
+    expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
   })
 
   test('that is no document any more is left, and what was none before it comes back', () => {
@@ -175,26 +171,6 @@ describe('a run that changed a mode alone', () => {
 
 })
 
-describe('a file that is gone', () => {
-  const opencodeAuth = '.local/share/opencode/auth.json'
-  const opencode = '.config/opencode/opencode.json'
-  const own = '{"provider": {"gateway": {"options": {"baseURL": "https://mine.example"}}}}\n'
-
-  test.each<[string, Record<string, string>, boolean]>([
-    ['lets the key go where nothing names its address any more', {}, true],
-    ['keeps it where an address of before went with it', { [opencode]: own }, false],
-  ])('%s', (_, given, goes) => {
-    const home = aHome({ [opencodeAuth]: '{}\n', ...given })
-    setUp(home, providerEdits(sourceIn(home)))
-    rmSync(home.at(opencode))
-    const held = planRollback(worldIn(home))
-    expect(held?.files.map(({ action }) => action)).toEqual(['unchanged', 'unchanged'])
-    rollBack(home, { isAbandoned: () => true })
-    expect(home.text(opencodeAuth).includes('sk-canary')).toBe(!goes)
-  })
-
-})
-
 describe('a file that cannot be undone key by key', () => {
   test('since it is broken: the error says what force can do', () => {
     const home = aHome(codexPair)
@@ -223,19 +199,6 @@ describe('a way back over contents that nobody came between', () => {
 })
 
 describe('what there is to undo', () => {
-  test('is nothing where all of it was put back by hand, and said where a file is gone', () => {
-    const home = aHome({ ...codexPair, [settings]: '{}\n' })
-    setUp(home, [configEdit(sourceIn(home)), settingsEdit(sourceIn(home))])
-    home.put(config, codexPair[config])
-    home.put(settings, '{}\n')
-    expect(planRollback(worldIn(home))).toBeUndefined()
-    rmSync(home.at(settings))
-    expect(planRollback(worldIn(home))?.files.map(({ note }) => note === undefined)).toEqual([
-      false,
-      true,
-    ])
-  })
-
   test('is not told past a newer run whose record is damaged', () => {
     const home = aHome(codexPair)
     const first = setModel(home, 'first')

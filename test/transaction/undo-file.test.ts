@@ -377,7 +377,7 @@ describe('which run is undone', () => {
     rollBack(home, { clients: ['codex'] })
     expect(home.text('.claude/settings.json')).toContain('gateway.example')
     const { plan } = rollBack(home, { run: run.id })
-    expect(plan.edits.map(({ before, after }) => before === after)).toEqual([false, false, false])
+    expect(plan.edits.map(({ client }) => client)).toEqual(['claude'])
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -400,7 +400,7 @@ describe('which run is undone', () => {
     const record = home.at(`.local/state/repoint/run-${id}.json`)
     if (options.original) setUpCodex(home, 'sk-second')
     writeFileSync(record, 'broken')
-    expect(() => planRollback(worldIn(home), options)).toThrow('cannot be read')
+    expect(() => planRollback(worldIn(home), options)).toThrow('Cannot read the record')
   })
 
   test('by force the original is reached past a damaged record in between', () => {
@@ -408,7 +408,7 @@ describe('which run is undone', () => {
     setUpCodex(home, 'sk-first')
     const { id } = setUpCodex(home, 'sk-second')
     writeFileSync(home.at(`.local/state/repoint/run-${id}.json`), 'broken')
-    expect(() => planRollback(worldIn(home), { original: true })).toThrow('cannot be read')
+    expect(() => planRollback(worldIn(home), { original: true })).toThrow('Cannot read the record')
     rollBack(home, { original: true, force: true })
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
   })

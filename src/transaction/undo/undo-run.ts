@@ -179,7 +179,7 @@ export function isRedirected(
   const changed = leaves.filter(({ isOurs, isBack }) => !isOurs && !isBack)
   if (changed.length === 0) return false
 
-  const onlyKeyIsRemoved = changed.every(({ setting, now }) => setting.role === 'key' && !now)
+  const onlyKeyIsRemoved = changed.every(({ setting, now }) => setting.isSecret && !now)
   const hadAddress = files.some((file) =>
     file.settings.some(
       ({ role, path }) =>
