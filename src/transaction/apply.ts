@@ -95,8 +95,8 @@ export function applyPlan(world: World, given: Plan, options: ApplyOptions = {})
     if (changes.length === 0) {
       // Even if it changes nothing, an undo counts: the next one goes one run further back.
       const isNews = restoring !== undefined && restoring.newestRun === newestRun(world, paths)
-      if (isNews) recordOnly(world, paths, plan, unchanged, restoring)
-      return asApplied(plan, undefined, lastStep?.(paths))
+      const run = isNews ? recordOnly(world, paths, plan, unchanged, restoring) : undefined
+      return asApplied(plan, run, lastStep?.(paths))
     }
 
     const all = inOrderOf(plan, [...changes, ...unchanged])
@@ -131,7 +131,7 @@ function recordOnly(
   plan: Plan,
   unchanged: readonly Change[],
   restoring?: Restoring,
-): void {
+): RunRecord {
   const { files } = world
   const document = composeDocument(world, paths, plan, unchanged, restoring)
   toldAt(world.machine, paths.draft, () => {
@@ -141,6 +141,7 @@ function recordOnly(
     files.fsyncFolder(paths.folder)
   })
   prune(world, paths)
+  return document.run
 }
 
 /**
@@ -552,7 +553,7 @@ function asApplied(
       return compact({
         path: edit.path,
         client: edit.client,
-        action: recorded ? actionOf(edit) : 'unchanged',
+        action: recorded && isWritten(recorded) ? actionOf(edit) : 'unchanged',
         note,
       })
     }),

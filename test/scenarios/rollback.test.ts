@@ -114,7 +114,7 @@ describe('what others have changed since', () => {
         expect(status).toBe(0)
         expect(json).toMatchObject({
           changed: true,
-          warnings: [{ code: 'changes-go-too', message: expect.stringContaining(models) }],
+          warnings: [{ code: 'changes-go-too' }],
         })
         expect(JSON.parse(home.text(models))).toEqual(mine)
         expect(home.snapshot()).toEqual(before)
@@ -236,8 +236,7 @@ test('each rollback goes one run further back, also past one that kept everythin
   await setUp(home)
   replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
   await setUp(home)
-  for (const status of [0, 10])
-    expect((await runInProcess(home, ['rollback'])).status).toBe(status)
+  for (const status of [0, 10]) expect((await runInProcess(home, ['rollback'])).status).toBe(status)
   const { json } = await runInProcess(home, ['rollback', '--json'])
   expect(json).toMatchObject({ changed: false, undoes: null })
   expect((await runInProcess(home, ['rollback', '--original', '--force'])).status).toBe(0)

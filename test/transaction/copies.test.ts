@@ -2,9 +2,9 @@ import { chmodSync, readdirSync, readFileSync, renameSync, statSync, writeFileSy
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
+import { prune } from '../../src/transaction/prune.ts'
 import { decodeDocument, encodeDocument, type World } from '../../src/transaction/record.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
-import { prune } from '../../src/transaction/prune.ts'
 import {
   copyOf,
   findState,

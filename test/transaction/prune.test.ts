@@ -99,7 +99,9 @@ function problemsAfter(files: ForgetfulFiles, boot: number): string[] {
   withLock(world, paths, () => prune(world, paths, limit))
   const left = listRuns(world).runs.length
   if (left > limit) found.push(`${left} runs are left`)
-  const strays = files.names(paths.folder).filter((name) => !/^(blobs|lock|lock-.*|run-.*\.json)$/.test(name))
+  const strays = files
+    .names(paths.folder)
+    .filter((name) => !/^(blobs|lock|lock-.*|run-.*\.json)$/.test(name))
   found.push(...strays.map((name) => `${name} was left behind`))
 
   applyRollback(world, planRollback(world, { original: true })!)

@@ -11,9 +11,9 @@ import { describe, expect, test } from 'vitest'
 import type { Plan } from '../../src/edits/plan.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
+import { prune } from '../../src/transaction/prune.ts'
 import { decodeDocument, type RunRecord, type World } from '../../src/transaction/record.ts'
 import { settle } from '../../src/transaction/restore.ts'
-import { prune } from '../../src/transaction/prune.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {
   listRuns,
@@ -225,7 +225,6 @@ function quickWorld(home: Home): World {
     copyAttributes: () => true,
   })
 }
-
 
 describe('copies', () => {
   test('take less room than their contents, and come back to the byte', () => {

@@ -168,7 +168,6 @@ describe('a run that changed a mode alone', () => {
       expect(planRollback(worldIn(home))?.plan.edits[0]?.mode).toBeUndefined()
     }
   })
-
 })
 
 describe('a file that cannot be undone key by key', () => {
@@ -390,7 +389,6 @@ describe('which runs are asked for', () => {
     home.put(auth, newerLogin)
     rmSync(home.at('.local/share'), { recursive: true, force: true })
   })
-
 })
 
 describe('earlier versions of a file', () => {

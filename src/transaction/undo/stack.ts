@@ -212,21 +212,24 @@ function hasEffect({ files, kept, contents: after }: UndoPlan, before: Contents)
 
 /**
  * The changes that are not undone, oldest first. A change that was undone for some of its clients has
- * only the files of the others. A change that was redone counts as made by the redo, so that the next
- * rollback undoes it.
+ * only the files of the others. What was redone counts as made by the redo, so that the next rollback
+ * undoes it.
  *
  * Promise: every change is in this list, or a recorded undo undid it and no redo followed.
  */
 export function activeRuns(stack: Stack, clients?: readonly string[]): Stack {
   const undone = undoneParts(stack)
   const redone = redoneParts(stack)
-  const madeAt = ({ id, files }: RunRecord) =>
-    files
-      .map(({ client }) => redone.get(nameOf({ run: id, client })) ?? id)
-      .reduce((latest, one) => (one > latest ? one : latest))
+  const madeAt = (id: string, client: string) => redone.get(nameOf({ run: id, client })) ?? id
 
   return changesOf(stack, clients, ({ id }, client) => !undone.has(nameOf({ run: id, client })))
-    .map((run) => ({ run, at: madeAt(run) }))
+    .flatMap((run) => {
+      const times = new Set(run.files.map(({ client }) => madeAt(run.id, client)))
+      return [...times].map((at) => ({
+        at,
+        run: { ...run, files: run.files.filter(({ client }) => madeAt(run.id, client) === at) },
+      }))
+    })
     .toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
     .map(({ run }) => run)
 }
