@@ -97,7 +97,7 @@ const recordName = /^run-.+\.json$/
 
 /** Every name that repoint uses in the state folder. */
 const stateNames =
-  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json|blobs|(gateways|folders)(-new)?\.json|models\.txt(\.\d+)?)$/
+  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json(\.part)?|blobs|(gateways|folders)(-new)?\.json|models\.txt(\.\d+)?)$/
 
 /** The copies, by the hash of their contents, and those that are still being written. */
 const blobNames = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/

@@ -174,7 +174,8 @@ test('a rollback shows its plan and asks; a no is an answer, not an error', asyn
 test('rollback offers the latest runs: an older one goes with the newer ones of its client', async () => {
   const home = await homeWithCodexAt(gateway.url)
   const again = ['codex', '--yes', '--base-url', gateway.url, '--model', 'gpt-5.4', '--no-verify']
-  expect((await runCli(again, { home: home.path, env: { REPOINT_API_KEY: canary } })).status).toBe(0)
+  const second = await runInProcess(home, again, { env: { REPOINT_API_KEY: canary } })
+  expect(second.status).toBe(0)
 
   const run = runOnTerminal(home, ['rollback'])
   await run.shows('What should be undone?')
