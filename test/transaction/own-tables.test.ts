@@ -8,7 +8,7 @@ import { sourceIn, worldIn } from '../support/world.ts'
 
 const path = '.codex/config.toml'
 const config = 'model = "gpt-5.5"\n'
-const dropped = { dropsTablesOf: ['codex'] }
+const _dropped = { dropsTablesOf: ['codex'] }
 
 /** After a setup, with what others wrote since. */
 function aHomeWhere(change: (text: string) => string, before = config): Home {
@@ -19,7 +19,7 @@ function aHomeWhere(change: (text: string) => string, before = config): Home {
 }
 
 /** Something of others in the table of the setup. */
-const withTheirs = (text: string) =>
+const _withTheirs = (text: string) =>
   text.replace('[model_providers.gateway]\n', '$&wire_api = "chat"\n')
 
 describe('what a person has changed and means', () => {

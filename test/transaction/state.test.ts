@@ -8,11 +8,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Plan } from '../../src/edits/plan.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
 import { prune } from '../../src/transaction/prune.ts'
-import { decodeDocument, type RunRecord, type World } from '../../src/transaction/record.ts'
+import { decodeDocument, type World } from '../../src/transaction/record.ts'
 import { settle } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {

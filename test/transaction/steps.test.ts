@@ -1,5 +1,4 @@
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { KeyChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
@@ -11,7 +10,6 @@ import {
   bytesOf,
   configEdit,
   keysEdit,
-  providerEdits,
   settingsEdit,
 } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -35,7 +33,7 @@ function setModel(home: Home, model: string, name = config) {
 }
 
 /** As pruning does it: runs between others are not recorded any more. */
-function forgetRecord(home: Home, { id }: { readonly id: string }): void {
+function _forgetRecord(home: Home, { id }: { readonly id: string }): void {
   rmSync(home.at(`.local/state/repoint/run-${id}.json`))
 }
 

@@ -1,15 +1,8 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { planRollback, type RollbackOptions } from '../../src/transaction/rollback.ts'
-import {
-  aPairPlan,
-  authEdit,
-  configEdit,
-  keysEdit,
-  providerEdits,
-  settingsEdit,
-} from '../support/a-plan.ts'
+import { aPairPlan, authEdit, keysEdit, providerEdits, settingsEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { rollBack, setUp } from '../support/runs.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
