@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import type { FileStatus } from '../platform/platform.ts'
 import {
