@@ -11,6 +11,7 @@ import {
 } from './state.ts'
 import { Copies } from './undo/copies.ts'
 import { maxRuns, mergeOldest } from './undo/merge.ts'
+import type { Stack } from './undo/stack.ts'
 
 /**
  * Merges the oldest runs if there are too many. Does nothing while a record is damaged: it could name
@@ -27,12 +28,13 @@ export function prune(world: World, paths: StatePaths, limit = maxRuns): void {
     removeReplaced(world, paths, runs)
 
     const copies = new Copies((sha256) => readBlob(world, sha256))
-    const merged = mergeOldest(copies, runs.toReversed(), limit)
-    for (const run of merged) if (!runs.includes(run)) writeMerged(world, paths, copies, run)
+    // The records that earlier merges replaced are gone.
+    const stack: Stack = runs.toReversed().map(({ replaces, ...run }) => run)
+    const merged = mergeOldest(copies, stack, limit)
+    for (const run of merged) if (!stack.includes(run)) writeMerged(world, paths, copies, run)
 
     const kept = new Set(merged.map(({ id }) => id))
-    // An undo must not be deleted before the change that it undid.
-    const obsolete = runs.toReversed().filter(({ id }) => !kept.has(id))
+    const obsolete = stack.filter(({ id }) => !kept.has(id))
     removeRecords(
       world,
       paths,
@@ -47,6 +49,8 @@ function removeReplaced(world: World, paths: StatePaths, runs: readonly RunRecor
   const names = [...recordNames(world, paths), ...partNames(world, paths)]
   const leftovers = names.map((name) => paths.named(name)).filter((path) => !known.has(path))
   removeRecords(world, paths, leftovers)
+  // A process that was killed may have deleted one without flushing the folder.
+  world.files.fsyncFolder(paths.folder)
 }
 
 /** Records that were not written to their end. */

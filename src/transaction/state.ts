@@ -323,13 +323,19 @@ function hashesOf({ files }: RunRecord): string[] {
   )
 }
 
-/** Removes records, then the copies that no other record names. Needs the lock. */
+/**
+ * Removes records, then the copies that no other record names. Needs the lock.
+ *
+ * @param records oldest first. Each is gone for good before the next one: an undo must not be deleted
+ *   before the change that it undid.
+ */
 export function removeRecords(world: World, paths: StatePaths, records: readonly string[]): void {
   const { files } = world
   if (records.length === 0) return
-  for (const path of records) unlessGone(() => files.unlink(path))
-  // A record that a power loss brings back must find its copies.
-  files.fsyncFolder(paths.folder)
+  for (const path of records) {
+    unlessGone(() => files.unlink(path))
+    files.fsyncFolder(paths.folder)
+  }
   removeUnnamedBlobs(world, paths)
 }
 

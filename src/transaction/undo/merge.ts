@@ -1,12 +1,6 @@
 /** Keeps the stack of runs short. Pure functions over values. */
 import { resultOf, UserError } from '../../errors.ts'
-import {
-  type FileVersion,
-  isWritten,
-  type RecordedFile,
-  type RunGateway,
-  type RunRecord,
-} from '../record.ts'
+import type { FileVersion, RecordedFile, RunGateway, RunRecord } from '../record.ts'
 import type { Copies } from './copies.ts'
 import { activeRuns, mergeSettings, nameOf, type Stack, undoneParts } from './stack.ts'
 import { type Contents, undoRun, withChanges } from './undo-run.ts'
@@ -67,9 +61,9 @@ function mergeRuns(copies: Copies, runs: Stack): Stack {
     const [first, ...others] = active.filter((run) => run.home === home)
     if (first === undefined) return []
     const merged = others.reduce((earlier, later) => mergeTwo(copies, earlier, later), first)
-    const replaces = runs.filter(({ id }) => id !== merged.id).map(({ id }) => id)
-    if (merged === first) return [first]
-    return merged.files.some(isWritten) ? [{ ...merged, replaces }] : []
+    const own = runs.filter((run) => run.home === home)
+    const names = own.flatMap(({ id, replaces = [] }) => [id, ...replaces])
+    return [{ ...merged, replaces: names.filter((name) => name !== merged.id) }]
   })
 }
 
