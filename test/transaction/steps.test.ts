@@ -1,15 +1,23 @@
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { KeyChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { applyRollback, earlierVersions, planRollback } from '../../src/transaction/rollback.ts'
+import {
+  applyRollback,
+  earlierVersions,
+  type ProblemAfter,
+  planRollback,
+} from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,
   authEdit,
   bytesOf,
+  canaryKey,
   configEdit,
   keysEdit,
+  providerEdits,
   settingsEdit,
 } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -30,11 +38,6 @@ function setKeys(home: Home, name: string, changes: readonly KeyChange[]) {
 
 function setModel(home: Home, model: string, name = config) {
   return setKeys(home, name, [{ path: ['model'], value: model }])
-}
-
-/** As pruning does it: runs between others are not recorded any more. */
-function _forgetRecord(home: Home, { id }: { readonly id: string }): void {
-  rmSync(home.at(`.local/state/repoint/run-${id}.json`))
 }
 
 function damageRecord(home: Home, { id }: { readonly id: string }): void {
@@ -92,6 +95,16 @@ describe('a whole file of ours', () => {
       home.put(auth, 'broken since')
       expect(planRollback(worldIn(home), toOriginal)?.files[0]?.kept).toEqual([['OPENAI_API_KEY']])
     }
+  })
+
+  test('that was broken between two runs is restored as it was, and the older run is kept', () => {
+    const home = aHome(codexPair)
+    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+    home.put(auth, 'broken between')
+    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
+    const { files } = rollBack(home, toOriginal)
+    expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
+    expect(home.text(auth)).toBe('broken between')
   })
 
   test('that a run removed comes back, also where only the form of a newer one was changed', () => {
@@ -168,6 +181,144 @@ describe('a run that changed a mode alone', () => {
   })
 })
 
+describe('a mode', () => {
+  test('is not changed if two runs led to the same contents', () => {
+    const home = aHome({ [config]: 'model = "a"\n' })
+    setModel(home, 'b')
+    setModel(home, 'a')
+    expect(planRollback(worldIn(home), toOriginal)).toBeUndefined()
+  })
+
+  test('is restored with the contents', () => {
+    const home = aHome()
+    home.put(settings, '{}\n', 0o644)
+    setUp(home, [settingsEdit(sourceIn(home))])
+    expect(statSync(home.at(settings)).mode & 0o777).toBe(0o600)
+    rollBack(home)
+    expect(statSync(home.at(settings)).mode & 0o777).toBe(0o644)
+  })
+})
+
+describe('a table of ours that others wrote into', () => {
+  const table = ['model_providers', 'gateway']
+  const ownSettings = [
+    [...table, 'name'],
+    [...table, 'requires_openai_auth'],
+  ]
+  /** A client that cannot read a provider without a name. */
+  const problemAfter: ProblemAfter = (client, after) => {
+    const text = new TextDecoder().decode(after.get([...after.keys()][0]!) ?? undefined)
+    const isNameless = text.includes('theirs = 1') && !text.includes('name =')
+    return client === 'codex' && isNameless ? 'unreadable' : undefined
+  }
+
+  function shared(home: Home) {
+    const run = setUp(home, [configEdit(sourceIn(home))])
+    append(home, config, 'theirs = 1\n')
+    return run
+  }
+
+  test('keeps nothing of ours if the client can read the rest', () => {
+    const home = aHome(codexPair)
+    shared(home)
+    expect(rollBack(home).kept).toEqual([])
+    expect(home.text(config)).not.toContain('requires_openai_auth')
+    expect(home.text(config)).toContain('theirs = 1')
+  })
+
+  test('keeps what is neither address nor key if the client could not read the rest', () => {
+    const home = aHome(codexPair)
+    shared(home)
+    const { files, kept } = rollBack(home, { problemAfter })
+    expect(files[0]?.kept).toEqual(ownSettings)
+    expect(kept.every(({ why }) => why === 'together')).toBe(true)
+    expect(home.text(config)).toContain('theirs = 1')
+    expect(home.text(config)).toContain('requires_openai_auth')
+    expect(home.text(config)).toContain('model = "gpt-5.5"')
+    expect(home.text(config)).not.toContain('base_url')
+  })
+
+  test('keeps nothing outside the table, also in a file that the setup created', () => {
+    const home = aHome()
+    shared(home)
+    expect(rollBack(home, { problemAfter }).files[0]?.kept).toEqual(ownSettings)
+    expect(home.text(config)).not.toContain('model =')
+  })
+
+  test('is not the table of the user next to it', () => {
+    const home = aHome({ [config]: '[model_providers.mine]\nx = "Mine"\n' })
+    shared(home)
+    expect(rollBack(home, { problemAfter }).files[0]?.kept).toEqual(ownSettings)
+    expect(home.text(config)).toContain('[model_providers.mine]')
+  })
+
+  test('is removed with the file if nothing of others is in it', () => {
+    const home = aHome()
+    setUp(home, [configEdit(sourceIn(home))])
+    append(home, config, '\n')
+    rollBack(home, { problemAfter })
+    expect(home.snapshot()).toEqual({})
+  })
+
+  test('loses our settings if the user had the table before', () => {
+    const home = aHome({ [config]: '[model_providers.gateway]\nmine = 1\n' })
+    shared(home)
+    expect(rollBack(home).files[0]?.kept).toEqual([])
+    expect(home.text(config)).not.toContain('requires_openai_auth')
+    expect(home.text(config)).toContain('mine = 1')
+  })
+})
+
+describe('a file that is gone', () => {
+  const opencodeAuth = '.local/share/opencode/auth.json'
+  const opencode = '.config/opencode/opencode.json'
+  const own = '{"provider": {"gateway": {"options": {"baseURL": "https://mine.example"}}}}\n'
+
+  test.each<[string, Record<string, string>, boolean]>([
+    ['lets the key go if it created the address', {}, true],
+    ['keeps the key if an earlier address went with it', { [opencode]: own }, false],
+  ])('%s', (_, given, goes) => {
+    const home = aHome({ [opencodeAuth]: '{}\n', ...given })
+    setUp(home, providerEdits(sourceIn(home)))
+    rmSync(home.at(opencode))
+    rollBack(home)
+    expect(home.text(opencodeAuth).includes(canaryKey)).toBe(!goes)
+    expect(() => home.text(opencode)).toThrow()
+  })
+
+  test('keeps the key if one of its two addresses was there before', () => {
+    const home = aHome({ ...codexPair, [config]: 'model_provider = "mine"\n' })
+    setUp(home, aPairPlan(sourceIn(home)).edits)
+    rmSync(home.at(config))
+    rollBack(home)
+    expect(home.text(auth)).toContain(canaryKey)
+  })
+
+  test('and had our key lets the address go, unless an older one would return', () => {
+    const older = 'model_provider = "mine"\n'
+    for (const before of [codexPair[config], older]) {
+      const home = aHome({ [auth]: oldLogin, [config]: before })
+      setUp(home, aPairPlan(sourceIn(home)).edits)
+      const ours = home.text(config)
+      rmSync(home.at(auth))
+      const { kept } = rollBack(home)
+      expect(home.text(config)).toBe(before === older ? ours : before)
+      const address = { file: home.at(config), path: ['model_provider'], why: 'together' }
+      if (before === older) expect(kept).toContainEqual({ client: 'codex', ...address })
+      else expect(kept.map(({ file }) => file)).toEqual([home.at(auth)])
+    }
+  })
+
+  test('is reported once, not setting by setting', () => {
+    const home = aHome({ [settings]: '{}\n' })
+    setUp(home, [settingsEdit(sourceIn(home))])
+    rmSync(home.at(settings))
+    const { files, kept } = planRollback(worldIn(home))!
+    expect(files).toMatchObject([{ client: 'claude', action: 'unchanged' }])
+    expect(kept).toEqual([{ client: 'claude', file: home.at(settings), path: [], why: 'changed' }])
+  })
+})
+
 describe('a file that cannot be undone key by key', () => {
   test('since it is broken: the error says what force can do', () => {
     const home = aHome(codexPair)
@@ -196,6 +347,17 @@ describe('a way back over contents that nobody came between', () => {
 })
 
 describe('what there is to undo', () => {
+  test('is nothing if all of it was restored by hand, and a deleted file is reported', () => {
+    const home = aHome({ ...codexPair, [settings]: '{}\n' })
+    setUp(home, [configEdit(sourceIn(home)), settingsEdit(sourceIn(home))])
+    home.put(config, codexPair[config])
+    home.put(settings, '{}\n')
+    chmodSync(home.at(settings), 0o644)
+    expect(planRollback(worldIn(home))).toBeUndefined()
+    rmSync(home.at(settings))
+    expect(planRollback(worldIn(home))?.kept.map(({ file }) => file)).toEqual([home.at(settings)])
+  })
+
   test('is not told past a newer run whose record is damaged', () => {
     const home = aHome(codexPair)
     const first = setModel(home, 'first')
@@ -284,6 +446,37 @@ describe('a key that was changed between two runs', () => {
 })
 
 describe('the order of a way back', () => {
+  const nameOf = ({ path }: { readonly path: string }) => basename(path)
+
+  test('is the reverse of the run that wrote most of the pair', () => {
+    const home = aHome(codexPair)
+    const first = setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
+    setUp(home, aPairPlan(sourceIn(home)).edits)
+    const { applied } = rollBack(home, { run: first.id })
+    expect(applied.run?.files.map(nameOf)).toEqual(['config.toml', 'auth.json'])
+  })
+
+  test.each([0, 1])('begins with the address, also if a separate run wrote it: %i', (first) => {
+    const home = aHome(codexPair)
+    const edits = aPairPlan(sourceIn(home)).edits
+    const { id } = setUp(home, [edits[first]!])
+    setUp(home, [edits[1 - first]!])
+    const { applied } = rollBack(home, { run: id })
+    expect(applied.run?.files.map(nameOf)).toEqual(['config.toml', 'auth.json'])
+    const redo = planRollback(worldIn(home), { redo: true })
+    expect(redo?.files.map(nameOf)).toEqual(['auth.json', 'config.toml'])
+  })
+
+  test('undoes the newer runs of its files, and no others', () => {
+    const home = aHome({ ...codexPair, [settings]: '{}\n' })
+    const first = setModel(home, 'first')
+    setUp(home, [settingsEdit(sourceIn(home))])
+    const third = setUp(home, [...providerEdits(sourceIn(home)), configEdit(sourceIn(home))])
+    const { runs, plan } = planRollback(worldIn(home), { run: first.id })!
+    expect(runs.map(({ id }) => id)).toEqual([third.id, first.id])
+    expect(new Set(plan.edits.map(({ client }) => client))).toEqual(new Set(['codex']))
+  })
+
   test('takes every file’s own newest run, in one run after another', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     const before = home.snapshot()
@@ -386,6 +579,17 @@ describe('which runs are asked for', () => {
     setUp(home, [authEdit(sourceIn(home))])
     home.put(auth, newerLogin)
     rmSync(home.at('.local/share'), { recursive: true, force: true })
+    expect(planRollback(worldIn(home))?.kept).toMatchObject([{ path: ['OPENAI_API_KEY'] }])
+  })
+
+  test('a deleted file is reported at its run, and the next rollback goes one run further', () => {
+    const home = aHome({ 'a.toml': '', 'b.toml': '' })
+    setModel(home, 'a', 'a.toml')
+    setModel(home, 'b', 'b.toml')
+    for (const name of ['a.toml', 'b.toml']) rmSync(home.at(name))
+    for (const name of ['b.toml', 'a.toml'])
+      expect(rollBack(home).files.map(({ path }) => basename(path))).toEqual([name])
+    expect(planRollback(worldIn(home))).toBeUndefined()
   })
 })
 

@@ -2,7 +2,14 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { planRollback, type RollbackOptions } from '../../src/transaction/rollback.ts'
-import { aPairPlan, authEdit, keysEdit, providerEdits, settingsEdit } from '../support/a-plan.ts'
+import {
+  aPairPlan,
+  authEdit,
+  configEdit,
+  keysEdit,
+  providerEdits,
+  settingsEdit,
+} from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { rollBack, setUp } from '../support/runs.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
@@ -175,6 +182,15 @@ describe('a way back through several runs', () => {
     ])
   })
 
+  test('writes the address first, as the run that wrote the whole pair', () => {
+    const home = aHome(codexPair)
+    const first = setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+    const config = configEdit(sourceIn(home), 'https://second.example/v1')
+    setUp(home, [authEdit(sourceIn(home), 'sk-second'), config])
+    const { plan } = rollBack(home, { run: first.id })
+    expect(plan.edits.map(({ path }) => basename(path))).toEqual(['config.toml', 'auth.json'])
+  })
+
   test('leaves another installation of the same client alone', () => {
     const home = aHome({ ...codexPair, 'other/config.toml': config })
     const elsewhere = keysEdit(sourceIn(home), 'other/config.toml', [
@@ -266,6 +282,41 @@ describe('a way back through several runs', () => {
     rollBack(home, { original: true, clients: ['claude'] })
     expect(home.text('.claude/settings.json')).toBe(settings)
     expect(home.text('.codex/config.toml')).toContain('gateway.example')
+  })
+})
+
+describe('what someone wrote between two setups', () => {
+  const toOriginal = (home: Home) => rollBack(home, { original: true })
+
+  test('stays if it is not ours', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[tui]\nx = 1\n`)
+    setUpCodex(home, 'sk-second')
+    toOriginal(home)
+    expect(home.text('.codex/config.toml')).toBe(`${config}\n[tui]\nx = 1\n`)
+  })
+
+  test('is restored if it is a login, and the address is removed', () => {
+    const home = aHome(codexPair)
+    setUpCodex(home)
+    home.put('.codex/auth.json', newerLogin)
+    setUpCodex(home)
+    const { kept } = toOriginal(home)
+    expect(home.text('.codex/auth.json')).toBe(newerLogin)
+    expect(home.text('.codex/config.toml')).toBe(config)
+    expect(kept).toMatchObject([{ path: ['OPENAI_API_KEY'], why: 'changed' }])
+  })
+
+  test('is restored by one rollback, and the next one respects it', () => {
+    const home = aHome({ '.claude/settings.json': settings })
+    setUp(home, [settingsEdit(sourceIn(home))])
+    const changed = replace(home, '.claude/settings.json', '"model": "sonnet"', '"model": "haiku"')
+    setUp(home, [settingsEdit(sourceIn(home))])
+    rollBack(home)
+    expect(home.text('.claude/settings.json')).toBe(changed)
+    expect(rollBack(home).files[0]?.kept).toEqual([['model']])
+    expect(JSON.parse(home.text('.claude/settings.json'))).toEqual({ model: 'haiku' })
   })
 })
 

@@ -1,12 +1,16 @@
 import { posix, win32 } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/texts.ts'
+import { documentOf } from '../../edits/format.ts'
 import type { Bytes } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
 import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
 import type { ProblemAfter, RollbackPlan } from '../../transaction/rollback.ts'
+import { copyOf } from '../../transaction/state.ts'
+import { isAddress } from '../../transaction/undo/undo-file.ts'
 import type { UndoProblem } from '../../transaction/undo/undo-run.ts'
 import { asRecorded, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
 import {
@@ -77,11 +81,49 @@ function clientCheck({ session, runs }: Undoing, client: Client): ClientCheck {
       }),
     )
   const isWrong = wrongKeyCheck(session, client, texts, runs)
+  const isStillNamed = movedAddressCheck(client, texts, runs)
 
   return (after, before) => {
     const [present, future] = [read(before), read(after)]
     if (future.broken !== undefined && present.broken === undefined) return 'unreadable'
-    return isWrong(present, future) ? 'wrong-key' : undefined
+    return isWrong(present, future) || isStillNamed(after, before) ? 'wrong-key' : undefined
+  }
+}
+
+/**
+ * Whether someone deleted or renamed the file with our address, and another file of the client, for
+ * example a profile, still names our gateway. Then the key stays, and no earlier key returns.
+ */
+function movedAddressCheck(
+  client: Client,
+  texts: FileTexts,
+  runs: Runs,
+): (
+  after: ReadonlyMap<string, Bytes | null>,
+  before: ReadonlyMap<string, Bytes | null>,
+) => boolean {
+  const own = runsOf(client, runs)
+  const hosts = ownRoots(client, runs).flatMap((root) =>
+    URL.canParse(root) ? [new URL(root).host] : [],
+  )
+  const isAddressFile = (path: string) =>
+    own.some(({ files }) =>
+      files.some(
+        (file) =>
+          file.path === path &&
+          file.after !== null &&
+          file.settings.some(({ role }) => isAddress(role)),
+      ),
+    )
+  const namesOurGateway = (bytes: Bytes | null) => {
+    const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+    return hosts.some((host) => text.includes(host))
+  }
+
+  return (after, before) => {
+    const gone = [...after].filter(([path, bytes]) => bytes === null && before.get(path) === null)
+    if (!gone.some(([path]) => isAddressFile(path))) return false
+    return texts.some(({ path, bytes }) => !after.has(path) && namesOurGateway(bytes))
   }
 }
 
@@ -190,9 +232,12 @@ function waysBefore(
   const ways: Settings[] = []
   const written: RunRecord[] = []
 
-  // What no run has written lay there as it does now.
+  // A file that no run wrote was there as it is now, unless someone made it of one of ours since.
   const all = oldestFirst.flatMap(({ files }) => files)
-  let found = asRecorded(session, texts, all, 'before')
+  const others = texts.map((text) =>
+    isCopyOfOurs(session, text, all) ? { ...text, bytes: null } : text,
+  )
+  let found = asRecorded(session, others, all, 'before')
 
   for (const run of oldestFirst) {
     const { files } = run
@@ -203,6 +248,30 @@ function waysBefore(
     found = asRecorded(session, found, files, 'after')
   }
   return ways
+}
+
+/** Whether a file that no run wrote has all the settings that a run wrote into another one. */
+function isCopyOfOurs(
+  { platform }: Session,
+  { path, bytes }: FileTexts[number],
+  recorded: readonly RecordedFile[],
+): boolean {
+  if (bytes === null || recorded.some((file) => file.path === path)) return false
+
+  return recorded.some((file) => {
+    if (!file.settings.some(({ role }) => isAddress(role))) return false
+    const written = documentOf(file, copyOf(platform, file.after))
+    const found = documentOf({ ...file, path }, bytes)
+    const ours = file.settings.filter(
+      (setting) => setting.role !== 'model' && written?.get(setting.path) !== undefined,
+    )
+    return (
+      ours.length > 0 &&
+      ours.every((setting) =>
+        isDeepStrictEqual(found?.get(setting.path), written?.get(setting.path)),
+      )
+    )
+  })
 }
 
 function isSameWay(one: Settings, other: Settings): boolean {

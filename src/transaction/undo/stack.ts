@@ -1,8 +1,9 @@
 /** Undo as a stack of runs: which runs `repoint rollback` undoes. Pure functions over values. */
+import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { KeptSetting, RecordedFile, RunPart, RunRecord, Runs } from '../record.ts'
 import type { Copies } from './copies.ts'
-import { isSameContent, isSameVersion } from './undo-file.ts'
+import { isAddress, isConnection, isSameContent, isSameVersion, settingAt } from './undo-file.ts'
 import { type Contents, type UndoOptions, type UndoPlan, undoRun } from './undo-run.ts'
 
 /** The recorded runs, oldest first. The last one is the top of the stack. */
@@ -40,7 +41,7 @@ export function undoLatest(
 }
 
 /**
- * `repoint rollback --run ID`: undoes that run and every newer one of the same files, newest first.
+ * `repoint rollback --run ID`: undoes that run and every newer one of its clients, newest first.
  *
  * Promise: the files are the same as after single undos, but it is one plan and one run.
  */
@@ -54,17 +55,33 @@ export function undoTo(
   const index = active.findIndex(({ id }) => id === runId)
   if (index < 0) return undefined
 
-  // A second installation of a client has other files.
-  const paths = new Set<string>()
+  const undone: RecordedFile[] = []
   const runs: RunRecord[] = []
   for (const run of active.slice(index)) {
-    const isShared = ({ client }: RecordedFile) =>
-      run.files.some((file) => file.client === client && paths.has(file.path))
+    const isShared = ({ client }: RecordedFile) => isSameInstallation(run, client, undone)
     const files = run.id === runId ? run.files : run.files.filter(isShared)
-    for (const { path } of files) paths.add(path)
+    undone.push(...files)
     if (files.length > 0) runs.push({ ...run, files })
   }
   return undoRuns(runs.toReversed(), contents, options)
+}
+
+/**
+ * Whether a run wrote files of the same installation of a client. A second installation
+ * (`CODEX_HOME`) has files of the same name in another folder.
+ */
+function isSameInstallation(
+  run: RunRecord,
+  client: string,
+  files: readonly RecordedFile[],
+): boolean {
+  const known = files.filter((file) => file.client === client)
+  const isElsewhere = run.files.some(
+    ({ client: id, path }) =>
+      id === client &&
+      known.some((one) => one.path !== path && basename(one.path) === basename(path)),
+  )
+  return known.length > 0 && !isElsewhere
 }
 
 /**
@@ -122,7 +139,8 @@ export function redo(
 
 /**
  * If the last run of these clients is an undo (or a redo) that kept settings: the runs that it undid,
- * newest first, with only the files of those settings.
+ * newest first, with only the files of those settings. If it kept a client's address or key, all files
+ * with its address and key, because they belong together.
  */
 function runsWithKeptSettings(
   stack: Stack,
@@ -134,12 +152,26 @@ function runsWithKeptSettings(
   if (last?.kind !== kind) return []
 
   const undone = new Set((last.undoes ?? []).filter(isSelected).map(({ run }) => run))
-  const kept = new Set(last.kept?.map(({ file }) => file))
+  const kept = last.kept ?? []
+  const isKept = (file: RecordedFile) => kept.some((one) => one.file === file.path)
+  const keepsConnection = (client: string) =>
+    last.files.some(
+      (file) =>
+        file.client === client &&
+        kept.some((one) => {
+          if (one.file !== file.path) return false
+          const setting = settingAt(file, one.path)
+          return setting ? isConnection(setting) : file.settings.some(isConnection)
+        }),
+    )
+  const isRestored = (file: RecordedFile) =>
+    isKept(file) || (file.settings.some(isConnection) && keepsConnection(file.client))
+
   return stack
     .filter(({ id }) => undone.has(id))
     .map((run) => ({
       ...run,
-      files: run.files.filter((one) => isSelected(one) && kept.has(one.path)),
+      files: run.files.filter((one) => isSelected(one) && isRestored(one)),
     }))
     .filter(({ files }) => files.length > 0)
     .toReversed()
@@ -156,13 +188,26 @@ function undoRuns(runs: Runs, contents: Contents, options: UndoOptions): StackPl
 
   const plan: UndoPlan = {
     undoes: plans.flatMap(({ undoes }) => undoes),
-    files: [...files.values()],
+    files: inSafeOrder([...files.values()], runs),
     kept: [],
     removedTables: plans.flatMap(({ removedTables }) => removedTables),
     contents: plans.at(-1)?.contents ?? contents,
   }
   const kept = stillKept(plans, plan, options.copies)
   return runs.length > 0 ? { ...plan, kept, runs } : undefined
+}
+
+/**
+ * An undo writes a file with a client's address before one that has only its key, and a redo the other
+ * way round. A client that starts in between sends no earlier key to our address. In the plan of one
+ * run the files have this order already.
+ */
+function inSafeOrder(files: readonly RecordedFile[], [newest]: Runs): readonly RecordedFile[] {
+  const hasOnlyKey = ({ settings }: RecordedFile) =>
+    settings.some(({ role }) => role === 'key') && !settings.some(({ role }) => isAddress(role))
+  const keys = files.filter(hasOnlyKey)
+  const others = files.filter((file) => !keys.includes(file))
+  return newest?.kind === 'undo' ? [...keys, ...others] : [...others, ...keys]
 }
 
 /** What one undo had to keep, an older one may have restored. */

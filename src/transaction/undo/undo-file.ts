@@ -244,6 +244,10 @@ export function isConnection({ role }: RecordedSetting): boolean {
   return role !== undefined && role !== 'model'
 }
 
+export function isAddress(role: RecordedSetting['role']): boolean {
+  return role === 'address' || role === 'provider'
+}
+
 export function settingAt(
   { settings }: Pick<RecordedFile, 'settings'>,
   path: KeyPath,

@@ -10,6 +10,7 @@ import type {
 } from '../record.ts'
 import type { Copies } from './copies.ts'
 import {
+  isAddress,
   isConnection,
   isSameContent,
   type Leaf,
@@ -175,8 +176,7 @@ export function isRedirected(
   files: readonly RecordedFile[],
   contents: Contents,
 ): boolean {
-  const leaves = files.flatMap((file) => connectionOf(copies, file, contents))
-  const changed = leaves.filter(({ isOurs, isBack }) => !isOurs && !isBack)
+  const changed = files.flatMap((file) => changedConnection(copies, file, contents))
   if (changed.length === 0) return false
 
   const onlyKeyIsRemoved = changed.every(({ setting, now }) => setting.isSecret && !now)
@@ -189,12 +189,22 @@ export function isRedirected(
   return !onlyKeyIsRemoved || hadAddress
 }
 
-/** The values that decide where a client's key is sent, and which key. */
-function connectionOf(copies: Copies, file: RecordedFile, contents: Contents): readonly Leaf[] {
+/**
+ * The values that decide where a client's key is sent, and which key, as far as someone changed them.
+ * A whole file that someone wrote since is a new login, even if it has no key, as before the run.
+ */
+function changedConnection(
+  copies: Copies,
+  file: RecordedFile,
+  contents: Contents,
+): readonly Leaf[] {
   if (!file.settings.some(isConnection)) return []
   const now = contents.get(file.path)
-  if (now?.sha256 === file.after?.sha256) return []
-  return leavesOf({ copies, file, now }).filter(({ setting }) => isConnection(setting))
+  if (isSameContent(now, file.after) || isSameContent(now, file.before)) return []
+  return leavesOf({ copies, file, now }).filter(
+    ({ setting, isOurs, isBack }) =>
+      isConnection(setting) && !isOurs && (!isBack || file.scope === 'whole'),
+  )
 }
 
 /**
@@ -224,8 +234,4 @@ function modelsOfGateway(
   )
   return ({ ourPrefix }, value) =>
     bringsToGateway && (ourPrefix === undefined ? !isOtherProvider : value.startsWith(ourPrefix))
-}
-
-function isAddress(role: string | undefined): boolean {
-  return role === 'address' || role === 'provider'
 }
