@@ -321,6 +321,19 @@ describe('what someone wrote between two setups', () => {
 })
 
 describe('back and forward', () => {
+  test('after a redo, a rollback undoes the redo, not the setup of another client before it', () => {
+    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
+    const before = home.text('.codex/config.toml')
+    setUpCodex(home)
+    rollBack(home)
+    setUp(home, [settingsEdit(sourceIn(home))])
+    rollBack(home, { redo: true })
+    expect(home.text('.codex/config.toml')).toContain('gateway.example')
+    rollBack(home)
+    expect(home.text('.codex/config.toml')).toBe(before)
+    expect(home.text('.claude/settings.json')).toContain('gateway.example')
+  })
+
   const at = (home: Home, name: string) =>
     setUp(home, [settingsEdit(sourceIn(home), `https://${name}.example`, `sk-${name}`)])
 
