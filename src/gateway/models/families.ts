@@ -7,7 +7,7 @@ const codingAlias = /(?:^|-)(?:code-latest|for-coding)$/
 const strongest = ['', 'pro', 'max', 'plus', 'large', 'ultra']
 
 /** Makers whose families the other rules know. */
-const knownElsewhere = ['gpt', 'claude', 'o', 'chatgpt']
+const otherRulesKnow = /^(?:gpt|claude|o|chatgpt)$/
 
 interface Named {
   readonly id: string
@@ -41,7 +41,7 @@ export function newestOfMaker(
       Number(a.isDated) - Number(b.isDated) ||
       (a.id < b.id ? -1 : 1),
   )
-  if (best === undefined || knownElsewhere.includes(best.maker)) return undefined
+  if (best === undefined || otherRulesKnow.test(best.maker)) return undefined
   return { id: best.id, reason: `the newest strong model of ${best.maker}, which most here are` }
 }
 
