@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, openSync, renameSync } from 'node:fs'
+import { closeSync, cpSync, openSync, renameSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
@@ -218,6 +218,17 @@ test('--force after a partial undo restores the file, as the hint says', async (
   const [warning] = (json as { warnings: readonly { hint: string }[] }).warnings
   const typed = /repoint (rollback .*)$/.exec(warning?.hint ?? '')?.[1]?.split(' ') ?? []
   expect((await runInProcess(home, typed)).status).toBe(0)
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('files that the client could not read before the setup are restored as they were', async () => {
+  const home = aHome()
+  cpSync('test/fixtures/clients/codex/everything-in-the-way/before', home.path, { recursive: true })
+  const before = home.snapshot()
+  await setUp(home)
+
+  const { status } = await runInProcess(home, ['rollback', '--yes', '--json'])
+  expect(status).toBe(0)
   expect(home.snapshot()).toEqual(before)
 })
 

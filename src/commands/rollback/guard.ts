@@ -85,9 +85,23 @@ function clientCheck({ session, runs }: Undoing, client: Client): ClientCheck {
 
   return (after, before) => {
     const [present, future] = [read(before), read(after)]
-    if (future.broken !== undefined && present.broken === undefined) return 'unreadable'
+    const isNewlyBroken = future.broken !== undefined && present.broken === undefined
+    if (isNewlyBroken && !wasBroken(session, client, texts, runs, future)) return 'unreadable'
     return isWrong(present, future) || isStillNamed(after, before) ? 'wrong-key' : undefined
   }
+}
+
+/** Whether a run found the client's files broken in the same way: then its undo restores them so. */
+function wasBroken(
+  session: Session,
+  client: Client,
+  texts: FileTexts,
+  runs: Runs,
+  { broken }: Settings,
+): boolean {
+  return runsOf(client, runs).some(
+    ({ files }) => client.readBack(asRecorded(session, texts, files, 'before')).broken === broken,
+  )
 }
 
 /**
