@@ -1,4 +1,4 @@
-import type { ConfigValue, KeyPath, SettingRole } from '../edits/plan.ts'
+import type { ConfigValue, KeyPath } from '../edits/plan.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import type {
   ClientModule,
@@ -113,33 +113,17 @@ function variablesIn(text: string): readonly { readonly name: string; readonly l
   }))
 }
 
-/** The roles of settings that undo restores together. */
-const undoRoles: Readonly<Partial<Record<Decided, SettingRole>>> = {
-  address: 'address',
-  key: 'key',
-  provider: 'provider',
-  model: 'model',
-}
-
-/**
- * What a setting in a file of this role decides; undefined: nothing that undo must know. The choice of
- * a model counts in every file.
- */
-export function roleOf(
-  { rows }: DecidingTable,
-  role: string,
-  path: KeyPath,
-): SettingRole | undefined {
+/** Whether an undo takes a key back together with all that send a key to an address, or not at all. */
+export function isBoundKey({ rows }: DecidingTable, role: string, path: KeyPath): boolean {
   const fits = (pattern: string, key: KeyPath[number] | undefined) =>
     key !== undefined &&
     (pattern === ':provider' || isLike(pattern, typeof key === 'string' ? key : ''))
-  const row = rows.find(
+  return rows.some(
     ({ at, decides, layers }) =>
-      undoRoles[decides] !== undefined &&
-      (decides === 'model' || layers.includes(role)) &&
+      ['address', 'key', 'provider'].includes(decides) &&
+      layers.includes(role) &&
       at.split('.').every((pattern, index) => fits(pattern, path[index])),
   )
-  return row && undoRoles[row.decides]
 }
 
 /** A list counts element by element: its place is all that can be told of them. */

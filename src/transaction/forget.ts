@@ -20,9 +20,7 @@ export interface ForgetPlan {
 export function planForget(world: World, before?: Date): ForgetPlan {
   const { runs, damaged } = listRuns(world)
   const isMeant = (at: number) => before === undefined || at < before.getTime()
-  // Only from the old end: an undo starts with the newest run.
-  const newestKept = runs.findLastIndex(({ at }) => !isMeant(Date.parse(at)))
-  const forgotten = runs.slice(newestKept + 1)
+  const forgotten = runs.filter(({ at }) => isMeant(Date.parse(at)))
   const files = forgotten.flatMap((run) => run.files)
 
   return {
@@ -59,11 +57,8 @@ export function applyForget(world: World, { isAll, runs, damaged }: ForgetPlan):
       abandon(world, paths)
     }
 
-    if (!isAll) {
-      // An undo must not be deleted before the change that it undid.
-      const records = runs.map(({ id }) => paths.record(id)).toReversed()
-      return removeRecords(world, paths, [...records, ...damaged])
-    }
+    if (!isAll)
+      return removeRecords(world, paths, [...runs.map(({ id }) => paths.record(id)), ...damaged])
     const targets = runs.flatMap(({ files }) => files.map(({ realPath }) => realPath))
     clearStagesBeside(world, targets)
     removeAllRecords(world, paths)

@@ -126,11 +126,10 @@ describe('repoint status', () => {
         }),
       ]),
     })
-    // The model was chosen at the gateway, and goes with it.
     await runInProcess(home, ['rollback'])
-    const { stdout } = await runInProcess(home, ['status', 'codex'])
-    expect(stdout).toContain('Its own service')
-    expect(stdout).not.toContain('gpt-5.6')
+    expect((await runInProcess(home, ['status', 'codex'])).stdout).toContain(
+      'model     gpt-5.6-luna',
+    )
   })
 
   test('names what overrides the files: environment and shell profile with its line', async () => {
