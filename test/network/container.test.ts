@@ -21,8 +21,10 @@ afterAll(() => gateway.close())
 /** Programs that say how they were started. */
 function aContainer(): Home {
   const home = aHome({ '.codex/config.toml': 'model = "o3"\n' })
-  for (const name of ['codex', 'claude', 'opencode', 'other']) {
-    home.put(`bin/${name}`, '#!/bin/sh\necho "$0 $*"; env\n')
+  const versions = { codex: '0.169.0', claude: '2.1.330', opencode: '1.18.34', other: '1.0.0' }
+  for (const [name, version] of Object.entries(versions)) {
+    const program = `if [ "$*" = --version ]; then echo ${version}; else echo "$0 $*"; env; fi`
+    home.put(`bin/${name}`, `#!/bin/sh\n${program}\n`)
     chmodSync(home.at(`bin/${name}`), 0o755)
   }
   return home

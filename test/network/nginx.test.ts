@@ -86,7 +86,7 @@ describe('nginx: its own answers', () => {
       'not-an-api',
       'Welcome',
     ],
-    ['forbidden', () => 'location / { deny all; }', 'not-an-api', '403 Forbidden'],
+    ['forbidden', () => 'location / { deny all; }', 'forbidden', '403 Forbidden'],
     [
       'its own key check',
       () => `location / { if ($http_authorization != "Bearer other") { return 401; } }`,
