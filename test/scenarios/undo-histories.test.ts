@@ -27,6 +27,8 @@ const clients = await Promise.all(rows.map(loadClient))
 class Machine {
   readonly home: Home
   readonly client: Client
+  /** What runs found, as JSON. */
+  readonly #found = new Set<string>()
   #minutes = 0
 
   constructor(client: Client) {
@@ -40,6 +42,7 @@ class Machine {
       output += text
     }
     const world = worldIn(this.home, key === undefined ? {} : { REPOINT_API_KEY: key })
+    this.#found.add(JSON.stringify(this.connection()))
     const status = await main(
       {
         ...platform,
@@ -63,13 +66,15 @@ class Machine {
     return { root, key }
   }
 
-  /** An undo must not create a connection that mixes two gateways. */
+  /**
+   * An undo must not create a connection that mixes two gateways. It may restore one that a run found:
+   * somebody else made it.
+   */
   async undo(args: readonly string[]) {
-    const before = this.connection()
     const result = await this.run(['rollback', ...args])
     expect([0, 8, 10], result.output).toContain(result.status)
     const after = this.connection()
-    if (JSON.stringify(after) === JSON.stringify(before)) return result
+    if (this.#found.has(JSON.stringify(after))) return result
 
     for (const [index, gateway] of gateways.entries()) {
       const isThere = after.root?.startsWith(gateway) ?? false
@@ -93,20 +98,28 @@ class Machine {
 
 type Step = (machine: Machine) => Promise<unknown> | unknown
 
+/** A step that a failing history calls by this name. */
+function named(name: string, step: Step): Step {
+  return Object.assign(step, { [fc.toStringMethod]: () => name })
+}
+
 const setup: fc.Arbitrary<Step> = fc
   .record({ gateway: fc.nat(1), model: fc.constantFrom('gpt-5.6-sol', 'gpt-5.4') })
-  .map(({ gateway, model }) => async (machine) => {
-    const { id } = machine.client
-    const slots = ['--opus-model', model, '--haiku-model', model, '--fable-model', model]
-    const models = id === 'claude' ? [] : ['--model', model, ...(id === 'claude-gpt' ? slots : [])]
-    const args = [id, '--base-url', gateways[gateway]!, '--no-verify', ...models]
-    const { status, output } = await machine.run(args, keys[gateway])
-    // 8: the files, as someone left them, cannot be set up.
-    expect([0, 8], output).toContain(status)
-  })
+  .map(({ gateway, model }) =>
+    named(`setup ${gateway} ${model}`, async (machine) => {
+      const { id } = machine.client
+      const slots = ['--opus-model', model, '--haiku-model', model, '--fable-model', model]
+      const models =
+        id === 'claude' ? [] : ['--model', model, ...(id === 'claude-gpt' ? slots : [])]
+      const args = [id, '--base-url', gateways[gateway]!, '--no-verify', ...models]
+      const { status, output } = await machine.run(args, keys[gateway])
+      // 8: the files, as someone left them, cannot be set up.
+      expect([0, 8], output).toContain(status)
+    }),
+  )
 const undo: fc.Arbitrary<Step> = fc
   .constantFrom([], ['--force'], ['--redo'], ['--original'])
-  .map((args) => (machine) => machine.undo(args))
+  .map((args) => named(`rollback ${args}`, (machine) => machine.undo(args)))
 
 const edits: Readonly<Record<string, (text: string, name: string) => string>> = {
   ourKey: (text) => text.replaceAll(/sk-canary-(one|two)-0123456789/g, handKey),
@@ -130,12 +143,16 @@ const edits: Readonly<Record<string, (text: string, name: string) => string>> = 
   lineEnds: (text) => text.replaceAll(/\r?\n/g, '\r\n'),
 }
 const foreign: fc.Arbitrary<Step> = fc.oneof(
-  fc.constantFrom(...Object.values(edits)).map((edit) => (machine: Machine) => machine.edit(edit)),
-  fc.nat(9).map((index) => (machine: Machine) => {
-    const names = Object.entries(machine.home.snapshot()).filter(([, what]) => /^file/.test(what))
-    const name = names[index]?.[0]
-    if (name !== undefined) rmSync(machine.home.at(name))
-  }),
+  fc
+    .constantFrom(...Object.entries(edits))
+    .map(([name, edit]) => named(`edit ${name}`, (machine) => machine.edit(edit))),
+  fc.nat(9).map((index) =>
+    named(`delete ${index}`, (machine) => {
+      const names = Object.entries(machine.home.snapshot()).filter(([, what]) => /^file/.test(what))
+      const name = names[index]?.[0]
+      if (name !== undefined) rmSync(machine.home.at(name))
+    }),
+  ),
 )
 
 async function withHistory(
