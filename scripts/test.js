@@ -39,7 +39,11 @@ const needs = {
   sdk: { packages: 'sdk', node: 22 },
   properties: {
     project: 'unit',
-    paths: ['test/edits/properties.test.ts', 'test/edits/members.test.ts'],
+    paths: [
+      'test/edits/properties.test.ts',
+      'test/edits/members.test.ts',
+      'test/scenarios/undo-histories.test.ts',
+    ],
     env: { REPOINT_PROPERTY_RUNS: '3000' },
   },
   sweeps: {

@@ -1,4 +1,4 @@
-import type { ConfigValue, KeyPath } from '../edits/plan.ts'
+import type { ConfigValue, KeyPath, SettingRole } from '../edits/plan.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import type {
   ClientModule,
@@ -113,17 +113,33 @@ function variablesIn(text: string): readonly { readonly name: string; readonly l
   }))
 }
 
-/** Whether an undo takes a key back together with all that send a key to an address, or not at all. */
-export function isBoundKey({ rows }: DecidingTable, role: string, path: KeyPath): boolean {
+/** The roles of settings that undo restores together. */
+const undoRoles: Readonly<Partial<Record<Decided, SettingRole>>> = {
+  address: 'address',
+  key: 'key',
+  provider: 'provider',
+  model: 'model',
+}
+
+/**
+ * What a setting in a file of this role decides; undefined: nothing that undo must know. The choice of
+ * a model counts in every file.
+ */
+export function roleOf(
+  { rows }: DecidingTable,
+  role: string,
+  path: KeyPath,
+): SettingRole | undefined {
   const fits = (pattern: string, key: KeyPath[number] | undefined) =>
     key !== undefined &&
     (pattern === ':provider' || isLike(pattern, typeof key === 'string' ? key : ''))
-  return rows.some(
+  const row = rows.find(
     ({ at, decides, layers }) =>
-      ['address', 'key', 'provider'].includes(decides) &&
-      layers.includes(role) &&
+      undoRoles[decides] !== undefined &&
+      (decides === 'model' || layers.includes(role)) &&
       at.split('.').every((pattern, index) => fits(pattern, path[index])),
   )
+  return row && undoRoles[row.decides]
 }
 
 /** A list counts element by element: its place is all that can be told of them. */

@@ -10,7 +10,7 @@ import type {
   Obstacle,
   Repair,
 } from './client.ts'
-import { isBoundKey } from './deciding.ts'
+import { roleOf } from './deciding.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from './strict-json.ts'
 import { fileOf } from './texts.ts'
 
@@ -34,9 +34,11 @@ export function editKeys(
     .flatMap((repair) => repair.changes)
     .filter(({ path }) => !own.some((change) => overlap(change.path, path)))
     .filter(({ path }, index, all) => all.findIndex((one) => samePath(one.path, path)) === index)
-  const changes = [...others, ...own].map((change) =>
-    isBoundKey(deciding, file.role, change.path) ? { ...change, isBound: true } : change,
-  )
+  const changes = [...others, ...own].map((change): KeyChange => {
+    const role = roleOf(deciding, file.role, change.path)
+    if (role === undefined) return change
+    return role === 'model' ? { ...change, role } : { ...change, role, isBound: true }
+  })
 
   const strict = ofFile.find((repair) => repair.toStrictJson)?.toStrictJson
   const bearsComments = strict === 'but-comments'

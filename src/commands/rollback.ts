@@ -1,29 +1,31 @@
 import { Command, Option } from '@commander-js/extra-typings'
-import type { Client } from '../clients/client.ts'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
-import { compact } from '../compact.ts'
 import { describeChanges, willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import { checkTargets } from '../transaction/apply.ts'
-import { endOf } from '../transaction/history.ts'
-import type { Applied, RollbackPlan, RunRecord, Runs } from '../transaction/record.ts'
-import { applyRollback, planRollback, type RollbackOptions } from '../transaction/rollback.ts'
+import type { Applied, KeptSetting, RunRecord, Runs } from '../transaction/record.ts'
+import {
+  applyRollback,
+  planRollback,
+  type RollbackOptions,
+  type RollbackPlan,
+  undoableRuns,
+} from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { stopLeftRunning } from './inventory/client-program.ts'
 import { runsOf, shownAddress } from './inventory/client-state.ts'
 import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { describeRun, labelsOf, timeAgo, whatItDid } from './rollback/describe.ts'
 import {
-  brokenIn,
-  isAbandoned,
   isInstalledHere,
   type Outlook,
-  type Prospect,
-  prospectOf,
-  refuseStrangeLogin,
+  outlooksOf,
+  problemAfterUndo,
   refuseUnknownClient,
+  refuseWrongKey,
   type Undoing,
 } from './rollback/guard.ts'
 import type { Session } from './screen/session.ts'
@@ -33,16 +35,12 @@ function define() {
     .description('undo the newest run, or the newest run of one client')
     .addArgument(clientArgument('whose newest run'))
     .option('--list', 'list the recorded runs, newest first')
-    .option('--run <id>', 'go back to before this run, and so to before newer runs of its files')
-    .addOption(
-      new Option('--original', 'go back to before the first run: your own files').conflicts('run'),
-    )
-    .addOption(
-      new Option('--redo', 'redo: take back the newest undo').conflicts(['run', 'original']),
-    )
-    .option('--force', 'put the old contents back, whatever was changed since')
+    .option('--run <id>', 'undo this run and every newer run of its clients')
+    .addOption(new Option('--original', 'undo every run: back to your own files').conflicts('run'))
+    .addOption(new Option('--redo', 'undo the newest undo').conflicts(['run', 'original']))
+    .option('--force', 'restore the old files, even if someone changed them since')
     .option('--dry-run', 'show what would be undone')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask; undo the newest run')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -65,193 +63,249 @@ export async function rollback(
   id: string | undefined,
   flags: RollbackFlags,
 ): Promise<number> {
-  const { dryRun } = flags
-  session.notice(...rootNotice(session.platform))
+  const { platform } = session
+  session.notice(...rootNotice(platform))
   settleFirst(session)
   const runs = runsSoFar(session)
   if (flags.list) return listRecorded(session, runsAsked(id, runs))
 
   const families = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
   const undoing: Undoing = { session, runs, families }
-  const prospect = findRollback(undoing, id, flags)
-  if (prospect === undefined) {
-    const isHere = isInstalledHere(undoing)
-    const isElsewhere = (run: RunRecord) => run.files.some((file) => !isHere(file))
-    return reportNothing(session, runsAsked(id, runs).find(isElsewhere), flags)
-  }
+  const options = await withPickedRun(undoing, flags, optionsFor(undoing, id, flags))
+  const found = planRollback(platform, options)
+  if (found === undefined) return reportNothing(undoing, id, flags)
 
-  const { found } = prospect
   await refuseUnknownClient(session, found)
-  refuseStrangeLogin(undoing, prospect)
+  const outlooks = outlooksOf(undoing, found)
+  if (flags.force) refuseWrongKey(undoing, outlooks)
 
-  const { platform } = session
   session.notice(...checkTargets(platform, found.plan))
   session.showNotices('warning')
-  showWayBack(undoing, prospect)
+  showPlan(undoing, found, outlooks)
+  session.notice(...keptNotices(found), ...sideEffects(session, found, outlooks))
 
-  session.notice(...noticesOf(session, prospect))
-
-  const wouldChange = found.files.some(({ action }) => action !== 'unchanged')
-  if (wouldChange && !dryRun) await askToGo(session, found, flags)
-  const applied = dryRun ? undefined : applyRollback(platform, found)
-  if (applied !== undefined) session.noteApplied(applied, wayOutOf(found))
-  const isChanged = dryRun ? wouldChange : applied?.run !== undefined
-  const next = applied?.run ? await whatIsNext(undoing, flags, applied) : []
-
-  if (dryRun) session.say('Dry run: nothing was changed.')
-  else if (isChanged)
-    session.say(`Done in run ${applied?.run?.id}; \`${wayOutOf(found)}\` undoes it.`)
-  else session.say('Nothing was changed.')
-  for (const line of next) session.say(`  ${line}`)
-  session.document({
-    command: 'rollback',
-    dryRun,
-    changed: isChanged,
-    run: applied?.run?.id ?? null,
-    undoes: found.undoes.id,
-    files: found.files.map(({ path, action, kept, note }) => ({
-      path,
-      action,
-      kept: kept.map(plainPath),
-      note,
-      changes: dryRun && describedChanges(found, path),
-    })),
-    warnings: session.notices,
-    next,
-  })
-  const isHeld = !dryRun && found.files.some(isHeldBack)
-  return isHeld ? exitStatus['held-back'] : 0
+  return flags.dryRun ? reportDryRun(session, found) : applyAndReport(undoing, flags, found)
 }
 
-function findRollback(
+function optionsFor(
   undoing: Undoing,
   id: string | undefined,
   { run, original, redo, force }: RollbackFlags,
-): Prospect | undefined {
-  const { platform } = undoing.session
-  const clients = id === undefined ? undefined : familyIds(id)
-  const options: RollbackOptions = {
-    ...compact({ clients, run, original, redo, force }),
+): RollbackOptions {
+  return {
+    clients: id === undefined ? undefined : familyIds(id),
+    run,
+    original,
+    redo,
+    force,
     isHere: isInstalledHere(undoing),
-    isAbandoned: (path) => isAbandoned(undoing, path),
+    problemAfter: problemAfterUndo(undoing),
   }
-  const planned = (more: RollbackOptions = {}) => {
-    const found = planRollback(platform, { ...options, ...more })
-    return found && prospectOf(undoing, found)
-  }
-  const prospect = planned()
-  const broken = prospect ? brokenIn(prospect) : []
-  if (broken.length === 0) return prospect
-
-  // A table of ours that holds something of its user's by now must stay whole enough to be read.
-  const keepsTablesOf = idsOf(broken)
-  const kept = fewerBroken(prospect, planned({ keepsTablesOf }))
-  const still = kept ? brokenIn(kept) : []
-  if (still.length === 0) return kept
-
-  // Where that is not enough, it goes as a whole.
-  const dropped = fewerBroken(kept, planned({ keepsTablesOf, dropsTablesOf: idsOf(still) }))
-  return dropped && dropped !== kept ? { ...dropped, mended: still } : kept
 }
 
-function idsOf(outlooks: readonly Outlook[]): readonly string[] {
-  return outlooks.flatMap(({ client }) => familyIds(client.id))
+/** How many runs a person can pick from. */
+const pickedFrom = 10
+
+/** On a terminal a person picks the run. `--yes`, and a script, mean the newest. */
+async function withPickedRun(
+  { session, runs }: Undoing,
+  { run, original, redo, force, yes, dryRun }: RollbackFlags,
+  options: RollbackOptions,
+): Promise<RollbackOptions> {
+  const isSaid = run !== undefined || original || redo || force || dryRun
+  if (isSaid || session.consent(yes) !== 'ask') return options
+  const { platform } = session
+  const undoable = undoableRuns(platform, options)
+  if (undoable.length < 2) return options
+
+  const now = platform.clock.now()
+  const choices = undoable.slice(0, pickedFrom).map((one, index) => ({
+    value: one.id,
+    name: `${describeRun(one, runs, now)}${newerRuns(one, undoable.slice(0, index))}`,
+  }))
+  const all = { value: 'original', name: 'everything: back to your own files' }
+  const message = 'What should be undone?'
+  const picked = await platform.ask.search({ message, choices: [...choices, all] })
+  if (picked === all.value) return { ...options, original: true }
+  return picked === undoable[0]?.id ? options : { ...options, run: picked }
 }
 
-function fewerBroken(one: Prospect | undefined, other: Prospect | undefined): Prospect | undefined {
-  return one && other && brokenIn(other).length < brokenIn(one).length ? other : one
+/** What is undone together with a run. */
+function newerRuns({ files }: RunRecord, newer: Runs): string {
+  const clients = files.map(({ client }) => client)
+  const isWith = (run: RunRecord) => run.files.some(({ client }) => clients.includes(client))
+  const count = newer.filter(isWith).length
+  return count === 0 ? '' : `, and ${count} newer ${count === 1 ? 'run' : 'runs'}`
 }
 
-/** What stays since others have changed it, what of it a client cannot read, and what else to know. */
-function noticesOf(session: Session, prospect: Prospect): Notice[] {
-  const { found, outlooks } = prospect
-  const held = found.files.filter(isHeldBack).map(
-    ({ path, kept, note }): Notice => ({
-      code: 'rollback-held',
-      message: `${path}: ${note ?? `changed since, so it stays: ${kept.map(plainPath).join(', ')}`}`,
-      hint: 'repoint rollback --force',
-    }),
+// ---------------------------------------------------------------- what it would do
+
+function showPlan(
+  { session, runs }: Undoing,
+  found: RollbackPlan,
+  outlooks: readonly Outlook[],
+): void {
+  const { isRedo, runs: undone, files, kept } = found
+  const now = session.platform.clock.now()
+  const [first, ...more] = undone.map((run) =>
+    isRedo ? whatItDid(run, runs).replace('the undo of ', '') : describeRun(run, runs, now),
   )
-
-  const said: Notice[] = []
-  for (const { client, before, after } of outlooks)
-    if (isConcerned(client, found.files))
-      said.push(
-        ...(client.aboutConversations?.(session.platform, { before, after }) ?? []),
-        ...(client.keepsCopies?.(session.platform, before) ?? []),
-      )
-  for (const { client, future } of prospect.mended ?? [])
-    said.push({
-      code: 'changes-go-too',
-      message: `What was changed since in the tables of this run goes with them: ${client.label} would else find ${future.broken}`,
-      hint: '`repoint rollback --redo` brings it back.',
-    })
-  for (const { client, future } of brokenIn(prospect))
-    said.push({
-      code: 'client-broken',
-      message: `${client.label} will not start after this: ${future.broken}`,
-      hint: 'Correct the file by hand afterwards.',
-    })
-
-  for (const { message, hint } of said) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
-  return [...said, ...held]
-}
-
-function isHeldBack({ kept, note }: RollbackPlan['files'][number]): boolean {
-  return kept.length > 0 || note !== undefined
-}
-
-/** On a terminal, as a setup does. A script that types `rollback` has said what it wants. */
-async function askToGo(
-  session: Session,
-  { isRedo }: RollbackPlan,
-  { yes }: RollbackFlags,
-): Promise<void> {
-  const message = isRedo ? 'Redo?' : 'Go back?'
-  await session.agree(session.consent(yes), { message, default: true })
-  session.platform.ask.release()
-  if (session.platform.interrupt.aborted)
-    throw new UserError({ code: 'cancelled', message: 'Cancelled' })
-}
-
-function wayOutOf({ isRedo }: RollbackPlan): string {
-  return isRedo ? 'repoint rollback' : 'repoint rollback --redo'
-}
-
-function showWayBack({ session, runs, families }: Undoing, { found, outlooks }: Prospect): void {
-  const { undoes, passes, isRedo, files } = found
-  const again = runs.find(({ id }) => id === endOf(undoes, runs).id) ?? undoes
-  const labels = families.filter((one) =>
-    again.clients.some((id) => familyIds(one.id).includes(id)),
-  )
-  const does = again.command === 'doctor' ? 'repairs' : 'sets up'
-  const redo = `Redo: ${does} ${labels.map(({ label }) => label).join(', ')} again, as run ${again.id} did`
-  session.say(isRedo ? redo : `Back to before run ${undoes.id}: ${describeWhat(undoes, runs)}`)
-  for (const run of passes) session.say(`  and with it run ${run.id}: ${describeWhat(run, runs)}`)
+  session.say(isRedo ? `This sets up again what was undone: ${first}` : `This undoes ${first}`)
+  for (const run of more) session.say(`  and ${run}`)
 
   for (const file of files) {
+    const own = kept.filter((one) => one.file === file.path)
+    const changes = changesIn(found, file.path)
+    if (file.action === 'unchanged' && own.length === 0) continue
     session.say(`  ${session.showPath(file.path)} (${willBe(file.action)})`)
-    for (const line of describedChanges(found, file.path)) session.say(`    ${line}`)
-    if (file.kept.length > 0) session.say(`    stays: ${file.kept.map(plainPath).join(', ')}`)
-    if (file.note !== undefined) session.say(`    ${file.note}`)
+    for (const line of changes) session.say(`    ${line}`)
+    if (own.length > 0) session.say(`    ${staysBecause(own)}`)
   }
 
   for (const { client, future } of outlooks) {
-    if (!isConcerned(client, files)) continue
+    if (!isConcerned(client.id, files)) continue
     const where = shownAddress(client, future) ?? 'its own service'
     const how = future.login === undefined ? '' : `, with ${future.login}`
     session.say(`${client.label} will use ${where} again${how}.`)
   }
 }
 
-function isConcerned({ id }: Client, files: Applied['files']): boolean {
-  const changed = files.filter(({ action }) => action !== 'unchanged')
-  return changed.some(({ client }) => familyIds(id).includes(client))
-}
-
-function describedChanges({ plan }: RollbackPlan, path: string): string[] {
+function changesIn({ plan }: RollbackPlan, path: string): string[] {
   const edit = plan.edits.find((one) => one.path === path)
   return edit === undefined ? [] : describeChanges(edit)
+}
+
+/** `model stays: you changed it after the setup`, for the settings of one file. */
+function staysBecause(kept: readonly KeptSetting[]): string {
+  const changed = kept.filter(({ why }) => why === 'changed').map(({ path }) => plainPath(path))
+  const others = kept.filter(({ why }) => why === 'together').map(({ path }) => plainPath(path))
+  if (changed.includes('')) return 'stays: you changed or deleted this file after the setup'
+  const stay = (names: readonly string[]) =>
+    `${names.join(', ')} ${names.length === 1 ? 'stays' : 'stay'}`
+  const it = changed.length === 1 ? 'it' : 'them'
+  const because =
+    changed.length === 0 ? [] : [`${stay(changed)}: you changed ${it} after the setup`]
+  const together =
+    others.length === 0
+      ? []
+      : [`${stay(others)}: address, key and models of a gateway belong together`]
+  return [...because, ...together].join('; ')
+}
+
+/** The settings that stay, file by file, with the command that undoes them too. */
+function keptNotices({ files, kept, isRedo }: RollbackPlan): readonly Notice[] {
+  return files.flatMap(({ path, client }) => {
+    const own = kept.filter(({ file }) => file === path)
+    if (own.length === 0) return []
+    const redo = isRedo ? ' --redo' : ''
+    const hint = `Undo it too: repoint rollback ${client}${redo} --force`
+    return [{ code: 'rollback-held', message: `${path}: ${staysBecause(own)}`, hint }]
+  })
+}
+
+function sideEffects(
+  session: Session,
+  { files, removedTables }: RollbackPlan,
+  outlooks: readonly Outlook[],
+): readonly Notice[] {
+  const { platform } = session
+  const notices: Notice[] = []
+  for (const { client, before, after } of outlooks)
+    if (isConcerned(client.id, files))
+      notices.push(
+        ...(client.aboutConversations?.(platform, { before, after }) ?? []),
+        ...(client.keepsCopies?.(platform, before) ?? []),
+      )
+  if (removedTables.length > 0)
+    notices.push({
+      code: 'changes-go-too',
+      message: `What you added to the gateway's tables goes with them: ${labelsOf(removedTables)} could not read the rest`,
+      hint: '`repoint rollback --redo` restores it.',
+    })
+
+  for (const { message, hint } of notices) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
+  return notices
+}
+
+function isConcerned(id: string, files: Applied['files']): boolean {
+  return files.some(
+    ({ client, action }) => action !== 'unchanged' && familyIds(id).includes(client),
+  )
+}
+
+// ---------------------------------------------------------------- doing and reporting it
+
+function reportDryRun(session: Session, found: RollbackPlan): number {
+  session.say('Dry run: nothing was changed.')
+  const isChanged = found.files.some(({ action }) => action !== 'unchanged')
+  printDocument(session, found, { dryRun: true, changed: isChanged, run: null, next: [] })
+  return 0
+}
+
+async function applyAndReport(
+  undoing: Undoing,
+  flags: RollbackFlags,
+  found: RollbackPlan,
+): Promise<number> {
+  const { session } = undoing
+  const wouldChange = found.files.some(({ action }) => action !== 'unchanged')
+  if (wouldChange) await askToUndo(session, found, flags)
+  const applied = applyRollback(session.platform, found)
+  const isChanged = applied.files.some(({ action }) => action !== 'unchanged')
+  if (isChanged) session.noteApplied(applied, wayBack(found))
+  const next = isChanged ? await whatIsNext(undoing, flags, applied) : []
+
+  if (!isChanged) session.say('Nothing was changed.')
+  else if (found.isRedo) session.say(`Done. Undo: ${wayBack(found)}`)
+  else session.say(`Undone. Set it up again: ${wayBack(found)}`)
+  for (const { hint } of keptNotices(found)) session.say(`  ${hint}`)
+  for (const line of next) session.say(`  ${line}`)
+  const run = applied.run?.id ?? null
+  printDocument(session, found, { dryRun: undefined, changed: isChanged, run, next })
+  return found.kept.length > 0 ? exitStatus['held-back'] : 0
+}
+
+function printDocument(
+  session: Session,
+  found: RollbackPlan,
+  outcome: {
+    readonly dryRun: true | undefined
+    readonly changed: boolean
+    readonly run: string | null
+    readonly next: readonly string[]
+  },
+): void {
+  const { next, ...rest } = outcome
+  session.document({
+    command: 'rollback',
+    ...rest,
+    undoes: found.runs.at(-1)?.id,
+    files: found.files.map(({ path, action, kept }) => ({
+      path,
+      action,
+      kept: kept.map(plainPath),
+      changes: outcome.dryRun && changesIn(found, path),
+    })),
+    warnings: session.notices,
+    next,
+  })
+}
+
+/** On a terminal, as a setup does. A script that types `rollback` has said what it wants. */
+async function askToUndo(
+  session: Session,
+  { isRedo }: RollbackPlan,
+  { yes }: RollbackFlags,
+): Promise<void> {
+  const message = isRedo ? 'Set it up again?' : 'Undo this?'
+  await session.agree(session.consent(yes), { message, default: true })
+  session.platform.ask.release()
+  if (session.platform.interrupt.aborted)
+    throw new UserError({ code: 'cancelled', message: 'Cancelled' })
+}
+
+function wayBack({ isRedo }: RollbackPlan): string {
+  return isRedo ? 'repoint rollback' : 'repoint rollback --redo'
 }
 
 /** What still holds the old key, and what a person has to do. */
@@ -260,17 +314,20 @@ async function whatIsNext(
   { yes }: RollbackFlags,
   { files }: Applied,
 ): Promise<string[]> {
-  const changed = families.filter((client) => isConcerned(client, files))
+  const changed = families.filter(({ id }) => isConcerned(id, files))
   const toDo = await stopLeftRunning(session, changed, session.consent(yes))
   return [...toDo, ...changed.map(({ restartAdvice }) => restartAdvice)]
 }
 
 function reportNothing(
-  session: Session,
-  elsewhere: RunRecord | undefined,
+  undoing: Undoing,
+  id: string | undefined,
   { redo, dryRun }: RollbackFlags,
 ): number {
+  const { session, runs } = undoing
   session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
+  const isHere = isInstalledHere(undoing)
+  const elsewhere = runsAsked(id, runs).find((run) => run.files.some((file) => !isHere(file)))
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
     session.notice({
@@ -294,12 +351,25 @@ function reportNothing(
   return 0
 }
 
+// ---------------------------------------------------------------- the list
+
 function listRecorded(session: Session, asked: Runs): number {
   session.showNotices('warning')
+  const now = session.platform.clock.now()
   if (asked.length === 0) session.say('No run is recorded.')
   else {
-    const rows = asked.map((run) => [run.id, localTime(run.at), describeListed(run, asked)])
-    session.sayTable(['RUN', 'WHEN', 'WHAT'], rows)
+    const rows = asked.map((run) => [
+      timeAgo(new Date(run.at), now),
+      [
+        whatItDid(run, asked),
+        run.kind === 'change' && run.baseUrl,
+        run.kind === 'change' && run.model,
+      ]
+        .filter(Boolean)
+        .join(', '),
+      run.id,
+    ])
+    session.sayTable(['WHEN', 'WHAT', 'RUN'], rows)
   }
   session.document({ command: 'rollback', runs: asked.map(asListed), warnings: session.notices })
   return 0
@@ -309,36 +379,16 @@ function runsAsked(id: string | undefined, runs: Runs): Runs {
   return id === undefined ? runs : runsOf({ id }, runs)
 }
 
-/** With the clients, where its first word does not name them. */
-function describeListed(run: RunRecord, runs: Runs): string {
-  const what = describeWhat(run, runs)
-  const isNamed = run.undoes === undefined && run.clients.includes(run.command)
-  return isNamed ? what : `${what} (${run.clients.join(', ')})`
-}
-
-/** To the minute, in the time zone of this machine. */
-function localTime(at: string): string {
-  const time = new Date(at)
-  const two = (part: number) => String(part).padStart(2, '0')
-  const day = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-')
-  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`
-}
-
-function describeWhat(run: RunRecord, runs: Runs): string {
-  const { id, isUndone } = endOf(run, runs)
-  if (run.undoes !== undefined) return `${isUndone ? 'undid' : 'redid'} ${id}`
-  return [run.command, run.baseUrl, run.model].filter((part) => part !== '').join(', ')
-}
-
-function asListed({ id, at, command, clients, baseUrl, model, undoes, files }: RunRecord) {
+function asListed({ id, at, kind, command, clients, baseUrl, model, undoes, files }: RunRecord) {
   return {
     run: id,
     at,
+    kind,
     command,
     clients,
     baseUrl,
     model,
-    undoes,
+    undoes: undoes && [...new Set(undoes.map(({ run }) => run))],
     files: files.map(({ path }) => path),
   }
 }

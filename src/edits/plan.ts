@@ -33,6 +33,13 @@ export type ConfigValue =
   | readonly ConfigValue[]
   | { readonly [key: string]: ConfigValue }
 
+/**
+ * What a setting decides. An undo restores a client's settings with a role together. If only the key
+ * were restored, the user's own key would be sent to the gateway. If only the address were restored,
+ * the client would request our model from a service that does not have it.
+ */
+export type SettingRole = 'address' | 'key' | 'provider' | 'model'
+
 /** One key's change. `value: undefined` removes the key; the value of an element is the element. */
 export interface KeyChange {
   readonly path: KeyPath
@@ -44,6 +51,8 @@ export interface KeyChange {
    * of its files, or none: an address without our key would get the user's own.
    */
   readonly isBound?: boolean
+  /** What it decides, by the client's table. Absent: see `isBound`. */
+  readonly role?: SettingRole
   /** The client writes it anew whenever it starts: another value by then is nobody's change. */
   readonly isStamped?: boolean
 }

@@ -1,6 +1,6 @@
 import { resultOf, UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
-import { type EditStep, refusal, workOn } from './edit.ts'
+import { type ConfigDocument, type EditStep, refusal, workOn } from './edit.ts'
 import { sourceAt } from './find.ts'
 import { type Bytes, type KeyPath, sameBytes } from './plan.ts'
 import { revertText, type Versions } from './revert.ts'
@@ -120,6 +120,16 @@ function isWholeElement(path: KeyPath): boolean {
 function holdsAllOf(now: Value | undefined, then: Value | undefined): boolean {
   if (!isValueTable(now) || !isValueTable(then)) return false
   return Object.entries(then).every(([key, value]) => sameValue(now[key], value))
+}
+
+/** The paths of the values at `path` in two versions of a file: those of a table, or `path` itself. */
+export function valuePathsAt(
+  before: ConfigDocument['root'] | undefined,
+  written: ConfigDocument['root'] | undefined,
+  path: KeyPath,
+): readonly KeyPath[] {
+  const [old, fresh] = [before ?? {}, written ?? {}] as [ValueTable, ValueTable]
+  return singlePaths(old, fresh, path)
 }
 
 /** `path`, or, where tables stand there, the paths of their values. */

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import type { Notice } from '../notice.ts'
 import type { FileStatus } from '../platform/platform.ts'
 import {
@@ -18,13 +18,18 @@ import {
   withFilesState,
 } from './files.ts'
 import { withLock } from './lock.ts'
+import { prune } from './prune.ts'
 import {
   type Applied,
   encodeDocument,
   type FileVersion,
+  isWritten,
+  type KeptSetting,
   type RecordedFile,
   type RunDocument,
+  type RunPart,
   type RunRecord,
+  recordedSetting,
   tempOf,
   type World,
 } from './record.ts'
@@ -33,7 +38,6 @@ import {
   findState,
   nextRunId,
   openState,
-  prune,
   readRuns,
   recordNames,
   type StatePaths,
@@ -43,14 +47,18 @@ import {
 import { findTarget, readIfThere, refuseAsRoot, type TargetFile } from './target.ts'
 
 /** What a rollback adds to a plan. */
-interface Restoring {
-  readonly undoes: string
-  /** The run's files as they were recorded, by path: modes and owners come from there. */
-  readonly files: ReadonlyMap<string, RecordedFile>
+export interface Restoring {
+  readonly kind: 'undo' | 'redo'
+  readonly undoes: readonly RunPart[]
+  readonly kept: readonly KeptSetting[]
+  /** Each file as the plan leaves it, by path: modes and owners come from there. */
+  readonly versions: ReadonlyMap<string, FileVersion | null>
   readonly dropFolders: readonly string[]
+  /** The newest run when the rollback was planned. */
+  readonly newestRun: string | undefined
 }
 
-/** One edit that changes something, and where. */
+/** One edit, and where. */
 interface Change {
   readonly edit: FileEdit
   readonly target: TargetFile
@@ -77,16 +85,24 @@ interface ApplyOptions {
 export function applyPlan(world: World, given: Plan, options: ApplyOptions = {}): Applied {
   const plan = withAbsolutePaths(world, given)
   const { restoring, readBack, lastStep } = options
-  if (plan.edits.every(isUnchanged)) return asApplied(plan, undefined, lastStep?.())
+  if (plan.edits.every(isUnchanged) && restoring === undefined)
+    return asApplied(plan, undefined, lastStep?.())
 
   const paths = openState(world)
   return withLock(world, paths, () => {
     restore(world, paths)
-    const changes = findChanges(world, paths, plan, restoring)
-    if (changes.length === 0) return asApplied(plan, undefined, lastStep?.(paths))
+    const { changes, unchanged } = findChanges(world, paths, plan, restoring)
+    if (changes.length === 0) {
+      // Even if it changes nothing, an undo counts: the next one goes one run further back.
+      const isNews = restoring !== undefined && restoring.newestRun === newestRun(world, paths)
+      const run = isNews ? recordOnly(world, paths, plan, unchanged, restoring) : undefined
+      return asApplied(plan, run, lastStep?.(paths))
+    }
 
-    const document = composeDocument(world, paths, plan, changes, restoring)
-    switchAll(world, paths, document, changes)
+    const all = inOrderOf(plan, [...changes, ...unchanged])
+    const document = composeDocument(world, paths, plan, all, restoring)
+    switchAll(world, paths, document, all)
+
     readBack?.()
     prune(world, paths)
     return asApplied(plan, document.run, lastStep?.(paths))
@@ -100,20 +116,32 @@ export function applyPlan(world: World, given: Plan, options: ApplyOptions = {})
  * @throws UserError `locked`, `config-conflict`, `not-permitted`, `disk-full`, `io-failed`
  */
 export function recordAsMeant(world: World, plan: Plan): void {
-  const { files } = world
   const paths = openState(world)
   withLock(world, paths, () => {
     restore(world, paths)
-    const found = plan.edits.map((edit) => changeOf(world, edit, undefined))
-    const document = composeDocument(world, paths, plan, found, undefined)
-    toldAt(world.machine, paths.draft, () => {
-      writeBlobs(world, paths, copiesFor(found))
-      createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
-      files.rename(paths.draft, paths.record(document.run.id))
-      files.fsyncFolder(paths.folder)
-    })
-    prune(world, paths)
+    const found = plan.edits.map((edit) => unchangedFile(world, edit))
+    recordOnly(world, paths, plan, found)
   })
+}
+
+/** Records a run that writes no file. Needs the lock. */
+function recordOnly(
+  world: World,
+  paths: StatePaths,
+  plan: Plan,
+  unchanged: readonly Change[],
+  restoring?: Restoring,
+): RunRecord {
+  const { files } = world
+  const document = composeDocument(world, paths, plan, unchanged, restoring)
+  toldAt(world.machine, paths.draft, () => {
+    writeBlobs(world, paths, copiesFor(unchanged))
+    createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
+    files.rename(paths.draft, paths.record(document.run.id))
+    files.fsyncFolder(paths.folder)
+  })
+  prune(world, paths)
+  return document.run
 }
 
 /**
@@ -144,13 +172,13 @@ function switchAll(
     for (const [index, file] of run.files.entries()) {
       place = file.path
       const after = changes[index]?.edit.after ?? null
-      if (after !== null) stage(world, document, file, after)
+      if (after !== null && isWritten(file)) stage(world, document, file, after)
     }
 
     place = paths.journal
     files.rename(paths.draft, paths.journal)
     files.fsyncFolder(paths.folder)
-    for (const file of run.files) {
+    for (const file of run.files.filter(isWritten)) {
       place = file.path
       if (fileNow(world, file) !== 'old') throw changedNow(world, file)
       switchFile(world, file, tempOf(document, file))
@@ -173,7 +201,7 @@ function copiesFor(changes: readonly Change[]): Uint8Array[] {
 
 /** Does all that can fail for want of room or of rights. What is left then is renaming. */
 function stage(world: World, document: RunDocument, file: RecordedFile, bytes: Uint8Array): void {
-  const isRestored = document.run.undoes !== undefined
+  const isRestored = document.run.kind !== 'change'
   const isComplete = writeTemp(world, file, tempOf(document, file), { bytes, isRestored })
   if (isComplete || !world.files.canCopyAttributes()) return
   throw new UserError({
@@ -223,20 +251,32 @@ function isUnchanged({ before, after, mode }: FileEdit): boolean {
   return mode === undefined && sameBytes(before, after)
 }
 
-/** @throws UserError `changed-underneath`, `locked`, `config-conflict`, `not-permitted`, `io-failed` */
+/**
+ * The edits that change a file, and those that do not: they are recorded too.
+ *
+ * @throws UserError `changed-underneath`, `locked`, `config-conflict`, `not-permitted`, `io-failed`
+ */
 function findChanges(
   world: World,
   paths: StatePaths,
   plan: Plan,
   restoring: Restoring | undefined,
-): Change[] {
+): { readonly changes: readonly Change[]; readonly unchanged: readonly Change[] } {
   const changes: Change[] = []
-  for (const edit of plan.edits.filter((one) => !isUnchanged(one))) {
+  const unchanged: Change[] = []
+  for (const edit of plan.edits) {
     try {
+      if (isUnchanged(edit)) {
+        unchanged.push(unchangedFile(world, edit))
+        continue
+      }
       const change = changeOf(world, edit, restoring)
       const now = readIfThere(world.files, world.machine, change.target.realPath)
-      // Somebody, most likely another run, has already done the very same.
-      if (sameBytes(now, edit.after) && hasMode(edit, change.target)) continue
+      // Another program, most likely another run, has already written the same.
+      if (sameBytes(now, edit.after) && hasMode(edit, change.target)) {
+        unchanged.push(unchangedFile(world, { ...edit, before: edit.after }))
+        continue
+      }
       if (!sameBytes(now, edit.before)) throw changedUnderneath(world, paths, edit, now)
       changes.push(change)
     } catch (error) {
@@ -245,7 +285,21 @@ function findChanges(
   }
   refuseSameFile(world, changes)
 
-  return changes
+  return { changes, unchanged }
+}
+
+/** A file that a run leaves as it is. It need not be one that could be written. */
+function unchangedFile({ files, machine }: World, edit: FileEdit): Change {
+  const found = resultOf(() => findTarget(files, machine, edit.path))
+  const target =
+    found instanceof UserError
+      ? { realPath: edit.path, status: undefined, missingFolders: [] }
+      : { ...found, missingFolders: [] }
+  return { edit, target, mode: target.status ? permissionsOf(target.status) : 0o600 }
+}
+
+function newestRun(world: World, paths: StatePaths): string | undefined {
+  return readRuns(world, paths).runs[0]?.id
 }
 
 function hasMode({ mode }: FileEdit, { status }: TargetFile): boolean {
@@ -266,7 +320,7 @@ function changeOf(world: World, edit: FileEdit, restoring: Restoring | undefined
     })
 
   refuseReadOnlyMark(world, edit, target)
-  const mode = modeAfter(edit, target.status, restoring?.files.get(edit.path))
+  const mode = modeAfter(edit, target.status, restoring?.versions.get(edit.path))
   refuseMask(world, edit, target, mode)
 
   return { edit, target, mode }
@@ -396,22 +450,22 @@ function composeDocument(
   restoring: Restoring | undefined,
 ): RunDocument {
   const now = world.clock.now()
-  const names = recordNames(world, paths)
-  const follows = names.at(-1)?.replace(/^run-|\.json.*$/g, '')
-  const files = changes.map((change) => recordedFile(change, restoring))
+  const files = changes.map((change) => recordedFile(change, plan, restoring))
   const folders = changes.flatMap(({ target }) => target.missingFolders)
+  const written = files.filter(isWritten)
 
   const run: RunRecord = compact({
-    id: nextRunId(now, names),
+    id: nextRunId(now, recordNames(world, paths)),
     at: now.toISOString(),
     home: world.machine.home,
+    kind: restoring?.kind ?? ('change' as const),
     command: plan.command,
-    clients: [...new Set(files.map(({ client }) => client))],
+    clients: [...new Set((written.length > 0 ? written : files).map(({ client }) => client))],
     baseUrl: plan.baseUrl,
     roots: plan.roots,
     model: plan.model,
     undoes: restoring?.undoes,
-    follows,
+    kept: restoring?.kept,
     files,
     folders: [...new Set(folders)],
   })
@@ -425,15 +479,21 @@ function composeDocument(
   }
 }
 
+/** The order of a plan says which file a secret must reach first. */
+function inOrderOf({ edits }: Plan, changes: readonly Change[]): readonly Change[] {
+  const indexOf = ({ edit }: Change) => edits.findIndex(({ path }) => path === edit.path)
+  return changes.toSorted((one, other) => indexOf(one) - indexOf(other))
+}
+
 function recordedFile(
   { edit, target, mode }: Change,
+  plan: Plan,
   restoring: Restoring | undefined,
 ): RecordedFile {
   const { status, realPath } = target
   const { client, path, format, scope, holdsSecret, changes, before, after } = edit
-  const original = restoring?.files.get(path)?.before
-  const owner = status ?? original ?? { uid: -1, gid: -1 }
-  const stampedKeys = changes.filter(({ isStamped }) => isStamped).map((change) => change.path)
+  const owner = status ?? restoring?.versions.get(path) ?? { uid: -1, gid: -1 }
+  const found = status ?? { mode, ...owner }
 
   return {
     client,
@@ -442,11 +502,8 @@ function recordedFile(
     format,
     scope,
     holdsSecret,
-    keys: changes.map((change) => change.path),
-    secretKeys: changes.filter(({ isSecret }) => isSecret).map((change) => change.path),
-    boundKeys: changes.filter(({ isBound }) => isBound).map((change) => change.path),
-    ...(stampedKeys.length > 0 && { stampedKeys }),
-    before: before && status ? asVersion(before, permissionsOf(status), status) : null,
+    settings: changes.map((change) => recordedSetting(change, edit, plan)),
+    before: before && asVersion(before, permissionsOf(found), found),
     after: after && asVersion(after, mode, owner),
   }
 }
@@ -466,26 +523,20 @@ function permissionsOf({ mode }: Pick<FileStatus, 'mode'>): number {
 
 /**
  * The mode stays; only a file that a setup writes a secret into is closed to others. A rollback gives
- * back the mode that the undone run had found.
+ * the file the mode that its plan names.
  *
- * @param undone the file in the run that is undone
+ * @param restored the file as a rollback leaves it
  */
 function modeAfter(
   edit: FileEdit,
   status: FileStatus | undefined,
-  undone: RecordedFile | undefined,
+  restored: FileVersion | null | undefined,
 ): number {
-  const original = undone?.before
-  if (status === undefined) {
-    if (original) return original.mode
-    return edit.holdsSecret ? 0o600 : 0o644
-  }
+  if (restored) return restored.mode
+  if (status === undefined) return edit.holdsSecret ? 0o600 : 0o644
   if (edit.mode !== undefined) return edit.mode
   const now = permissionsOf(status)
-  const isModeOurs = original && now === undone.after?.mode
-  if (isModeOurs) return original.mode
-
-  return edit.holdsSecret && undone === undefined ? now & ~0o077 : now
+  return edit.holdsSecret && restored === undefined ? now & ~0o077 : now
 }
 
 function asApplied(
@@ -498,11 +549,11 @@ function asApplied(
     notices,
     files: plan.edits.map((edit) => {
       const recorded = run?.files.find(({ path }) => path === edit.path)
-      const note = recorded && noteOn(recorded, run?.undoes !== undefined)
+      const note = recorded && noteOn(recorded, run?.kind !== 'change')
       return compact({
         path: edit.path,
         client: edit.client,
-        action: recorded ? actionOf(edit) : 'unchanged',
+        action: recorded && isWritten(recorded) ? actionOf(edit) : 'unchanged',
         note,
       })
     }),

@@ -20,7 +20,9 @@ export interface ForgetPlan {
 export function planForget(world: World, before?: Date): ForgetPlan {
   const { runs, damaged } = listRuns(world)
   const isMeant = (at: number) => before === undefined || at < before.getTime()
-  const forgotten = runs.filter(({ at }) => isMeant(Date.parse(at)))
+  // Only from the old end: an undo starts with the newest run.
+  const newestKept = runs.findLastIndex(({ at }) => !isMeant(Date.parse(at)))
+  const forgotten = runs.slice(newestKept + 1)
   const files = forgotten.flatMap((run) => run.files)
 
   return {
@@ -57,8 +59,11 @@ export function applyForget(world: World, { isAll, runs, damaged }: ForgetPlan):
       abandon(world, paths)
     }
 
-    if (!isAll)
-      return removeRecords(world, paths, [...runs.map(({ id }) => paths.record(id)), ...damaged])
+    if (!isAll) {
+      // An undo must not be deleted before the change that it undid.
+      const records = runs.map(({ id }) => paths.record(id)).toReversed()
+      return removeRecords(world, paths, [...records, ...damaged])
+    }
     const targets = runs.flatMap(({ files }) => files.map(({ realPath }) => realPath))
     clearStagesBeside(world, targets)
     removeAllRecords(world, paths)

@@ -1,4 +1,14 @@
-import type { FileAction, FileEdit, KeyPath, Plan } from '../edits/plan.ts'
+import { compact } from '../compact.ts'
+import type {
+  ConfigValue,
+  FileAction,
+  FileEdit,
+  KeyChange,
+  KeyPath,
+  Plan,
+  SettingRole,
+} from '../edits/plan.ts'
+import { plainKey } from '../edits/values.ts'
 import type { Notice } from '../notice.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sha256Of } from './files.ts'
@@ -7,28 +17,37 @@ import { sha256Of } from './files.ts'
 export type World = Pick<Platform, 'files' | 'processes' | 'machine' | 'clock'>
 
 /**
- * What a run left in our state folder, as JSON. It holds no secret: contents are in blobs
- * (`blobs/<sha256>`, 0600), which it names by hash.
+ * What a run left in the state folder, as JSON. It holds no secret: contents are in blobs
+ * (`blobs/<sha256>`, 0600), which the record names by hash.
  */
 export interface RunRecord {
   /** Sorts by time: `20261121T091500Z-4f2a`. */
   readonly id: string
   /** ISO 8601, UTC. */
   readonly at: string
-  /** The home that the run was made in. */
+  /** The home folder of the run. */
   readonly home: string
+  /** `change`: a setup or a repair. `undo` undoes a change. `redo` undoes an undo. */
+  readonly kind: 'change' | 'undo' | 'redo'
   readonly command: string
-  /** Ids of the clients whose files it changed. */
+  /** IDs of the clients whose files the run changed; of all its clients if it changed none. */
   readonly clients: readonly string[]
   readonly baseUrl: string
   /** Absent: the usual ones. */
   readonly roots?: Plan['roots']
   readonly model: string
-  /** The run that this one undid. */
-  readonly undoes?: string
-  /** The newest run before this one: where it is not recorded any more, runs between them are gone. */
-  readonly follows?: string
-  /** In the order in which they switched. */
+  /** What an undo or a redo undid. */
+  readonly undoes?: readonly RunPart[]
+  /** The settings that this undo kept. */
+  readonly kept?: readonly KeptSetting[]
+  /** In a merged run: how many runs it stands for. */
+  readonly mergedRuns?: number
+  /** In a merged run: the records that it replaced. A crash can leave them; they no longer count. */
+  readonly replaces?: readonly string[]
+  /**
+   * In write order: every file of the plan, also those that did not change. They say which address
+   * and which key belong together.
+   */
   readonly files: readonly RecordedFile[]
   /** Folders that the run created, outermost first. */
   readonly folders: readonly string[]
@@ -37,34 +56,109 @@ export interface RunRecord {
 /** Recorded runs, newest first. */
 export type Runs = readonly RunRecord[]
 
+/** One client's part of a run. */
+export interface RunPart {
+  readonly run: string
+  readonly client: string
+}
+
 export interface RecordedFile {
   readonly client: string
   /** As the client names it. */
   readonly path: string
-  /** Where the bytes lie, behind all symlinks. */
+  /** Behind all symlinks. */
   readonly realPath: string
   readonly format: FileEdit['format']
   readonly scope: FileEdit['scope']
   readonly holdsSecret: boolean
-  readonly keys: readonly KeyPath[]
-  /** Those of `keys` whose values are never shown. */
-  readonly secretKeys: readonly KeyPath[]
-  /** Those of `keys` that are undone together with their like in the client's other files. */
-  readonly boundKeys: readonly KeyPath[]
-  /** Those of `keys` that the client itself writes anew. Absent: none. */
-  readonly stampedKeys?: readonly KeyPath[]
+  readonly settings: readonly RecordedSetting[]
+  /** In a merged run: the gateways that its runs wrote, newest first. Absent: that of the run. */
+  readonly gateways?: readonly RunGateway[]
   readonly before: FileVersion | null
   readonly after: FileVersion | null
+}
+
+export type RunGateway = Pick<RunRecord, 'baseUrl' | 'roots'>
+
+export interface RecordedSetting {
+  readonly path: KeyPath
+  readonly role?: SettingRole
+  /** The value is never shown. */
+  readonly isSecret?: true
+  /** A later value that starts with this is still ours: `gateway/` for opencode's `model`. */
+  readonly ourPrefix?: string
+  /** The client writes this setting at each start, so any value is still ours. */
+  readonly rewrittenByClient?: true
 }
 
 export interface FileVersion {
   /** Of the contents, hexadecimal. */
   readonly sha256: string
-  /** Permission bits. In a file that a setup creates: before the umask takes its part. */
+  /** Permission bits. In a file that a setup creates: before the umask is applied. */
   readonly mode: number
-  /** Both are -1 for a new file: whatever the system gives it. */
+  /** Both are -1 for a new file: the system decides. */
   readonly uid: number
   readonly gid: number
+}
+
+/** A setting that an undo did not change. */
+export interface KeptSetting {
+  readonly client: string
+  readonly file: string
+  /** Empty: the whole file. */
+  readonly path: KeyPath
+  /** `changed`: someone changed it since the run. `together`: it stays because another one stays. */
+  readonly why: 'changed' | 'together'
+}
+
+/** A setting as a run records it. Its role is the client's; else it follows from `isBound`. */
+export function recordedSetting(change: KeyChange, edit: FileEdit, plan: Plan): RecordedSetting {
+  const { path, role, isSecret, isBound, isStamped } = change
+  const bound = isBound ? (isSecret ? 'key' : 'address') : undefined
+  const setting = {
+    path,
+    role: role ?? bound,
+    isSecret: isSecret || undefined,
+    ourPrefix: role === 'model' ? providerPrefix(change, edit, plan) : undefined,
+    rewrittenByClient: isStamped || undefined,
+  }
+  return compact(setting) as RecordedSetting
+}
+
+/** The change that gives a recorded setting a value. */
+export function changeTo(
+  { path, role, isSecret, rewrittenByClient: isStamped }: RecordedSetting,
+  value: ConfigValue | undefined,
+): KeyChange {
+  const isBound = (role !== undefined && role !== 'model') || undefined
+  return { path, value, ...compact({ role, isSecret, isBound, isStamped }) }
+}
+
+/** How a model names the provider that the run writes: `gateway/` in `gateway/gpt-5.6-sol`. */
+function providerPrefix(
+  { value }: KeyChange,
+  { client }: FileEdit,
+  plan: Plan,
+): string | undefined {
+  if (typeof value !== 'string') return undefined
+  const steps = plan.edits
+    .filter((edit) => edit.client === client)
+    .flatMap(({ changes }) => changes.filter(({ isBound }) => isBound))
+    .flatMap(({ path }) => path.map(plainKey))
+  const [provider = ''] = value.split('/')
+  if (steps.includes(value)) return value
+  return provider !== value && steps.includes(provider) ? `${provider}/` : undefined
+}
+
+/** Whether the run wrote the file: a record also lists files that were already as planned. */
+export function isWritten({ before, after }: Pick<RecordedFile, 'before' | 'after'>): boolean {
+  return before?.sha256 !== after?.sha256 || before?.mode !== after?.mode
+}
+
+/** The gateways that a run wrote into files of these clients, newest first. */
+export function gatewaysOf(run: RunRecord, clients: readonly string[]): readonly RunGateway[] {
+  const files = run.files.filter(({ client }) => clients.includes(client))
+  return files.flatMap(({ gateways }) => gateways ?? [run])
 }
 
 export interface Applied {
@@ -81,23 +175,6 @@ export interface FileOutcome {
   readonly action: FileAction
   /** What else a person should know, in words. */
   readonly note?: string
-}
-
-/** What a rollback would do. Made by `planRollback`, shown, then carried out by `applyRollback`. */
-export interface RollbackPlan {
-  /** The run that the files go back to before. */
-  readonly undoes: RunRecord
-  /** Newer runs of the same files, which go with it; newest first. */
-  readonly passes: readonly RunRecord[]
-  /** It goes forward: what it takes back is an undo. */
-  readonly isRedo: boolean
-  readonly plan: Plan
-  readonly files: readonly FileBack[]
-}
-
-interface FileBack extends FileOutcome {
-  /** Our keys that stay as they are, because someone has changed them since. */
-  readonly kept: readonly KeyPath[]
 }
 
 /**

@@ -17,6 +17,7 @@ import {
 import { sweep, withLock } from './lock.ts'
 import {
   type FileVersion,
+  isWritten,
   type RecordedFile,
   type RunDocument,
   tempOf,
@@ -90,7 +91,7 @@ function discardDraft(world: World, paths: StatePaths): Settled | undefined {
     }
     discard(world, paths, document)
     const { id, files } = document.run
-    return { run: id, outcome: 'discarded', files: filePaths(files), left: [] }
+    return { run: id, outcome: 'discarded', files: filePaths(files.filter(isWritten)), left: [] }
   })
 }
 
@@ -135,9 +136,11 @@ function restoreJournal(world: World, paths: StatePaths): Settled | undefined {
       return lookAt(world, file, tempOf(document, file))
     })
     const back = goingBack(run.files, found)
-    const copies = new Map(back.map((file) => [file, contentsOf(world, file.before)]))
+    const copies = new Map(
+      back.filter(isWritten).map((file) => [file, contentsOf(world, file.before)]),
+    )
 
-    for (const file of back.toReversed()) {
+    for (const file of back.filter(isWritten).toReversed()) {
       place = file.path
       if (found[run.files.indexOf(file)] === 'new')
         putBack(world, document, file, copies.get(file) ?? null)
@@ -146,14 +149,14 @@ function restoreJournal(world: World, paths: StatePaths): Settled | undefined {
     }
 
     place = paths.journal
-    const left = run.files.filter((file) => !back.includes(file))
+    const left = run.files.filter((file) => isWritten(file) && !back.includes(file))
     if (left.length > 0) return keepAsRecord(world, paths, document, left)
     files.rename(paths.journal, paths.draft)
     // From here on its copies may go: the journal must not come back.
     files.fsyncFolder(paths.folder)
     discard(world, paths, document)
     const outcome = found.includes('new') ? 'restored' : 'discarded'
-    return { run: run.id, outcome, files: filePaths(run.files), left: [] }
+    return { run: run.id, outcome, files: filePaths(run.files.filter(isWritten)), left: [] }
   } catch (error) {
     if (error instanceof UserError && error.code === 'backup-missing')
       throw setAside(world, paths, 'names a copy that is gone', document, error)
@@ -173,7 +176,7 @@ function keepAsRecord(
   files.rename(paths.journal, paths.record(run.id))
   files.fsyncFolder(paths.folder)
 
-  const back = run.files.filter((file) => !left.includes(file))
+  const back = run.files.filter((file) => isWritten(file) && !left.includes(file))
   return { run: run.id, outcome: 'left', files: filePaths(back), left: filePaths(left) }
 }
 
@@ -181,6 +184,7 @@ function keepAsRecord(
 type FoundFile = FileNow | 'untouched' | 'changed'
 
 function lookAt(world: World, file: RecordedFile, temp: string): FoundFile {
+  if (!isWritten(file)) return 'untouched'
   const now = leadsElsewhere(world, file) ? 'other' : fileNow(world, file)
   if (now !== 'other') return now
   // A rename uses the new version up: where it still lies there, it never came to its place.

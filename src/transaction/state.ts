@@ -97,7 +97,7 @@ const recordName = /^run-.+\.json$/
 
 /** Every name that repoint uses in the state folder. */
 const stateNames =
-  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json|blobs|(gateways|folders)(-new)?\.json|models\.txt(\.\d+)?)$/
+  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json(\.part)?|blobs|(gateways|folders)(-new)?\.json|models\.txt(\.\d+)?)$/
 
 /** The copies, by the hash of their contents, and those that are still being written. */
 const blobNames = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/
@@ -249,7 +249,8 @@ export function readRuns(world: World, paths: StatePaths): RecordedRuns {
     else damaged.push(path)
   }
 
-  return { runs, damaged }
+  const replaced = new Set(runs.flatMap(({ replaces = [] }) => replaces))
+  return { runs: runs.filter(({ id }) => !replaced.has(id)), damaged }
 }
 
 /** The file names of the records, oldest first. */
@@ -290,6 +291,7 @@ function atHome(machine: Machine, run: RunRecord): RunRecord {
       realPath: moved(file.realPath),
     })),
     folders: run.folders.map(moved),
+    ...(run.kept && { kept: run.kept.map((one) => ({ ...one, file: moved(one.file) })) }),
   }
 }
 
@@ -315,86 +317,25 @@ function successor(hex: string): string {
   return (BigInt(`0x${hex}`) + 1n).toString(16).padStart(hex.length, '0')
 }
 
-/** This many of the newest runs are kept whatever their age. */
-const keptAlways = 30
-/** Beyond those, runs are kept for this long, in ms: 90 days. */
-const keptForMs = 90 * 24 * 60 * 60_000
-/** And never more than this many. */
-const keptAtMost = 200
-/** All copies together take about this much, in bytes. */
-const keptBytes = 20_000_000
-
-/**
- * The runs that may go. Of every file the oldest copy and the newest stay: the one is how it was before
- * repoint, the other is what a rollback undoes.
- *
- * @param runs newest first
- * @param sizeOf what a copy takes on the disk, in bytes
- */
-export function obsoleteRuns(
-  runs: readonly RunRecord[],
-  now: Date,
-  sizeOf: (sha256: string) => number,
-): RunRecord[] {
-  const precious = new Set([runs, runs.toReversed()].flatMap(firstOfEachFile))
-  const counted = new Set<string>()
-  let bytes = 0
-
-  return runs.filter((run, index) => {
-    for (const sha256 of hashesOf(run)) {
-      if (!counted.has(sha256)) bytes += sizeOf(sha256)
-      counted.add(sha256)
-    }
-    const isOld = now.getTime() - Date.parse(run.at) > keptForMs
-    const isTooMuch = index >= keptAtMost || bytes > keptBytes
-    return !precious.has(run) && (isTooMuch || (isOld && index >= keptAlways))
-  })
-}
-
-function firstOfEachFile(runs: readonly RunRecord[]): RunRecord[] {
-  const seen = new Set<string>()
-  return runs.filter(({ files }) => {
-    const fresh = files.filter(({ realPath }) => !seen.has(realPath))
-    for (const { realPath } of fresh) seen.add(realPath)
-    return fresh.length > 0
-  })
-}
-
 function hashesOf({ files }: RunRecord): string[] {
   return files.flatMap(({ before, after }) =>
     [before, after].flatMap((version) => (version ? [version.sha256] : [])),
   )
 }
 
-/** Removes obsolete runs, unless a record is damaged: nobody knows what it needs. Needs the lock. */
-export function prune(world: World, paths: StatePaths): void {
-  attempt(() => {
-    const sizes = blobSizes(world, paths)
-    const total = [...sizes.values()].reduce((sum, size) => sum + size, 0)
-    if (total <= keptBytes && recordNames(world, paths).length <= keptAlways) return
-    const { runs, damaged } = readRuns(world, paths)
-    if (damaged.length > 0) return
-    const obsolete = obsoleteRuns(runs, world.clock.now(), (sha256) => sizes.get(sha256) ?? 0)
-    removeRecords(
-      world,
-      paths,
-      obsolete.map(({ id }) => paths.record(id)),
-    )
-  })
-}
-
-function blobSizes({ files }: World, paths: StatePaths): Map<string, number> {
-  const names = files.readdir(paths.blobs).filter((name) => blobNames.test(name))
-  return new Map(names.map((name) => [name, files.lstat(paths.blob(name)).sizeBytes]))
-}
-
-/** Removes records, then the copies that no other one names. Needs the lock. */
+/**
+ * Removes records, then the copies that no other record names. Needs the lock.
+ *
+ * @param records oldest first. Each is gone for good before the next one: an undo must not be deleted
+ *   before the change that it undid.
+ */
 export function removeRecords(world: World, paths: StatePaths, records: readonly string[]): void {
   const { files } = world
   if (records.length === 0) return
-  for (const path of records) unlessGone(() => files.unlink(path))
-  // A record that a power loss brings back must find its copies.
-  files.fsyncFolder(paths.folder)
+  for (const path of records) {
+    unlessGone(() => files.unlink(path))
+    files.fsyncFolder(paths.folder)
+  }
   removeUnnamedBlobs(world, paths)
 }
 

@@ -26,6 +26,18 @@ function rollBack(world: World): void {
   applyRollback(world, planRollback(world)!)
 }
 
+function replace(home: Home, name: string, from: string, to: string): void {
+  const text = home.text(name)
+  expect(text).toContain(from)
+  home.put(name, text.replace(from, to))
+}
+
+function textsIn(home: Home): string {
+  return Object.values(home.snapshot())
+    .map((entry) => Buffer.from(entry.split(' ').at(-1)!, 'base64').toString())
+    .join('\n')
+}
+
 describe('rollback takes back address and key together or not at all', () => {
   const cases: readonly (readonly [
     client: string,
@@ -104,25 +116,24 @@ describe('rollback takes back address and key together or not at all', () => {
   test.each([
     ['codex', config, 'model = "gpt-5.6-sol"', 'model = "gpt-5.4"'],
     ['claude', settings, '"model": "sonnet"', '"model": "opus"'],
-    [
-      'opencode',
-      opencode,
-      '"model": "gateway/gpt-5.6-sol"',
-      '"model": "anthropic/claude-sonnet-4-5"',
-    ],
-  ])('%s: another model alone keeps nothing else', (id, name, from, to) => {
+    ['opencode', opencode, '"model": "gateway/gpt-5.6-sol"', '"model": "gateway/other"'],
+  ])('%s: another model of the gateway goes with it', (id, name, from, to) => {
     const { home, world } = setUp(id, {})
-    const text = home.text(name)
-    expect(text).toContain(from)
-    home.put(name, text.replace(from, to))
+    replace(home, name, from, to)
     rollBack(world)
-    expect(home.text(name)).toContain(to)
-    expect(home.text(name)).not.toContain('gw.example')
-    const left = Object.values(home.snapshot()).map((entry) =>
-      Buffer.from(entry.split(' ').at(-1)!, 'base64').toString(),
-    )
-    expect(left.join('\n')).toContain(to)
-    expect(left.join('\n')).not.toContain('sk-test')
+    expect(textsIn(home)).not.toMatch(/gw\.example|sk-test|gateway\/other|gpt-5\.4|opus/)
+  })
+
+  test.each([
+    ['opencode', opencode, '"model": "gateway/gpt-5.6-sol"', '"model": "anthropic/claude"'],
+    ['pi', '.pi/agent/settings.json', '"defaultProvider": "gateway"', '"defaultProvider": "mine"'],
+    ['cline', '.cline/data/settings/providers.json', '"openai-compatible",', '"anthropic",'],
+  ])('%s: a model of another provider stays', (id, name, from, to) => {
+    const { home, world } = setUp(id, {})
+    replace(home, name, from, to)
+    rollBack(world)
+    expect(home.text(name)).toContain(to.replace(',', ''))
+    expect(textsIn(home)).not.toMatch(/gw\.example|sk-test/)
   })
 
   test.each([

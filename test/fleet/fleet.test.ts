@@ -181,8 +181,15 @@ test('a switch to another gateway, and back by its name', async () => {
   await other.close()
 })
 
-test('rollback leads every account back to its own bytes', async () => {
-  expectPlayed(await ansible.play('rollback.yml', rotated), { changed: 1 })
+test('rollback restores every account, and what somebody changed in between with force', async () => {
+  const played = await ansible.play('rollback.yml', rotated)
+  expectPlayed(played, { changed: 1, failed: ['host2'] })
+  expect(played.output).toContain('bob: status 10')
+
+  const host2 = { repoint_force: true }
+  const [hosts, args] = [['host2'], only('host2')]
+  const forced = await ansible.play('rollback.yml', rotated, { args, hostVars: { host2 } })
+  expectPlayed(forced, { changed: 1, hosts })
   expect(fleet.snapshot()).toEqual(before)
   expectPlayed(await ansible.play('rollback.yml', rotated), { changed: 0 })
 })

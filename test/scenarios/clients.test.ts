@@ -232,6 +232,34 @@ describe('repoint opencode and a config that is renamed later', () => {
     await runInProcess(home, ['rollback'])
     expect(home.text(auth)).toBe(now ? before : own)
   })
+
+  const auth = '.local/share/opencode/auth.json'
+  const older = 'sk-older-0123456789'
+  const renamed = ['opencode.jsonc', 'config.json']
+  const ways = [[], ['opencode'], ['--original'], ['--original', '--force'], ['--force']]
+
+  test.each(renamed.flatMap((now) => ways.map((flags) => [now, flags] as const)))(
+    'renamed to %s: rollback %j never restores an older key next to our address',
+    async (now, flags) => {
+      const home = aHome({ [auth]: `{"gateway":{"type":"api","key":"${older}"}}` })
+      expect((await setUp(home, ['opencode'])).status).toBe(0)
+      expect(home.text(auth)).toContain(canary)
+      renameSync(home.at('.config/opencode/opencode.json'), home.at(`.config/opencode/${now}`))
+      const setup = home.snapshot()
+
+      const { status, json } = await runInProcess(home, ['rollback', ...flags, '--json'])
+      expect(status).not.toBe(0)
+      expect(home.snapshot()).toEqual(setup)
+      if (flags.includes('--force'))
+        expect(json).toMatchObject({ error: { code: 'config-conflict' } })
+      else expect(json).toMatchObject({ changed: false, warnings: [{ code: 'rollback-held' }] })
+
+      // The same command again goes on, and still does no harm.
+      await runInProcess(home, ['rollback', ...flags, '--json'])
+      await runInProcess(home, ['rollback', '--redo', '--json'])
+      expect(home.text(auth)).not.toContain(older)
+    },
+  )
 })
 
 describe('several clients', () => {

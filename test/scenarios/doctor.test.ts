@@ -126,10 +126,11 @@ describe('repoint status', () => {
         }),
       ]),
     })
+    // The model was chosen at the gateway, and goes with it.
     await runInProcess(home, ['rollback'])
-    expect((await runInProcess(home, ['status', 'codex'])).stdout).toContain(
-      'model     gpt-5.6-luna',
-    )
+    const { stdout } = await runInProcess(home, ['status', 'codex'])
+    expect(stdout).toContain('Its own service')
+    expect(stdout).not.toContain('gpt-5.6')
   })
 
   test('names what overrides the files: environment and shell profile with its line', async () => {

@@ -67,5 +67,5 @@ test('rollback says which recorded conversations do not open any more, before it
     }),
   )
   const { stdout } = await runInProcess(home, ['rollback'])
-  expect(stdout).toMatch(/Conversations of the provider .*\n(?:.*\n)*Done in run/)
+  expect(stdout).toMatch(/Conversations of the provider .*\n(?:.*\n)*Undone/)
 })

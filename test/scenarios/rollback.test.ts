@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, openSync, renameSync } from 'node:fs'
+import { closeSync, cpSync, openSync, renameSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
@@ -66,16 +66,24 @@ describe('what others have changed since', () => {
     expect(stdout).not.toContain('nameless')
   })
 
-  test('after a login made since, what is held back is named, and the way that keeps the login', async () => {
+  test('after a login and another address, everything stays, and the hint names the command', async () => {
     const home = aHome(pair)
     await setUp(home)
     home.put('.codex/auth.json', newerLogin)
     replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
     const before = home.snapshot()
-    const { status, stdout } = await runInProcess(home, ['rollback'])
+    const { status, json } = await runInProcess(home, ['rollback', '--json'])
     expect(status).toBe(10)
-    expect(stdout).toContain('Changed since: model_providers.gateway.base_url')
-    expect(stdout).toMatch(/To keep that login, take out by hand .*: model_provider, /)
+    expect(json).toMatchObject({
+      changed: false,
+      run: expect.any(String),
+      warnings: expect.arrayContaining([
+        expect.objectContaining({
+          code: 'rollback-held',
+          hint: expect.stringContaining('repoint rollback codex --force'),
+        }),
+      ]),
+    })
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -106,7 +114,7 @@ describe('what others have changed since', () => {
         expect(status).toBe(0)
         expect(json).toMatchObject({
           changed: true,
-          warnings: [{ code: 'changes-go-too', message: expect.stringContaining(models) }],
+          warnings: [{ code: 'changes-go-too' }],
         })
         expect(JSON.parse(home.text(models))).toEqual(mine)
         expect(home.snapshot()).toEqual(before)
@@ -200,20 +208,49 @@ test('where the result cannot be printed, the error says that the files were cha
   expect(stderr).not.toContain('Nothing was changed')
 })
 
-test('after a healed drift --original works, and --force after a partial undo goes back', async () => {
+test('--force after a partial undo restores the file, as the hint says', async () => {
   const home = aHome(pair)
   const before = home.snapshot()
   await setUp(home)
-  replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "http://127.0.0.1:9/v1"')
-  await setUp(home)
-  const { status, stdout } = await runInProcess(home, ['rollback', '--original'])
-  expect({ status, stdout }).toMatchObject({ status: 0 })
+  replace(home, '.codex/config.toml', /^name = .*/m, 'name = "Work"')
+  const { status, json } = await runInProcess(home, ['rollback', '--json'])
+  expect(status).toBe(10)
+  const [warning] = (json as { warnings: readonly { hint: string }[] }).warnings
+  const typed = /repoint (rollback .*)$/.exec(warning?.hint ?? '')?.[1]?.split(' ') ?? []
+  expect((await runInProcess(home, typed)).status).toBe(0)
   expect(home.snapshot()).toEqual(before)
+})
 
+test('files that the client could not read before the setup are restored as they were', async () => {
+  const home = aHome()
+  cpSync('test/fixtures/clients/codex/everything-in-the-way/before', home.path, { recursive: true })
+  const before = home.snapshot()
   await setUp(home)
-  replace(home, '.codex/config.toml', /^model = .*/m, 'model = "theirs"')
-  expect((await runInProcess(home, ['rollback'])).status).toBe(10)
-  expect((await runInProcess(home, ['rollback', '--force'])).status).toBe(0)
+
+  const { status } = await runInProcess(home, ['rollback', '--yes', '--json'])
+  expect(status).toBe(0)
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('a model that was chosen at the gateway goes with it, and status 0 says so', async () => {
+  const home = aHome(pair)
+  const before = home.snapshot()
+  await setUp(home)
+  replace(home, '.codex/config.toml', /^model = .*/m, 'model = "gpt-5.4"')
+  expect((await runInProcess(home, ['rollback'])).status).toBe(0)
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('each rollback goes one run further back, also past one that kept everything', async () => {
+  const home = aHome(pair)
+  const before = home.snapshot()
+  await setUp(home)
+  replace(home, '.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
+  await setUp(home)
+  for (const status of [0, 10]) expect((await runInProcess(home, ['rollback'])).status).toBe(status)
+  const { json } = await runInProcess(home, ['rollback', '--json'])
+  expect(json).toMatchObject({ changed: false, undoes: null })
+  expect((await runInProcess(home, ['rollback', '--original', '--force'])).status).toBe(0)
   expect(home.snapshot()).toEqual(before)
 })
 
@@ -284,5 +321,5 @@ test('a redo says what it sets up again', async () => {
   await setUp(home)
   await runInProcess(home, ['rollback'])
   const { stdout } = await runInProcess(home, ['rollback', '--redo'])
-  expect(stdout).toMatch(/^Redo: sets up Codex again, as run \S+ did\n/)
+  expect(stdout).toContain("Codex's setup")
 })

@@ -156,14 +156,14 @@ test('a rollback shows its plan and asks; a no is an answer, not an error', asyn
     return { status: await run.ended, screen: run.screen() }
   }
 
-  const no = await asked(['rollback'], 'Go back?', 'n')
+  const no = await asked(['rollback'], 'Undo this?', 'n')
   expect(no).toMatchObject({ status: 0, screen: expect.stringContaining('Nothing was changed.') })
   expect(no.screen).not.toMatch(/error|Cancelled/)
   expect(home.snapshot()).toEqual(setUp)
 
-  expect(await asked(['rollback'], 'Go back?', 'y')).toMatchObject({ status: 0 })
+  expect(await asked(['rollback'], 'Undo this?', 'y')).toMatchObject({ status: 0 })
   expect(home.snapshot()).toEqual({})
-  expect(await asked(['rollback', '--redo'], 'Redo?', '')).toMatchObject({ status: 0 })
+  expect(await asked(['rollback', '--redo'], 'Set it up again?', '')).toMatchObject({ status: 0 })
   expect(home.snapshot()).toEqual(setUp)
 
   const given = runOnTerminal(home, ['rollback', '--yes'])
@@ -171,11 +171,27 @@ test('a rollback shows its plan and asks; a no is an answer, not an error', asyn
   expect(home.snapshot()).toEqual({})
 })
 
+test('rollback offers the latest runs: an older one goes with the newer ones of its client', async () => {
+  const home = await homeWithCodexAt(gateway.url)
+  const again = ['codex', '--yes', '--base-url', gateway.url, '--model', 'gpt-5.4', '--no-verify']
+  const second = await runInProcess(home, again, { env: { REPOINT_API_KEY: canary } })
+  expect(second.status).toBe(0)
+
+  const run = runOnTerminal(home, ['rollback'])
+  await run.shows('What should be undone?')
+  await run.shows("Codex's setup of a moment ago, and 1 newer run")
+  run.type(`${keys.down}${keys.enter}`)
+  await run.shows('Undo this?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(home.snapshot()).toEqual({})
+})
+
 test('Ctrl-C at the question of a rollback: status 130, nothing changed', async () => {
   const home = await homeWithCodexAt(gateway.url)
   const setUp = home.snapshot()
   const run = runOnTerminal(home, ['rollback'])
-  await run.shows('Go back?')
+  await run.shows('Undo this?')
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
   expect(run.screen()).toContain('Nothing was changed')

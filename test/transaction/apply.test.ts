@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ErrorCode, FilesState } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
+import { isWritten } from '../../src/transaction/record.ts'
 import { listRuns, stateFolder } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, authEdit, bytesOf, configEdit, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -56,13 +57,17 @@ describe('apply', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('a file that is right already is no part of the run', () => {
+  test('a file that is right already is recorded as not written', () => {
     const home = aHome(oldPair)
     const source = sourceIn(home)
     applyPlan(worldIn(home), aPlan([authEdit(source)]))
     const applied = apply(home)
     expect(applied.files.map(({ action }) => action)).toEqual(['unchanged', 'updated'])
-    expect(applied.run?.files.map(({ path }) => path)).toEqual([home.at('.codex/config.toml')])
+    expect(applied.run?.files.map(({ path }) => path)).toEqual([
+      home.at('.codex/auth.json'),
+      home.at('.codex/config.toml'),
+    ])
+    expect(applied.run?.files.map(isWritten)).toEqual([false, true])
   })
 
   test('switches more than two files, of several clients, in one run', () => {

@@ -97,9 +97,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
       format: 'json',
       scope: 'whole',
       holdsSecret: true,
-      keys: [['a']],
-      secretKeys: [],
-      boundKeys: [],
+      settings: [{ path: ['a'] }],
       before: null,
       after: version,
     } as const
@@ -107,6 +105,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
       id: '20261121T091500Z-0000',
       at: '2026-11-21T09:15:00Z',
       home: victim.path,
+      kind: 'change' as const,
       command: 'codex',
       clients: ['codex'],
       baseUrl: '',

@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, readFileSync, renameSync, statSync, writeFileSy
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
+import { prune } from '../../src/transaction/prune.ts'
 import { decodeDocument, encodeDocument, type World } from '../../src/transaction/record.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {
@@ -10,7 +11,6 @@ import {
   listRuns,
   nextRunId,
   openState,
-  prune,
   readBlob,
   removeUnnamedBlobs,
   writeBlobs,
@@ -299,7 +299,7 @@ describe('what no record needs', () => {
     writeFileSync(left, '')
     writeFileSync(paths.record('broken'), '')
     removeUnnamedBlobs(world, paths)
-    prune(world, paths)
+    prune(world, paths, 1)
     expect(readdirSync(paths.blobs)).toContain(`new-${part}`)
     writeFileSync(paths.record('broken'), readFileSync(paths.record(listRuns(world).runs[0]!.id)))
     removeUnnamedBlobs(world, paths)

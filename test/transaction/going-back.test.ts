@@ -169,7 +169,11 @@ describe('a plan that was overtaken by its like', () => {
     applyPlan(worldIn(home), aPlan([authEdit(sourceIn(home))]))
     const { run, files } = applyPlan(worldIn(home), plan)
     expect(files.map(({ action }) => action)).toEqual(['unchanged', 'updated'])
-    expect(run?.files.map(({ path }) => path)).toEqual([home.at(config)])
+    // The record lists the unchanged file too: it says which key belongs to the address.
+    expect(run?.files.map(({ path }) => path)).toEqual([
+      home.at('.codex/auth.json'),
+      home.at(config),
+    ])
     expect(run?.clients).toEqual(['codex'])
   })
 
@@ -185,22 +189,22 @@ describe('a plan that was overtaken by its like', () => {
 })
 
 describe('what a run records', () => {
-  test('of its keys: which are secret and which are bound, and what it follows', () => {
+  test('of its settings: their roles, and which are secret', () => {
     const home = aHome(pair)
     const { run } = set(home, worldIn(home))
-    expect(
-      run?.files.map(({ keys, secretKeys, boundKeys }) => [keys.length, secretKeys, boundKeys]),
-    ).toEqual([
-      [1, [['OPENAI_API_KEY']], [['OPENAI_API_KEY']]],
-      [5, [], [['model_provider'], ['model_providers', 'gateway', 'base_url']]],
+    expect(run?.files.map(({ settings }) => settings.filter(({ role }) => role))).toEqual([
+      [{ path: ['OPENAI_API_KEY'], role: 'key', isSecret: true }],
+      [
+        { path: ['model_provider'], role: 'address' },
+        { path: ['model_providers', 'gateway', 'base_url'], role: 'address' },
+      ],
     ])
-    expect(run).not.toHaveProperty('follows')
     expect(run).not.toHaveProperty('undoes')
     expect(run).not.toHaveProperty('roots')
     const plan = aPlan([settingsEdit(sourceIn(home))])
     const roots = { chat: 'https://a', messages: 'https://b' }
     const next = applyPlan(worldIn(home), { ...plan, roots }).run
-    expect([next?.follows, next?.roots]).toEqual([run?.id, roots])
+    expect(next?.roots).toEqual(roots)
     expect(listRuns(worldIn(home)).runs).toEqual([next, run])
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { recordAsMeant } from '../../src/transaction/apply.ts'
+import type { ProblemAfter } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
 import { aPlan, configEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -8,7 +9,13 @@ import { sourceIn, worldIn } from '../support/world.ts'
 
 const path = '.codex/config.toml'
 const config = 'model = "gpt-5.5"\n'
-const dropped = { dropsTablesOf: ['codex'] }
+
+/** A client that cannot read a part of the gateway's table. */
+const problemAfter: ProblemAfter = (client, after) => {
+  const text = new TextDecoder().decode([...after.values()][0] ?? undefined)
+  const isPartOfTable = text.includes('[model_providers.gateway]') && !text.includes('base_url')
+  return client === 'codex' && isPartOfTable ? 'unreadable' : undefined
+}
 
 /** After a setup, with what others wrote since. */
 function aHomeWhere(change: (text: string) => string, before = config): Home {
@@ -22,40 +29,48 @@ function aHomeWhere(change: (text: string) => string, before = config): Home {
 const withTheirs = (text: string) =>
   text.replace('[model_providers.gateway]\n', '$&wire_api = "chat"\n')
 
-describe('a rollback that drops the tables of a client', () => {
-  test('takes what others wrote into them with it', () => {
+describe('a client that cannot read what others wrote into our table', () => {
+  test('loses that together with the table', () => {
     const home = aHomeWhere(withTheirs)
     expect(home.text(path)).toContain('wire_api')
-    rollBack(home, dropped)
+    const { removedTables } = rollBack(home, { problemAfter })
+    expect(removedTables).toEqual(['codex'])
     expect(home.text(path)).toBe(config)
   })
 
-  test('leaves what others wrote beside them', () => {
+  test('keeps what others wrote next to the table', () => {
     const home = aHomeWhere((text) => `${withTheirs(text)}\n[tui]\nbell = true\n`)
-    rollBack(home, dropped)
+    rollBack(home, { problemAfter })
     expect(home.text(path)).toMatch(/^model = "gpt-5\.5"\n+\[tui\]\nbell = true\n$/)
   })
 
-  test('leaves one whose address others have changed', () => {
+  test('keeps a table whose address others changed', () => {
     const home = aHomeWhere((text) => withTheirs(text.replace('gateway.example', 'theirs.example')))
-    const { files } = rollBack(home, dropped)
-    expect(home.text(path)).toContain('theirs.example')
-    expect(home.text(path)).toContain('wire_api = "chat"')
-    expect(files[0]?.kept).toContainEqual(['model_providers', 'gateway', 'base_url'])
+    const before = home.text(path)
+    const { kept } = rollBack(home, { problemAfter })
+    expect(home.text(path)).toBe(before)
+    const address = ['model_providers', 'gateway', 'base_url']
+    expect(kept).toContainEqual(expect.objectContaining({ path: address, why: 'changed' }))
   })
 
-  test('leaves one that stood there before the setup', () => {
+  test('keeps a table that was there before the setup, and all of ours with it', () => {
     const theirs = `${config}\n[model_providers.gateway]\nname = "Theirs"\n`
     const home = aHomeWhere(withTheirs, theirs)
-    rollBack(home, dropped)
-    expect(home.text(path)).toContain('name = "Theirs"')
-    expect(home.text(path)).toContain('wire_api = "chat"')
+    const before = home.text(path)
+    const { kept, removedTables } = rollBack(home, { problemAfter })
+    expect(removedTables).toEqual([])
+    expect(kept.every(({ why }) => why === 'together')).toBe(true)
+    expect(home.text(path)).toBe(before)
   })
 
-  test('leaves those of another client', () => {
+  test('does not matter to another client', () => {
     const home = aHomeWhere(withTheirs)
-    rollBack(home, { dropsTablesOf: ['claude'] })
+    const { removedTables } = rollBack(home, {
+      problemAfter: (client) => (client === 'claude' ? 'unreadable' : undefined),
+    })
+    expect(removedTables).toEqual([])
     expect(home.text(path)).toContain('wire_api = "chat"')
+    expect(home.text(path)).not.toContain('gateway.example')
   })
 })
 

@@ -4,11 +4,17 @@ import { describe, expect, test } from 'vitest'
 import type { KeyChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { applyRollback, earlierVersions, planRollback } from '../../src/transaction/rollback.ts'
+import {
+  applyRollback,
+  earlierVersions,
+  type ProblemAfter,
+  planRollback,
+} from '../../src/transaction/rollback.ts'
 import {
   aPairPlan,
   authEdit,
   bytesOf,
+  canaryKey,
   configEdit,
   keysEdit,
   providerEdits,
@@ -34,11 +40,6 @@ function setModel(home: Home, model: string, name = config) {
   return setKeys(home, name, [{ path: ['model'], value: model }])
 }
 
-/** As pruning does it: runs between others are not recorded any more. */
-function forgetRecord(home: Home, { id }: { readonly id: string }): void {
-  rmSync(home.at(`.local/state/repoint/run-${id}.json`))
-}
-
 function damageRecord(home: Home, { id }: { readonly id: string }): void {
   writeFileSync(home.at(`.local/state/repoint/run-${id}.json`), 'broken')
 }
@@ -46,59 +47,6 @@ function damageRecord(home: Home, { id }: { readonly id: string }): void {
 function append(home: Home, name: string, text: string): void {
   home.put(name, home.text(name) + text)
 }
-
-describe('where runs in between are not recorded any more', () => {
-  test('what they left in our keys counts as ours, what others wrote stays', () => {
-    const home = aHome({ [config]: 'model = "0"\nother = 1\n' })
-    setModel(home, 'first')
-    const gone = setModel(home, 'second')
-    append(home, config, '# theirs\n')
-    setModel(home, 'third')
-    forgetRecord(home, gone)
-    expect(rollBack(home, toOriginal).files[0]?.kept).toEqual([])
-    expect(home.text(config)).toBe('model = "0"\nother = 1\n# theirs\n')
-  })
-
-  test('a key that only they wrote is given up with them, where an older run knows it', () => {
-    const home = aHome({ [config]: 'model = "0"\n' })
-    setKeys(home, config, [
-      { path: ['model'], value: 'first' },
-      { path: ['review_model'], value: 'a' },
-    ])
-    const gone = setKeys(home, config, [{ path: ['review_model'], value: 'b' }])
-    setModel(home, 'third')
-    forgetRecord(home, gone)
-    rollBack(home, toOriginal)
-    expect(home.text(config)).toBe('model = "0"\n')
-  })
-
-  test('a whole file of theirs counts as ours; a login that was made there does not', () => {
-    for (const isLogin of [false, true]) {
-      const home = aHome(codexPair)
-      setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-      const gone = setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-      if (isLogin) home.put(auth, newerLogin)
-      setUp(home, [authEdit(sourceIn(home), 'sk-third')])
-      forgetRecord(home, gone)
-      const { files } = rollBack(home, toOriginal)
-      expect(home.text(auth)).toBe(isLogin ? newerLogin : oldLogin)
-      expect(files[0]?.note?.includes('not an older one')).toBe(isLogin ? true : undefined)
-    }
-  })
-
-  test('of another client alone, nothing is taken for ours', () => {
-    const home = aHome({ ...codexPair, [settings]: '{}\n' })
-    setModel(home, 'first')
-    setUp(home, [settingsEdit(sourceIn(home))])
-    const drifted = home.text(config).replace('first', 'theirs')
-    home.put(config, drifted)
-    const { id } = setKeys(home, config, [{ path: ['review_model'], value: 'b' }])
-    const { files } = rollBack(home, { run: id })
-    expect(files[0]?.kept).toEqual([])
-    expect(home.text(config)).toBe(drifted)
-    expect(planRollback(worldIn(home), { clients: ['codex'] })?.files[0]?.kept).toEqual([['model']])
-  })
-})
 
 describe('a whole file of ours', () => {
   test.each([
@@ -112,7 +60,7 @@ describe('a whole file of ours', () => {
     home.put(auth, first)
     const { files } = rollBack(home, toOriginal)
     expect(home.text(auth)).toBe(oldLogin)
-    expect([files[0]?.kept, files[0]?.note]).toEqual([[], undefined])
+    expect(files[0]?.kept).toEqual([])
   })
 
   test('that was led back by hand to before us: nothing is said of it, and the address goes', () => {
@@ -134,8 +82,7 @@ describe('a whole file of ours', () => {
     rmSync(home.at(auth))
     expect(planRollback(worldIn(home), toOriginal)?.files[0]).toMatchObject({
       action: 'unchanged',
-      kept: [],
-      note: expect.stringContaining('deleted'),
+      kept: [[]],
     })
   })
 
@@ -150,13 +97,14 @@ describe('a whole file of ours', () => {
     }
   })
 
-  test('that was broken between two runs is not taken for ours', () => {
+  test('that was broken between two runs is restored as it was, and the older run is kept', () => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     home.put(auth, 'broken between')
     setUp(home, [authEdit(sourceIn(home), 'sk-second')])
     const { files } = rollBack(home, toOriginal)
-    expect([files[0]?.action, files[0]?.kept]).toEqual(['unchanged', [['OPENAI_API_KEY']]])
+    expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
+    expect(home.text(auth)).toBe('broken between')
   })
 
   test('that a run removed comes back, also where only the form of a newer one was changed', () => {
@@ -185,10 +133,7 @@ describe('a whole file of ours', () => {
     home.put(auth, newerLogin)
     const { files } = rollBack(home, toOriginal)
     expect(home.text(auth)).toBe(newerLogin)
-    expect([files[0]?.kept, files[0]?.note?.includes('by a login')]).toEqual([
-      [['OPENAI_API_KEY']],
-      true,
-    ])
+    expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
   })
 
   test('that is no document any more is left, and what was none before it comes back', () => {
@@ -234,24 +179,38 @@ describe('a run that changed a mode alone', () => {
       expect(planRollback(worldIn(home))?.plan.edits[0]?.mode).toBeUndefined()
     }
   })
+})
 
-  test('is not looked for where two runs have led to the same contents', () => {
+describe('a mode', () => {
+  test('is not changed if two runs led to the same contents', () => {
     const home = aHome({ [config]: 'model = "a"\n' })
     setModel(home, 'b')
     setModel(home, 'a')
-    const { plan, files } = planRollback(worldIn(home), toOriginal)!
-    expect([plan.edits[0]?.mode, files[0]?.action]).toEqual([undefined, 'unchanged'])
+    expect(planRollback(worldIn(home), toOriginal)).toBeUndefined()
   })
 
-  test('beside contents that go back names no mode of its own', () => {
-    const home = aHome({ [settings]: '{}\n' })
+  test('is restored with the contents', () => {
+    const home = aHome()
+    home.put(settings, '{}\n', 0o644)
     setUp(home, [settingsEdit(sourceIn(home))])
-    expect(planRollback(worldIn(home))?.plan.edits[0]).not.toHaveProperty('mode')
+    expect(statSync(home.at(settings)).mode & 0o777).toBe(0o600)
+    rollBack(home)
+    expect(statSync(home.at(settings)).mode & 0o777).toBe(0o644)
   })
 })
 
-describe('tables of ours that others have put something into', () => {
+describe('a table of ours that others wrote into', () => {
   const table = ['model_providers', 'gateway']
+  const ownSettings = [
+    [...table, 'name'],
+    [...table, 'requires_openai_auth'],
+  ]
+  /** A client that cannot read a provider without a name. */
+  const problemAfter: ProblemAfter = (client, after) => {
+    const text = new TextDecoder().decode(after.get([...after.keys()][0]!) ?? undefined)
+    const isNameless = text.includes('theirs = 1') && !text.includes('name =')
+    return client === 'codex' && isNameless ? 'unreadable' : undefined
+  }
 
   function shared(home: Home) {
     const run = setUp(home, [configEdit(sourceIn(home))])
@@ -259,71 +218,52 @@ describe('tables of ours that others have put something into', () => {
     return run
   }
 
-  test('keep nothing of ours', () => {
+  test('keeps nothing of ours if the client can read the rest', () => {
     const home = aHome(codexPair)
     shared(home)
-    expect(rollBack(home).files[0]?.kept).toEqual([])
+    expect(rollBack(home).kept).toEqual([])
     expect(home.text(config)).not.toContain('requires_openai_auth')
+    expect(home.text(config)).toContain('theirs = 1')
   })
 
-  test('keep what is neither address nor key where the client asks for it', () => {
+  test('keeps what is neither address nor key if the client could not read the rest', () => {
     const home = aHome(codexPair)
     shared(home)
-    const { files } = rollBack(home, { keepsTablesOf: ['codex'] })
-    expect(files[0]?.kept).toEqual([
-      [...table, 'name'],
-      [...table, 'requires_openai_auth'],
-    ])
+    const { files, kept } = rollBack(home, { problemAfter })
+    expect(files[0]?.kept).toEqual(ownSettings)
+    expect(kept.every(({ why }) => why === 'together')).toBe(true)
     expect(home.text(config)).toContain('theirs = 1')
     expect(home.text(config)).toContain('requires_openai_auth')
     expect(home.text(config)).toContain('model = "gpt-5.5"')
     expect(home.text(config)).not.toContain('base_url')
   })
 
-  test('keep nothing of another client, nor where all of it is ours', () => {
-    const home = aHome(codexPair)
-    shared(home)
-    const other = planRollback(worldIn(home), { keepsTablesOf: ['claude'] })
-    expect(other?.files[0]?.kept).toEqual([])
-
-    const alone = aHome({ [config]: 'model = "gpt-5.5"\n# mine\n' })
-    setUp(alone, [configEdit(sourceIn(alone))])
-    append(alone, config, '\n[tui]\nx = 1\n')
-    expect(rollBack(alone, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([])
-    expect(alone.text(config)).not.toContain('gateway')
-  })
-
-  test('keep nothing beside them in a file that is ours', () => {
+  test('keeps nothing outside the table, also in a file that the setup created', () => {
     const home = aHome()
     shared(home)
-    expect(rollBack(home, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([
-      [...table, 'name'],
-      [...table, 'requires_openai_auth'],
-    ])
+    expect(rollBack(home, { problemAfter }).files[0]?.kept).toEqual(ownSettings)
     expect(home.text(config)).not.toContain('model =')
   })
 
-  test('are told from the tables of the user’s beside them', () => {
-    const home = aHome({ [config]: '[model_providers.mine]\nname = "Mine"\n' })
+  test('is not the table of the user next to it', () => {
+    const home = aHome({ [config]: '[model_providers.mine]\nx = "Mine"\n' })
     shared(home)
-    expect(rollBack(home, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([
-      [...table, 'name'],
-      [...table, 'requires_openai_auth'],
-    ])
+    expect(rollBack(home, { problemAfter }).files[0]?.kept).toEqual(ownSettings)
+    expect(home.text(config)).toContain('[model_providers.mine]')
   })
 
-  test('keep nothing where the file goes with all that is in it', () => {
+  test('is removed with the file if nothing of others is in it', () => {
     const home = aHome()
     setUp(home, [configEdit(sourceIn(home))])
     append(home, config, '\n')
-    rollBack(home, { keepsTablesOf: ['codex'] })
+    rollBack(home, { problemAfter })
     expect(home.snapshot()).toEqual({})
   })
 
-  test('keep nothing that a table of the user’s held before us', () => {
+  test('loses our settings if the user had the table before', () => {
     const home = aHome({ [config]: '[model_providers.gateway]\nmine = 1\n' })
     shared(home)
-    expect(rollBack(home, { keepsTablesOf: ['codex'] }).files[0]?.kept).toEqual([])
+    expect(rollBack(home).files[0]?.kept).toEqual([])
     expect(home.text(config)).not.toContain('requires_openai_auth')
     expect(home.text(config)).toContain('mine = 1')
   })
@@ -335,54 +275,47 @@ describe('a file that is gone', () => {
   const own = '{"provider": {"gateway": {"options": {"baseURL": "https://mine.example"}}}}\n'
 
   test.each<[string, Record<string, string>, boolean]>([
-    ['lets the key go where nothing names its address any more', {}, true],
-    ['keeps it where an address of before went with it', { [opencode]: own }, false],
+    ['lets the key go if it created the address', {}, true],
+    ['keeps the key if an earlier address went with it', { [opencode]: own }, false],
   ])('%s', (_, given, goes) => {
     const home = aHome({ [opencodeAuth]: '{}\n', ...given })
     setUp(home, providerEdits(sourceIn(home)))
     rmSync(home.at(opencode))
-    const held = planRollback(worldIn(home))
-    expect(held?.files.map(({ action }) => action)).toEqual(['unchanged', 'unchanged'])
-    rollBack(home, { isAbandoned: () => true })
-    expect(home.text(opencodeAuth).includes('sk-canary')).toBe(!goes)
+    rollBack(home)
+    expect(home.text(opencodeAuth).includes(canaryKey)).toBe(!goes)
+    expect(() => home.text(opencode)).toThrow()
   })
 
-  test('keeps the key where one of its two addresses was there before', () => {
+  test('keeps the key if one of its two addresses was there before', () => {
     const home = aHome({ ...codexPair, [config]: 'model_provider = "mine"\n' })
     setUp(home, aPairPlan(sourceIn(home)).edits)
     rmSync(home.at(config))
-    rollBack(home, { isAbandoned: () => true })
-    expect(home.text(auth)).toContain('sk-canary')
+    rollBack(home)
+    expect(home.text(auth)).toContain(canaryKey)
   })
 
-  test('and held our key lets the address go, unless an older one would come in its place', () => {
+  test('and had our key lets the address go, unless an older one would return', () => {
     const older = 'model_provider = "mine"\n'
     for (const before of [codexPair[config], older]) {
       const home = aHome({ [auth]: oldLogin, [config]: before })
       setUp(home, aPairPlan(sourceIn(home)).edits)
       const ours = home.text(config)
       rmSync(home.at(auth))
-      const { files } = rollBack(home)
+      const { kept } = rollBack(home)
       expect(home.text(config)).toBe(before === older ? ours : before)
-      expect(files[0]?.note?.includes('an older address would come back')).toBe(
-        before === older ? true : undefined,
-      )
+      const address = { file: home.at(config), path: ['model_provider'], why: 'together' }
+      if (before === older) expect(kept).toContainEqual({ client: 'codex', ...address })
+      else expect(kept.map(({ file }) => file)).toEqual([home.at(auth)])
     }
   })
 
-  test('is told by name, and the other keys of its client are not said to be kept', () => {
+  test('is reported once, not setting by setting', () => {
     const home = aHome({ [settings]: '{}\n' })
     setUp(home, [settingsEdit(sourceIn(home))])
     rmSync(home.at(settings))
-    expect(planRollback(worldIn(home))?.files).toEqual([
-      {
-        path: home.at(settings),
-        client: 'claude',
-        action: 'unchanged',
-        kept: [],
-        note: 'The file was deleted since, and stays so. `--force` puts the old contents back.',
-      },
-    ])
+    const { files, kept } = planRollback(worldIn(home))!
+    expect(files).toMatchObject([{ client: 'claude', action: 'unchanged' }])
+    expect(kept).toEqual([{ client: 'claude', file: home.at(settings), path: [], why: 'changed' }])
   })
 })
 
@@ -394,7 +327,7 @@ describe('a file that cannot be undone key by key', () => {
     expect(() => planRollback(worldIn(home))).toThrow(
       expect.objectContaining({
         code: 'config-invalid',
-        hint: 'Correct the file by hand, or put back the old contents: repoint rollback --force',
+        hint: expect.stringContaining('repoint rollback --force'),
         cause: expect.any(UserError),
       }),
     )
@@ -414,17 +347,15 @@ describe('a way back over contents that nobody came between', () => {
 })
 
 describe('what there is to undo', () => {
-  test('is nothing where all of it was put back by hand, and said where a file is gone', () => {
+  test('is nothing if all of it was restored by hand, and a deleted file is reported', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [configEdit(sourceIn(home)), settingsEdit(sourceIn(home))])
     home.put(config, codexPair[config])
     home.put(settings, '{}\n')
+    chmodSync(home.at(settings), 0o644)
     expect(planRollback(worldIn(home))).toBeUndefined()
     rmSync(home.at(settings))
-    expect(planRollback(worldIn(home))?.files.map(({ note }) => note === undefined)).toEqual([
-      false,
-      true,
-    ])
+    expect(planRollback(worldIn(home))?.kept.map(({ file }) => file)).toEqual([home.at(settings)])
   })
 
   test('is not told past a newer run whose record is damaged', () => {
@@ -515,22 +446,35 @@ describe('a key that was changed between two runs', () => {
 })
 
 describe('the order of a way back', () => {
-  test('is that of the run that wrote most of the pair, reversed', () => {
+  const nameOf = ({ path }: { readonly path: string }) => basename(path)
+
+  test('is the reverse of the run that wrote most of the pair', () => {
     const home = aHome(codexPair)
     const first = setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
     setUp(home, aPairPlan(sourceIn(home)).edits)
     const { applied } = rollBack(home, { run: first.id })
-    const names = applied.run?.files.map(({ path }) => basename(path))
-    expect(names).toEqual(['config.toml', 'auth.json'])
+    expect(applied.run?.files.map(nameOf)).toEqual(['config.toml', 'auth.json'])
   })
 
-  test('passes the newer runs of its files, and no others', () => {
+  test.each([0, 1])('begins with the address, also if a separate run wrote it: %i', (first) => {
+    const home = aHome(codexPair)
+    const edits = aPairPlan(sourceIn(home)).edits
+    const { id } = setUp(home, [edits[first]!])
+    setUp(home, [edits[1 - first]!])
+    const { applied } = rollBack(home, { run: id })
+    expect(applied.run?.files.map(nameOf)).toEqual(['config.toml', 'auth.json'])
+    const redo = planRollback(worldIn(home), { redo: true })
+    expect(redo?.files.map(nameOf)).toEqual(['auth.json', 'config.toml'])
+  })
+
+  test('undoes the newer runs of its files, and no others', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     const first = setModel(home, 'first')
     setUp(home, [settingsEdit(sourceIn(home))])
     const third = setUp(home, [...providerEdits(sourceIn(home)), configEdit(sourceIn(home))])
-    const { undoes, passes } = planRollback(worldIn(home), { run: first.id })!
-    expect([undoes.id, passes.map(({ id }) => id)]).toEqual([first.id, [third.id]])
+    const { runs, plan } = planRollback(worldIn(home), { run: first.id })!
+    expect(runs.map(({ id }) => id)).toEqual([third.id, first.id])
+    expect(new Set(plan.edits.map(({ client }) => client))).toEqual(new Set(['codex']))
   })
 
   test('takes every file’s own newest run, in one run after another', () => {
@@ -578,7 +522,7 @@ describe('which runs are asked for', () => {
     const other = setModel(home, 'b', 'b.toml')
     const isHere = ({ path }: { path: string }) => path.endsWith('a.toml')
     expect(planRollback(worldIn(home), { isHere })?.plan.edits[0]?.path).toBe(home.at('a.toml'))
-    expect(planRollback(worldIn(home), { isHere, run: other.id })?.undoes.id).toBe(other.id)
+    expect(planRollback(worldIn(home), { isHere, run: other.id })?.runs.at(-1)?.id).toBe(other.id)
     expect(planRollback(worldIn(home), { isHere: () => false })).toBeUndefined()
   })
 
@@ -621,7 +565,7 @@ describe('which runs are asked for', () => {
     const old = setModel(home, 'first')
     const { id } = setModel(home, 'second')
     damageRecord(home, old)
-    expect(planRollback(worldIn(home))?.undoes.id).toBe(id)
+    expect(planRollback(worldIn(home))?.runs.at(-1)?.id).toBe(id)
     const place = `~/.local/state/repoint/run-${old.id}.json`
     expect(() => planRollback(worldIn(home), toOriginal)).toThrow(place)
     expect(() => planRollback(worldIn(home), { ...toOriginal, force: true })).toThrow(place)
@@ -635,16 +579,17 @@ describe('which runs are asked for', () => {
     setUp(home, [authEdit(sourceIn(home))])
     home.put(auth, newerLogin)
     rmSync(home.at('.local/share'), { recursive: true, force: true })
-    expect(planRollback(worldIn(home))?.files[0]?.note).toContain('by a login or by hand')
+    expect(planRollback(worldIn(home))?.kept).toMatchObject([{ path: ['OPENAI_API_KEY'] }])
   })
 
-  test('what was deleted, and nothing else, is noted once older runs have nothing to give', () => {
+  test('a deleted file is reported at its run, and the next rollback goes one run further', () => {
     const home = aHome({ 'a.toml': '', 'b.toml': '' })
     setModel(home, 'a', 'a.toml')
     setModel(home, 'b', 'b.toml')
     for (const name of ['a.toml', 'b.toml']) rmSync(home.at(name))
-    const { files } = planRollback(worldIn(home))!
-    expect(files.map(({ path }) => basename(path))).toEqual(['b.toml'])
+    for (const name of ['b.toml', 'a.toml'])
+      expect(rollBack(home).files.map(({ path }) => basename(path))).toEqual([name])
+    expect(planRollback(worldIn(home))).toBeUndefined()
   })
 })
 
@@ -683,16 +628,6 @@ describe('earlier versions of a file', () => {
     rmSync(deleted.at(config))
     setUp(deleted, [configEdit(sourceIn(deleted))])
     expect(textsOf(deleted, config)).toEqual([null, null])
-  })
-
-  test('hold a login that was made where runs are not recorded any more', () => {
-    const home = aHome(codexPair)
-    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-    const gone = setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-    home.put(auth, newerLogin)
-    setUp(home, [authEdit(sourceIn(home), 'sk-third')])
-    forgetRecord(home, gone)
-    expect(textsOf(home, auth)).toEqual([newerLogin, newerLogin])
   })
 
   test('of a file beside one that points at a gateway are not told', () => {
@@ -753,16 +688,5 @@ describe('earlier versions of a file', () => {
     expect(() => textsOf(home, settings, faulty)).toThrow('ours')
     damageRecord(home, first)
     expect(textsOf(home, settings)).toEqual([])
-  })
-})
-
-describe('the address goes first on the way back', () => {
-  test.each([0, 1])('also where key and address came by runs of their own', (first) => {
-    const home = aHome(codexPair)
-    const edits = aPairPlan(sourceIn(home)).edits
-    const { id } = setUp(home, [edits[first]!])
-    setUp(home, [edits[1 - first]!])
-    const plan = planRollback(worldIn(home), { run: id })
-    expect(plan?.files.map(({ path }) => basename(path))).toEqual(['config.toml', 'auth.json'])
   })
 })

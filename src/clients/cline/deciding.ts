@@ -16,6 +16,8 @@ export const deciding: DecidingTable = {
     { at: 'providers.:provider.settings.apiKey', decides: 'key', layers: own, seen: run },
     // An access token goes out in the place of the key.
     { at: 'providers.:provider.settings.auth', decides: 'key', layers: own, seen: run },
+    { at: 'lastUsedProvider', decides: 'model', layers: [], seen: run },
+    { at: 'providers.:provider.settings.model', decides: 'model', layers: [], seen: run },
     // CLINE_DIR, CLINE_DATA_DIR, CLINE_PROVIDER_SETTINGS_PATH and CLINE_SANDBOX lead to other settings.
     { at: 'env.CLINE_*', decides: 'provider', layers: variables, seen: newest },
     { at: 'env.HTTP*_PROXY', decides: 'proxy', layers: variables, seen: newest },

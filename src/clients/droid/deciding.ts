@@ -18,6 +18,7 @@ export const deciding: DecidingTable = {
     { at: 'customModels.:provider.provider', decides: 'provider', layers: own, seen: run },
     { at: 'customModels.:provider.authMode', decides: 'provider', layers: own, seen: run },
     { at: 'customModels.:provider.bedrock', decides: 'provider', layers: own, seen: run },
+    { at: 'customModels.:provider.model', decides: 'model', layers: [], seen: run },
     { at: 'model', decides: 'model', layers: [...others, 'project-agent'], seen: run },
     { at: 'sessionDefaultSettings.model', decides: 'model', layers: others, seen: run },
     { at: 'sessionDefaultSettings.specModeModel', decides: 'model', layers: folder, seen: run },

@@ -17,5 +17,6 @@ export const deciding: DecidingTable = {
     { at: `${provider}.authHeader`, decides: 'key', layers: config, seen: run },
     { at: `${provider}.request`, decides: 'key', layers: config, seen: run },
     { at: `${provider}.api`, decides: 'provider', layers: config, seen: run },
+    { at: 'agents.defaults.model', decides: 'model', layers: [], seen: run },
   ],
 }

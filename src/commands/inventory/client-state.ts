@@ -23,8 +23,8 @@ import { gatewaysIfReadable, nameOf } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { savedModels } from '../../state/model-cache.ts'
 import { sha256Of } from '../../transaction/files.ts'
-import { endOf } from '../../transaction/history.ts'
-import type { RunRecord, Runs } from '../../transaction/record.ts'
+import { gatewaysOf, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
+import { activeRuns } from '../../transaction/undo/stack.ts'
 import type { Session } from '../screen/session.ts'
 import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
 import { folderSettings } from './folder-settings.ts'
@@ -70,11 +70,18 @@ export function runsOf({ id }: Pick<ClientName, 'id'>, runs: Runs): Runs {
   return runs.filter(({ clients }) => clients.some((one) => ids.includes(one)))
 }
 
+/** The gateways that runs wrote into a client's files, newest first. */
+function gatewaysOfClient({ id }: ClientName, runs: Runs): readonly RunGateway[] {
+  return runs
+    .flatMap((run) => gatewaysOf(run, familyIds(id)))
+    .filter(({ baseUrl }) => baseUrl !== '')
+}
+
 /** The roots that repoint has written for this client. */
 export function ownRoots(client: Client, runs: Runs): readonly string[] {
-  const written = runsOf(client, runs).filter(({ baseUrl }) => baseUrl !== '')
   const protocols = [client.protocol, ...(client.alsoSpeaks ?? [])]
-  return [...new Set(written.flatMap((run) => protocols.map((one) => rootOf(run, one))))]
+  const written = gatewaysOfClient(client, runs)
+  return [...new Set(written.flatMap((gateway) => protocols.map((one) => rootOf(gateway, one))))]
 }
 
 /** Whether a client points at a root that repoint has written for it. */
@@ -102,7 +109,7 @@ export function gatewayOf(
   if (root === undefined) return undefined
 
   const protocol = protocolOf(client, settings)
-  const known = [...gatewaysIfReadable(session.platform), ...runsOf(client, runs)]
+  const known = [...gatewaysIfReadable(session.platform), ...gatewaysOfClient(client, runs)]
     .filter(({ baseUrl }) => baseUrl !== '')
     .map(({ baseUrl, roots }): Gateway => ({ baseUrl, roots }))
 
@@ -122,10 +129,11 @@ export function isSetUp(client: Client, settings: Settings, runs: Runs): boolean
   return inForce(client, runs) !== undefined || isAtOwnRoot(client, settings, runs)
 }
 
-/** The newest run of a client, repairs apart, if that is a setup. */
-function inForce(client: Client, runs: Runs): RunRecord | undefined {
-  const newest = runsOf(client, runs).find(({ command }) => command !== 'doctor')
-  return newest && isSetupRun(newest) && newest.baseUrl !== '' ? newest : undefined
+/** The newest setup of a client that is not undone. */
+function inForce({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
+  return activeRuns(runs.toReversed(), familyIds(id)).findLast(
+    (run) => isSetupRun(run) && run.baseUrl !== '',
+  )
 }
 
 /** A client that repoint has set up. */
@@ -192,12 +200,8 @@ export function whyNotSetUp(
 
 /** The client of a family that the newest setup was for; undefined: only the files can tell. */
 function setUpAs(client: ClientName, runs: Runs): string | undefined {
-  const newest = runsOf(client, runs).find(({ command }) => command !== 'doctor')
-  const end = newest && endOf(newest, runs)
-  if (end === undefined || end.isUndone) return undefined
-  const ids = familyIds(client.id)
-  const setup = runs.find(({ id }) => id === end.id)
-  return setup?.clients.find((id) => ids.includes(id))
+  return inForce(client, runs)?.files.find(({ client: id }) => familyIds(client.id).includes(id))
+    ?.client
 }
 
 /** What a client is set up with; of what another of its family has left, what both share. */
@@ -340,5 +344,5 @@ function fileState(session: Session, file: FileText, runs: Runs | undefined): Fi
   // A repair and an undo leave what somebody else has changed, and do not approve it.
   if (changedKeys.length > 0)
     return told('changed-since', { run: lastSetup(path, runs)!.run.id, changedKeys })
-  return told(endOf(run, runs).isUndone ? 'restored' : 'as-written')
+  return told(run.kind === 'undo' ? 'restored' : 'as-written')
 }

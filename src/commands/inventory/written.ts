@@ -4,10 +4,9 @@ import { documentOf } from '../../edits/format.ts'
 import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
 import { includesPath } from '../../edits/values.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
-import { historiesOf } from '../../transaction/history.ts'
-import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
+import { changeTo, type RecordedFile, type RunRecord, type Runs } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
-import { changesTo } from '../../transaction/undo-file.ts'
+import { activeRuns } from '../../transaction/undo/stack.ts'
 import type { Session } from '../screen/session.ts'
 
 export interface WrittenFile {
@@ -16,8 +15,8 @@ export interface WrittenFile {
 }
 
 /** Whether a run chose what a client is to have: a repair or an undo chooses nothing. */
-export function isSetupRun({ undoes, command }: RunRecord): boolean {
-  return undoes === undefined && command !== 'doctor'
+export function isSetupRun({ kind, command }: RunRecord): boolean {
+  return kind === 'change' && command !== 'doctor'
 }
 
 /** What the last setup that stands has left of a file; undefined: none stands there. */
@@ -30,9 +29,9 @@ function lastStanding(
   runs: Runs,
   isMeant: (run: RunRecord) => boolean,
 ): WrittenFile | undefined {
-  const newest = runs.flatMap(({ files }) => files).find((file) => file.path === path)
-  const standing = newest ? historiesOf(runs)(newest).standing : []
-  const run = standing.findLast((one) => isMeant(one.run))?.run
+  const run = activeRuns(runs.toReversed()).findLast(
+    (one) => isMeant(one) && one.files.some((file) => file.path === path),
+  )
   const file = run?.files.find((one) => one.path === path)
   return run && file && { run, file }
 }
@@ -57,11 +56,12 @@ export function changedSince(
   const repair = lastStanding(path, runs, (run) => !isSetupRun(run))?.file
   const repaired = repair && documentOf(repair, copyOf(platform, repair.after))
   const isRepaired = (key: KeyPath) =>
-    includesPath(repair?.keys ?? [], key) && isDeepStrictEqual(repaired?.get(key), now?.get(key))
+    includesPath(repair?.settings.map((one) => one.path) ?? [], key) &&
+    isDeepStrictEqual(repaired?.get(key), now?.get(key))
 
-  return changesTo(then, file).filter(
-    ({ path: key, value }) => !isDeepStrictEqual(value, now?.get(key)) && !isRepaired(key),
-  )
+  return file.settings
+    .map((setting): KeyChange => changeTo(setting, then.get(setting.path)))
+    .filter(({ path: key, value }) => !isDeepStrictEqual(value, now?.get(key)) && !isRepaired(key))
 }
 
 /** A header as it stands in a file. */
@@ -82,14 +82,14 @@ export function isFromElsewhere(
       documentOf(file, copyOf(platform, version)),
     )
 
-    return file.keys.some((path) => {
+    return file.settings.some(({ path }) => {
       const says = (value: ConfigValue | undefined) => isSaid(header, String(path.at(-1)), value)
       return says(after?.get(path)) && !says(before?.get(path))
     })
   }
 
   return runs
-    .filter((run) => run.undoes === undefined && run.baseUrl !== baseUrl)
+    .filter((run) => run.kind === 'change' && run.baseUrl !== baseUrl)
     .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))
 }
 

@@ -1,9 +1,17 @@
 import { posix, win32 } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Client, FileTexts, Settings } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/texts.ts'
-import { resultOf, UserError } from '../../errors.ts'
-import type { RecordedFile, RollbackPlan, RunRecord, Runs } from '../../transaction/record.ts'
+import { documentOf } from '../../edits/format.ts'
+import type { Bytes } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { isSameButVersion } from '../../gateway/roots.ts'
+import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
+import type { ProblemAfter, RollbackPlan } from '../../transaction/rollback.ts'
+import { copyOf } from '../../transaction/state.ts'
+import { isAddress } from '../../transaction/undo/undo-file.ts'
+import type { UndoProblem } from '../../transaction/undo/undo-run.ts'
 import { asRecorded, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
 import {
   gatewayOf,
@@ -14,7 +22,7 @@ import {
 } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 
-/** What a rollback is found by. */
+/** What a rollback is planned with. */
 export interface Undoing {
   readonly session: Session
   readonly runs: Runs
@@ -22,74 +30,170 @@ export interface Undoing {
   readonly families: readonly Client[]
 }
 
-/** A rollback, and what it does to each client whose files it is about. */
-export interface Prospect {
-  readonly found: RollbackPlan
-  readonly outlooks: readonly Outlook[]
-  /** Clients that would not read their files, had our tables not gone with what others wrote there. */
-  readonly mended?: readonly Outlook[]
-}
-
-/** What a client reads and believes before a rollback, and after it. */
+/** What a client reads before a rollback, and after it. */
 export interface Outlook {
   readonly client: Client
   readonly before: FileTexts
   readonly after: FileTexts
-  readonly present: Settings
   readonly future: Settings
 }
 
-export function prospectOf({ session, families }: Undoing, found: RollbackPlan): Prospect {
-  const { edits } = found.plan
-  const concerned = families.filter(({ id }) => {
-    const ids = familyIds(id)
-    return edits.some(({ client }) => ids.includes(client))
-  })
-
-  const outlooks = concerned.map((client): Outlook => {
+export function outlooksOf(
+  { session, families }: Undoing,
+  { plan: { edits } }: RollbackPlan,
+): readonly Outlook[] {
+  const concerned = families.filter(({ id }) =>
+    edits.some(({ client }) => familyIds(id).includes(client)),
+  )
+  return concerned.map((client): Outlook => {
     const before = readClientFiles(session, client)
     const after = asPlanned(before, edits)
-    const [present, future] = [client.readBack(before), client.readBack(after)]
-    return { client, before, after, present, future }
+    return { client, before, after, future: client.readBack(after) }
   })
-  return { found, outlooks }
 }
 
-/** The clients that would not read what a rollback leaves, and read their files now. */
-export function brokenIn({ outlooks }: Prospect): readonly Outlook[] {
-  return outlooks.filter(
-    ({ present, future }) => future.broken !== undefined && present.broken === undefined,
+/** What an undo would break for a client. The transaction sees the recorded files only; this reads all. */
+export function problemAfterUndo(undoing: Undoing): ProblemAfter {
+  const checks = new Map<Client, ClientCheck>()
+  const checkOf = (id: string) => {
+    const client = undoing.families.find((one) => familyIds(one.id).includes(id))
+    if (client === undefined) return undefined
+    const check = checks.get(client) ?? clientCheck(undoing, client)
+    checks.set(client, check)
+    return check
+  }
+
+  return (id, after, before) => checkOf(id)?.(after, before)
+}
+
+type ClientCheck = (
+  after: ReadonlyMap<string, Bytes | null>,
+  before: ReadonlyMap<string, Bytes | null>,
+) => UndoProblem | undefined
+
+function clientCheck({ session, runs }: Undoing, client: Client): ClientCheck {
+  const texts = readClientFiles(session, client)
+  const read = (contents: ReadonlyMap<string, Bytes | null>) =>
+    client.readBack(
+      texts.map((text) => {
+        const bytes = contents.get(text.path)
+        return bytes === undefined ? text : { ...text, bytes }
+      }),
+    )
+  const isWrong = wrongKeyCheck(session, client, texts, runs)
+  const isStillNamed = movedAddressCheck(client, texts, runs)
+
+  return (after, before) => {
+    const [present, future] = [read(before), read(after)]
+    const isNewlyBroken = future.broken !== undefined && present.broken === undefined
+    if (isNewlyBroken && !wasBroken(session, client, texts, runs, future)) return 'unreadable'
+    return isWrong(present, future) || isStillNamed(after, before) ? 'wrong-key' : undefined
+  }
+}
+
+/** Whether a run found the client's files broken in the same way: then its undo restores them so. */
+function wasBroken(
+  session: Session,
+  client: Client,
+  texts: FileTexts,
+  runs: Runs,
+  { broken }: Settings,
+): boolean {
+  return runsOf(client, runs).some(
+    ({ files }) => client.readBack(asRecorded(session, texts, files, 'before')).broken === broken,
   )
 }
 
 /**
- * Refuses a rollback (most likely one that goes forward again) after which a client would send a
- * login or a key that repoint did not write to a gateway that repoint did, unless its user had them
- * together before. The transaction sees only the files of its runs; this looks at all that the client
- * would believe.
+ * Whether someone deleted or renamed the file with our address, and another file of the client, for
+ * example a profile, still names our gateway. Then the key stays, and no earlier key returns.
+ */
+function movedAddressCheck(
+  client: Client,
+  texts: FileTexts,
+  runs: Runs,
+): (
+  after: ReadonlyMap<string, Bytes | null>,
+  before: ReadonlyMap<string, Bytes | null>,
+) => boolean {
+  const own = runsOf(client, runs)
+  const hosts = ownRoots(client, runs).flatMap((root) =>
+    URL.canParse(root) ? [new URL(root).host] : [],
+  )
+  const isAddressFile = (path: string) =>
+    own.some(({ files }) =>
+      files.some(
+        (file) =>
+          file.path === path &&
+          file.after !== null &&
+          file.settings.some(({ role }) => isAddress(role)),
+      ),
+    )
+  const namesOurGateway = (bytes: Bytes | null) => {
+    const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+    return hosts.some((host) => text.includes(host))
+  }
+
+  return (after, before) => {
+    const gone = [...after].filter(([path, bytes]) => bytes === null && before.get(path) === null)
+    if (!gone.some(([path]) => isAddressFile(path))) return false
+    return texts.some(({ path, bytes }) => !after.has(path) && namesOurGateway(bytes))
+  }
+}
+
+/**
+ * Whether a client would send a login or a key that repoint did not write to a gateway that repoint
+ * did, unless its user had the two together before.
+ */
+function wrongKeyCheck(
+  session: Session,
+  client: Client,
+  texts: FileTexts,
+  runs: Runs,
+): (present: Settings, future: Settings) => boolean {
+  const own = runsOf(client, runs)
+  const roots = ownRoots(client, runs)
+  const written = writtenKeys(session, client, texts, own)
+  const keys = new Set<string>()
+  let ways: readonly Settings[] | undefined
+
+  const isWrittenKey = (key: string) => {
+    if (keys.has(key)) return true
+    // Reads the records only as far as needed: mostly the newest has the key.
+    for (let next = written.next(); !next.done; next = written.next()) {
+      if (next.value !== undefined) keys.add(next.value)
+      if (next.value === key) return true
+    }
+    return false
+  }
+
+  return (present, future) => {
+    const { root, key, login } = future
+    if (root === undefined || !roots.some((one) => isSameButVersion(one, root))) return false
+    // What is so already is not the work of this undo.
+    if (isSameWay(present, future)) return false
+    if (login === undefined && key !== undefined && isWrittenKey(key)) return false
+    ways ??= waysBefore(session, client, texts, own)
+    return !ways.some((way) => isSameWay(way, future))
+  }
+}
+
+/**
+ * Refuses a forced rollback after which a client would send a wrong key: it restores copies whatever
+ * else changed, so the plan itself does not check.
  *
  * @throws UserError `config-conflict`
  */
-export function refuseStrangeLogin(
-  { session, runs }: Undoing,
-  { found, outlooks }: Prospect,
-): void {
-  for (const { client, before, present, future } of outlooks) {
+export function refuseWrongKey({ session, runs }: Undoing, outlooks: readonly Outlook[]): void {
+  for (const { client, before, future } of outlooks) {
+    const isWrong = wrongKeyCheck(session, client, before, runs)
+    if (!isWrong(client.readBack(before), future)) continue
     const { key, login } = future
-    if (!isAtOwnRoot(client, future, runs)) continue
-    // What is so already is no work of this rollback.
-    if (isSameWay(present, future)) continue
-
-    const own = runsOf(client, runs)
-    const isOurs = login === undefined && key !== undefined
-    if (isOurs && hasWritten(session, client, before, { runs: own, key })) continue
-    if (waysBefore(session, client, before, own).some((way) => isSameWay(way, future))) continue
-
     const { baseUrl } = gatewayOf(session, client, future, runs)!
     throw new UserError({
       code: 'config-conflict',
-      message: `${client.label} would be pointed at ${shownAddress(client, future)} again, beside ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
-      hint: `Set it up anew: repoint ${client.id} --base-url ${baseUrl}${found.isRedo ? '' : '; or go further back: repoint rollback --original'}`,
+      message: `${client.label} would use ${shownAddress(client, future)} with ${login ?? (key === undefined ? 'no key' : 'a key that repoint did not write')}`,
+      hint: `Set it up instead: repoint ${client.id} --base-url ${baseUrl}`,
     })
   }
 }
@@ -115,47 +219,20 @@ export async function refuseUnknownClient(session: Session, { plan }: RollbackPl
   })
 }
 
-/**
- * Whether a file that is gone belongs to a client that nothing points at a gateway any more: no file
- * that it reads, be it under another name or in another layer, names one that repoint has written.
- */
-export function isAbandoned({ session, runs, families }: Undoing, path: string): boolean {
-  const isLeft = (client: Client) => {
-    const texts = readClientFiles(session, client)
-    const isGone = texts.some(
-      (text) => text.path === path && text.use === 'target' && text.bytes === null,
-    )
-    return isGone && !isPointed(client, texts, runs)
-  }
-  return families.some((client) => resultOf(() => isLeft(client)) === true)
-}
-
-function isPointed(client: Client, texts: FileTexts, runs: Runs): boolean {
-  const { root, broken } = client.readBack(texts)
-  if (root !== undefined || broken !== undefined) return true
-  const hosts = ownRoots(client, runs).flatMap((url) =>
-    URL.canParse(url) ? [new URL(url).host] : [],
-  )
-  return texts.some(({ bytes }) => {
-    const text = bytes === null ? '' : new TextDecoder().decode(bytes)
-    return hosts.some((host) => text.includes(host))
-  })
-}
-
-/** Whether a setup left this key behind, as the client reads it. */
-function hasWritten(
+/** The keys that setups wrote, as the client reads them, newest first. */
+function* writtenKeys(
   session: Session,
   client: Client,
   texts: FileTexts,
-  { runs, key }: { readonly runs: Runs; readonly key: string },
-): boolean {
-  return runs.some(({ undoes }, index) => {
-    if (undoes !== undefined) return false
-    // Nothing of what lies there now: only what runs have written, one upon the other.
+  runs: Runs,
+): Generator<string | undefined> {
+  // Only what runs wrote, one after the other, not what is in the files now.
+  const blank = texts.map((text) => ({ ...text, bytes: null }))
+  for (const [index, { kind }] of runs.entries()) {
+    if (kind !== 'change') continue
     const files = runs.slice(index).flatMap((run) => run.files)
-    const blank = texts.map((text) => ({ ...text, bytes: null }))
-    return client.readBack(asRecorded(session, blank, files, 'after')).key === key
-  })
+    yield client.readBack(asRecorded(session, blank, files, 'after')).key
+  }
 }
 
 /** What runs found there, at addresses that no run before them had written: the user's own ways. */
@@ -169,9 +246,12 @@ function waysBefore(
   const ways: Settings[] = []
   const written: RunRecord[] = []
 
-  // What no run has written lay there as it does now.
+  // A file that no run wrote was there as it is now, unless someone made it of one of ours since.
   const all = oldestFirst.flatMap(({ files }) => files)
-  let found = asRecorded(session, texts, all, 'before')
+  const others = texts.map((text) =>
+    isCopyOfOurs(session, text, all) ? { ...text, bytes: null } : text,
+  )
+  let found = asRecorded(session, others, all, 'before')
 
   for (const run of oldestFirst) {
     const { files } = run
@@ -182,6 +262,30 @@ function waysBefore(
     found = asRecorded(session, found, files, 'after')
   }
   return ways
+}
+
+/** Whether a file that no run wrote has all the settings that a run wrote into another one. */
+function isCopyOfOurs(
+  { platform }: Session,
+  { path, bytes }: FileTexts[number],
+  recorded: readonly RecordedFile[],
+): boolean {
+  if (bytes === null || recorded.some((file) => file.path === path)) return false
+
+  return recorded.some((file) => {
+    if (!file.settings.some(({ role }) => isAddress(role))) return false
+    const written = documentOf(file, copyOf(platform, file.after))
+    const found = documentOf({ ...file, path }, bytes)
+    const ours = file.settings.filter(
+      (setting) => setting.role !== 'model' && written?.get(setting.path) !== undefined,
+    )
+    return (
+      ours.length > 0 &&
+      ours.every((setting) =>
+        isDeepStrictEqual(found?.get(setting.path), written?.get(setting.path)),
+      )
+    )
+  })
 }
 
 function isSameWay(one: Settings, other: Settings): boolean {

@@ -1,0 +1,65 @@
+import { rows } from '../../clients/list.ts'
+import type { RunRecord, Runs } from '../../transaction/record.ts'
+
+/** `Codex's setup of 2 minutes ago`, or `the undo of …`. */
+export function describeRun(run: RunRecord, runs: Runs, now: Date): string {
+  return `${whatItDid(run, runs)} of ${timeAgo(new Date(run.at), now)}`
+}
+
+/** The same without the time. */
+export function whatItDid(run: RunRecord, runs: Runs): string {
+  if (run.kind !== 'change') {
+    const ids = new Set(run.undoes?.map((part) => part.run))
+    const undone = runs.findLast(({ id }) => ids.has(id))
+    const change = run.kind === 'redo' ? undone && undoneBy(undone, runs) : undone
+    return `the ${run.kind} of ${change ? whatItDid(change, runs) : 'an earlier run'}`
+  }
+
+  const earlier = (run.mergedRuns ?? 1) - 1
+  const more = earlier === 0 ? '' : ` (with ${earlier} earlier ${earlier === 1 ? 'run' : 'runs'})`
+  return `${possessive(labelsOf(run.clients))} ${nounOf(run.command)}${more}`
+}
+
+function undoneBy({ undoes = [] }: RunRecord, runs: Runs): RunRecord | undefined {
+  return runs.findLast(({ id }) => undoes.some(({ run }) => run === id))
+}
+
+const nouns: Readonly<Record<string, string>> = {
+  doctor: 'repair',
+  key: 'new key',
+  use: 'change of gateway',
+  off: 'return to its own service',
+}
+
+function nounOf(command: string): string {
+  return nouns[command.split(' ')[0] ?? ''] ?? 'setup'
+}
+
+/** Clients by the names that people know. */
+export function labelsOf(ids: readonly string[]): string {
+  const labels = ids.map((id) => rows.find((row) => row.id === id)?.label ?? id)
+  if (labels.length < 3) return labels.join(' and ')
+  return `${labels.slice(0, -1).join(', ')} and ${labels.at(-1)}`
+}
+
+function possessive(name: string): string {
+  return `${name}${name.endsWith('s') ? "'" : "'s"}`
+}
+
+const units = [
+  { name: 'minute', ms: 60_000, upTo: 60 },
+  { name: 'hour', ms: 3_600_000, upTo: 24 },
+  { name: 'day', ms: 86_400_000, upTo: 60 },
+] as const
+
+/** `2 minutes ago`; beyond 60 days the date, in the time zone of this machine. */
+export function timeAgo(time: Date, now: Date): string {
+  const ms = now.getTime() - time.getTime()
+  if (ms < 60_000) return 'a moment ago'
+  for (const { name, ms: unit, upTo } of units) {
+    const count = Math.floor(ms / unit)
+    if (count < upTo) return `${count} ${name}${count === 1 ? '' : 's'} ago`
+  }
+  const two = (part: number) => String(part).padStart(2, '0')
+  return [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-')
+}

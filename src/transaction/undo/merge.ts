@@ -1,0 +1,120 @@
+/** Keeps the stack of runs short. Pure functions over values. */
+import { resultOf, UserError } from '../../errors.ts'
+import type { FileVersion, RecordedFile, RunGateway, RunRecord } from '../record.ts'
+import type { Copies } from './copies.ts'
+import { activeRuns, mergeSettings, nameOf, type Stack, undoneParts } from './stack.ts'
+import { type Contents, undoRun, withChanges } from './undo-run.ts'
+
+/** How many runs are recorded before the oldest ones are merged. */
+export const maxRuns = 100
+
+/**
+ * Merges the oldest runs until at most `limit` are left.
+ *
+ * Promises:
+ * - If only these runs wrote a file, the merged run restores the copy from before the oldest one. So
+ *   the first copy is never lost.
+ * - If someone wrote a file between two of them, the merged run restores what an undo of both would
+ *   have left: their changes are kept.
+ * - A run and the undo of it are merged together or not at all. So the stack stays longer than `limit`
+ *   while an undo of all of it can be redone.
+ */
+export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stack {
+  if (stack.length <= limit) return stack
+
+  const withoutRedone = dropRedone(stack)
+  if (withoutRedone.length < stack.length) return mergeOldest(copies, withoutRedone, limit)
+
+  for (let count = 2; count < stack.length; count++) {
+    const [oldest, rest] = [stack.slice(0, count), stack.slice(count)]
+    if (undoesAny(rest, oldest)) continue
+    const merged = mergeRuns(copies, oldest)
+    if (merged.length < count) return mergeOldest(copies, [...merged, ...rest], limit)
+  }
+  return stack
+}
+
+/** Drops the oldest undo of which every part was redone, and its redo: together they change nothing. */
+function dropRedone(stack: Stack): Stack {
+  const redone = undoneParts(stack)
+  const undo = stack.find(
+    ({ id, kind, undoes = [] }) =>
+      kind === 'undo' && undoes.every(({ client }) => redone.has(nameOf({ run: id, client }))),
+  )
+  if (undo === undefined) return stack
+  const isRedo = ({ kind, undoes = [] }: RunRecord) =>
+    kind === 'redo' && undoes.every(({ run }) => run === undo.id)
+  return stack.filter((run) => run !== undo && !isRedo(run))
+}
+
+function undoesAny(runs: Stack, undone: Stack): boolean {
+  const ids = new Set(undone.map(({ id }) => id))
+  return runs.some(({ undoes = [] }) => undoes.some(({ run }) => ids.has(run)))
+}
+
+/** One run for each home folder. A change that was undone leaves nothing to undo. */
+function mergeRuns(copies: Copies, runs: Stack): Stack {
+  const active = activeRuns(runs)
+  const homes = [...new Set(active.map(({ home }) => home))]
+
+  return homes.flatMap((home) => {
+    const [first, ...others] = active.filter((run) => run.home === home)
+    if (first === undefined) return []
+    const merged = others.reduce((earlier, later) => mergeTwo(copies, earlier, later), first)
+    const own = runs.filter((run) => run.home === home)
+    const names = own.flatMap(({ id, replaces = [] }) => [id, ...replaces])
+    return [{ ...merged, replaces: names.filter((name) => name !== merged.id) }]
+  })
+}
+
+function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunRecord {
+  const files = new Map<string, RecordedFile>()
+  const before = undoneContents(copies, earlier, later)
+  for (const file of [...earlier.files, ...later.files]) {
+    const older = files.get(file.path)
+    const run = older === undefined && earlier.files.includes(file) ? earlier : later
+    files.set(file.path, {
+      ...file,
+      holdsSecret: file.holdsSecret || older?.holdsSecret === true,
+      before: before.get(file.path),
+      settings: mergeSettings(older, file),
+      gateways: uniqueGateways([...(file.gateways ?? [run]), ...(older?.gateways ?? [])]),
+    })
+  }
+
+  const isRepair = later.command === 'doctor'
+  return {
+    ...later,
+    ...(isRepair && { command: earlier.command, baseUrl: earlier.baseUrl, model: earlier.model }),
+    clients: [...new Set([...later.clients, ...earlier.clients])],
+    mergedRuns: (earlier.mergedRuns ?? 1) + (later.mergedRuns ?? 1),
+    files: [...files.values()],
+    folders: [...new Set([...earlier.folders, ...later.folders])].sort(),
+  }
+}
+
+/** What an undo of the later run, and then of the earlier one, leaves. */
+function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): Contents {
+  // What the later run found. An undo of the earlier run starts from there.
+  const found = new Map<string, FileVersion | null>([
+    ...earlier.files.map(({ path, after }) => [path, after] as const),
+    ...later.files.map(({ path, before }) => [path, before] as const),
+  ])
+  const contents = withChanges({ get: () => null, changes: new Map() }, found)
+  const undone = resultOf(() => undoRun(earlier, contents, { copies }).contents)
+  if (!(undone instanceof UserError)) return undone
+
+  // A copy is gone, or someone wrote what cannot be parsed: the first copy must not be lost.
+  const first = earlier.files.map(({ path, before }) => [path, before] as const)
+  return withChanges(contents, new Map(first))
+}
+
+function uniqueGateways(gateways: readonly RunGateway[]): readonly RunGateway[] {
+  const unique = new Map<string, RunGateway>()
+  for (const { baseUrl, roots } of gateways) {
+    const gateway: RunGateway = roots ? { baseUrl, roots } : { baseUrl }
+    const name = JSON.stringify(gateway)
+    if (!unique.has(name)) unique.set(name, gateway)
+  }
+  return [...unique.values()]
+}

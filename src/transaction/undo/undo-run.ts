@@ -1,0 +1,237 @@
+/** Undoes one run. Pure functions over values: `rollback.ts` loads the files and applies the plan. */
+import { isDeepStrictEqual } from 'node:util'
+import type {
+  FileVersion,
+  KeptSetting,
+  RecordedFile,
+  RecordedSetting,
+  RunPart,
+  RunRecord,
+} from '../record.ts'
+import type { Copies } from './copies.ts'
+import {
+  isAddress,
+  isConnection,
+  isSameContent,
+  type Leaf,
+  leavesOf,
+  type UndoFileOptions,
+  undoFile,
+  valueIn,
+} from './undo-file.ts'
+
+/** The files as they are, or as a plan would leave them. */
+export interface Contents {
+  /** @throws UserError if the file cannot be read */
+  readonly get: (path: string) => FileVersion | null
+  /** What a plan changed so far. */
+  readonly changes: ReadonlyMap<string, FileVersion | null>
+}
+
+export interface UndoOptions {
+  readonly copies: Copies
+  /** Restores the copies byte for byte, even if someone changed the files since. */
+  readonly force?: boolean | undefined
+  /** Only the files of these clients. Absent: all. */
+  readonly clients?: readonly string[] | undefined
+  /** What an undo would break for a client. */
+  readonly problemAfter?:
+    | ((client: string, after: Contents, before: Contents) => UndoProblem | undefined)
+    | undefined
+}
+
+/**
+ * `unreadable`: the client could no longer read its files. `wrong-key`: it would send a login or a key
+ * to an address for which it was not given.
+ */
+export type UndoProblem = 'unreadable' | 'wrong-key'
+
+export interface UndoPlan {
+  readonly undoes: readonly RunPart[]
+  /** The files of the undone runs in write order, also those that do not change. */
+  readonly files: readonly RecordedFile[]
+  readonly kept: readonly KeptSetting[]
+  /** Clients of which a table was removed together with what others wrote into it. */
+  readonly removedTables: readonly string[]
+  /** All files as the plan leaves them. */
+  readonly contents: Contents
+}
+
+/**
+ * Undoes one run, or the given clients' part of it.
+ *
+ * Promises:
+ * - A client's address, key, provider and models are undone together, or stay together.
+ * - Without `force`, no client has a problem after the undo that it did not have before.
+ * - The files are written in the reverse of the run's order.
+ * - The plan is recorded even if it changes nothing, so the next undo goes one run further back.
+ */
+export function undoRun(
+  run: Pick<RunRecord, 'id' | 'files'>,
+  contents: Contents,
+  options: UndoOptions,
+): UndoPlan {
+  const files = run.files.filter(({ client }) => options.clients?.includes(client) ?? true)
+  const clients = [...new Set(files.map(({ client }) => client))]
+
+  let after = contents
+  const kept: KeptSetting[] = []
+  const removedTables: string[] = []
+  for (const client of clients) {
+    const own = files.filter((file) => file.client === client)
+    const undone = undoClient(own, after, options)
+    after = undone.contents
+    kept.push(...undone.kept)
+    if (undone.removesTables) removedTables.push(client)
+  }
+
+  return {
+    undoes: clients.map((client) => ({ run: run.id, client })),
+    files: files.toReversed(),
+    kept,
+    removedTables,
+    contents: after,
+  }
+}
+
+/** The contents after some of the files were changed. */
+export function withChanges(
+  contents: Contents,
+  changed: ReadonlyMap<string, FileVersion | null>,
+): Contents {
+  const changes = new Map([...contents.changes, ...changed])
+  return {
+    changes,
+    get: (path) => (changes.has(path) ? (changes.get(path) ?? null) : contents.get(path)),
+  }
+}
+
+// ---------------------------------------------------------------- one client
+
+interface UndoneClient {
+  readonly contents: Contents
+  readonly kept: readonly KeptSetting[]
+  readonly keepsOurKey: boolean
+  readonly removesTables?: boolean
+}
+
+/** From an undo of everything on. The first attempt without a problem counts, else nothing is undone. */
+const attempts: readonly UndoFileOptions[] = [
+  {},
+  { sharedTables: 'keep' },
+  { sharedTables: 'remove' },
+]
+
+function undoClient(
+  files: readonly RecordedFile[],
+  contents: Contents,
+  { copies, force, problemAfter }: UndoOptions,
+): UndoneClient {
+  const client = files[0]?.client ?? ''
+  const undo = (options: UndoFileOptions) => undoFiles(copies, files, contents, options)
+  if (force) return undo({ force })
+  if (isRedirected(copies, files, contents)) return undo({ keepsAll: true })
+
+  // Copies that are restored as they are need not be read: one may be gone.
+  const isChanged = files.some(({ path, after }) => !isSameContent(contents.get(path), after))
+  const isOurModel = isChanged ? modelsOfGateway(copies, files, contents) : () => false
+  for (const attempt of attempts) {
+    const undone = undo({ ...attempt, isOurModel })
+    if (undone.keepsOurKey) break
+    if (problemAfter?.(client, undone.contents, contents) !== undefined) continue
+    return attempt.sharedTables === 'remove' ? { ...undone, removesTables: true } : undone
+  }
+  return undo({ keepsAll: true })
+}
+
+function undoFiles(
+  copies: Copies,
+  files: readonly RecordedFile[],
+  contents: Contents,
+  options: UndoFileOptions,
+): UndoneClient {
+  const after = new Map<string, FileVersion | null>()
+  const kept: KeptSetting[] = []
+  let keepsOurKey = false
+  for (const file of files) {
+    const { client, path } = file
+    const undone = undoFile({ copies, file, now: contents.get(path) }, options)
+    after.set(path, undone.after)
+    kept.push(...undone.kept.map((setting) => ({ client, file: path, ...setting })))
+    keepsOurKey ||= undone.keepsOurKey === true
+  }
+  return { contents: withChanges(contents, after), kept, keepsOurKey }
+}
+
+/**
+ * Whether someone pointed a client elsewhere since the run: they changed its address, key or provider.
+ * Then all of its settings stay, because half of them would send a key to the wrong address.
+ *
+ * An exception: a login replaced our key, and the client had no address before the run. Then the
+ * address is undone, so that the client does not send the login to the gateway. An earlier address
+ * must not be restored either: the login was not made for it.
+ */
+export function isRedirected(
+  copies: Copies,
+  files: readonly RecordedFile[],
+  contents: Contents,
+): boolean {
+  const changed = files.flatMap((file) => changedConnection(copies, file, contents))
+  if (changed.length === 0) return false
+
+  const onlyKeyIsRemoved = changed.every(({ setting, now }) => setting.isSecret && !now)
+  const hadAddress = files.some((file) =>
+    file.settings.some(
+      ({ role, path }) =>
+        isAddress(role) && valueIn({ copies, file, now: null }, file.before, path) !== undefined,
+    ),
+  )
+  return !onlyKeyIsRemoved || hadAddress
+}
+
+/**
+ * The values that decide where a client's key is sent, and which key, as far as someone changed them.
+ * A whole file that someone wrote since is a new login, even if it has no key, as before the run.
+ */
+function changedConnection(
+  copies: Copies,
+  file: RecordedFile,
+  contents: Contents,
+): readonly Leaf[] {
+  if (!file.settings.some(isConnection)) return []
+  const now = contents.get(file.path)
+  if (isSameContent(now, file.after) || isSameContent(now, file.before)) return []
+  return leavesOf({ copies, file, now }).filter(
+    ({ setting, isOurs, isBack }) =>
+      isConnection(setting) && !isOurs && (!isBack || file.scope === 'whole'),
+  )
+}
+
+/**
+ * Which models that someone chose since the run are undone with it. If the run brought the client to
+ * its gateway, that is every model of the gateway: it does not exist at the earlier service. A model
+ * of another provider stays, and then so do those that do not name their provider.
+ */
+function modelsOfGateway(
+  copies: Copies,
+  files: readonly RecordedFile[],
+  contents: Contents,
+): (setting: RecordedSetting, value: string) => boolean {
+  const bringsToGateway = files.some((file) =>
+    file.settings.some(({ role, path }) => {
+      const since = { copies, file, now: null }
+      const [before, after] = [file.before, file.after].map((one) => valueIn(since, one, path))
+      return isAddress(role) && !isDeepStrictEqual(before, after)
+    }),
+  )
+  const isOtherProvider = files.some((file) =>
+    file.settings.some(({ role, path, ourPrefix }) => {
+      if (role !== 'model' || ourPrefix === undefined) return false
+      const now = contents.get(file.path)
+      const value = valueIn({ copies, file, now }, now, path)
+      return typeof value === 'string' && !value.startsWith(ourPrefix)
+    }),
+  )
+  return ({ ourPrefix }, value) =>
+    bringsToGateway && (ourPrefix === undefined ? !isOtherProvider : value.startsWith(ourPrefix))
+}

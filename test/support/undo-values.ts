@@ -1,0 +1,131 @@
+import { formatOf } from '../../src/edits/format.ts'
+import type { ConfigValue } from '../../src/edits/plan.ts'
+import type {
+  FileVersion,
+  RecordedFile,
+  RecordedSetting,
+  RunRecord,
+} from '../../src/transaction/record.ts'
+import { Copies } from '../../src/transaction/undo/copies.ts'
+import type { Stack, StackPlan } from '../../src/transaction/undo/stack.ts'
+import type { Contents } from '../../src/transaction/undo/undo-run.ts'
+import { bytesOf } from './a-plan.ts'
+
+export const settingsPath = '/home/me/settings.json'
+export const authPath = '/home/me/auth.json'
+
+const recordedSettings: readonly RecordedSetting[] = [
+  { path: ['url'], role: 'address' },
+  { path: ['token'], role: 'key', isSecret: true },
+  { path: ['model'], role: 'model', ourPrefix: 'gw/' },
+  { path: ['plain'], role: 'model' },
+  { path: ['limit'] },
+]
+const owner = { mode: 0o600, uid: 0, gid: 0 }
+
+export type Values = Readonly<Record<string, ConfigValue>>
+
+/** Recorded runs and files in memory, and what commands do with them. */
+export class UndoMachine {
+  readonly copies = new Copies((sha256) => {
+    throw new Error(`no copy ${sha256}`)
+  })
+  stack: Stack = []
+  readonly #disk = new Map<string, FileVersion | null>()
+
+  constructor(files: Readonly<Record<string, string | null>> = {}) {
+    for (const [path, text] of Object.entries(files)) this.write(path, text)
+  }
+
+  get contents(): Contents {
+    const disk = new Map(this.#disk)
+    return { changes: new Map(), get: (path) => disk.get(path) ?? null }
+  }
+
+  text(path: string): string | null {
+    return this.textIn(this.contents, path)
+  }
+
+  textIn(contents: Contents, path: string): string | null {
+    const bytes = this.copies.bytesOf(contents.get(path))
+    return bytes && new TextDecoder().decode(bytes)
+  }
+
+  values(path = settingsPath): Values {
+    return JSON.parse(this.text(path) ?? '{}')
+  }
+
+  /** Someone writes a file, or deletes it. */
+  write(path: string, text: string | null, mode = owner.mode): void {
+    this.#disk.set(path, text === null ? null : this.copies.add(bytesOf(text), { ...owner, mode }))
+  }
+
+  /** Someone changes some members of the settings. `undefined` removes one. */
+  edit(values: Readonly<Record<string, ConfigValue | undefined>>): void {
+    const bytes = this.copies.bytesOf(this.contents.get(settingsPath))
+    const changes = Object.entries(values).map(([key, value]) => ({ path: [key], value }))
+    const after = formatOf('json').edit(bytes, changes, settingsPath)
+    this.write(settingsPath, new TextDecoder().decode(after))
+  }
+
+  /** A setup writes these values into the settings; with `auth` also a whole file. */
+  setUp(values: Values, auth?: string | null, client = 'codex'): void {
+    const authBefore = this.contents.get(authPath)
+    if (auth !== undefined) this.write(authPath, auth)
+    const before = this.contents.get(settingsPath)
+    this.edit(values)
+
+    const file = { client, format: 'json', holdsSecret: true } as const
+    const files: RecordedFile[] = [
+      {
+        ...file,
+        path: settingsPath,
+        realPath: settingsPath,
+        scope: 'keys',
+        settings: recordedSettings.filter(({ path }) => String(path[0]) in values),
+        before,
+        after: this.contents.get(settingsPath),
+      },
+    ]
+    if (auth !== undefined)
+      files.unshift({
+        ...file,
+        path: authPath,
+        realPath: authPath,
+        scope: 'whole',
+        settings: [{ path: ['key'], role: 'key', isSecret: true }],
+        before: authBefore,
+        after: this.contents.get(authPath),
+      })
+    this.#record({ kind: 'change', files })
+  }
+
+  /** Applies and records a plan. @returns the plan, undefined if there was nothing to do */
+  apply(plan: StackPlan | undefined): StackPlan | undefined {
+    if (plan === undefined) return undefined
+    const files = plan.files.map((file) => ({
+      ...file,
+      before: this.contents.get(file.path),
+      after: plan.contents.get(file.path),
+    }))
+    for (const { path, after } of files) this.#disk.set(path, after)
+    const kind = plan.runs[0]?.kind === 'undo' ? 'redo' : 'undo'
+    this.#record({ kind, files, undoes: plan.undoes, kept: plan.kept })
+    return plan
+  }
+
+  #record(run: Pick<RunRecord, 'kind' | 'files' | 'undoes' | 'kept'>): void {
+    const count = Number(this.stack.at(-1)?.id ?? 0) + 1
+    const common = {
+      id: String(count).padStart(6, '0'),
+      at: '2026-11-24T12:00:00.000Z',
+      home: '/home/me',
+      command: run.kind === 'change' ? 'codex' : 'rollback',
+      clients: [...new Set(run.files.map(({ client }) => client))],
+      baseUrl: 'https://gateway.example',
+      model: 'gw/a',
+      folders: [],
+    }
+    this.stack = [...this.stack, { ...common, ...run } as RunRecord]
+  }
+}

@@ -1,0 +1,282 @@
+import { describe, expect, test } from 'vitest'
+import type { KeptSetting } from '../../../src/transaction/record.ts'
+import {
+  activeRuns,
+  redo,
+  undoAll,
+  undoLatest,
+  undoTo,
+} from '../../../src/transaction/undo/stack.ts'
+import type { Contents, UndoOptions } from '../../../src/transaction/undo/undo-run.ts'
+import { authPath, settingsPath, UndoMachine } from '../../support/undo-values.ts'
+
+const original = '{\n  "url": "vendor",\n  "model": "vendor-model",\n  "theme": "dark"\n}\n'
+const ours = { url: 'gw', token: 'k1', model: 'gw/a', limit: 1 }
+
+function aMachine(text = original): UndoMachine {
+  const machine = new UndoMachine({ [settingsPath]: text })
+  machine.setUp(ours)
+  return machine
+}
+
+function rollBack(machine: UndoMachine, options: Partial<UndoOptions> = {}) {
+  const { stack, contents, copies } = machine
+  return machine.apply(undoLatest(stack, contents, { copies, ...options }))
+}
+
+function redoLast(machine: UndoMachine, options: Partial<UndoOptions> = {}) {
+  const { stack, contents, copies } = machine
+  return machine.apply(redo(stack, contents, { copies, ...options }))
+}
+
+function keptIn(plan: { readonly kept: readonly KeptSetting[] } | undefined) {
+  return plan?.kept.map(({ path, why }) => [path.join('.'), why])
+}
+
+describe('rollback', () => {
+  test('restores the copy byte for byte if nobody changed the file', () => {
+    const machine = aMachine()
+    expect(rollBack(machine)?.kept).toEqual([])
+    expect(machine.text(settingsPath)).toBe(original)
+  })
+
+  test('keeps a setting that someone changed, reports it, and undoes the rest', () => {
+    const machine = aMachine()
+    machine.edit({ limit: 2, mine: true })
+    expect(keptIn(rollBack(machine))).toEqual([['limit', 'changed']])
+    expect(machine.values()).toEqual({ ...JSON.parse(original), limit: 2, mine: true })
+  })
+
+  test.each([
+    ['the address', { url: 'other' }, 'url'],
+    ['the key', { token: 'theirs' }, 'token'],
+  ])('keeps everything of a client if someone changed %s', (_, edit, changed) => {
+    const machine = aMachine()
+    machine.edit(edit)
+    const before = machine.text(settingsPath)
+    const kept = keptIn(rollBack(machine))
+    expect(machine.text(settingsPath)).toBe(before)
+    expect(kept).toContainEqual([changed, 'changed'])
+    expect(kept).toHaveLength(4)
+    expect(kept).toContainEqual(['model', 'together'])
+  })
+
+  test('undoes the address if someone removed our key and there was no address before', () => {
+    const machine = aMachine('{"theme": "dark"}\n')
+    machine.edit({ token: undefined })
+    rollBack(machine)
+    expect(machine.values()).toEqual({ theme: 'dark' })
+  })
+
+  test('keeps the address if someone removed our key and an older address would return', () => {
+    const machine = aMachine()
+    machine.setUp({ ...ours, url: 'gw2', token: 'k2' })
+    machine.edit({ token: undefined })
+    expect(keptIn(rollBack(machine))).toContainEqual(['url', 'together'])
+    expect(machine.values()['url']).toBe('gw2')
+  })
+
+  test.each([
+    ['that names our provider', { model: 'gw/b' }],
+    ['of the gateway', { plain: 'another' }],
+  ])('undoes a model %s, which someone chose since, with the address', (_, edit) => {
+    const machine = new UndoMachine({ [settingsPath]: original })
+    machine.setUp({ ...ours, plain: 'one' })
+    machine.edit(edit)
+    expect(rollBack(machine)?.kept).toEqual([])
+    expect(machine.text(settingsPath)).toBe(original)
+  })
+
+  test('keeps the model of another provider, and models that name no provider with it', () => {
+    const machine = new UndoMachine({ [settingsPath]: original })
+    machine.setUp({ ...ours, plain: 'one' })
+    machine.edit({ model: 'elsewhere/x', plain: 'x' })
+    expect(keptIn(rollBack(machine))).toEqual([
+      ['model', 'changed'],
+      ['plain', 'changed'],
+    ])
+    expect(machine.values()).toMatchObject({ url: 'vendor', model: 'elsewhere/x', plain: 'x' })
+  })
+
+  test('keeps a model that someone chose if the gateway stays', () => {
+    const machine = aMachine()
+    machine.setUp({ ...ours, model: 'gw/b' })
+    machine.edit({ model: 'gw/c' })
+    expect(keptIn(rollBack(machine))).toEqual([['model', 'changed']])
+    expect(machine.values()['model']).toBe('gw/c')
+  })
+
+  test('goes one run further back each time, even if it kept every setting', () => {
+    const machine = aMachine()
+    machine.setUp({ ...ours, url: 'gw2', token: 'k2' })
+    machine.edit({ url: 'other' })
+    expect(rollBack(machine)?.undoes).toEqual([{ run: '000002', client: 'codex' }])
+    expect(rollBack(machine)?.undoes).toEqual([{ run: '000001', client: 'codex' }])
+    expect(rollBack(machine)).toBeUndefined()
+  })
+
+  test('skips a run of which nothing is left, and counts it as undone', () => {
+    const machine = aMachine()
+    const first = machine.text(settingsPath)
+    machine.setUp({ ...ours, limit: 3 })
+    machine.write(settingsPath, first)
+    const plan = rollBack(machine)
+    expect(plan?.undoes.map(({ run }) => run)).toEqual(['000002', '000001'])
+    expect(machine.text(settingsPath)).toBe(original)
+    expect(activeRuns(machine.stack)).toEqual([])
+  })
+
+  test('leaves a file deleted that someone deleted', () => {
+    const machine = aMachine()
+    machine.write(settingsPath, null)
+    expect(keptIn(rollBack(machine))).not.toEqual([])
+    expect(machine.text(settingsPath)).toBeNull()
+  })
+
+  test('undoes a run that changed only a mode', () => {
+    const machine = new UndoMachine()
+    machine.write(settingsPath, original, 0o644)
+    machine.setUp({ model: 'gw/a' })
+    const [run] = machine.stack
+    const [file] = run!.files
+    machine.stack = [{ ...run!, files: [{ ...file!, before: { ...file!.after!, mode: 0o644 } }] }]
+    rollBack(machine)
+    expect(machine.contents.get(settingsPath)?.mode).toBe(0o644)
+  })
+})
+
+describe('a whole file', () => {
+  const auth = '{"key": "k1"}'
+
+  function withAuth(before: string | null = '{"key": "old"}'): UndoMachine {
+    const machine = new UndoMachine({ [settingsPath]: '{}\n', [authPath]: before })
+    machine.setUp({ url: 'gw' }, auth)
+    return machine
+  }
+
+  test('is restored if only its formatting changed', () => {
+    const machine = withAuth()
+    machine.write(authPath, '{\n  "key": "k1"\n}\n')
+    rollBack(machine)
+    expect(machine.text(authPath)).toBe('{"key": "old"}')
+  })
+
+  test('stays if someone logged in since, and the address goes', () => {
+    const machine = withAuth(null)
+    machine.write(authPath, '{"login": "me"}')
+    expect(keptIn(rollBack(machine))).toEqual([['key', 'changed']])
+    expect(machine.text(authPath)).toBe('{"login": "me"}')
+    expect(machine.values()).toEqual({})
+  })
+
+  test('that someone changed and that still has our key keeps the address', () => {
+    const machine = withAuth(null)
+    machine.write(authPath, '{"key": "k1", "more": true}')
+    expect(keptIn(rollBack(machine))).toContainEqual(['url', 'together'])
+    expect(machine.values()).toEqual({ url: 'gw' })
+  })
+})
+
+describe('no undo creates a problem', () => {
+  const isAt = (machine: UndoMachine, url: string) => (_: string, after: Contents) =>
+    JSON.parse(machine.textIn(after, settingsPath) ?? '{}').url === url
+      ? ('wrong-key' as const)
+      : undefined
+
+  test('nothing of the client is undone if every attempt has a problem', () => {
+    const machine = aMachine()
+    const before = machine.text(settingsPath)
+    const plan = rollBack(machine, { problemAfter: isAt(machine, 'vendor') })
+    expect(machine.text(settingsPath)).toBe(before)
+    expect(keptIn(plan)).toContainEqual(['url', 'together'])
+    expect(rollBack(machine)).toBeUndefined()
+  })
+
+  test('a redo with a problem keeps the settings as they are, and force does it', () => {
+    const machine = aMachine()
+    const set = machine.text(settingsPath)
+    rollBack(machine)
+    const plan = redoLast(machine, { problemAfter: isAt(machine, 'gw') })
+    expect(keptIn(plan)).not.toEqual([])
+    expect(machine.text(settingsPath)).toBe(original)
+    redoLast(machine, { force: true })
+    expect(machine.text(settingsPath)).toBe(set)
+  })
+})
+
+describe('rollback --force', () => {
+  test('after a rollback restores only the files that it kept', () => {
+    const machine = new UndoMachine({ [settingsPath]: original, [authPath]: null })
+    machine.setUp({ ...ours }, '{"key": "k1"}')
+    machine.edit({ limit: 2 })
+    rollBack(machine)
+    machine.write(authPath, '{"login": "me"}')
+    rollBack(machine, { force: true })
+    expect(machine.text(settingsPath)).toBe(original)
+    expect(machine.text(authPath)).toBe('{"login": "me"}')
+  })
+
+  test('restores the copy whatever someone changed', () => {
+    const machine = aMachine()
+    machine.write(settingsPath, 'broken')
+    rollBack(machine, { force: true })
+    expect(machine.text(settingsPath)).toBe(original)
+  })
+})
+
+describe('several runs at once', () => {
+  test('--run gives the same files as single rollbacks', () => {
+    const [one, other] = [0, 1].map(() => {
+      const machine = aMachine()
+      machine.edit({ note: 'between' })
+      machine.setUp({ ...ours, model: 'gw/c' })
+      machine.edit({ limit: 9 })
+      return machine
+    }) as [UndoMachine, UndoMachine]
+    rollBack(one)
+    rollBack(one)
+    other.apply(undoTo(other.stack, '000001', other.contents, { copies: other.copies }))
+    expect(other.text(settingsPath)).toBe(one.text(settingsPath))
+    expect(rollBack(other)).toBeUndefined()
+  })
+
+  test('--original by force restores the first copy, also after an undo that kept something', () => {
+    const machine = aMachine()
+    machine.edit({ limit: 2 })
+    rollBack(machine)
+    const { stack, contents, copies } = machine
+    machine.apply(undoAll(stack, contents, { copies, force: true }))
+    expect(machine.text(settingsPath)).toBe(original)
+  })
+})
+
+describe('rollback --redo', () => {
+  test('restores the bytes from before the rollback, and a rollback undoes it', () => {
+    const machine = aMachine()
+    const set = machine.text(settingsPath)
+    rollBack(machine)
+    redoLast(machine)
+    expect(machine.text(settingsPath)).toBe(set)
+    rollBack(machine)
+    expect(machine.text(settingsPath)).toBe(original)
+  })
+
+  test('works until the next change of the same files, and for others after it', () => {
+    const machine = aMachine()
+    rollBack(machine)
+    machine.setUp(ours)
+    expect(redoLast(machine)).toBeUndefined()
+  })
+
+  test('the same command again redoes the next older undo', () => {
+    const machine = aMachine()
+    machine.setUp({ ...ours, url: 'gw2' })
+    const set = machine.text(settingsPath)
+    rollBack(machine)
+    rollBack(machine)
+    redoLast(machine)
+    redoLast(machine)
+    expect(machine.text(settingsPath)).toBe(set)
+    expect(redoLast(machine)).toBeUndefined()
+  })
+})
