@@ -230,12 +230,12 @@ function showError(
   args: readonly string[],
   json = session.isJson,
 ): number {
-  const { platform, files, wayBack } = session
+  const { platform, files, wayBack: undoCommand } = session
   const shown = renderError(error, {
     json,
     redact: (text) => (json ? session.redact(text) : session.forPeople(text)),
     files,
-    wayBack,
+    undoCommand,
     command: commandNamed(args),
   })
   if (json) platform.terminal.out(shown.text)

@@ -169,7 +169,7 @@ export interface ErrorFormat {
   /** What the command had done to the files by then: told, unless the error knows better. */
   readonly files: FilesState
   /** The command that undoes that. */
-  readonly wayBack: string
+  readonly undoCommand: string
   /** What was run, as its documents name it. */
   readonly command: string | null
 }
@@ -197,7 +197,7 @@ export function renderError(
     }
     return { text: `${JSON.stringify(document)}\n`, exitStatus: status }
   }
-  const state = filesSentence[files].replace('WAY-BACK', format.wayBack)
+  const state = filesSentence[files].replace('WAY-BACK', format.undoCommand)
   const body = indent(`${message}${/[.!?]$/.test(message) ? '' : '.'} ${state}`)
   const lines = [`error: ${body}`]
   if (hint !== undefined) lines.push(`hint:  ${indent(hint)}`)

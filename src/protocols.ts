@@ -1,3 +1,3 @@
 /** The three protocols of a gateway. */
 export const protocols = ['chat', 'responses', 'messages'] as const
-export type ProtocolName = (typeof protocols)[number]
+export type Protocol = (typeof protocols)[number]

@@ -6,7 +6,7 @@ const plain = {
   json: false,
   redact: (text: string) => text,
   files: 'unchanged',
-  wayBack: 'repoint rollback',
+  undoCommand: 'repoint rollback',
   command: 'codex',
 } as const
 
@@ -56,7 +56,7 @@ test('an error that knows nothing of the files tells what the command had done b
   expect(renderError(new TypeError('boom'), after).text).toContain(changed)
   const pending = new UserError({ code: 'disk-full', message: 'No space', files: 'pending' })
   expect(renderError(pending, after).text).toContain('not finished')
-  const forward = { ...after, wayBack: 'repoint rollback --redo' }
+  const forward = { ...after, undoCommand: 'repoint rollback --redo' }
   expect(renderError(new TypeError('boom'), forward).text).toContain('`repoint rollback --redo`')
 })
 

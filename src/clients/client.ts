@@ -1,13 +1,13 @@
-import type { Bytes, FileEdit, KeyChange } from '../edits/plan.ts'
+import type { Bytes, FileEdit, SettingChange } from '../edits/plan.ts'
 import type { UserError } from '../errors.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
 import type {
-  Authorities,
-  Carried,
   Catalog,
+  CertificateStores,
   ExtraHeader,
+  FirstRequest,
   KeyHeader,
-  ProtocolName,
+  Protocol,
   QueryParameter,
 } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
@@ -30,11 +30,11 @@ export interface Client extends ClientName, ClientModule {}
  * has nothing of the kind.
  */
 export interface ClientModule {
-  readonly binary: BinaryCheck
+  readonly program: Program
   /** What the live check speaks, and the client itself where no choice or file says otherwise. */
-  readonly protocol: ProtocolName
+  readonly protocol: Protocol
   /** What else it can be set up to speak. Absent: nothing. */
-  readonly alsoSpeaks?: readonly ProtocolName[]
+  readonly alsoSpeaks?: readonly Protocol[]
   /** What it can send beside `authorization: Bearer KEY`. Absent: nothing. */
   readonly sends?: {
     readonly headers: boolean
@@ -44,11 +44,11 @@ export interface ClientModule {
     readonly queries?: true
   }
   /** All that decides where its key goes, in every layer in which it counts. */
-  readonly deciding: DecidingTable
+  readonly sensitiveSettings: SensitiveSettings
   /** The files of the folder where it starts that configure it. */
   readonly folderFiles: readonly FolderFiles[]
   /** What its own reader puts something else in the place of. */
-  readonly interprets: Interpreted
+  readonly interpolation: Interpolation
   /** Said after a setup: what a person must do so that a running client sees it. */
   readonly restartAdvice: string
 
@@ -56,13 +56,13 @@ export interface ClientModule {
    * Targets may not exist yet and stand in the order in which they switch towards the gateway.
    * Layers follow, the weaker before the stronger; only those that exist are listed.
    */
-  files(machine: Machine, look: Look): readonly ConfigFile[]
+  files(machine: Machine, look: DiskReader): readonly ConfigFile[]
 
   /** Ids of providers that mean something to it already. Absent: no provider of a setup has an id. */
-  readonly reservedIds?: readonly string[]
+  readonly reservedProviderIds?: readonly string[]
 
   /** Before anything is asked. Pure. @throws UserError `usage` for wishes that contradict each other */
-  checkOptions?(named: Wishes): void
+  checkFlags?(named: ClientOptions): void
 
   /** Which ids the client sends depends on its version, which `choose` then wants to know. */
   readonly sendsByVersion?: boolean
@@ -74,7 +74,7 @@ export interface ClientModule {
    * @throws UserError `model-unknown` with the nearest ids, or `usage` where no rule fits and only a
    *   person could choose
    */
-  choose(wanted: Wanted, version?: string): ModelChoice
+  resolve(wanted: ResolveInput, version?: string): ResolvedOptions
 
   /**
    * The edits for a choice and its accepted repairs, in switching order: one for each target that
@@ -82,26 +82,26 @@ export interface ClientModule {
    *
    * @throws UserError `config-invalid`, `config-conflict`
    */
-  plan(texts: FileTexts, choice: Choice): readonly FileEdit[]
+  plan(texts: LoadedFiles, choice: SetupTarget): readonly FileEdit[]
 
   /**
    * What the client will now believe, read from its targets (and what lies beneath them) as it reads
    * them. What lies above them (project, managed, environment) is told by `inTheWay` and `wrongNow`. Never throws.
    * Pure.
    */
-  readBack(texts: FileTexts): Settings
+  read(texts: LoadedFiles): ClientState
 
   /**
    * What its requests carry, by its files, its version and its environment: the proof carries the same. Only
    * what it never asks without; where it asks once more after a refusal, that is left out. Pure.
    */
-  carries(texts: FileTexts, asking: Carrying): Carried
+  firstRequest(texts: LoadedFiles, asking: FirstRequestInput): FirstRequest
 
   /**
    * The file from which each of `readBack`'s values comes; the key's is `Settings.keyPath`. Absent: all
    * of them stand in its last target. Pure.
    */
-  origins?(texts: FileTexts): Origins
+  origins?(texts: LoadedFiles): Origins
 
   /**
    * What is kept of `settings`: by it `choose` finds the models again, and a setup keeps what was
@@ -110,16 +110,16 @@ export interface ClientModule {
    *
    * @param isOwn whether it was set up as this client; absent: as far as the settings tell
    */
-  asConfigured?(settings: Settings, isOwn?: boolean): Memories
+  asConfigured?(settings: ClientState, isOwn?: boolean): Memories
 
   /** What the rules would take each model of a catalog for. Pure. */
-  wouldUse(catalog: Catalog): readonly ModelUse[]
+  previewModels(catalog: Catalog): readonly ModelUse[]
 
   /** The models that its own list offers at the provider in use. Absent: it has no such list. Pure. */
-  offers?(texts: FileTexts): readonly string[]
+  offers?(texts: LoadedFiles): readonly string[]
 
   /** Of several clients of a family: whether this is the one for what is configured. Pure. */
-  isUsual?(settings: Settings): boolean
+  isUsual?(settings: ClientState): boolean
 
   /** Configurations as people write them, by their path below a home: for a demonstration. */
   readonly demoFiles?: Readonly<Record<string, string>>
@@ -133,11 +133,11 @@ export interface ClientModule {
   /** What a change of the files does to conversations that it has recorded, to be said before. */
   aboutConversations?(
     world: Outside,
-    change: { readonly before: FileTexts; readonly after: FileTexts },
+    change: { readonly before: LoadedFiles; readonly after: LoadedFiles },
   ): readonly Notice[]
 
   /** Its own copies of its files, which no undo and no `forget` reaches, and how they are removed. */
-  keepsCopies?(world: Outside, texts: FileTexts): readonly Notice[]
+  storedCopies?(world: Outside, texts: LoadedFiles): readonly Notice[]
 
   /**
    * How one process of the client is pointed at a gateway while its files stay as they are. The key of
@@ -146,47 +146,47 @@ export interface ClientModule {
    *
    * @throws UserError `usage` where the process is told otherwise already
    */
-  forOneRun?(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun
+  launchSettings?(texts: LoadedFiles, choice: SetupTarget, asked: ProcessToStart): LaunchSettings
 
   /** What would defeat the setup that is about to be made. Pure. */
-  inTheWay(scene: Scene, choice: Choice): Obstacles
+  inTheWay(scene: ClientContext, choice: SetupTarget): Findings
 
   /** What is wrong with what the client believes now. Pure. */
-  wrongNow(scene: Scene): Obstacles
+  wrongNow(scene: ClientContext): Findings
 }
 
 /** A request of a client's. */
-export interface Carrying {
+export interface FirstRequestInput {
   readonly model: string
-  readonly protocol: ProtocolName
+  readonly protocol: Protocol
   /** Of the installed client. Absent: not installed, or unknown; the newest is meant. */
   readonly version?: string | undefined
   /** As `Heard.clientTable`. */
-  readonly clientTable?: string | undefined
+  readonly modelTable?: string | undefined
   readonly env: Machine['env']
 }
 
 /** What decides where a client's key goes: of this every check of files that are not the user's is made. */
-export interface DecidingTable {
+export interface SensitiveSettings {
   /** How the codes of its obstacles call a file of the client's: `claude-project-settings`. */
-  readonly called: 'settings' | 'config'
-  readonly rows: readonly DecidingSetting[]
+  readonly fileWord: 'settings' | 'config'
+  readonly rows: readonly SensitiveSetting[]
   /** Under which name a provider of this id stands. Absent: under its id. */
-  readonly nameOf?: (providerId: string) => string
+  readonly providerTable?: (providerId: string) => string
 }
 
-export interface DecidingSetting {
+export interface SensitiveSetting {
   /**
    * The keys that lead to it, joined by dots; a `*` stands for any name or any part of one, and
    * `:provider` for any in a file of the folder, elsewhere for the provider in use. In a .env file
    * `env.NAME` is the variable, in an agent's file a key is one of its head.
    */
-  readonly at: string
-  readonly decides: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
+  readonly path: string
+  readonly role: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
   /** The roles of the files in which it counts. */
-  readonly layers: readonly string[]
+  readonly fileKinds: readonly string[]
   /** The versions that were run, or read for it, and the date. */
-  readonly seen: string
+  readonly source: string
 }
 
 /** Files that a client reads in the folder where it starts. Instructions for the model are left out. */
@@ -206,7 +206,7 @@ export interface FolderFiles {
 }
 
 /** null: it takes every text as it stands. */
-export interface Interpreted {
+export interface Interpolation {
   /** In ids and names of models and in addresses. */
   readonly names: RegExp | null
   /** In keys and values of headers. */
@@ -219,7 +219,7 @@ export interface Interpreted {
 export const runKeyVariable = 'REPOINT_RUN_KEY'
 
 /** A process as it is to be started. */
-export interface OneRun {
+export interface LaunchSettings {
   readonly args: readonly string[]
   readonly env: Machine['env']
   /**
@@ -228,12 +228,12 @@ export interface OneRun {
    */
   readonly files?: Readonly<Record<string, string>>
   /** What an old conversation keeps there, in words. Absent: nothing. */
-  readonly resumingKeeps?: string
+  readonly resumeKeeps?: string
 }
 
-export interface AskedRun extends OneRun {
+export interface ProcessToStart extends LaunchSettings {
   /** Absolute. It is there as long as the process, where that has `files`. */
-  readonly folder: string
+  readonly tempFolder: string
 }
 
 /** A flag of a client's own command. */
@@ -245,7 +245,7 @@ export interface ClientFlag {
   /** Absent: text, or no value at all. */
   readonly takes?: 'tokens' | 'model'
   /** What it says to a setup; `value` is true or false for a flag without one. */
-  readonly means: (value: string | number | boolean) => Wishes
+  readonly toOptions: (value: string | number | boolean) => ClientOptions
 }
 
 export interface ModelUse extends ChosenModel {
@@ -265,7 +265,7 @@ export interface LeftRunning {
 /** What a client's hooks may look at beside the texts of its files. */
 export type Outside = Pick<Platform, 'files' | 'processes' | 'machine'>
 
-export interface BinaryCheck {
+export interface Program {
   readonly command: string
   /**
    * The npm packages that contain the program. `*` at the end is a system: `@openai/codex-*` is
@@ -279,9 +279,9 @@ export interface BinaryCheck {
   /** The folders that arguments of its own tell it to work in, as they are typed. Absent: none can. */
   readonly foldersIn?: (args: readonly string[]) => readonly string[]
   /** The oldest that works with what a setup writes; older ones that were run do not. Absent: all of those do. */
-  readonly worksSince?: string
+  readonly minVersion?: string
   /** The oldest that `forOneRun` works with. Absent: as a setup. */
-  readonly runsSince?: string
+  readonly minVersionForRun?: string
   /**
    * Arguments that make it answer `prompt` once without a terminal.
    *
@@ -289,20 +289,20 @@ export interface BinaryCheck {
    */
   readonly pingArgs: (prompt: string, version?: string) => readonly string[]
   /** Arguments that make it print the models that it knows. Absent: nothing does. */
-  readonly tableArgs?: readonly string[]
+  readonly modelTableArgs?: readonly string[]
   /** The answer in what that run prints, where it is not all of it. */
   readonly answerIn?: (stdout: string) => string | undefined
   /** Each can name a PEM file of further authorities, read at its start: the first that is set. */
-  readonly authorityVariables: readonly [string, ...string[]]
+  readonly caFileVariables: readonly [string, ...string[]]
   /** Where it looks for authorities beside the public ones. Pure. */
-  readonly authorities: (env: Machine['env']) => Authorities
+  readonly certificateStores: (env: Machine['env']) => CertificateStores
   /** Added to the environment of that run, so that it fails fast. */
   readonly pingEnv: Readonly<Record<string, string>>
 }
 
 export interface ConfigFile {
   /** Short name inside the client's module: `config`, `auth`, `settings`. */
-  readonly role: string
+  readonly kind: string
   /** Absolute. */
   readonly path: string
   readonly format: FileEdit['format']
@@ -314,29 +314,29 @@ export interface ConfigFile {
 }
 
 /** What `files` may ask the disk. */
-export interface Look {
+export interface DiskReader {
   exists(path: string): boolean
   /** The names in a folder, sorted; none where there is no such folder. */
   entries(folder: string): readonly string[]
   /** The first kB of a file as text; empty where there is none. */
-  start(path: string): string
+  readStart(path: string): string
 }
 
 /** The files of one client, read. */
-export type FileTexts = readonly FileText[]
+export type LoadedFiles = readonly LoadedFile[]
 
-export interface FileText extends ConfigFile {
+export interface LoadedFile extends ConfigFile {
   /** null: no such file. */
   readonly bytes: Bytes | null
 }
 
 /** What a person says: by flags, by answers, or in a team's file. Common to all clients. */
-export interface Wishes {
+export interface ClientOptions {
   readonly model?: string | undefined
   readonly slot?: Slot | undefined
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>> | undefined
   readonly subagentModel?: string | undefined
-  readonly enableDiscovery?: boolean | undefined
+  readonly discoverModels?: boolean | undefined
   readonly disableAttribution?: boolean | undefined
   /** In tokens. */
   readonly contextWindow?: number | undefined
@@ -345,16 +345,16 @@ export interface Wishes {
   readonly images?: boolean | undefined
   readonly reasoning?: boolean | undefined
   /** A client with a table of models of its own is given one that says what the gateway has. */
-  readonly ownCatalog?: boolean | undefined
+  readonly writeModelCatalog?: boolean | undefined
   /** A provider that had its key where the new one goes is given it for itself, and works on. */
-  readonly keepsOldGateway?: boolean | undefined
+  readonly keepOldGateway?: boolean | undefined
   readonly providerId?: string | undefined
   /** For a client that speaks several. */
-  readonly protocol?: ProtocolName | undefined
+  readonly protocol?: Protocol | undefined
 }
 
 /** What a client's files say: as repoint has set it up, or its user since. */
-export interface Memories extends Wishes {
+export interface Memories extends ClientOptions {
   /** What a client with slots starts with, where it is none of them. */
   readonly startModel?: string | undefined
   readonly smallModel?: string | undefined
@@ -365,38 +365,38 @@ export interface Memories extends Wishes {
 }
 
 /** What the gateway has said so far. */
-export interface Heard {
+export interface GatewayInfo {
   readonly catalog: Catalog | undefined
   /** Why it has no list that can be read. */
-  readonly missing?: UserError | undefined
+  readonly catalogError?: UserError | undefined
   /** Ids that it does not list, and has refused. */
-  readonly refused: readonly string[]
+  readonly rejected: readonly string[]
   /** Its list is all that will be heard: it is asked for no model. */
-  readonly isListAll?: boolean | undefined
+  readonly catalogOnly?: boolean | undefined
   /** What the installed client prints of the models that it knows. Absent: it prints none. */
-  readonly clientTable?: string | undefined
+  readonly modelTable?: string | undefined
 }
 
 /** What a choice of models goes by. What is named now wins over what is kept. */
-export interface Wanted {
-  readonly named: Wishes
+export interface ResolveInput {
+  readonly requested: ClientOptions
   /** As far as it still holds. Absent: the client was not set up, or the rules choose anew. */
-  readonly kept?: Memories | undefined
+  readonly previous?: Memories | undefined
   /** The rules choose anew for a client that was set up: what was chosen before goes. */
-  readonly isAnew?: boolean
-  readonly heard: Heard
+  readonly resetToDefaults?: boolean
+  readonly gatewayInfo: GatewayInfo
 }
 
 /** opus, sonnet, haiku and, in newer versions, fable in the messages client. */
 export const slots = ['opus', 'sonnet', 'haiku', 'fable'] as const
 export type Slot = (typeof slots)[number]
-export const usualSlot: Slot = 'sonnet'
+export const defaultSlot: Slot = 'sonnet'
 
-export interface ModelChoice {
+export interface ResolvedOptions {
   /** The very id that the client asks for first; the live check asks for it too. */
   readonly probeModel: string
   /** Absent: the client's one. */
-  readonly protocol?: ProtocolName
+  readonly protocol?: Protocol
   /** What to do where the gateway does not serve it. Absent: nothing but to name another. */
   readonly probeCure?: string
   /** What the client will ask for beside it, by the setup. Absent: nothing. */
@@ -412,22 +412,22 @@ export interface ModelChoice {
   /** The models that a client with a list of its own is given. */
   readonly offered?: Catalog['models']
   /** They are all that the gateway has for the client. */
-  readonly isWholeList?: boolean
+  readonly offersWholeCatalog?: boolean
   /** The text of a file that describes models to the client, and the ids in it. */
   readonly catalog?: { readonly text: string; readonly ids: readonly string[] }
   /** In tokens; absent: unknown, or known to the client itself: left alone. */
   readonly contextWindow?: number
   /** Things to say about the choice. */
-  readonly notes: readonly Notice[]
+  readonly findings: readonly Notice[]
 }
 
 /** All that a plan needs to know. */
-export interface Choice {
+export interface SetupTarget {
   /**
    * Where the client's protocol hangs, as its configuration takes it: before `/chat/completions` and
    * `/responses`, mostly ending in `/v1`; before `/v1/messages`. No slash at the end.
    */
-  readonly root: string
+  readonly baseUrl: string
   readonly key: string
   /** Where the key goes alone. Absent: `authorization: Bearer`. */
   readonly keyHeader?: KeyHeader | undefined
@@ -442,15 +442,15 @@ export interface Choice {
   /** Absolute path of a PEM file with further authorities, where the gateway needs one. */
   readonly caFile?: string | undefined
   readonly providerId: string
-  readonly models: ModelChoice
-  readonly wanted: Omit<Wanted, 'heard'>
+  readonly resolved: ResolvedOptions
+  readonly input: Omit<ResolveInput, 'gatewayInfo'>
   /** Whether the gateway answers the client's `safeguards` (see `Carried`). Absent: it was not asked. */
   readonly answersSafeguards?: boolean | undefined
   /**
    * Repairs of obstacles, carried out in the same edits: a setup passes those of every obstacle that
    * it found, once what needs consent has it. What the choice itself sets wins over a repair.
    */
-  readonly repairs?: readonly Repair[]
+  readonly fixes?: readonly FileFix[]
   /**
    * The file of a role as it was before the newest run, before the newest two, and so on, each with
    * what others have written since. None where the records cannot tell. Asked for only where it
@@ -460,10 +460,10 @@ export interface Choice {
 }
 
 /** What removes an obstacle from a target file. */
-export interface Repair {
+export interface FileFix {
   /** Of the file. */
-  readonly role: string
-  readonly changes: readonly KeyChange[]
+  readonly fileKind: string
+  readonly changes: readonly SettingChange[]
   /**
    * Comments and trailing commas go first: the client reads strict JSON only. `but-comments`: it bears
    * those, which stay, and no byte order mark, which goes.
@@ -472,11 +472,11 @@ export interface Repair {
 }
 
 /** What a client believes. Absent: not set, or not readable for the client. */
-export interface Settings {
+export interface ClientState {
   /** As configured, without slashes at the end: the client appends its route to it. */
-  readonly root?: string
+  readonly baseUrl?: string
   /** Absent: the client's one. */
-  readonly protocol?: ProtocolName
+  readonly protocol?: Protocol
   readonly model?: string
   /** Nothing names the model: it is what the client's newest version takes then. */
   readonly isModelUnnamed?: boolean
@@ -498,7 +498,7 @@ export interface Settings {
   /** In tokens. */
   readonly contextWindow?: number
   /** It takes its models from the file that a setup has made of the gateway's list. */
-  readonly ownCatalog?: boolean
+  readonly writeModelCatalog?: boolean
   /** It lists the gateway's models by itself. */
   readonly isDiscovering?: boolean
   /** It leaves its attribution block out. */
@@ -519,8 +519,8 @@ export interface Origins {
 }
 
 /** A client's files, and what around them decides what becomes of a setup. */
-export interface Scene {
-  readonly texts: FileTexts
+export interface ClientContext {
+  readonly files: LoadedFiles
   readonly machine: Machine
   /** Roots that repoint has written for this client before, from its records. */
   readonly ownRoots: readonly string[]
@@ -530,52 +530,52 @@ export interface Scene {
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
 }
 
-export interface Obstacle {
+export interface Finding {
   /** Stable: `codex-keyring`, `claude-api-key`, `shell-variable`. */
   readonly code: string
   /** What is there and what it does. Never holds a secret. */
   readonly message: string
   /** File, with `:line` where known, or `environment`. */
-  readonly place: string
-  readonly cure?: string
+  readonly location: string
+  readonly hint?: string
   /** Edits in a target file that remove it; absent: outside of what we may write. */
-  readonly repair?: Repair
+  readonly fix?: FileFix
   /**
    * What a person must agree to before the setup goes on, in words: something of theirs is lost from
    * use, by the repair or (where there is none) by the plan itself.
    */
-  readonly needsConsent?: string
+  readonly consent?: string
   /**
    * A file of the folder leads the client, started in it, elsewhere than its own files say. No consent
    * given beforehand covers that: what is written would not count here.
    */
-  readonly leadsElsewhere?: true
+  readonly redirectsKey?: true
   /**
    * `blocks`: the client will not work or will use another key; one without a repair that asks for no
    * consent stops a setup. `may-block`: under conditions.
    */
-  readonly weight: 'blocks' | 'may-block'
+  readonly severity: 'blocks' | 'may-block'
   /** Its repair is reported as a notice too, so that a run without questions reports it. */
   readonly isReported?: true
   /** What would otherwise be told of the same cause once more. */
-  readonly covers?: 'broken' | 'key-missing' | 'context-window-unknown'
+  readonly cause?: 'broken' | 'key-missing' | 'context-window-unknown'
 }
 
 /** What functions that look for obstacles yield. Whoever wants a list collects it once. */
-export type Obstacles = Iterable<Obstacle>
+export type Findings = Iterable<Finding>
 
 /** The protocol of a choice, of options or of what a client believes. */
 export function protocolOf(
   client: Pick<ClientModule, 'protocol'>,
-  said: { readonly protocol?: ProtocolName | undefined },
-): ProtocolName {
+  said: { readonly protocol?: Protocol | undefined },
+): Protocol {
   return said.protocol ?? client.protocol
 }
 
 /** Whether an obstacle tells the same already. */
-export function isCovered(
-  what: NonNullable<Obstacle['covers']> | Notice['code'],
-  obstacles: readonly Obstacle[],
+export function hasCause(
+  what: NonNullable<Finding['cause']> | Notice['code'],
+  obstacles: readonly Finding[],
 ): boolean {
-  return obstacles.some(({ covers }) => covers === what)
+  return obstacles.some(({ cause }) => cause === what)
 }

@@ -1,20 +1,20 @@
 import { UserError } from '../errors.ts'
-import { type ProtocolName, protocols } from '../gateway/types.ts'
-import type { Client, ClientFlag, Wishes } from './client.ts'
+import { type Protocol, protocols } from '../gateway/types.ts'
+import type { Client, ClientFlag, ClientOptions } from './client.ts'
 
 /** For a client with one model. */
 export const modelFlag: ClientFlag = {
   flag: '--model [id]',
   help: 'the model; without an ID: chosen from a list',
   takes: 'model',
-  means: (model) => ({ model: String(model) }),
+  toOptions: (model) => ({ model: String(model) }),
 }
 
 /** For a client whose configuration has a table of providers. */
 export const providerIdFlag: ClientFlag = {
   flag: '--provider-id <id>',
   help: 'name of the provider entry (default: gateway)',
-  means: (providerId) => ({ providerId: String(providerId) }),
+  toOptions: (providerId) => ({ providerId: String(providerId) }),
 }
 
 /** For a client that speaks several. */
@@ -22,21 +22,21 @@ export const protocolFlag: ClientFlag = {
   flag: '--protocol <name>',
   help: 'what the client speaks (default: what the gateway lists for the model)',
   choices: protocols,
-  means: (protocol) => ({ protocol: protocol as ProtocolName }),
+  toOptions: (protocol) => ({ protocol: protocol as Protocol }),
 }
 
 export const contextWindowFlag: ClientFlag = {
   flag: '--context-window <tokens>',
   help: 'context window, where the gateway does not say',
   takes: 'tokens',
-  means: (contextWindow) => ({ contextWindow: Number(contextWindow) }),
+  toOptions: (contextWindow) => ({ contextWindow: Number(contextWindow) }),
 }
 
 const outputLimitFlag: ClientFlag = {
   flag: '--output-limit <tokens>',
   help: 'most tokens of an answer, where the gateway does not say',
   takes: 'tokens',
-  means: (maxOutputTokens) => ({ maxOutputTokens: Number(maxOutputTokens) }),
+  toOptions: (maxOutputTokens) => ({ maxOutputTokens: Number(maxOutputTokens) }),
 }
 
 const outputLimitCure =
@@ -90,12 +90,12 @@ export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimit
 function switchFlags(
   name: string,
   help: { readonly on: string; readonly off: string },
-  means: (isOn: boolean) => Wishes,
+  means: (isOn: boolean) => ClientOptions,
 ): readonly ClientFlag[] {
-  const meansValue: ClientFlag['means'] = (value) => means(value === true)
+  const meansValue: ClientFlag['toOptions'] = (value) => means(value === true)
   return [
-    { flag: `--${name}`, help: help.on, means: meansValue },
-    { flag: `--no-${name}`, help: help.off, means: meansValue },
+    { flag: `--${name}`, help: help.on, toOptions: meansValue },
+    { flag: `--no-${name}`, help: help.off, toOptions: meansValue },
   ]
 }
 
@@ -120,18 +120,18 @@ export const factFlags = [...limitFlags, ...imageFlags, ...reasoningFlags]
 export const catalogFlags = switchFlags(
   'catalog',
   { on: "offer the gateway's models instead of its own", off: 'offer its own models again' },
-  (ownCatalog) => ({ ownCatalog }),
+  (writeModelCatalog) => ({ writeModelCatalog }),
 )
 
 /** For a client whose providers share one place for the key. */
 export const keepOldGatewayFlag: ClientFlag = {
   flag: '--keep-old-gateway',
   help: 'the gateway of before keeps its key, for its conversations',
-  means: (keepsOldGateway) => ({ keepsOldGateway: keepsOldGateway === true }),
+  toOptions: (keepsOldGateway) => ({ keepOldGateway: keepsOldGateway === true }),
 }
 
 /** What several flags say. */
-export function saidTogether(said: readonly Wishes[]): Wishes {
+export function mergeOptions(said: readonly ClientOptions[]): ClientOptions {
   const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
   return Object.assign({}, ...said, { slotModels })
 }
@@ -141,9 +141,13 @@ export function saidTogether(said: readonly Wishes[]): Wishes {
  *
  * @throws UserError `usage`
  */
-export function checkWishes({ label, reservedIds, checkOptions }: Client, named: Wishes): void {
-  if (reservedIds !== undefined) checkProviderId(named.providerId, label, reservedIds)
-  checkOptions?.(named)
+export function checkWishes(
+  { label, reservedProviderIds, checkFlags }: Client,
+  named: ClientOptions,
+): void {
+  if (reservedProviderIds !== undefined)
+    checkProviderId(named.providerId, label, reservedProviderIds)
+  checkFlags?.(named)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { isAmong, judgedHeader } from '../gateway/input/header.ts'
 import {
@@ -7,7 +7,7 @@ import {
   keyHeaders,
   type QueryParameter,
 } from '../gateway/types.ts'
-import { type Choice, type ClientModule, type ClientName, runKeyVariable } from './client.ts'
+import { type ClientModule, type ClientName, runKeyVariable, type SetupTarget } from './client.ts'
 import { isTable } from './texts.ts'
 
 /**
@@ -17,7 +17,7 @@ import { isTable } from './texts.ts'
  */
 export function expectSendable(
   { label, sends }: Pick<ClientName, 'label'> & Pick<ClientModule, 'sends'>,
-  { headers = [], query = [], keyHeader }: Pick<Choice, 'headers' | 'query' | 'keyHeader'>,
+  { headers = [], query = [], keyHeader }: Pick<SetupTarget, 'headers' | 'query' | 'keyHeader'>,
 ): void {
   if (headers.length > 0 && sends?.headers !== true)
     throw new UserError({
@@ -48,7 +48,7 @@ export function expectSendable(
  */
 export function expectBearer(
   { id, label }: Pick<ClientName, 'id' | 'label'>,
-  { keyHeader }: Choice,
+  { keyHeader }: SetupTarget,
 ): void {
   if (keyHeader === undefined) return
   throw new UserError({
@@ -59,7 +59,11 @@ export function expectBearer(
 }
 
 /** What the client is to send; the key among it, where it goes under another name than usual. */
-export function wantedHeaders({ headers = [], keyHeader, key }: Choice): readonly ExtraHeader[] {
+export function wantedHeaders({
+  headers = [],
+  keyHeader,
+  key,
+}: SetupTarget): readonly ExtraHeader[] {
   return keyHeader === undefined
     ? headers
     : [...headers, { name: keyHeader, value: key, isSecret: true }]
@@ -71,7 +75,7 @@ export function wantedHeaders({ headers = [], keyHeader, key }: Choice): readonl
  */
 export function isStrayHeader(
   { name, value }: Pick<ExtraHeader, 'name' | 'value'>,
-  { formerHeaders = [], isFromElsewhere }: Choice,
+  { formerHeaders = [], isFromElsewhere }: SetupTarget,
   isOtherAddress: boolean,
 ): boolean {
   return (
@@ -88,11 +92,11 @@ export function isStrayHeader(
  * @param isOtherAddress the table stands for another address so far
  */
 export function headerKeys(
-  path: KeyPath,
+  path: SettingPath,
   found: ConfigValue | undefined,
-  choice: Choice,
+  choice: SetupTarget,
   isOtherAddress: boolean,
-): readonly KeyChange[] {
+): readonly SettingChange[] {
   const standing = isTable(found) ? Object.keys(found) : []
   const wanted = wantedHeaders(choice).map(({ name, ...header }) => {
     const spelled = standing.find((one) => one.toLowerCase() === name)
@@ -106,10 +110,10 @@ export function headerKeys(
 
 /** The change of a key that goes as usual: with one of these headers it goes in that alone. */
 export function bearerKeys(
-  path: KeyPath,
+  path: SettingPath,
   now: ConfigValue | undefined,
-  { key, keyHeader }: Choice,
-): readonly KeyChange[] {
+  { key, keyHeader }: SetupTarget,
+): readonly SettingChange[] {
   if (keyHeader === undefined) return [{ path, value: key, isSecret: true }]
   return now === undefined ? [] : [{ path, value: undefined, isSecret: true }]
 }
@@ -119,20 +123,20 @@ export function bearerKeys(
  * an earlier setup, goes.
  */
 export function queryKeys(
-  path: KeyPath,
+  path: SettingPath,
   found: ConfigValue | undefined,
-  { query = [], formerQueries }: Choice,
+  { query = [], formerQueries }: SetupTarget,
   isOtherAddress: boolean,
-): readonly KeyChange[] {
+): readonly SettingChange[] {
   return tableKeys(path, found, query, (one) => isOtherAddress || isAmong(one, formerQueries))
 }
 
 function tableKeys(
-  path: KeyPath,
+  path: SettingPath,
   found: ConfigValue | undefined,
   wanted: readonly ExtraHeader[],
   isStray: (member: QueryParameter) => boolean,
-): readonly KeyChange[] {
+): readonly SettingChange[] {
   const isWanted = (name: string) => wanted.some((one) => one.name === name)
   const standing = isTable(found) ? Object.keys(found) : []
   const gone = textMembers(found).filter((one) => !isWanted(one.name) && isStray(one))
@@ -162,7 +166,7 @@ export function textMembers(found: ConfigValue | undefined) {
  * others. The key has its variable already.
  */
 export function headersInVariables(
-  choice: Choice,
+  choice: SetupTarget,
 ): readonly (ExtraHeader & { readonly variable: string })[] {
   return wantedHeaders(choice).map((header, index) => ({
     ...header,

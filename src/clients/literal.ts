@@ -1,7 +1,7 @@
 import { UserError } from '../errors.ts'
 import type { CatalogModel } from '../gateway/types.ts'
-import type { Choice, Client, ModelChoice, Wanted } from './client.ts'
-import { modelsOf, wishesOf } from './models.ts'
+import type { Client, ResolvedOptions, ResolveInput, SetupTarget } from './client.ts'
+import { effectiveOptions, modelsIn } from './models.ts'
 
 /**
  * The client, given nothing of which its own reader would make something else: what a gateway, a
@@ -9,31 +9,31 @@ import { modelsOf, wishesOf } from './models.ts'
  * catalog lists so is left out, with one note.
  */
 export function takingLiterally(client: Client): Client {
-  const { plan, forOneRun } = client
+  const { plan, launchSettings } = client
 
   return {
     ...client,
-    choose: (wanted, version) => chooseLiteral(client, wanted, version),
+    resolve: (wanted, version) => chooseLiteral(client, wanted, version),
     plan: (texts, choice) => {
       expectLiteral(client, choice)
       return plan(texts, choice)
     },
-    ...(forOneRun && {
-      forOneRun: (texts, choice, asked) => {
+    ...(launchSettings && {
+      launchSettings: (texts, choice, asked) => {
         expectLiteral(client, choice)
-        return forOneRun(texts, choice, asked)
+        return launchSettings(texts, choice, asked)
       },
     }),
   }
 }
 
 /** @throws UserError `config-conflict`, and as the client's own `choose` does */
-function chooseLiteral(client: Client, wanted: Wanted, version?: string): ModelChoice {
-  const { catalog } = wanted.heard
-  const { names } = client.interprets
-  if (names === null) return client.choose(wanted, version)
+function chooseLiteral(client: Client, wanted: ResolveInput, version?: string): ResolvedOptions {
+  const { catalog } = wanted.gatewayInfo
+  const { names } = client.interpolation
+  if (names === null) return client.resolve(wanted, version)
 
-  const named = modelsOf(wishesOf(wanted)).find((id) => names.test(id))
+  const named = modelsIn(effectiveOptions(wanted)).find((id) => names.test(id))
   if (named !== undefined) throw refusal(client, `the model ${named}`)
 
   const listed = catalog?.models ?? []
@@ -43,15 +43,15 @@ function chooseLiteral(client: Client, wanted: Wanted, version?: string): ModelC
     throw refusal(client, `the model ${first.id}, as of every one that the gateway lists`)
 
   const models = listed.filter((model) => !taken.includes(model)).map(withoutName(names))
-  const heard = { ...wanted.heard, catalog: catalog && { ...catalog, models } }
-  const choice = client.choose({ ...wanted, heard }, version)
+  const gatewayInfo = { ...wanted.gatewayInfo, catalog: catalog && { ...catalog, models } }
+  const choice = client.resolve({ ...wanted, gatewayInfo }, version)
   if (first === undefined) return choice
   const others = taken.length === 1 ? '' : ` and ${taken.length - 1} more`
   const note = {
     code: 'models-left-out',
     message: `${client.label} is not given the model ${first.id}${others}: it would put something else in the place of a part of the name`,
   }
-  return { ...choice, notes: [...choice.notes, note] }
+  return { ...choice, findings: [...choice.findings, note] }
 }
 
 function withoutName(names: RegExp) {
@@ -60,9 +60,9 @@ function withoutName(names: RegExp) {
 }
 
 /** @throws UserError `config-conflict` for an address, a key or a header; none of the two is shown */
-function expectLiteral(client: Client, { root, key, headers = [] }: Choice): void {
-  const { names, values } = client.interprets
-  if (names?.test(root)) throw refusal(client, 'the address')
+function expectLiteral(client: Client, { baseUrl, key, headers = [] }: SetupTarget): void {
+  const { names, values } = client.interpolation
+  if (names?.test(baseUrl)) throw refusal(client, 'the address')
   if (values?.test(key)) throw refusal(client, 'the key')
   const header = headers.find(({ value }) => values?.test(value))
   if (header !== undefined) throw refusal(client, `the header ${header.name}`)

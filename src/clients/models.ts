@@ -8,36 +8,57 @@ import {
   resolveModel,
   speaks,
 } from '../gateway/models/rules.ts'
-import type { Catalog, CatalogModel, ProtocolName } from '../gateway/types.ts'
+import type { Catalog, CatalogModel, Protocol } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
-import type { Client, Memories, ModelChoice, ModelUse, Settings, Wanted } from './client.ts'
+import type {
+  Client,
+  ClientState,
+  Memories,
+  ModelUse,
+  ResolvedOptions,
+  ResolveInput,
+} from './client.ts'
 
 /** What holds in the end: what is named, and beside it what is kept. */
-export function wishesOf({ named, kept }: Omit<Wanted, 'heard'>): Memories {
-  return { ...kept, ...compact(named), slotModels: { ...kept?.slotModels, ...named.slotModels } }
+export function effectiveOptions({
+  requested,
+  previous,
+}: Omit<ResolveInput, 'gatewayInfo'>): Memories {
+  return {
+    ...previous,
+    ...compact(requested),
+    slotModels: { ...previous?.slotModels, ...requested.slotModels },
+  }
 }
 
 /** What is kept of what a client believes; a provider's id, where a setup can write it. */
 export function memoriesOf(
-  { asConfigured, reservedIds = [] }: Pick<Client, 'asConfigured' | 'reservedIds'>,
-  settings: Settings,
+  { asConfigured, reservedProviderIds = [] }: Pick<Client, 'asConfigured' | 'reservedProviderIds'>,
+  settings: ClientState,
   isOwn?: boolean,
 ): Memories {
   if (asConfigured) return asConfigured(settings, isOwn)
 
-  const { model, smallModel, protocol, contextWindow, ownCatalog, providerId = '' } = settings
-  const isUsable = providerId !== '' && !reservedIds.includes(providerId)
-  const kept = { model, smallModel, protocol, contextWindow, ownCatalog }
+  const {
+    model,
+    smallModel,
+    protocol,
+    contextWindow,
+    writeModelCatalog,
+    providerId = '',
+  } = settings
+  const isUsable = providerId !== '' && !reservedProviderIds.includes(providerId)
+  const kept = { model, smallModel, protocol, contextWindow, ownCatalog: writeModelCatalog }
   return { ...kept, providerId: isUsable ? providerId : undefined }
 }
 
 /** Whether the models are those of before: they are not looked for under another name. */
-export function isAsBefore({ named, kept }: Omit<Wanted, 'heard'>): boolean {
-  return kept !== undefined && named.slot === undefined && modelsOf(named).length === 0
+export function keepsModels({ requested, previous }: Omit<ResolveInput, 'gatewayInfo'>): boolean {
+  return previous !== undefined && requested.slot === undefined && modelsIn(requested).length === 0
 }
 
 /** Every model that is named or kept, once. */
-export function modelsOf(said: Memories): readonly string[] {
+export function modelsIn(said: Memories): readonly string[] {
   const { model, startModel, slotModels = {}, subagentModel, smallModel } = said
   const all = [model, startModel, ...Object.values(slotModels), subagentModel, smallModel]
   return [...new Set(all.filter((id) => id !== undefined))]
@@ -49,17 +70,17 @@ export function modelsOf(said: Memories): readonly string[] {
  * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` where only a person can choose
  */
 export function chooseOneModel(
-  wanted: Wanted,
-  protocol: ProtocolName,
+  wanted: ResolveInput,
+  protocol: Protocol,
   window: WindowHabit,
-): ModelChoice {
+): ResolvedOptions {
   const model = pickModel(wanted, protocol)
   const { notes, ...limits } = windowOf(wanted, [model], window)
   return {
     probeModel: model,
     model,
     ...limits,
-    notes: [...aboutNames(wanted, [wanted.named.model]), ...notes],
+    findings: [...aboutNames(wanted, [wanted.requested.model]), ...notes],
   }
 }
 
@@ -68,26 +89,26 @@ export function chooseOneModel(
  * model that is asked for or chosen by the rules; else chat, which every gateway serves.
  */
 export function listedProtocol(
-  wanted: Wanted,
-  ranked: readonly ProtocolName[],
+  wanted: ResolveInput,
+  ranked: readonly Protocol[],
   byRules: (catalog: Catalog) => ChosenModel | undefined,
-): ProtocolName {
-  const { catalog } = wanted.heard
+): Protocol {
+  const { catalog } = wanted.gatewayInfo
   if (catalog === undefined) return 'chat'
-  const { model } = wishesOf(wanted)
+  const { model } = effectiveOptions(wanted)
   const chosen = model === undefined ? byRules(catalog) : resolveModel(catalog, model)
   const entry = entryOf(catalog, chosen?.id)
   return ranked.find((protocol) => entry && speaks(entry, protocol) === true) ?? 'chat'
 }
 
 /** What every gateway serves, where it does not say more. */
-export const usualProtocol: ProtocolName = 'chat'
+export const usualProtocol: Protocol = 'chat'
 
 /**
  * In this order, where the gateway says that the model speaks it: the one that keeps the most of what
  * a model says between two requests before the others, and a model's own before a translation.
  */
-export const protocolsByRank: readonly ProtocolName[] = ['responses', 'messages', 'chat']
+export const protocolsByRank: readonly Protocol[] = ['responses', 'messages', 'chat']
 
 /** For a client that speaks all protocols. Undefined: only a person can choose. */
 export function defaultOfAny(catalog: Catalog): ChosenModel | undefined {
@@ -101,9 +122,9 @@ export function oneUse(chosen: ChosenModel | undefined, role?: string): readonly
 }
 
 /** As `chooseOneModel`, the id only. */
-export function pickModel(wanted: Wanted, protocol: ProtocolName): string {
-  const { catalog } = wanted.heard
-  const { model } = wishesOf(wanted)
+export function pickModel(wanted: ResolveInput, protocol: Protocol): string {
+  const { catalog } = wanted.gatewayInfo
+  const { model } = effectiveOptions(wanted)
   if (model !== undefined) return checkedModel(wanted, model, protocol)
   if (catalog === undefined) {
     throw new UserError({
@@ -134,7 +155,7 @@ export function pickModel(wanted: Wanted, protocol: ProtocolName): string {
 export function listing(
   catalog: Catalog,
   id: string,
-  protocol: ProtocolName,
+  protocol: Protocol,
 ): 'absent' | 'usable' | 'of another protocol' {
   const found = entryOf(catalog, resolveModel(catalog, id)?.id)
   if (found === undefined) return 'absent'
@@ -143,7 +164,7 @@ export function listing(
 
 /** The ids that are to be asked for themselves: the first, and of the others those that no list has. */
 export function idsToProve(
-  { probeModel, alsoSent = [] }: ModelChoice,
+  { probeModel, alsoSent = [] }: ResolvedOptions,
   catalog: Catalog | undefined,
 ): readonly string[] {
   const unlisted = alsoSent.filter((id) => entryOf(catalog, id) === undefined)
@@ -156,9 +177,9 @@ export function idsToProve(
  *
  * @throws UserError `protocol-unsupported`
  */
-export function checkedModel(wanted: Wanted, asked: string, protocol: ProtocolName): string {
-  const { catalog } = wanted.heard
-  if (catalog === undefined || isAsBefore(wanted)) return asked
+export function checkedModel(wanted: ResolveInput, asked: string, protocol: Protocol): string {
+  const { catalog } = wanted.gatewayInfo
+  if (catalog === undefined || keepsModels(wanted)) return asked
   const found = resolveModel(catalog, asked)
   if (found === undefined) return asked
   const model = entryOf(catalog, found.id)
@@ -175,11 +196,11 @@ export function checkedModel(wanted: Wanted, asked: string, protocol: ProtocolNa
 
 /** What is said of models that the list has under another name, or not at all. */
 export function aboutNames(
-  wanted: Wanted,
+  wanted: ResolveInput,
   asked: readonly (string | undefined)[],
 ): readonly Notice[] {
-  const { catalog } = wanted.heard
-  if (catalog === undefined || isAsBefore(wanted)) return []
+  const { catalog } = wanted.gatewayInfo
+  if (catalog === undefined || keepsModels(wanted)) return []
 
   return [...new Set(asked)].flatMap((name): Notice[] => {
     if (name === undefined) return []
@@ -219,32 +240,33 @@ export interface WindowHabit {
  * gateway says, then what was chosen for another.
  */
 export function windowOf(
-  wanted: Wanted,
+  wanted: ResolveInput,
   ids: readonly string[],
   { knows = () => false, otherwise }: WindowHabit,
 ): { readonly contextWindow?: number; readonly notes: readonly Notice[] } {
-  const { named, kept, heard } = wanted
-  const chosen = named.contextWindow ?? (kept?.isElsewhere ? undefined : kept?.contextWindow)
+  const { requested, previous, gatewayInfo } = wanted
+  const chosen =
+    requested.contextWindow ?? (previous?.isElsewhere ? undefined : previous?.contextWindow)
   if (chosen !== undefined)
-    return { contextWindow: chosen, notes: isAsBefore(wanted) ? [] : aboutSize(chosen) }
+    return { contextWindow: chosen, notes: keepsModels(wanted) ? [] : aboutSize(chosen) }
 
-  const said = ids.map((id) => entryOf(heard.catalog, id)?.contextWindow)
+  const said = ids.map((id) => entryOf(gatewayInfo.catalog, id)?.contextWindow)
   const isAllSaid = ids.length > 0 && !said.includes(undefined)
-  if (kept?.contextWindow !== undefined && !isAllSaid)
-    return { contextWindow: kept.contextWindow, notes: [] }
+  if (previous?.contextWindow !== undefined && !isAllSaid)
+    return { contextWindow: previous.contextWindow, notes: [] }
 
   const sizes = ids.map(
     (id, index) => said[index] ?? (knows(id) ? 'own' : described({ id }).contextWindow),
   )
   const unknown = [...new Set(ids.filter((_, index) => sizes[index] === undefined))]
   if (unknown.length > 0)
-    return { notes: isAsBefore(wanted) ? [] : [unknownWindow(unknown, otherwise)] }
+    return { notes: keepsModels(wanted) ? [] : [unknownWindow(unknown, otherwise)] }
 
   const known = sizes.filter((size) => typeof size === 'number')
   const isAll = known.length === ids.length && ids.length > 0
   if (!isAll) return { notes: [] }
   const smallest = Math.min(...known)
-  return { contextWindow: smallest, notes: isAsBefore(wanted) ? [] : aboutSize(smallest) }
+  return { contextWindow: smallest, notes: keepsModels(wanted) ? [] : aboutSize(smallest) }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { compact } from '../compact.ts'
-import type { KeyChange, KeyPath } from '../edits/plan.ts'
+import type { SettingChange, SettingPath } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
-import type { Choice, ClientName, Obstacle, Obstacles, Scene } from './client.ts'
+import type { ClientContext, ClientName, Finding, Findings, SetupTarget } from './client.ts'
 import { pathsOf } from './paths.ts'
 import { type StrictFile, takenOut } from './strict-json.ts'
 import {
@@ -17,31 +17,31 @@ import {
 type Named = Pick<ClientName, 'id' | 'label'>
 
 /** An obstacle at a key of a file. It blocks, unless it says otherwise. */
-interface KeyObstacle extends Omit<Obstacle, 'place' | 'weight'> {
-  readonly weight?: Obstacle['weight']
+interface KeyFinding extends Omit<Finding, 'location' | 'severity'> {
+  readonly severity?: Finding['severity']
   /** What mends the key. Absent: nothing does, or `repair` says what. */
-  readonly becomes?: Omit<KeyChange, 'path'>
+  readonly becomes?: Omit<SettingChange, 'path'>
 }
 
-export function obstacleAt(file: ReadFile, path: KeyPath, found: KeyObstacle): Obstacle {
+export function findingAt(file: ReadFile, path: SettingPath, found: KeyFinding): Finding {
   const { becomes, ...told } = found
-  const repair = becomes && { role: file.role, changes: [{ path, ...becomes }] }
-  return compact({ weight: 'blocks' as const, repair, ...told, place: file.place(path) })
+  const fix = becomes && { fileKind: file.kind, changes: [{ path, ...becomes }] }
+  return compact({ severity: 'blocks' as const, fix, ...told, location: file.place(path) })
 }
 
 /** A client that is at a gateway, and has no key to send. */
-export function missingKey({ id }: Pick<Named, 'id'>, place: string, message: string): Obstacle {
+export function missingKey({ id }: Pick<Named, 'id'>, location: string, message: string): Finding {
   return {
     code: `${id}-no-key`,
     message,
-    place,
-    cure: `Run \`repoint ${id}\`.`,
-    weight: 'blocks',
-    covers: 'key-missing',
+    location,
+    hint: `Run \`repoint ${id}\`.`,
+    severity: 'blocks',
+    cause: 'key-missing',
   }
 }
 
-interface UnreadFile extends Pick<Obstacle, 'code' | 'covers'> {
+interface UnreadFile extends Pick<Finding, 'code' | 'cause'> {
   /** What the client does then, as the beginning of a sentence that ends in why. */
   readonly effect: string
 }
@@ -49,23 +49,27 @@ interface UnreadFile extends Pick<Obstacle, 'code' | 'covers'> {
 /**
  * A file that its client does not read, be it for what other readers bear; nothing of one that it reads.
  */
-export function* unreadFile(file: StrictFile, { effect, ...found }: UnreadFile): Obstacles {
-  const { role, path, ignored, isRepairable, bears } = file
+export function* unreadFile(file: StrictFile, { effect, ...found }: UnreadFile): Findings {
+  const { kind, path, ignored, isRepairable, bears } = file
   if (ignored === undefined) return
 
   const message = `${effect}: ${ignored}`
-  const shared = { ...found, message, place: path, weight: 'blocks' } as const
+  const shared = { ...found, message, location: path, severity: 'blocks' } as const
   if (!isRepairable) {
-    yield { ...shared, cure: 'Correct the file by hand.' }
+    yield { ...shared, hint: 'Correct the file by hand.' }
     return
   }
 
   const taken = takenOut(bears)
   yield {
     ...shared,
-    cure: `Take ${taken} out of it.`,
-    repair: { role, changes: [], toStrictJson: bears?.allowsComments ? 'but-comments' : true },
-    needsConsent: `${capitalised(taken)} are taken out of ${path}, which comes into force as a whole.`,
+    hint: `Take ${taken} out of it.`,
+    fix: {
+      fileKind: kind,
+      changes: [],
+      toStrictJson: bears?.allowsComments ? 'but-comments' : true,
+    },
+    consent: `${capitalised(taken)} are taken out of ${path}, which comes into force as a whole.`,
   }
 }
 
@@ -76,7 +80,7 @@ function capitalised(text: string): string {
 /** An address that a client goes by, and where that stands. */
 interface StandingAddress {
   readonly url: string | undefined
-  readonly path: KeyPath
+  readonly path: SettingPath
   readonly name: string
   /** What comes of one without `/v1`, beside that every request misses. */
   readonly effect?: string
@@ -85,55 +89,55 @@ interface StandingAddress {
 /** An address that repoint has written, without its `/v1` by now; one from elsewhere is not mended here. */
 export function* lostVersion(
   { id }: Named,
-  scene: Scene,
+  scene: ClientContext,
   file: ReadFile,
   { url, path, name, effect = '' }: StandingAddress,
-): Obstacles {
+): Findings {
   const value = url && withLostVersion(url, scene)
   if (!value) return
 
-  yield obstacleAt(file, path, {
+  yield findingAt(file, path, {
     code: `${id}-base-url-version`,
     message: `${name} does not end in /v1: every request misses${effect}`,
-    cure: 'Add /v1.',
+    hint: 'Add /v1.',
     ...(file.text(path) === url && { becomes: { value } }),
   })
 }
 
 /** What is wrong with an address that is in use, and with the key beside it. */
-export function* addressObstacles(
+export function* addressFindings(
   client: Named,
-  scene: Scene,
+  scene: ClientContext,
   file: ReadFile,
   found: StandingAddress & Pick<Leftover, 'key' | 'keyPlace'>,
-): Obstacles {
+): Findings {
   yield* lostVersion(client, scene, file, found)
-  yield* leftoverObstacles(client, scene, { ...found, urlPlace: file.place(found.path) })
+  yield* leftoverFindings(client, scene, { ...found, urlPlace: file.place(found.path) })
 }
 
 /** What a setup is about to write stands there for another address, which it did not write. */
 export function* otherAddress(
-  scene: Scene,
-  choice: Choice,
-  found: Pick<Obstacle, 'code' | 'place'> & {
+  scene: ClientContext,
+  choice: SetupTarget,
+  found: Pick<Finding, 'code' | 'location'> & {
     readonly what: string
     readonly url: string | undefined
     /** Absent: another id for ours. */
-    readonly cure?: string
+    readonly hint?: string
   },
-): Obstacles {
-  const { code, place, what, url } = found
-  const { cure = 'To keep it, choose another id with --provider-id.' } = found
+): Findings {
+  const { code, location, what, url } = found
+  const { hint = 'To keep it, choose another id with --provider-id.' } = found
 
   if (url === undefined || isOwnAddress(url, scene, choice)) return
 
   yield {
     code,
     message: `${what} already stands for another address, ${shownUrl(url)}`,
-    place,
-    cure,
-    needsConsent: `${what.replace(/^the/, 'The')} will be overwritten; rollback brings it back.`,
-    weight: 'may-block',
+    location,
+    hint,
+    consent: `${what.replace(/^the/, 'The')} will be overwritten; rollback brings it back.`,
+    severity: 'may-block',
   }
 }
 
@@ -143,35 +147,35 @@ export function* otherAddress(
  */
 export function formerProvider(
   { id }: Named,
-  { root }: Choice,
+  { baseUrl }: SetupTarget,
   file: ReadFile,
   found: {
     readonly providerId: string
     readonly url: string
-    readonly change: Omit<KeyChange, 'value'>
+    readonly change: Omit<SettingChange, 'value'>
     readonly hasKey: boolean
     /** Where else something of it stands. */
     readonly beside?: string
   },
-): Obstacle {
+): Finding {
   const { providerId, url, change, hasKey, beside } = found
   const shared = {
     code: `${id}-former-provider`,
     message: `the provider ${providerId} is left of an earlier setup, for ${shownUrl(url)}`,
-    place: file.place(change.path),
-    weight: 'may-block',
+    location: file.place(change.path),
+    severity: 'may-block',
   } as const
 
-  if (rootOf(url) !== root) {
+  if (rootOf(url) !== baseUrl) {
     const all = beside === undefined ? 'it' : `it, and ${beside}`
-    return { ...shared, cure: `Nothing to do if you use both; else delete ${all}.` }
+    return { ...shared, hint: `Nothing to do if you use both; else delete ${all}.` }
   }
 
   return {
     ...shared,
-    cure: 'Remove it.',
-    repair: { role: file.role, changes: [{ ...change, value: undefined }] },
-    needsConsent: `The provider ${providerId} of an earlier setup will be removed${hasKey ? ', with its key' : ''}; rollback brings it back.`,
+    hint: 'Remove it.',
+    fix: { fileKind: file.kind, changes: [{ ...change, value: undefined }] },
+    consent: `The provider ${providerId} of an earlier setup will be removed${hasKey ? ', with its key' : ''}; rollback brings it back.`,
   }
 }
 
@@ -180,13 +184,13 @@ export function formerProvider(
  *
  * @param takesTilde the client puts the home in the place of `~`
  */
-export function* relativePlaceObstacles(
+export function* relativePathFindings(
   machine: Machine,
   code: string,
   label: string,
   names: readonly string[],
   takesTilde = false,
-): Obstacles {
+): Findings {
   const { isAbsolute, named } = pathsOf(machine)
   for (const name of names) {
     const value = machine.env[name]
@@ -195,9 +199,9 @@ export function* relativePlaceObstacles(
     yield {
       code,
       message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,
-      place: 'environment',
-      cure: `Give ${name} an absolute path.`,
-      weight: 'may-block',
+      location: 'environment',
+      hint: `Give ${name} an absolute path.`,
+      severity: 'may-block',
     }
   }
 }
@@ -234,16 +238,20 @@ interface Leftover {
 }
 
 /** What another tool has left in a client's settings: present state only, a setup replaces it. */
-export function* leftoverObstacles({ id, label }: Named, scene: Scene, left: Leftover): Obstacles {
+export function* leftoverFindings(
+  { id, label }: Named,
+  scene: ClientContext,
+  left: Leftover,
+): Findings {
   const { url } = left
   const holder = placeholderOf(left.key)
   if (holder !== undefined) {
     yield {
       code: `${id}-placeholder-key`,
       message: `in the place of the key stands what ${holder} leaves there: only ${holder}'s own proxy takes it`,
-      place: left.keyPlace,
-      cure: `Start ${holder}, or run \`repoint ${id}\` with your key.`,
-      weight: 'blocks',
+      location: left.keyPlace,
+      hint: `Start ${holder}, or run \`repoint ${id}\` with your key.`,
+      severity: 'blocks',
     }
   }
 
@@ -254,8 +262,8 @@ export function* leftoverObstacles({ id, label }: Named, scene: Scene, left: Lef
   yield {
     code: `${id}-local-proxy`,
     message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,
-    place: left.urlPlace,
-    cure: `Start ${tool}, or run \`repoint ${id}\`.`,
-    weight: 'may-block',
+    location: left.urlPlace,
+    hint: `Start ${tool}, or run \`repoint ${id}\`.`,
+    severity: 'may-block',
   }
 }

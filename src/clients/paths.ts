@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Machine } from '../platform/platform.ts'
-import type { ConfigFile, Look } from './client.ts'
+import type { ConfigFile, DiskReader } from './client.ts'
 
 /** How paths are built on a machine, whatever the system that we run on. */
 export function pathsOf(machine: Machine) {
@@ -35,20 +35,20 @@ export function pathsOf(machine: Machine) {
  * that stands there twice counts where it stands first.
  */
 export function layersThere(
-  look: Look,
+  look: DiskReader,
   target: string,
-  roles: readonly (readonly [role: string, paths: readonly string[]])[],
+  kinds: readonly (readonly [kind: string, paths: readonly string[]])[],
 ): readonly ConfigFile[] {
   const seen = new Set([target])
-  return roles.flatMap(([role, paths]) =>
+  return kinds.flatMap(([kind, paths]) =>
     paths
       .filter((path) => look.exists(path) && !seen.has(path) && seen.add(path))
-      .map((path) => ({ role, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
+      .map((path) => ({ kind, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
   )
 }
 
 /** The folders from the root of the repository to the working folder; outside of one, that folder alone. */
-export function projectFolders(machine: Machine, look: Look): readonly string[] {
+export function projectFolders(machine: Machine, look: DiskReader): readonly string[] {
   const { join, dirname } = pathsOf(machine)
   const folders = [machine.cwd]
   while (!look.exists(join(folders[0]!, '.git'))) {
@@ -63,9 +63,9 @@ export function projectFolders(machine: Machine, look: Look): readonly string[] 
  * The main worktree of a repository whose root is a linked one: there `.git` is a file that leads to it
  * (gitrepository-layout). Undefined: it is none.
  */
-export function mainWorktree(machine: Machine, look: Look, root: string): string | undefined {
+export function mainWorktree(machine: Machine, look: DiskReader, root: string): string | undefined {
   const { join, isAbsolute } = pathsOf(machine)
-  const start = look.start(join(root, '.git'))
+  const start = look.readStart(join(root, '.git'))
   const main = /^gitdir: (.+?)[\\/]\.git[\\/]worktrees[\\/]/.exec(start)?.[1]
   if (main === undefined) return undefined
   return isAbsolute(main) ? main : join(root, main)

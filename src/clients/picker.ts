@@ -1,26 +1,26 @@
 import { compact } from '../compact.ts'
-import type { ConfigValue, KeyChange, KeyPath } from '../edits/plan.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../edits/plan.ts'
 import { described } from '../gateway/models/facts.ts'
 import { speaks } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ModelFacts } from '../gateway/types.ts'
 import type {
-  Choice,
   Client,
-  FileText,
-  FileTexts,
+  LoadedFile,
+  LoadedFiles,
   Memories,
-  ModelChoice,
-  Wanted,
+  ResolvedOptions,
+  ResolveInput,
+  SetupTarget,
 } from './client.ts'
 import {
   chooseOneModel,
   defaultOfAny,
+  effectiveOptions,
   entryOf,
   listedProtocol,
-  modelsOf,
+  modelsIn,
   protocolsByRank,
   type WindowHabit,
-  wishesOf,
 } from './models.ts'
 import { isTable, readFile, type Table } from './texts.ts'
 
@@ -29,13 +29,13 @@ import { isTable, readFile, type Table } from './texts.ts'
  * no tools is of no use to a client, which always offers some.
  */
 export function offeredModels(
-  { named, heard }: Pick<Wanted, 'named' | 'heard'>,
+  { requested, gatewayInfo }: Pick<ResolveInput, 'requested' | 'gatewayInfo'>,
   model: string,
   canUse: (listed: CatalogModel) => boolean,
-): Required<Pick<ModelChoice, 'offered' | 'isWholeList'>> {
-  const { images, reasoning, maxOutputTokens } = named
-  const all = heard.catalog?.models ?? []
-  const chosen = described(entryOf(heard.catalog, model) ?? { id: model })
+): Required<Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'>> {
+  const { images, reasoning, maxOutputTokens } = requested
+  const all = gatewayInfo.catalog?.models ?? []
+  const chosen = described(entryOf(gatewayInfo.catalog, model) ?? { id: model })
   const others = all.filter((one) => one.id !== model && one.tools !== false && canUse(one))
 
   return {
@@ -43,7 +43,7 @@ export function offeredModels(
       { ...chosen, ...compact({ images, reasoning, maxOutputTokens }) },
       ...others.map(described),
     ],
-    isWholeList: all.length > 0,
+    offersWholeCatalog: all.length > 0,
   }
 }
 
@@ -53,13 +53,13 @@ export function offeredModels(
  *
  * @throws UserError `model-unknown`, `protocol-unsupported`, `usage`
  */
-export function chooseOfAny(wanted: Wanted, window: WindowHabit): ModelChoice {
+export function chooseOfAny(wanted: ResolveInput, window: WindowHabit): ResolvedOptions {
   const protocol =
-    wishesOf(wanted).protocol ?? listedProtocol(wanted, protocolsByRank, defaultOfAny)
+    effectiveOptions(wanted).protocol ?? listedProtocol(wanted, protocolsByRank, defaultOfAny)
   const choice = chooseOneModel(wanted, protocol, window)
 
   const saidOf = (one: CatalogModel | undefined) => one && speaks(one, protocol)
-  const said = saidOf(entryOf(wanted.heard.catalog, choice.model))
+  const said = saidOf(entryOf(wanted.gatewayInfo.catalog, choice.model))
   const canUse = (one: CatalogModel) =>
     said === undefined ? saidOf(one) !== false : saidOf(one) === said
 
@@ -67,7 +67,7 @@ export function chooseOfAny(wanted: Wanted, window: WindowHabit): ModelChoice {
 }
 
 /** The models of a choice for a client with a list of its own, the chosen one among them. */
-export function offeredIn({ offered = [], model }: ModelChoice): Catalog['models'] {
+export function offeredIn({ offered = [], model }: ResolvedOptions): Catalog['models'] {
   return offered.some(({ id }) => id === model) ? offered : [{ id: model }, ...offered]
 }
 
@@ -75,7 +75,7 @@ export function offeredIn({ offered = [], model }: ModelChoice): Catalog['models
 export interface ListedEntry {
   /** Of the model. */
   readonly id: string
-  readonly path: KeyPath
+  readonly path: SettingPath
   /** It leads to another address than the choice's. */
   readonly isElsewhere: boolean
   /** By its own members it is known to be of repoint. */
@@ -89,14 +89,16 @@ export interface ListedEntry {
  * @param staying models whose entries are kept, or written anew
  */
 export function leavingKeys(
-  file: FileText,
+  file: LoadedFile,
   entries: readonly ListedEntry[],
   staying: readonly Pick<CatalogModel, 'id'>[],
-  choice: Choice,
-): readonly KeyChange[] {
+  choice: SetupTarget,
+): readonly SettingChange[] {
   const kept = new Set(staying.map(({ id }) => id))
   const others = entries.filter(({ id }) => !kept.has(id))
-  const here = choice.models.isWholeList ? others.filter(({ isElsewhere }) => !isElsewhere) : []
+  const here = choice.resolved.offersWholeCatalog
+    ? others.filter(({ isElsewhere }) => !isElsewhere)
+    : []
   const ours = [...here.filter(({ isMarked }) => isMarked), ...ownAmong(file, here, choice)]
 
   return others
@@ -106,15 +108,15 @@ export function leavingKeys(
 
 /** Those that some version of the file lacks, from before a run of repoint. */
 function ownAmong(
-  file: FileText,
+  file: LoadedFile,
   entries: readonly ListedEntry[],
-  { earlier }: Choice,
+  { earlier }: SetupTarget,
 ): readonly ListedEntry[] {
   let others = entries.filter(({ isMarked }) => !isMarked)
   const own: ListedEntry[] = []
   if (others.length === 0) return own
 
-  for (const bytes of earlier?.(file.role) ?? []) {
+  for (const bytes of earlier?.(file.kind) ?? []) {
     const { document, problem } = readFile({ ...file, bytes })
     if (problem !== undefined) continue
     const isThere = ({ path }: ListedEntry) => document?.get(path) !== undefined
@@ -132,11 +134,11 @@ function ownAmong(
  */
 export function strayModels(
   client: Pick<Client, 'offers'>,
-  texts: FileTexts,
+  texts: LoadedFiles,
   catalog: Catalog,
   chosen: Memories,
 ): readonly string[] {
-  const known = new Set([...catalog.models.map(({ id }) => id), ...modelsOf(chosen)])
+  const known = new Set([...catalog.models.map(({ id }) => id), ...modelsIn(chosen)])
   if ([...known].some((id) => id.includes('*'))) return []
   return (client.offers?.(texts) ?? []).filter((id) => !known.has(id))
 }
@@ -157,7 +159,7 @@ export function toldValues(told: Readonly<Record<string, ToldFact>>): Table {
 
 /** An entry, and what it was written for so far. */
 export interface ToldEntry {
-  readonly path: KeyPath
+  readonly path: SettingPath
   readonly now: Table
   readonly isOtherGateway: boolean
   readonly isOtherModel?: boolean
@@ -171,13 +173,13 @@ export function toldKeys(
   { path, now, isOtherGateway, isOtherModel = false }: ToldEntry,
   model: CatalogModel,
   told: Readonly<Record<string, ToldFact>>,
-  { models, wanted }: Pick<Choice, 'models' | 'wanted'>,
-): readonly KeyChange[] {
-  const isChosen = model.id === models.model
+  { resolved, input }: Pick<SetupTarget, 'resolved' | 'input'>,
+): readonly SettingChange[] {
+  const isChosen = model.id === resolved.model
   const isSaid = (fact: keyof ModelFacts) =>
-    isChosen && (wanted.isAnew || (wanted.named as ModelFacts)[fact] !== undefined)
+    isChosen && (input.resetToDefaults || (input.requested as ModelFacts)[fact] !== undefined)
 
-  return Object.entries(told).flatMap(([name, { value, by }]): KeyChange[] => {
+  return Object.entries(told).flatMap(([name, { value, by }]): SettingChange[] => {
     const isAbsent = now[name] === undefined
     const isKnown = by.some((fact) => model[fact] !== undefined)
     const isReplaced = isOtherModel || by.some(isSaid) || (isOtherGateway && isKnown)
@@ -192,7 +194,7 @@ export function toldKeys(
  */
 export function limitsAndSkills(
   model: CatalogModel,
-  { model: chosen, contextWindow }: ModelChoice,
+  { model: chosen, contextWindow }: ResolvedOptions,
 ) {
   const { images, reasoning, maxOutputTokens } = model
   const window = (model.id === chosen ? contextWindow : undefined) ?? model.contextWindow
@@ -207,7 +209,7 @@ export function limitsAndSkills(
 /** A provider's list of models. */
 export interface ModelList {
   /** Where the entry of a model stands. */
-  readonly at: (id: string) => KeyPath
+  readonly at: (id: string) => SettingPath
   /** The entries that are there, by the model's id. */
   readonly now: ReadonlyMap<string, ConfigValue>
   readonly isOtherGateway: boolean
@@ -217,16 +219,20 @@ export interface ModelList {
 }
 
 /** What the list becomes. An entry that is there keeps what someone wrote into it. */
-export function listKeys(file: FileText, list: ModelList, choice: Choice): readonly KeyChange[] {
+export function listKeys(
+  file: LoadedFile,
+  list: ModelList,
+  choice: SetupTarget,
+): readonly SettingChange[] {
   const { at, now, isOtherGateway, fresh, told } = list
-  const offered = offeredIn(choice.models)
+  const offered = offeredIn(choice.resolved)
   const entries = [...now.keys()].map((id) => {
     return { id, path: at(id), isElsewhere: isOtherGateway }
   })
 
   return [
     ...leavingKeys(file, entries, offered, choice),
-    ...offered.flatMap((model): readonly KeyChange[] => {
+    ...offered.flatMap((model): readonly SettingChange[] => {
       const path = at(model.id)
       const entry = now.get(model.id)
       if (isTable(entry))

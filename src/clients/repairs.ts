@@ -1,21 +1,21 @@
 import { formatOf } from '../edits/format.ts'
-import type { FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
+import type { FileEdit, SettingChange, SettingPath } from '../edits/plan.ts'
 import { samePath, startsWith } from '../edits/values.ts'
 import type {
-  Choice,
   ClientModule,
   ClientName,
-  FileText,
-  FileTexts,
-  Obstacle,
-  Repair,
+  FileFix,
+  Finding,
+  LoadedFile,
+  LoadedFiles,
+  SetupTarget,
 } from './client.ts'
-import { roleOf } from './deciding.ts'
+import { roleOf } from './overrides.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from './strict-json.ts'
 import { fileOf } from './texts.ts'
 
 /** Whose edits they are, and what decides where its key goes. */
-type Editing = Pick<ClientName, 'id'> & Pick<ClientModule, 'deciding'>
+type Editing = Pick<ClientName, 'id'> & Pick<ClientModule, 'sensitiveSettings'>
 
 /**
  * The edit of one file: our own keys, and the repairs that concern it. Where both name a key, or one
@@ -24,18 +24,18 @@ type Editing = Pick<ClientName, 'id'> & Pick<ClientModule, 'deciding'>
  * @throws UserError `config-invalid`, `config-conflict`
  */
 export function editKeys(
-  { id, deciding }: Editing,
-  file: FileText,
-  own: readonly KeyChange[],
-  repairs: readonly Repair[] = [],
+  { id, sensitiveSettings }: Editing,
+  file: LoadedFile,
+  own: readonly SettingChange[],
+  repairs: readonly FileFix[] = [],
 ): FileEdit {
-  const ofFile = repairs.filter((repair) => repair.role === file.role)
+  const ofFile = repairs.filter((repair) => repair.fileKind === file.kind)
   const others = ofFile
     .flatMap((repair) => repair.changes)
     .filter(({ path }) => !own.some((change) => overlap(change.path, path)))
     .filter(({ path }, index, all) => all.findIndex((one) => samePath(one.path, path)) === index)
-  const changes = [...others, ...own].map((change): KeyChange => {
-    const role = roleOf(deciding, file.role, change.path)
+  const changes = [...others, ...own].map((change): SettingChange => {
+    const role = roleOf(sensitiveSettings, file.kind, change.path)
     if (role === undefined) return change
     return role === 'model' ? { ...change, role } : { ...change, role, isBound: true }
   })
@@ -70,12 +70,12 @@ export function editKeys(
  */
 export function editReadably(
   client: Editing & Pick<ClientName, 'label'>,
-  file: FileText,
-  own: readonly KeyChange[],
-  { repairs }: Pick<Choice, 'repairs'>,
-  read: (file: FileText) => StrictFile,
+  file: LoadedFile,
+  own: readonly SettingChange[],
+  { fixes }: Pick<SetupTarget, 'fixes'>,
+  read: (file: LoadedFile) => StrictFile,
 ): FileEdit {
-  const edit = editKeys(client, file, own, repairs)
+  const edit = editKeys(client, file, own, fixes)
   expectRead(client.label, read({ ...file, bytes: edit.after }))
   return edit
 }
@@ -87,27 +87,27 @@ export function editReadably(
  */
 export function planRepairs(
   client: Editing,
-  texts: FileTexts,
-  repairs: readonly Repair[],
+  texts: LoadedFiles,
+  repairs: readonly FileFix[],
 ): readonly FileEdit[] {
-  const roles = [...new Set(repairs.map((repair) => repair.role))]
+  const roles = [...new Set(repairs.map((repair) => repair.fileKind))]
   return roles.map((role) => editKeys(client, fileOf(texts, role), [], repairs))
 }
 
 /** The cure of an obstacle that `change` takes out of a file, and that its owner may miss. */
 export function removal(
-  { role, path }: Pick<FileText, 'role' | 'path'>,
+  { kind: fileKind, path }: Pick<LoadedFile, 'kind' | 'path'>,
   what: string,
-  change: Omit<KeyChange, 'value'>,
-): Pick<Obstacle, 'cure' | 'repair' | 'needsConsent'> {
+  change: Omit<SettingChange, 'value'>,
+): Pick<Finding, 'hint' | 'fix' | 'consent'> {
   return {
-    cure: 'Remove it.',
-    repair: { role, changes: [{ ...change, value: undefined }] },
-    needsConsent: `${what} is removed from ${path}.`,
+    hint: 'Remove it.',
+    fix: { fileKind, changes: [{ ...change, value: undefined }] },
+    consent: `${what} is removed from ${path}.`,
   }
 }
 
 /** Whether one path is the other or leads to it. */
-function overlap(a: KeyPath, b: KeyPath): boolean {
+function overlap(a: SettingPath, b: SettingPath): boolean {
   return startsWith(a, b) || startsWith(b, a)
 }

@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Machine } from '../platform/platform.ts'
-import type { ClientName, Obstacle, Obstacles, Repair, Scene } from './client.ts'
+import type { ClientContext, ClientName, FileFix, Finding, Findings } from './client.ts'
 import { isLoopbackUrl } from './texts.ts'
 
 /** One line of a shell profile that gives an exported variable a value. */
@@ -146,26 +146,26 @@ function isEmpty(value: string): boolean {
 }
 
 /** A variable that defeats a setup. */
-interface DefeatingVariable extends Pick<Obstacle, 'code' | 'weight'> {
+interface DefeatingVariable extends Pick<Finding, 'code' | 'severity'> {
   readonly name: string
   /** What the client does with it, as the end of a sentence. */
   readonly effect: string
   /** What takes its effect away in a file of the client, where there is such a thing. */
-  readonly repair?: Repair
+  readonly fix?: FileFix
 }
 
 /**
  * One obstacle for each variable that is set now, and one for each line of a shell profile that will
  * set it in the next shell.
  */
-export function* variableObstacles(
-  scene: Scene,
+export function* variableFindings(
+  scene: ClientContext,
   variables: readonly DefeatingVariable[],
-): Obstacles {
+): Findings {
   const { machine } = scene
 
   for (const { name, effect, ...found } of variables) {
-    const asks = found.weight === 'blocks' && found.repair === undefined
+    const asks = found.severity === 'blocks' && found.fix === undefined
     const shared = { ...found, ...(asks && { needsConsent: `${name} stays set: ${effect}.` }) }
     const lines = linesExporting(scene, name)
 
@@ -173,16 +173,16 @@ export function* variableObstacles(
       yield {
         ...shared,
         message: `${name} is set in this environment: ${effect}`,
-        place: 'environment',
-        cure: lines.length === 0 ? unsetCommand(machine, name) : `\`${unsetOf(machine, name)}\``,
+        location: 'environment',
+        hint: lines.length === 0 ? unsetCommand(machine, name) : `\`${unsetOf(machine, name)}\``,
       }
     }
-    for (const place of lines) {
+    for (const location of lines) {
       yield {
         ...shared,
         message: `${name} is exported in a shell profile: ${effect}`,
-        place,
-        cure: 'Remove the line and open a new terminal.',
+        location,
+        hint: 'Remove the line and open a new terminal.',
       }
     }
   }
@@ -217,8 +217,8 @@ export function* proxyObstacles(
   { id, label }: Pick<ClientName, 'id' | 'label'>,
   url: string,
   env: Machine['env'],
-  own: (found: ProxyForHere) => Partial<Pick<Obstacle, 'place' | 'repair'>> = () => ({}),
-): Obstacles {
+  own: (found: ProxyForHere) => Partial<Pick<Finding, 'location' | 'fix'>> = () => ({}),
+): Findings {
   const found = proxyForHere(url, env)
   if (found === undefined) return
 
@@ -228,10 +228,10 @@ export function* proxyObstacles(
   yield {
     code: `${id}-proxy`,
     message,
-    place: 'environment',
-    cure: `Add ${found.host} to NO_PROXY.`,
-    ...(mended.repair === undefined && { needsConsent: `${message}.` }),
-    weight: 'blocks',
+    location: 'environment',
+    hint: `Add ${found.host} to NO_PROXY.`,
+    ...(mended.fix === undefined && { consent: `${message}.` }),
+    severity: 'blocks',
     ...mended,
   }
 }
@@ -246,12 +246,12 @@ function unsetOf(machine: Machine, name: string): string {
 }
 
 /** Whether a variable is set now or in the next shell. */
-export function isExported(scene: Scene, name: string): boolean {
+export function isExported(scene: ClientContext, name: string): boolean {
   return Boolean(scene.machine.env[name]) || linesExporting(scene, name).length > 0
 }
 
 /** `file:line` of each line of a shell profile that sets a variable in the next shell. */
-function linesExporting({ shellProfiles }: Scene, name: string): readonly string[] {
+function linesExporting({ shellProfiles }: ClientContext, name: string): readonly string[] {
   return shellProfiles.flatMap(({ path, text }) => {
     const found = exportedVariables(path, text).filter((one) => one.name === name)
     return found.map(({ line }) => `${path}:${line}`)

@@ -2,7 +2,7 @@ import { jsonDialect, type Leniency, lenienciesOf } from '../edits/dialects/json
 import type { Bytes } from '../edits/plan.ts'
 import { applySplices, decodeText, encodeText, position, type Splice } from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
-import type { FileText } from './client.ts'
+import type { LoadedFile } from './client.ts'
 import { brokenText, type ReadFile, readFile, type Table } from './texts.ts'
 
 /** What a client's reader bears beside plain JSON, which is all that serde_json and JSON.parse do. */
@@ -27,7 +27,7 @@ export interface StrictFile extends ReadFile {
 }
 
 export function readStrictly(
-  file: Pick<FileText, 'role' | 'path' | 'bytes'>,
+  file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'>,
   bears: Strictness = {},
 ): StrictFile {
   const { bytes } = file

@@ -1,4 +1,4 @@
-import type { Authorities } from '../gateway/types.ts'
+import type { CertificateStores } from '../gateway/types.ts'
 import type { Machine } from '../platform/platform.ts'
 
 /** A client's `tested.json`: what `npm run drift` saw its published versions do. */
@@ -25,13 +25,13 @@ export function isBefore(version: string, other: string): boolean {
  * Programs that bring their own runtime read the system's store by themselves: Claude Code from 2.1.120
  * on, opencode 1.1 and 1.18, Kilo 7.7, droid 0.225 (each run with an authority of its own, 2026-11-23).
  */
-export function ofOwnRuntime(...own: readonly string[]): () => Authorities {
+export function ofOwnRuntime(...own: readonly string[]): () => CertificateStores {
   const files = [...own, 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
   return () => ({ system: true, files, folders: ['SSL_CERT_DIR'] })
 }
 
 /** Programs of Node read it only where Node is told to: pi and Qwen Code on Node 20 and 22 (2026-11-23). */
-export function ofNode(env: Machine['env']): Authorities {
+export function ofNode(env: Machine['env']): CertificateStores {
   const isTold =
     env['NODE_USE_SYSTEM_CA'] === '1' ||
     /--use-(?:system|openssl)-ca\b/.test(env['NODE_OPTIONS'] ?? '')

@@ -1,27 +1,34 @@
 import { compact } from '../compact.ts'
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
-import type { Bytes, ConfigValue, FileEdit, KeyChange, KeyPath } from '../edits/plan.ts'
+import type { Bytes, ConfigValue, FileEdit, SettingChange, SettingPath } from '../edits/plan.ts'
 import { NotReadHere } from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
-import type { Choice, Client, FileText, FileTexts, Origins, Scene } from './client.ts'
+import type {
+  Client,
+  ClientContext,
+  LoadedFile,
+  LoadedFiles,
+  Origins,
+  SetupTarget,
+} from './client.ts'
 
 /** The file of a role. A client lists each of its targets exactly once. */
-export function fileOf(texts: FileTexts, role: string): FileText {
-  const file = texts.find((text) => text.role === role)
+export function fileOf(texts: LoadedFiles, role: string): LoadedFile {
+  const file = texts.find((text) => text.kind === role)
   if (!file) throw new Error(`no file with the role ${role} was read`)
   return file
 }
 
 /** The layers of a role: any number, the weaker before the stronger. */
-export function layersOf(texts: FileTexts, role: string): readonly FileText[] {
-  return texts.filter((text) => text.role === role)
+export function layersOf(texts: LoadedFiles, role: string): readonly LoadedFile[] {
+  return texts.filter((text) => text.kind === role)
 }
 
 /** The files as they are, with what the edits make of theirs. */
-export function asPlanned(texts: FileTexts, edits: readonly FileEdit[]): FileTexts {
+export function asPlanned(texts: LoadedFiles, edits: readonly FileEdit[]): LoadedFiles {
   return texts.map((text) => {
     const edit = edits.find(({ path }) => path === text.path)
     return edit === undefined ? text : { ...text, bytes: edit.after }
@@ -30,43 +37,43 @@ export function asPlanned(texts: FileTexts, edits: readonly FileEdit[]): FileTex
 
 /** A file as far as it can be read, and what can be asked of it. Without a document nothing stands in it. */
 export interface ReadFile {
-  readonly role: string
+  readonly kind: string
   readonly path: string
   readonly document: ConfigDocument | undefined
   /** Why it has no document, with line and column. Absent: there is no file, or it can be read. */
   readonly problem: string | undefined
   /** The client may read it all the same: the problem is repoint's. */
   readonly isNotReadHere: boolean
-  get(path: KeyPath): ConfigValue | undefined
+  get(path: SettingPath): ConfigValue | undefined
   /** Undefined for anything but text. */
-  text(path: KeyPath): string | undefined
+  text(path: SettingPath): string | undefined
   /** Undefined for anything but a table. */
-  table(path: KeyPath): Table | undefined
+  table(path: SettingPath): Table | undefined
   /** Names and values of a table; none for anything else. */
-  members(path: KeyPath): readonly (readonly [name: string, value: ConfigValue])[]
+  members(path: SettingPath): readonly (readonly [name: string, value: ConfigValue])[]
   /** `file:line` of the key, or the file where the line is not known. */
-  place(path: KeyPath): string
+  place(path: SettingPath): string
 }
 
 /** What was read of these bytes, which nobody changes: a large file takes 50 ms for each MB. */
 const alreadyRead = new WeakMap<Bytes, ReadFile>()
 
 /** Reads a file without throwing: no file and an unreadable one have no document. */
-export function readFile(file: Pick<FileText, 'role' | 'path' | 'format' | 'bytes'>): ReadFile {
-  const { role, path, format, bytes } = file
+export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'bytes'>): ReadFile {
+  const { kind, path, format, bytes } = file
   const known = bytes && alreadyRead.get(bytes)
-  if (known?.path === path && known.role === role) return known
+  if (known?.path === path && known.kind === kind) return known
 
   const found = bytes === null ? undefined : resultOf(() => formatOf(format).read(bytes, path))
   const document = found instanceof UserError ? undefined : found
-  const get = (at: KeyPath) => (at.length === 0 ? document?.root : document?.get(at))
-  const table = (at: KeyPath) => {
+  const get = (at: SettingPath) => (at.length === 0 ? document?.root : document?.get(at))
+  const table = (at: SettingPath) => {
     const value = get(at)
     return isTable(value) ? value : undefined
   }
 
   const read: ReadFile = {
-    role,
+    kind,
     path,
     document,
     problem: found instanceof UserError ? found.message : undefined,
@@ -85,12 +92,12 @@ export function readFile(file: Pick<FileText, 'role' | 'path' | 'format' | 'byte
 }
 
 /** The same of the file of a role. */
-export function readRole(texts: FileTexts, role: string): ReadFile {
+export function readRole(texts: LoadedFiles, role: string): ReadFile {
   return readFile(fileOf(texts, role))
 }
 
 /** The same of the layers of a role. */
-export function readLayers(texts: FileTexts, role: string): readonly ReadFile[] {
+export function readLayers(texts: LoadedFiles, role: string): readonly ReadFile[] {
   return layersOf(texts, role).map(readFile)
 }
 
@@ -101,7 +108,10 @@ export function isTable(value: ConfigValue | undefined): value is Table {
 }
 
 /** What stands at `path` below a value, through tables alone. */
-export function valueIn(value: ConfigValue | undefined, path: KeyPath): ConfigValue | undefined {
+export function valueIn(
+  value: ConfigValue | undefined,
+  path: SettingPath,
+): ConfigValue | undefined {
   return path.reduce<ConfigValue | undefined>(
     (found, key) =>
       isTable(found) && typeof key === 'string' && Object.hasOwn(found, key)
@@ -112,17 +122,17 @@ export function valueIn(value: ConfigValue | undefined, path: KeyPath): ConfigVa
 }
 
 /** A table below a value; empty for anything else. */
-export function tableIn(value: ConfigValue | undefined, path: KeyPath): Table {
+export function tableIn(value: ConfigValue | undefined, path: SettingPath): Table {
   const found = valueIn(value, path)
   return isTable(found) ? found : {}
 }
 
-export function textIn(value: ConfigValue | undefined, path: KeyPath): string | undefined {
+export function textIn(value: ConfigValue | undefined, path: SettingPath): string | undefined {
   const found = valueIn(value, path)
   return typeof found === 'string' ? found : undefined
 }
 
-export function numberIn(value: ConfigValue | undefined, path: KeyPath): number | undefined {
+export function numberIn(value: ConfigValue | undefined, path: SettingPath): number | undefined {
   const found = valueIn(value, path)
   return typeof found === 'number' ? found : undefined
 }
@@ -158,21 +168,21 @@ export function isLoopbackUrl(url: string | undefined): boolean {
  */
 export function isOwnAddress(
   url: string | undefined,
-  { ownRoots }: Scene,
-  choice?: Choice,
+  { ownRoots }: ClientContext,
+  choice?: SetupTarget,
 ): boolean {
   if (url === undefined) return false
-  const own = choice === undefined ? ownRoots : [...ownRoots, choice.root]
+  const own = choice === undefined ? ownRoots : [...ownRoots, choice.baseUrl]
   return own.some((root) => isSameButVersion(root, rootOf(url)))
 }
 
 /** A model server on this machine may need no key; an address that repoint has written does. */
-export function mayNeedNoKey(url: string | undefined, scene: Scene): boolean {
+export function mayNeedNoKey(url: string | undefined, scene: ClientContext): boolean {
   return isLoopbackUrl(url) && !isOwnAddress(url, scene)
 }
 
 /** The address with the `/v1` that repoint has written and that is gone; undefined: none is. */
-export function withLostVersion(url: string, { ownRoots }: Scene): string | undefined {
+export function withLostVersion(url: string, { ownRoots }: ClientContext): string | undefined {
   const root = `${rootOf(url)}/v1`
   return ownRoots.includes(root) && !ownRoots.includes(rootOf(url)) ? root : undefined
 }
@@ -196,28 +206,28 @@ export function brokenText(path: string, why: string): string {
 }
 
 /** The strongest of `files` (the weaker come first) in which something stands at `path`. */
-export function originOf(files: readonly ReadFile[], path: KeyPath): string | undefined {
+export function originOf(files: readonly ReadFile[], path: SettingPath): string | undefined {
   return files.findLast((file) => file.get(path) !== undefined)?.path
 }
 
 /** The files from which a client's address and its models come. */
 export function originsOf(
-  { origins, readBack }: Pick<Client, 'origins' | 'readBack'>,
-  texts: FileTexts,
+  { origins, read }: Pick<Client, 'origins' | 'read'>,
+  texts: LoadedFiles,
 ): Origins {
   if (origins) return origins(texts)
 
-  const { root, model, isModelUnnamed, smallModel } = readBack(texts)
+  const { baseUrl, model, isModelUnnamed, smallModel } = read(texts)
   const path = texts.findLast(({ use }) => use === 'target')?.path
   return compact({
-    baseUrl: root && path,
+    baseUrl: baseUrl && path,
     model: isModelUnnamed ? undefined : model && path,
     smallModel: smallModel && path,
   })
 }
 
 /** An object with the values of `changes` at their paths, over those of `base`. Removals change nothing. */
-export function overlaid(base: Table, changes: readonly KeyChange[]): Table {
+export function overlaid(base: Table, changes: readonly SettingChange[]): Table {
   return changes.reduce<Table>(
     (all, { path, value }) => (value === undefined ? all : withValue(all, path, value)),
     base,
@@ -225,7 +235,7 @@ export function overlaid(base: Table, changes: readonly KeyChange[]): Table {
 }
 
 /** A path into a list leads nowhere here. */
-function withValue(base: Table, [name, ...rest]: KeyPath, value: ConfigValue): Table {
+function withValue(base: Table, [name, ...rest]: SettingPath, value: ConfigValue): Table {
   if (typeof name !== 'string') return base
   const below = Object.hasOwn(base, name) ? base[name] : undefined
   const inner = rest.length === 0 ? value : withValue(isTable(below) ? below : {}, rest, value)

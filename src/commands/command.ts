@@ -94,7 +94,7 @@ function refuseKeysIn(argument: Argument): void {
 }
 
 /** What is wrong with two clients of one family at once; undefined: each is of its own. */
-export function problemOfTwins(ids: readonly string[]): string | undefined {
+export function conflictingClients(ids: readonly string[]): string | undefined {
   const named = rows.filter(({ id }) => ids.includes(id))
   for (const { id, family, label } of named) {
     const other = named.find((one) => one.family === family && one.id !== id)
@@ -109,7 +109,7 @@ export function problemOfTwins(ids: readonly string[]): string | undefined {
  * @throws UserError `usage` for two of one family
  */
 export function oneOfEachFamily(ids: readonly string[]): readonly string[] {
-  const message = problemOfTwins(ids)
+  const message = conflictingClients(ids)
   if (message !== undefined)
     throw new UserError({ code: 'usage', message, hint: 'Name one of them.' })
   return rows.map(({ id }) => id).filter((id) => ids.includes(id))

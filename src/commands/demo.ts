@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
-import type { Client, FileTexts } from '../clients/client.ts'
+import type { Client, LoadedFiles } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
@@ -157,7 +157,7 @@ async function setUp(inside: Session, clients: readonly Client[]): Promise<void>
   })
 }
 
-function targetsOf(inside: Session, client: Client): FileTexts {
+function targetsOf(inside: Session, client: Client): LoadedFiles {
   return readClientFiles(inside, client).filter(({ use }) => use === 'target')
 }
 

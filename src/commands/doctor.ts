@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
-import type { Repair } from '../clients/client.ts'
+import type { FileFix } from '../clients/client.ts'
 import { rowOf } from '../clients/list.ts'
 import { planRepairs } from '../clients/repairs.ts'
 import { describeEdit, editDocument } from '../edits/describe.ts'
@@ -24,7 +24,7 @@ import { type ExaminedClient, showClients, showFindings } from './checks/show.ts
 import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
 import { isInstalled, readVersion, tableOf } from './inventory/client-program.ts'
 import {
-  type ClientState,
+  type ClientStatus,
   clientsInUse,
   isAtOwnRoot,
   stateOrFailure,
@@ -113,7 +113,7 @@ export async function doctor(
 }
 
 interface Examination {
-  readonly states: readonly (ClientState | Unreadable)[]
+  readonly states: readonly (ClientStatus | Unreadable)[]
   readonly runs: Runs
   readonly flags: DoctorFlags
   /** The cures have been carried out, by this consent. */
@@ -177,20 +177,20 @@ type Mended = Pick<Finding, 'about' | 'id' | 'message'>
 /** What mends one thing. */
 interface Cure {
   readonly fixed: Mended
-  readonly repairs?: readonly Repair[]
+  readonly repairs?: readonly FileFix[]
   readonly edits?: readonly FileEdit[]
   /** What somebody has set or changed may be meant so. Absent: it is safe. */
   readonly asks?: { readonly found: string; readonly question: string } | undefined
 }
 
-function* curesOf(session: Session, state: ClientState, runs: Runs): Generator<Cure> {
+function* curesOf(session: Session, state: ClientStatus, runs: Runs): Generator<Cure> {
   const { client, obstacles } = state
   const about = client.family
-  for (const { code, message, place, repair, needsConsent: found } of obstacles)
-    if (repair !== undefined)
+  for (const { code, message, location, fix, consent: found } of obstacles)
+    if (fix !== undefined)
       yield {
-        fixed: { about, id: code, message: `${message} (${place})` },
-        repairs: [repair],
+        fixed: { about, id: code, message: `${message} (${location})` },
+        repairs: [fix],
         asks: found === undefined ? undefined : { found, question: 'Mend this?' },
       }
 
@@ -209,7 +209,7 @@ function* curesOf(session: Session, state: ClientState, runs: Runs): Generator<C
 /** Carries out the repairs as one run: the safe ones, and those that need consent where it is given. */
 async function fix(
   session: Session,
-  states: readonly ClientState[],
+  states: readonly ClientStatus[],
   runs: Runs,
   { consent, dryRun }: { consent: Consent; dryRun: true | undefined },
 ): Promise<Repaired> {
@@ -252,7 +252,7 @@ async function fix(
   const plan: Plan = {
     command: 'doctor',
     baseUrl: gateway?.baseUrl ?? '',
-    roots: gateway && unusualRoots(gateway),
+    baseUrls: gateway && unusualRoots(gateway),
     model: configured?.settings.model ?? '',
     edits,
   }
@@ -273,7 +273,7 @@ function showRepairs(session: Session, { edits, fixed }: Repaired): void {
 /** The edits, and with them the modes that close files with secrets to others. */
 function closed(
   session: Session,
-  state: ClientState,
+  state: ClientStatus,
   repairs: readonly FileEdit[],
 ): readonly FileEdit[] {
   const open = secretFiles(session, state).filter(({ isOpen }) => isOpen)

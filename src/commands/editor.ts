@@ -93,11 +93,11 @@ export const command = commandOf(define, async (session, flags) => {
     client: { label, protocol: 'chat' },
     choose: (catalog) => chooseModel(id, catalog, flags.model),
   })
-  const { baseUrl, roots } = access
+  const { baseUrl, baseUrls } = access
   if (id === 'cursor') session.notice(...outOfReach(baseUrl))
 
   const key = `your key (${maskSecret(access.key)})`
-  const rows = fieldsFor({ key, root: roots.chat, model: models.probeModel })
+  const rows = fieldsFor({ key, root: baseUrls.chat, model: models.probeModel })
   session.showNotices('warning')
   session.say(`The key, the address and the model work. Enter in ${label}:`)
   const width = Math.max(...rows.map(([field]) => field.length))
@@ -140,7 +140,7 @@ function* outOfReach(baseUrl: string): Generator<Notice> {
 
 /** @throws UserError `protocol-unsupported` for a model that cannot be routed */
 function chooseModel(editor: string, catalog: Catalog | undefined, model: string | undefined) {
-  const wanted = { named: { model }, heard: { catalog, refused: [] } }
+  const wanted = { requested: { model }, gatewayInfo: { catalog, rejected: [] } }
   const id = pickModel(wanted, 'chat')
   const tiers = messagesTiers({ models: [{ id }] }, slots)
   if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))
@@ -149,5 +149,5 @@ function chooseModel(editor: string, catalog: Catalog | undefined, model: string
       message: `${id} is a model of the claude-* kind, which Cursor cannot route through a gateway`,
       hint: 'Choose another; `repoint models` lists them.',
     })
-  return { probeModel: id, notes: aboutNames(wanted, [model]) }
+  return { probeModel: id, findings: aboutNames(wanted, [model]) }
 }

@@ -12,7 +12,7 @@ import {
 import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { type ImportLink, readImportLink, shownLink } from '../gateway/input/link.ts'
 import { assumedRoots } from '../gateway/roots.ts'
-import type { Gateway, GatewayAccess, Roots } from '../gateway/types.ts'
+import type { BaseUrls, Gateway, GatewayAccess } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import { caFileFor, hideHeaders, savedRoots } from '../state/find-gateways.ts'
 import { knownGateway } from '../state/save-gateway.ts'
@@ -109,7 +109,7 @@ export async function findGateway(
   return {
     access: accessTo(session, {
       ...found,
-      roots: rootsAt(session, flags, { ...known, query }, address.value),
+      baseUrls: rootsAt(session, flags, { ...known, query }, address.value),
       keyHeader: before.keyHeader,
       headers,
       query,
@@ -176,11 +176,11 @@ function rootsAt(
   { messagesUrl, allowHttp }: AddressFlags,
   known: Partial<Gateway>,
   baseUrl: string,
-): Roots {
+): BaseUrls {
   // An address with a query comes whole out of an instruction: its path is that of the routes.
   const isExact = known.query?.length !== 0 && new URL(baseUrl).pathname !== '/'
   const assumed = isExact ? { chat: baseUrl, messages: baseUrl } : assumedRoots(baseUrl)
-  const roots = known.roots ?? savedRoots(session.platform, baseUrl) ?? assumed
+  const roots = known.baseUrls ?? savedRoots(session.platform, baseUrl) ?? assumed
   if (messagesUrl === undefined) return roots
 
   const messages = messagesRootIn(messagesUrl, { allowHttp })

@@ -123,7 +123,7 @@ async function keptCopies(session: Session, ids: readonly string[]): Promise<rea
   const clients = await loadClients(rows.filter(({ id }) => ids.includes(id)))
   return clients.flatMap((client) => {
     const texts = resultOf(() => readClientFiles(session, client))
-    return texts instanceof UserError ? [] : (client.keepsCopies?.(session.platform, texts) ?? [])
+    return texts instanceof UserError ? [] : (client.storedCopies?.(session.platform, texts) ?? [])
   })
 }
 

@@ -7,7 +7,7 @@ import {
   savedGateway,
   savedGatewaysIfReadable,
 } from '../state/find-gateways.ts'
-import { noFlags, oneOfEachFamily, problemOfTwins } from './command.ts'
+import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import type { Preset } from './find-gateway.ts'
 import { accessToSaved } from './gateways/saved.ts'
 import { isUsual, settingsNow } from './inventory/client-files.ts'
@@ -95,7 +95,7 @@ async function askSaved(session: Session): Promise<Preset> {
 
 function problemOfChoice(chosen: readonly string[]): true | string {
   if (chosen.length === 0) return 'Tick at least one with the space bar; Ctrl-C leaves.'
-  const twins = problemOfTwins(chosen)
+  const twins = conflictingClients(chosen)
   return twins === undefined ? true : `${twins}: tick one of them.`
 }
 
@@ -103,10 +103,10 @@ function problemOfChoice(chosen: readonly string[]): true | string {
 function pointsAt(session: Session, client: Client): string {
   const settings = settingsNow(session, client)
   if (settings === undefined) return ', configuration unreadable'
-  const { root } = settings
-  if (root === undefined) return isInstalled(session, client) ? ', its own service' : ''
+  const { baseUrl } = settings
+  if (baseUrl === undefined) return isInstalled(session, client) ? ', its own service' : ''
 
-  const host = URL.canParse(root) ? new URL(root).host : root
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
   const name = nameOf(session, protocolOf(client, settings), settings) ?? host
   return `, gateway ${name}${name === host ? '' : ` (${host})`}`
 }

@@ -3,7 +3,7 @@ import { rowOf, rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { rootsOf } from '../gateway/roots.ts'
-import type { Gateway, Roots } from '../gateway/types.ts'
+import type { BaseUrls, Gateway } from '../gateway/types.ts'
 import { savedGateway } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
 import {
@@ -73,7 +73,7 @@ export const command = commandOf(define, async (session, word, more, flags) => {
       flags,
       clients: affected.map(({ client }) => client.id),
       preset: {
-        gateway: { baseUrl, roots: rootsUsed(affected), name: affected[0]?.gateway.name },
+        gateway: { baseUrl, baseUrls: rootsUsed(affected), name: affected[0]?.gateway.name },
       },
       isKeyOnly: true,
     },
@@ -127,7 +127,7 @@ function clientsNamed(
 }
 
 /** Each root as a client has it that speaks the protocol. */
-function rootsUsed(clientsHere: readonly SetUpClient[]): Roots | undefined {
+function rootsUsed(clientsHere: readonly SetUpClient[]): BaseUrls | undefined {
   const gatewayFor = (isMessages: boolean) =>
     clientsHere.find(
       ({ client, settings }) => (protocolOf(client, settings) === 'messages') === isMessages,

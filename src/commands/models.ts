@@ -2,7 +2,7 @@ import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { aliasTarget, isChatModel, speaks } from '../gateway/models/rules.ts'
-import { type Catalog, type CatalogModel, type ProtocolName, protocols } from '../gateway/types.ts'
+import { type Catalog, type CatalogModel, type Protocol, protocols } from '../gateway/types.ts'
 import { commandOf, examples, gatewayCommand, newestGateway } from './command.ts'
 import { askCatalog } from './gateways/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
@@ -67,7 +67,7 @@ function sayModels(
   session.sayTable(head, rows)
 }
 
-function spokenWord(model: CatalogModel, protocol: ProtocolName): string {
+function spokenWord(model: CatalogModel, protocol: Protocol): string {
   const answer = speaks(model, protocol)
   return answer === 'unknown' ? `${protocol}?` : answer ? protocol : '-'.padEnd(protocol.length)
 }
@@ -83,8 +83,8 @@ function usesByModel(
   clients: readonly Client[],
 ): ReadonlyMap<string, readonly Use[]> {
   const uses = new Map<string, Use[]>()
-  for (const { id: client, wouldUse } of clients)
-    for (const { role, id, reason } of wouldUse(catalog)) {
+  for (const { id: client, previewModels } of clients)
+    for (const { role, id, reason } of previewModels(catalog)) {
       const use = role === undefined ? client : `${client} ${role}`
       uses.set(id, [...(uses.get(id) ?? []), { use, reason }])
     }

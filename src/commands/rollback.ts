@@ -214,7 +214,7 @@ function sideEffects(
     if (isConcerned(client.id, files))
       notices.push(
         ...(client.aboutConversations?.(platform, { before, after }) ?? []),
-        ...(client.keepsCopies?.(platform, before) ?? []),
+        ...(client.storedCopies?.(platform, before) ?? []),
       )
   if (removedTables.length > 0)
     notices.push({

@@ -1,6 +1,6 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
-import { type ClientFlag, protocolOf, type Wishes } from '../clients/client.ts'
-import { checkWishes, saidTogether } from '../clients/flags.ts'
+import { type ClientFlag, type ClientOptions, protocolOf } from '../clients/client.ts'
+import { checkWishes, mergeOptions } from '../clients/flags.ts'
 import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
@@ -10,7 +10,7 @@ import type { GatewayAccess } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import { saveModels } from '../state/model-cache.ts'
 import { saveGateway } from '../state/save-gateway.ts'
-import { applyPlan, checkTargets, recordAsMeant } from '../transaction/apply.ts'
+import { acceptDrift, applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied, Runs } from '../transaction/record.ts'
 import { rootNotice } from '../transaction/target.ts'
 import {
@@ -33,8 +33,8 @@ import { runsSoFar, settleFirst } from './inventory/history.ts'
 import type { Tried } from './inventory/try-client.ts'
 import { changedSince } from './inventory/written.ts'
 import type { Session } from './screen/session.ts'
-import { keptChoices, namedFor } from './setup/choose.ts'
-import { type Draft, draftSetup, expectReadBack } from './setup/draft.ts'
+import { previousSetups, requestedFor } from './setup/choose.ts'
+import { type ClientPlan, planClient, refuseMismatch } from './setup/draft.ts'
 import { findProvenGateway } from './setup/prove.ts'
 import { reportSetup, showPlan } from './setup/report.ts'
 import type { ProvenRun, SetupRequest, SetupRun } from './setup/run.ts'
@@ -70,15 +70,15 @@ function asOption({ flag, help, choices, takes }: ClientFlag): Option {
 export function setupOptions(
   flags: readonly ClientFlag[],
   command: Pick<CommandUnknownOpts, 'getOptionValue' | 'getOptionValueSource'>,
-): Wishes {
-  const said = flags.flatMap((flag): Wishes[] => {
+): ClientOptions {
+  const said = flags.flatMap((flag): ClientOptions[] => {
     const name = asOption(flag).attributeName()
     // commander gives a flag `--no-…` a value that nobody typed.
     if (command.getOptionValueSource(name) !== 'cli') return []
     const value = command.getOptionValue(name) as string | number | boolean
-    return flag.takes === 'model' && value === true ? [] : [flag.means(value)]
+    return flag.takes === 'model' && value === true ? [] : [flag.toOptions(value)]
   })
-  return saidTogether(said)
+  return mergeOptions(said)
 }
 
 /** What comes before every question of a command that sets clients up. Returns the recorded runs. */
@@ -99,17 +99,17 @@ export async function setup(
   const { flags } = request
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
-    checkWishes(client, namedFor(request, client))
+    checkWishes(client, requestedFor(request, client))
     if (flags.tryClient) expectInstalled(session, client)
   }
 
   const consent = session.consent(flags.yes)
-  const kept = keptChoices(session, named, runs)
+  const kept = previousSetups(session, named, runs)
 
   const run = await findProvenGateway({ session, request, consent, clients: named, runs, kept })
   const { access, catalog, clients, isLeftToClients } = run
-  const drafts: Draft[] = []
-  for (const client of clients) drafts.push(await draftSetup(run, client))
+  const drafts: ClientPlan[] = []
+  for (const client of clients) drafts.push(await planClient(run, client))
   const plan = planOf(run, drafts)
 
   session.notice(...drafts.flatMap(({ notices }) => notices))
@@ -133,7 +133,7 @@ export async function setup(
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 
-  const [{ client, models, answersSafeguards }] = drafts as [Draft]
+  const [{ client, models, answersSafeguards }] = drafts as [ClientPlan]
   const isProvenBefore = flags.verify && !isLeftToClients
   const used = {
     access,
@@ -185,12 +185,12 @@ export async function setup(
 /** Why a client would not believe what was written. */
 function misreadAfter(
   session: Session,
-  drafts: readonly Draft[],
+  drafts: readonly ClientPlan[],
   access: GatewayAccess,
 ): readonly UserError[] {
   return drafts
     .map(({ client }) =>
-      resultOf(() => expectReadBack(client, readClientFiles(session, client), access)),
+      resultOf(() => refuseMismatch(client, readClientFiles(session, client), access)),
     )
     .filter((one) => one instanceof UserError)
 }
@@ -204,11 +204,11 @@ async function takeBack(session: Session, { run }: Applied): Promise<void> {
   session.noteTakenBack()
 }
 
-function planOf({ request, access }: ProvenRun, drafts: readonly Draft[]): Plan {
+function planOf({ request, access }: ProvenRun, drafts: readonly ClientPlan[]): Plan {
   return {
     command: request.command,
     baseUrl: access.baseUrl,
-    roots: unusualRoots(access),
+    baseUrls: unusualRoots(access),
     model: drafts[0]!.models.model,
     edits: drafts.flatMap(({ edits }) => edits),
   }
@@ -221,14 +221,14 @@ function acceptWhatIsKept({ session, runs }: ProvenRun, plan: Plan): void {
       actionOf(edit) === 'unchanged' &&
       changedSince(session, { path: edit.path, bytes: edit.before }, runs).length > 0,
   )
-  if (kept.length > 0) recordAsMeant(session.platform, { ...plan, edits: kept })
+  if (kept.length > 0) acceptDrift(session.platform, { ...plan, edits: kept })
 }
 
 /** What of a person's own goes out of use. */
-function consentsOf(drafts: readonly Draft[]): readonly Notice[] {
+function consentsOf(drafts: readonly ClientPlan[]): readonly Notice[] {
   return drafts.flatMap(({ obstacles }) =>
-    obstacles.flatMap(({ code, needsConsent }) =>
-      needsConsent === undefined ? [] : [{ code, message: needsConsent }],
+    obstacles.flatMap(({ code, consent }) =>
+      consent === undefined ? [] : [{ code, message: consent }],
     ),
   )
 }

@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
-import { type Client, type Origins, protocolOf, type Settings } from '../clients/client.ts'
+import { type Client, type ClientState, type Origins, protocolOf } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
@@ -18,7 +18,7 @@ import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts
 import { folderHere, shownFolder } from './gateways/by-folder.ts'
 import { isInstalled } from './inventory/client-program.ts'
 import {
-  type ClientState,
+  type ClientStatus,
   type FileState,
   shownAddress,
   stateOrFailure,
@@ -175,15 +175,15 @@ function gatewayNamed(session: Session, text: string): Expected {
   const isAddress = /[:/]/.test(text)
   if (isAddress) {
     const { baseUrl } = normaliseBaseUrl(text, { allowHttp: true })
-    return { baseUrl, roots: savedRoots(session.platform, baseUrl) ?? assumedRoots(baseUrl) }
+    return { baseUrl, baseUrls: savedRoots(session.platform, baseUrl) ?? assumedRoots(baseUrl) }
   }
   const gateway = savedGateway(session, text)
-  const { baseUrl, roots } = gateway
-  return { baseUrl, roots, isKey: (key) => key === gateway.key }
+  const { baseUrl, baseUrls } = gateway
+  return { baseUrl, baseUrls, isKey: (key) => key === gateway.key }
 }
 
 /** What its files say, and who has written them. */
-function detailsOf(session: Session, { client, settings, origins, files }: ClientState): string[] {
+function detailsOf(session: Session, { client, settings, origins, files }: ClientStatus): string[] {
   const address = shownAddress(client, settings)
   const { resuming } = client
   return [
@@ -200,7 +200,7 @@ function from(session: Session, path: string | undefined): string {
   return path === undefined ? '' : ` in ${session.showPath(path)}`
 }
 
-function configured(session: Session, settings: Settings, origins: Origins): [string, string][] {
+function configured(session: Session, settings: ClientState, origins: Origins): [string, string][] {
   const { slotModels = {}, headers = [], query, keyHeader } = settings
   const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
   const rows: [string, string | undefined][] = [
@@ -249,13 +249,13 @@ function asDocument({ state, wanted, drift }: ClientReport) {
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
   const { client, settings, origins, gateway, obstacles, files } = state
-  const { key, root, headers = [], query, ...rest } = settings
+  const { key, baseUrl, headers = [], query, ...rest } = settings
 
   const protocol = protocolOf(client, settings)
   return {
     id: client.family,
     label: client.label,
-    ...compact({ configuredUrl: root, baseUrl: shownAddress(client, settings) }),
+    ...compact({ configuredUrl: baseUrl, baseUrl: shownAddress(client, settings) }),
     ...rest,
     gateway: gateway?.name ?? null,
     origins,
@@ -267,12 +267,12 @@ function asDocument({ state, wanted, drift }: ClientReport) {
       ...file,
       changedKeys: file.changedKeys.map(plainPath),
     })),
-    obstacles: obstacles.map(({ code, message, place, cure, weight }) => ({
+    obstacles: obstacles.map(({ code, message, location, hint: cure, severity }) => ({
       code,
       message,
-      place,
+      place: location,
       cure,
-      weight,
+      weight: severity,
     })),
   }
 }

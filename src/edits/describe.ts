@@ -6,8 +6,8 @@ import {
   type ConfigValue,
   type FileAction,
   type FileEdit,
-  type KeyChange,
-  type KeyPath,
+  type SettingChange,
+  type SettingPath,
   sameBytes,
 } from './plan.ts'
 import { plainKey, showPath as showKey } from './values.ts'
@@ -64,7 +64,7 @@ export function willBe(action: FileAction): string {
 }
 
 interface ChangeLine {
-  readonly path: KeyPath
+  readonly path: SettingPath
   readonly line: string
 }
 
@@ -90,7 +90,10 @@ function gathered(told: readonly ChangeLine[]): string[] {
   })
 }
 
-function describeChange(change: KeyChange, before: ConfigDocument | undefined): string | undefined {
+function describeChange(
+  change: SettingChange,
+  before: ConfigDocument | undefined,
+): string | undefined {
   const key = showKey(change.path)
   const found = before?.get(change.path)
   // A number is none (`maxOutputTokens`), and no kind of login (`auth.selectedType`).

@@ -7,7 +7,7 @@ import {
   type Setting,
 } from './dialects/dialect.ts'
 import { memberAt, startOf } from './find.ts'
-import type { Bytes, ConfigValue, KeyChange, KeyPath } from './plan.ts'
+import type { Bytes, ConfigValue, SettingChange, SettingPath } from './plan.ts'
 import { removeAll } from './remove.ts'
 import { setAll } from './set.ts'
 import { decodeText, encodeText, lineAt, position } from './text.ts'
@@ -33,9 +33,9 @@ export interface ConfigDocument {
   /** The decoded root value. Objects have no prototype, so `__proto__` is just a key. */
   readonly root: { readonly [key: string]: ConfigValue }
   /** The decoded value at `path`, or undefined where nothing stands. */
-  get(path: KeyPath): ConfigValue | undefined
+  get(path: SettingPath): ConfigValue | undefined
   /** The line of the key at `path`, from 1; undefined where it does not stand or stands twice. */
-  lineOf(path: KeyPath): number | undefined
+  lineOf(path: SettingPath): number | undefined
 }
 
 export function readWith(dialect: Dialect, bytes: Bytes, place: string): ConfigDocument {
@@ -62,7 +62,7 @@ export function readWith(dialect: Dialect, bytes: Bytes, place: string): ConfigD
 export function editWith(
   dialect: Dialect,
   bytes: Bytes | null,
-  changes: readonly KeyChange[],
+  changes: readonly SettingChange[],
   place: string,
 ): Bytes {
   const decoded = bytes === null ? { text: '', hasBom: false } : decodeText(bytes, place)
@@ -73,14 +73,14 @@ export function editWith(
 
 /** A key that is to have another value, or none. */
 interface WantedKey {
-  readonly path: KeyPath
+  readonly path: SettingPath
   readonly value: Value | undefined
 }
 
 function editText(
   dialect: Dialect,
   parsed: ParsedText,
-  changes: readonly KeyChange[],
+  changes: readonly SettingChange[],
   place: string,
 ): ParsedText {
   const wanted = withValues(
@@ -106,12 +106,12 @@ function editText(
 function stepsTo(
   parsed: ParsedText,
   wanted: ValueTable,
-  changes: readonly KeyChange[],
+  changes: readonly SettingChange[],
 ): readonly EditStep[] {
   const paths = changes.map(({ path }) => upToNewList(parsed.root, path))
 
   const texts = new Set(paths.map(pathText))
-  const isBelowAnother = (path: KeyPath) =>
+  const isBelowAnother = (path: SettingPath) =>
     path.some((_, length) => texts.has(pathText(path.slice(0, length))))
   const outermost = uniquePaths(paths).filter((path) => !isBelowAnother(path))
   return outermost
@@ -121,7 +121,7 @@ function stepsTo(
 }
 
 /** A list that is not there yet is written as a whole, and so is a table in a list. */
-function upToNewList(root: ValueTable, path: KeyPath): KeyPath {
+function upToNewList(root: ValueTable, path: SettingPath): SettingPath {
   for (const [index, key] of path.entries()) {
     if (typeof key !== 'object') continue
     if (valueAt(root, path.slice(0, index)) === undefined) return path.slice(0, index)
@@ -133,7 +133,7 @@ function upToNewList(root: ValueTable, path: KeyPath): KeyPath {
 /** A table is set and removed key by key, unless it stands in one piece. */
 function expanded(
   parsed: ParsedText,
-  path: KeyPath,
+  path: SettingPath,
   value: Value | undefined,
 ): readonly WantedKey[] {
   const isInOnePiece = typeof path.at(-1) === 'object' || memberAt(parsed, path) !== undefined
@@ -153,7 +153,7 @@ function expanded(
 
 /** A key that is to have a value, or, without one, is to go. */
 export interface EditStep {
-  readonly path: KeyPath
+  readonly path: SettingPath
   readonly content: Content | undefined
 }
 
@@ -203,7 +203,7 @@ export function refusal(
   dialect: Dialect,
   cause: Conflict,
   text: string,
-  changes: readonly KeyChange[],
+  changes: readonly SettingChange[],
   place: string,
 ): UserError {
   const removed = changes.filter(({ value }) => value === undefined)
@@ -223,7 +223,7 @@ export function refusal(
 }
 
 /** None where a value cannot be written in this format at all. */
-function linesByHand(dialect: Dialect, changes: readonly KeyChange[]): string[] {
+function linesByHand(dialect: Dialect, changes: readonly SettingChange[]): string[] {
   const set = changes.filter(({ value }) => value !== undefined)
   const root = set.reduce(
     (all, { path, value, isSecret }) =>

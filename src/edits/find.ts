@@ -6,12 +6,12 @@ import {
   type Member,
   type ParsedText,
 } from './dialects/dialect.ts'
-import type { KeyPath } from './plan.ts'
+import type { SettingPath } from './plan.ts'
 import type { Splice } from './text.ts'
 import { isElement, isValueTable, pathText, showPath, startsWith, valueAt } from './values.ts'
 
 /** @throws Conflict where a key on the way stands twice */
-export function memberAt(parsed: ParsedText, path: KeyPath): Member | undefined {
+export function memberAt(parsed: ParsedText, path: SettingPath): Member | undefined {
   const place = toIndexedPath(parsed, path)
   let member: Member | undefined
   for (let length = 1; length <= place.length; length++) {
@@ -42,13 +42,13 @@ function membersByPath(parsed: ParsedText): ReadonlyMap<string, readonly Member[
 }
 
 /** How the value at `path` is spelled, or undefined where it is no single piece of text. */
-export function sourceAt(parsed: ParsedText, path: KeyPath): string | undefined {
+export function sourceAt(parsed: ParsedText, path: SettingPath): string | undefined {
   const member = memberAt(parsed, path)
   return member && parsed.text.slice(member.valueStart, member.end)
 }
 
 /** Where the key at `path` begins; of a table, its header or its first key. */
-export function startOf(parsed: ParsedText, path: KeyPath): number | undefined {
+export function startOf(parsed: ParsedText, path: SettingPath): number | undefined {
   const place = toIndexedPath(parsed, path)
   const isBelow = (one: Container | Member) => startsWith(one.path, place)
   const starts = [...parsed.containers.filter(isBelow), ...membersWhere(parsed, isBelow)]
@@ -58,7 +58,7 @@ export function startOf(parsed: ParsedText, path: KeyPath): number | undefined {
 }
 
 /** An element has an index in the text; one that its list does not hold has none that is there. */
-export function toIndexedPath({ root }: ParsedText, path: KeyPath): IndexedPath {
+export function toIndexedPath({ root }: ParsedText, path: SettingPath): IndexedPath {
   return path.map((key, index) => {
     if (typeof key !== 'object') return key
     const list = valueAt(root, path.slice(0, index))
@@ -74,7 +74,7 @@ export function membersWhere(
 }
 
 /** @throws Conflict where `path` leads through something that is no table, or is one itself */
-export function refuseBlocked(dialect: Dialect, parsed: ParsedText, path: KeyPath): void {
+export function refuseBlocked(dialect: Dialect, parsed: ParsedText, path: SettingPath): void {
   for (let length = 1; length < path.length; length++) {
     const table = path.slice(0, length)
     const value = valueAt(parsed.root, table)
@@ -104,7 +104,7 @@ export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
   let hasComment = false
 
   for (;;) {
-    const at = behindBlanks(text, end)
+    const at = skipSpaces(text, end)
     const comment = commentAt(dialect, text, at)
 
     if (text[at] === ',') {
@@ -121,7 +121,7 @@ export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
 }
 
 /** From a member on: what closes its container follows at the latest. */
-export function behindBlanks(text: string, offset: number): number {
+export function skipSpaces(text: string, offset: number): number {
   return offset + text.slice(offset).search(/[^ \t]/)
 }
 

@@ -3,7 +3,7 @@ import { jsonDialect } from './dialects/json.ts'
 import { json5Dialect } from './dialects/json5.ts'
 import { tomlDialect } from './dialects/toml.ts'
 import { type ConfigDocument, editWith, readWith } from './edit.ts'
-import type { Bytes, FileEdit, KeyChange, KeyPath } from './plan.ts'
+import type { Bytes, FileEdit, SettingChange, SettingPath } from './plan.ts'
 import type { Versions } from './revert.ts'
 import { type Undone, undoWith } from './undo.ts'
 
@@ -25,7 +25,7 @@ export interface Format {
    * @throws UserError `config-conflict` if the edit cannot be made safely, with line and column and,
    *   in the hint, the lines to add by hand
    */
-  edit(bytes: Bytes | null, changes: readonly KeyChange[], place: string): Bytes
+  edit(bytes: Bytes | null, changes: readonly SettingChange[], place: string): Bytes
 
   /**
    * Takes our keys back out of a file that others may have changed since.
@@ -38,7 +38,7 @@ export interface Format {
    *
    * @throws UserError as `edit` does
    */
-  undo(versions: Versions<Bytes | null>, paths: readonly KeyPath[], place: string): Undone
+  undo(versions: Versions<Bytes | null>, paths: readonly SettingPath[], place: string): Undone
 }
 
 /** Undefined: there is no document of the format, as a file before us may have been none. */

@@ -10,7 +10,7 @@ export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
  * A place in a TOML, JSON or JSON5 document: the keys from the root, and an element where the way leads
  * into a list. A text in a list comes last; behind a table in one may follow its keys.
  */
-export type KeyPath = readonly (string | ListElement)[]
+export type SettingPath = readonly (string | ListElement)[]
 
 /** What a list holds. It is known by what it says, since others may have moved it by now. */
 export interface ListElement {
@@ -41,8 +41,8 @@ export type ConfigValue =
 export type SettingRole = 'address' | 'key' | 'provider' | 'model'
 
 /** One key's change. `value: undefined` removes the key; the value of an element is the element. */
-export interface KeyChange {
-  readonly path: KeyPath
+export interface SettingChange {
+  readonly path: SettingPath
   readonly value: ConfigValue | undefined
   /** Masked in every description. */
   readonly isSecret?: boolean
@@ -57,11 +57,11 @@ export interface KeyChange {
   readonly isStamped?: boolean
 }
 
-export function listHolds(list: readonly string[], element: string): KeyChange {
+export function listHolds(list: readonly string[], element: string): SettingChange {
   return { path: [...list, { element }], value: element }
 }
 
-export function listLacks(list: readonly string[], element: string): KeyChange {
+export function listLacks(list: readonly string[], element: string): SettingChange {
   return { path: [...list, { element }], value: undefined }
 }
 
@@ -84,7 +84,7 @@ export interface FileEdit {
    */
   readonly scope: 'keys' | 'whole'
   /** Our keys that this edit sets, removes or confirms. In `whole` scope: what to show. */
-  readonly changes: readonly KeyChange[]
+  readonly changes: readonly SettingChange[]
   readonly before: Bytes | null
   readonly after: Bytes | null
   /** A file that holds a secret is born with mode 0600; other new files with 0644 less the umask. */
@@ -99,7 +99,7 @@ export interface Plan {
   readonly command: string
   readonly baseUrl: string
   /** Where its routes hang; absent: at `{baseUrl}/v1`, and those of messages at `{baseUrl}`. */
-  readonly roots?: { readonly chat: string; readonly messages: string } | undefined
+  readonly baseUrls?: { readonly chat: string; readonly messages: string } | undefined
   /** The model that the client will use, as far as one name can say it. */
   readonly model: string
   /** In the order in which the files must switch: see docs/transaction.md. */

@@ -6,15 +6,15 @@ import {
   type ParsedText,
 } from './dialects/dialect.ts'
 import {
-  behindBlanks,
   commaFrom,
   memberAt,
   membersWhere,
+  skipSpaces,
   startOf,
   tailOf,
   toIndexedPath,
 } from './find.ts'
-import type { KeyPath } from './plan.ts'
+import type { SettingPath } from './plan.ts'
 import { applySplices, lineAbove, lineRemoval, lineStart, type Splice } from './text.ts'
 import { isElement, showPath, startsWith, type Value, valueAt } from './values.ts'
 
@@ -26,7 +26,7 @@ import { isElement, showPath, startsWith, type Value, valueAt } from './values.t
 export function removeAll(
   dialect: Dialect,
   parsed: ParsedText,
-  paths: readonly KeyPath[],
+  paths: readonly SettingPath[],
   withBlankLine = false,
 ): string {
   const { text } = parsed
@@ -61,7 +61,7 @@ export function removeAll(
 }
 
 /** An element goes as often as it stands in its list. */
-function twinsOf({ root }: ParsedText, path: KeyPath, member: Member): readonly Member[] {
+function twinsOf({ root }: ParsedText, path: SettingPath, member: Member): readonly Member[] {
   const key = path.at(-1)
   if (typeof key !== 'object') return [member]
   const list = valueAt(root, path.slice(0, -1)) as readonly Value[]
@@ -135,7 +135,7 @@ function isBlank(text: string): boolean {
 }
 
 function withBlanks(text: string, splice: Splice): Splice {
-  return { ...splice, end: behindBlanks(text, splice.end) }
+  return { ...splice, end: skipSpaces(text, splice.end) }
 }
 
 /** Removals may overlap: two keys on one line, or the last lines of a file without a final break. */

@@ -11,7 +11,7 @@ import {
   type Setting,
 } from './dialects/dialect.ts'
 import { memberAt, refuseBlocked, startOf, tailOf, toIndexedPath } from './find.ts'
-import type { KeyPath } from './plan.ts'
+import type { SettingPath } from './plan.ts'
 import {
   applySplices,
   eolAt,
@@ -49,7 +49,7 @@ export function setAll(
   dialect: Dialect,
   parsed: ParsedText,
   settings: readonly Setting[],
-  removed: readonly KeyPath[],
+  removed: readonly SettingPath[],
 ): string {
   const splices: Splice[] = []
   const sites: Site[] = []
@@ -89,7 +89,7 @@ function isSameSite(a: Site, b: Site): boolean {
 }
 
 /** A table or a list that is written in several places cannot be replaced by one value. */
-function refuseParts(parsed: ParsedText, path: KeyPath): void {
+function refuseParts(parsed: ParsedText, path: SettingPath): void {
   const whole = typeof path.at(-1) === 'object' ? path.slice(0, -1) : path
   const value = valueAt(parsed.root, whole)
   if (value === undefined || memberAt(parsed, whole)) return
@@ -136,7 +136,7 @@ class Places {
   readonly #lastStaying = new Map<Container, Member | undefined>()
   readonly #gone: ReadonlySet<string>
 
-  constructor(parsed: ParsedText, removed: readonly KeyPath[]) {
+  constructor(parsed: ParsedText, removed: readonly SettingPath[]) {
     this.#gone = new Set(removed.map((path) => pathText(toIndexedPath(parsed, path))))
     for (const container of parsed.containers) {
       const text = pathText(container.path)

@@ -2,7 +2,7 @@ import { resultOf, UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
 import { type ConfigDocument, type EditStep, refusal, workOn } from './edit.ts'
 import { sourceAt } from './find.ts'
-import { type Bytes, type KeyPath, sameBytes } from './plan.ts'
+import { type Bytes, type SettingPath, sameBytes } from './plan.ts'
 import { revertText, type Versions } from './revert.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import {
@@ -20,12 +20,12 @@ import {
 
 export interface Undone {
   readonly bytes: Bytes | null
-  readonly kept: readonly KeyPath[]
+  readonly kept: readonly SettingPath[]
 }
 
 /** One of our keys that still has the value that we wrote, and what stood there before. */
 interface OurKey {
-  readonly path: KeyPath
+  readonly path: SettingPath
   readonly old: Value | undefined
 }
 
@@ -39,7 +39,7 @@ interface OurKey {
 export function undoWith(
   dialect: Dialect,
   versions: Versions<Bytes | null>,
-  paths: readonly KeyPath[],
+  paths: readonly SettingPath[],
   place: string,
 ): Undone {
   if (sameBytes(versions.current, versions.written)) return { bytes: versions.before, kept: [] }
@@ -53,7 +53,7 @@ export function undoWith(
     decode(versions.written).text,
   ).map((text) => dialect.parse(text, place)) as [ParsedText, ParsedText]
   if (versions.current === null) {
-    const isChanged = (path: KeyPath) =>
+    const isChanged = (path: SettingPath) =>
       !sameValue(valueAt(before.root, path), valueAt(written.root, path))
     return { bytes: null, kept: paths.filter(isChanged) }
   }
@@ -82,10 +82,10 @@ function inLineBreaksOf(current: string, before: string, written: string): strin
 /** Which keys are still ours. Tables are looked at value by value, so that additions to them stay. */
 function sortOut(
   { before, written, current }: Versions<ParsedText>,
-  paths: readonly KeyPath[],
-): { keys: OurKey[]; kept: KeyPath[] } {
+  paths: readonly SettingPath[],
+): { keys: OurKey[]; kept: SettingPath[] } {
   const keys: OurKey[] = []
-  const kept: KeyPath[] = []
+  const kept: SettingPath[] = []
   for (const path of paths.flatMap((path) => singlePaths(before.root, written.root, path))) {
     const old = valueAt(before.root, path)
     const now = valueAt(current.root, path)
@@ -103,7 +103,7 @@ function sortOut(
  * A table that we put into a list goes as a whole, with what others have written into it: without our
  * keys it would be an entry that says nothing. What they changed of ours keeps it.
  */
-function wholeElement(before: ValueTable, key: OurKey, kept: readonly KeyPath[]): OurKey {
+function wholeElement(before: ValueTable, key: OurKey, kept: readonly SettingPath[]): OurKey {
   const length = key.path.findIndex((step, index) => {
     return typeof step === 'object' && valueAt(before, key.path.slice(0, index + 1)) === undefined
   })
@@ -112,7 +112,7 @@ function wholeElement(before: ValueTable, key: OurKey, kept: readonly KeyPath[])
   return length === -1 || isKept ? key : { path, old: undefined }
 }
 
-function isWholeElement(path: KeyPath): boolean {
+function isWholeElement(path: SettingPath): boolean {
   return typeof path.at(-1) === 'object'
 }
 
@@ -126,14 +126,14 @@ function holdsAllOf(now: Value | undefined, then: Value | undefined): boolean {
 export function valuePathsAt(
   before: ConfigDocument['root'] | undefined,
   written: ConfigDocument['root'] | undefined,
-  path: KeyPath,
-): readonly KeyPath[] {
+  path: SettingPath,
+): readonly SettingPath[] {
   const [old, fresh] = [before ?? {}, written ?? {}] as [ValueTable, ValueTable]
   return singlePaths(old, fresh, path)
 }
 
 /** `path`, or, where tables stand there, the paths of their values. */
-function singlePaths(before: ValueTable, written: ValueTable, path: KeyPath): KeyPath[] {
+function singlePaths(before: ValueTable, written: ValueTable, path: SettingPath): SettingPath[] {
   if (isWholeElement(path)) return [path]
   const values = [before, written].map((root) => valueAt(root, path))
   if (!values.every((value) => value === undefined || isValueTable(value))) return [path]

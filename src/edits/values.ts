@@ -1,4 +1,4 @@
-import type { ConfigValue, KeyPath, ListElement } from './plan.ts'
+import type { ConfigValue, ListElement, SettingPath } from './plan.ts'
 
 /** A scalar that JavaScript cannot hold exactly, as it is written: a number of JSON, a date of TOML. */
 export class Literal {
@@ -51,7 +51,7 @@ export function toValue(value: ConfigValue, toScalar: (scalar: number | bigint) 
 }
 
 /** What stands at `path`; of an element that its list holds, the element. */
-export function valueAt(root: Value | undefined, path: KeyPath): Value | undefined {
+export function valueAt(root: Value | undefined, path: SettingPath): Value | undefined {
   let value = root
   for (const key of path) {
     if (typeof key === 'object') {
@@ -90,14 +90,18 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
 }
 
 /** A copy of `root` with `value` at `path`, or without it. Other parts are shared. */
-export function withValue(root: ValueTable, path: KeyPath, value: Value | undefined): ValueTable {
+export function withValue(
+  root: ValueTable,
+  path: SettingPath,
+  value: Value | undefined,
+): ValueTable {
   return (changed(root, path, value) ?? emptyTable()) as ValueTable
 }
 
 /** The same for many changes, in their order: each table is copied once, however many keys change in it. */
 export function withValues(
   root: ValueTable,
-  changes: readonly { readonly path: KeyPath; readonly value: Value | undefined }[],
+  changes: readonly { readonly path: SettingPath; readonly value: Value | undefined }[],
 ): ValueTable {
   const copies = new Set<Value>()
   return changes.reduce<ValueTable>(
@@ -109,7 +113,7 @@ export function withValues(
 /** @param copies tables that are ours already, and are changed in place */
 function changed(
   there: Value | undefined,
-  path: KeyPath,
+  path: SettingPath,
   value: Value | undefined,
   copies = new Set<Value>(),
 ): Value | undefined {
@@ -134,7 +138,7 @@ function changed(
 function changedList(
   list: readonly Value[],
   key: ListElement,
-  rest: KeyPath,
+  rest: SettingPath,
   value: Value | undefined,
 ): readonly Value[] {
   if (rest.length === 0) {
@@ -160,7 +164,7 @@ function withElement(list: readonly Value[], { isFirst }: ListElement, item: Val
 export function matches(
   actual: ValueTable,
   expected: ValueTable,
-  paths: readonly KeyPath[],
+  paths: readonly SettingPath[],
 ): boolean {
   let [found, wanted] = [actual, expected]
   const checked = new Set<string>()
@@ -194,12 +198,12 @@ export function holdsNothing(value: Value | undefined): boolean {
 }
 
 /** The paths of all values below `path` that are not tables, and of all empty tables. */
-export function leafPaths(value: Value | undefined, path: KeyPath): KeyPath[] {
+export function leafPaths(value: Value | undefined, path: SettingPath): SettingPath[] {
   if (!isValueTable(value) || holdsNothing(value)) return [path]
   return Object.keys(value).flatMap((key) => leafPaths(value[key], [...path, key]))
 }
 
-type AnyPath = readonly (KeyPath[number] | number)[]
+type AnyPath = readonly (SettingPath[number] | number)[]
 
 export function startsWith(path: AnyPath, prefix: AnyPath): boolean {
   return prefix.every((key, index) => sameStep(path[index], key))
@@ -209,12 +213,12 @@ export function samePath(a: AnyPath, b: AnyPath): boolean {
   return a.length === b.length && startsWith(a, b)
 }
 
-export function includesPath(paths: readonly KeyPath[], path: KeyPath): boolean {
+export function includesPath(paths: readonly SettingPath[], path: SettingPath): boolean {
   return paths.some((one) => samePath(one, path))
 }
 
 /** Each path once. */
-export function uniquePaths(paths: readonly KeyPath[]): KeyPath[] {
+export function uniquePaths(paths: readonly SettingPath[]): SettingPath[] {
   const seen = new Set<string>()
   return paths.filter((path) => {
     const text = pathText(path)
@@ -279,7 +283,7 @@ export function showPath(path: AnyPath): string {
 }
 
 /** The same for programs: nothing is quoted. */
-export function plainPath(path: KeyPath): string {
+export function plainPath(path: SettingPath): string {
   return path.map(plainKey).join('.')
 }
 

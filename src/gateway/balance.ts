@@ -84,7 +84,7 @@ const balanceWays: readonly BalanceWay[] = [
   },
   // sub2api. Below 0 it counts nothing: the key has no limit.
   {
-    url: ({ roots }) => `${roots.chat}/usage`,
+    url: ({ baseUrls }) => `${baseUrls.chat}/usage`,
     read: (at) => {
       if (typeof at('isValid') !== 'boolean') return undefined
       const left = numberOf(at('remaining'))
@@ -110,7 +110,7 @@ const balanceWays: readonly BalanceWay[] = [
     },
   },
   {
-    url: ({ roots }) => `${roots.chat}/key`,
+    url: ({ baseUrls }) => `${baseUrls.chat}/key`,
     hosts: ['openrouter.ai'],
     read: (at) => {
       const left = at('data.limit_remaining')
@@ -126,13 +126,13 @@ const balanceWays: readonly BalanceWay[] = [
     }),
   },
   {
-    url: ({ roots }) => `${roots.chat}/user/info`,
+    url: ({ baseUrls }) => `${baseUrls.chat}/user/info`,
     hosts: ['api.siliconflow.cn', 'api.siliconflow.com'],
     read: (at) => ({ remaining: at('data.totalBalance'), unit: 'CNY' }),
   },
   // Kimi Code: of its windows the tightest counts.
   {
-    url: ({ roots }) => `${roots.chat}/usages`,
+    url: ({ baseUrls }) => `${baseUrls.chat}/usages`,
     hosts: ['api.kimi.com'],
     read: (at) => {
       const left = (one: unknown) => numberOf(valueAt(one, 'detail.remaining')) ?? Infinity

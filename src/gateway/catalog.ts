@@ -39,7 +39,7 @@ export interface CatalogOptions {
  */
 export async function readCatalog(
   access: GatewayAccess,
-  { root = access.roots.chat, isExtra }: CatalogOptions = {},
+  { root = access.baseUrls.chat, isExtra }: CatalogOptions = {},
 ): Promise<Catalog> {
   const answerWithinMs = isExtra ? Math.min(maxPatienceMs, access.timeoutMs / 2) : undefined
   const models = new Map<string, CatalogModel>()

@@ -7,12 +7,12 @@ import { traitsOf } from './judge/traits.ts'
 import { isAboutAddress, type ProbeOptions, type ProbeResult, probe, provesAnApi } from './probe.ts'
 import { chatRoots, isSameRoots, messagesRoots } from './roots.ts'
 import {
+  type BaseUrls,
   type Catalog,
   type ExtraHeader,
   type GatewayAccess,
   keyHeaders,
-  type ProtocolName,
-  type Roots,
+  type Protocol,
 } from './types.ts'
 
 /**
@@ -37,17 +37,18 @@ export class GatewayFinder {
     this.#given = access
     this.#taken = access
     this.#used = [access]
-    if (given.isMessagesGiven) this.#answered = [{ side: 'messages', root: access.roots.messages }]
+    if (given.isMessagesGiven)
+      this.#answered = [{ side: 'messages', root: access.baseUrls.messages }]
   }
 
   /** With the roots that have answered so far, and the header in which the key was taken. */
   get access(): GatewayAccess {
-    const { roots } = this.#given
-    const found: Roots = {
-      chat: this.#rootOf('chat') ?? roots.chat,
-      messages: this.#rootOf('messages') ?? roots.messages,
+    const { baseUrls } = this.#given
+    const found: BaseUrls = {
+      chat: this.#rootOf('chat') ?? baseUrls.chat,
+      messages: this.#rootOf('messages') ?? baseUrls.messages,
     }
-    return isSameRoots(found, roots) ? this.#taken : { ...this.#taken, roots: found }
+    return isSameRoots(found, baseUrls) ? this.#taken : { ...this.#taken, baseUrls: found }
   }
 
   /** Ends the connections that wait for another request. */
@@ -115,7 +116,7 @@ export class GatewayFinder {
     const { baseUrl } = this.#given
     const side = sideOf(protocol)
     const { origin, pathname } = new URL(baseUrl)
-    const asked = this.access.roots[side]
+    const asked = this.access.baseUrls[side]
     const others = productsAt(baseUrl).flatMap(({ name, product = '', [side]: path }) =>
       path === undefined || asked === origin + path ? [] : [{ name, product, root: origin + path }],
     )
@@ -160,7 +161,7 @@ export class GatewayFinder {
   }
 
   async #takesKey(access: GatewayAccess): Promise<boolean> {
-    const answer = await ask(access, catalogRequest(this.access.roots.chat))
+    const answer = await ask(access, catalogRequest(this.access.baseUrls.chat))
     if (!('status' in answer) || answer.status === 401 || answer.status === 403) return false
     // Some refuse a key in the body of a 200.
     const outcome = judge(access, answer, { asked: 'catalog' })
@@ -209,17 +210,17 @@ export class GatewayFinder {
     return result
   }
 
-  #rootOf(side: keyof Roots): string | undefined {
+  #rootOf(side: keyof BaseUrls): string | undefined {
     return this.#answered.find((one) => one.side === side)?.root
   }
 
   /** Where this side may hang, the likeliest first; what has answered is the only one. */
-  #candidates(side: keyof Roots): readonly string[] {
+  #candidates(side: keyof BaseUrls): readonly string[] {
     const found = this.#rootOf(side)
     if (found !== undefined) return [found]
-    const { baseUrl, roots } = this.#given
+    const { baseUrl, baseUrls } = this.#given
     const others = side === 'messages' ? messagesRoots : chatRoots
-    return [...new Set([roots[side], ...others(baseUrl)])]
+    return [...new Set([baseUrls[side], ...others(baseUrl)])]
   }
 
   /** @throws UserError where it contradicts what has answered before */
@@ -233,9 +234,9 @@ export class GatewayFinder {
 
 /** A question that was answered; without a word: by a list, or by a person who named the root. */
 interface Answered {
-  readonly side: keyof Roots
+  readonly side: keyof BaseUrls
   readonly root: string
-  readonly word?: { readonly protocol: ProtocolName; readonly keyHeader: string }
+  readonly word?: { readonly protocol: Protocol; readonly keyHeader: string }
 }
 
 /** How a word with the key in another header went; without access: the key is not taken there either. */
@@ -263,8 +264,8 @@ function difference(
   return undefined
 }
 
-type ProbeQuestion = [protocol: ProtocolName, model: string, options?: Omit<ProbeOptions, 'roots'>]
+type ProbeQuestion = [protocol: Protocol, model: string, options?: Omit<ProbeOptions, 'roots'>]
 
-function sideOf(protocol: ProtocolName): keyof Roots {
+function sideOf(protocol: Protocol): keyof BaseUrls {
   return protocol === 'messages' ? 'messages' : 'chat'
 }

@@ -16,7 +16,7 @@ import { answersSafeguards, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
 import { hasLimit, placeOf, type QuestionForm, requestAt } from './question.ts'
 import { rootOf } from './roots.ts'
-import type { Catalog, GatewayAccess, ProtocolName, Sender } from './types.ts'
+import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
 /** The gateway serves the model over the protocol to the key. */
 export interface ProbeResult {
@@ -44,7 +44,7 @@ export interface ProbeOptions {
 /** All that one proof is about. */
 interface Inquiry {
   readonly access: GatewayAccess
-  readonly protocol: ProtocolName
+  readonly protocol: Protocol
   readonly model: string
   readonly catalog: Catalog | undefined
   /** Why there is no list, where it was asked for. */
@@ -74,7 +74,7 @@ interface Attempt {
  */
 export async function probe(
   access: GatewayAccess,
-  protocol: ProtocolName,
+  protocol: Protocol,
   model: string,
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
@@ -155,9 +155,9 @@ async function askedAgain(
 function secondForm(form: QuestionForm, refusal: HttpAnswer): QuestionForm | undefined {
   const { carried } = form
   if (refusesLimit(refusal) && !hasLimit(carried)) return { ...form, isLimited: false }
-  if (carried?.yields?.to.test(readErrorBody(refusal).words) !== true) return undefined
+  if (carried?.retryWithout?.to.test(readErrorBody(refusal).words) !== true) return undefined
 
-  const { names } = carried.yields
+  const { names } = carried.retryWithout
   return {
     ...form,
     carried: { body: without(carried.body, names), headers: without(carried.headers, names) },
@@ -271,6 +271,6 @@ async function hasRoute(inquiry: Inquiry, root: string): Promise<boolean> {
 }
 
 async function servesCatalog(access: GatewayAccess): Promise<boolean> {
-  const result = await ask(access, catalogRequest(access.roots.chat))
+  const result = await ask(access, catalogRequest(access.baseUrls.chat))
   return judge(access, result, { asked: 'catalog' }) === undefined
 }

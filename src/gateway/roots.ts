@@ -1,8 +1,8 @@
 import { knownHost, productsAt } from './hosts.ts'
-import type { Gateway, ProtocolName, Roots } from './types.ts'
+import type { BaseUrls, Gateway, Protocol } from './types.ts'
 
 /** Where the routes of nearly every gateway hang: the rule of the design. */
-export function usualRoots(baseUrl: string): Roots {
+export function usualRoots(baseUrl: string): BaseUrls {
   return { chat: `${baseUrl}/v1`, messages: baseUrl }
 }
 
@@ -10,7 +10,7 @@ export function usualRoots(baseUrl: string): Roots {
 const version = /\/v\d+[a-z\d]*(?=\/|$)/i
 
 /** The roots that are taken for a gateway's as long as it has not been asked. */
-export function assumedRoots(baseUrl: string): Roots {
+export function assumedRoots(baseUrl: string): BaseUrls {
   return { chat: chatRoots(baseUrl)[0]!, messages: messagesRoots(baseUrl)[0]! }
 }
 
@@ -37,7 +37,7 @@ export function chatRoots(baseUrl: string): readonly string[] {
  */
 function withKnown(
   baseUrl: string,
-  side: keyof Roots,
+  side: keyof BaseUrls,
   guessed: readonly string[],
 ): readonly string[] {
   const row = knownHost(baseUrl)
@@ -78,39 +78,39 @@ function pathOf(baseUrl: string): string {
 }
 
 /** The root that a client of this protocol is configured with. */
-export function rootOf(gateway: Located, protocol: ProtocolName): string {
+export function rootOf(gateway: Located, protocol: Protocol): string {
   const { messages, chat } = rootsOf(gateway)
   return protocol === 'messages' ? messages : chat
 }
 
-type Located = Pick<Gateway, 'baseUrl' | 'roots'>
+type Located = Pick<Gateway, 'baseUrl' | 'baseUrls'>
 
 /** The roots of a gateway: they are written down only where they are not the usual ones. */
-export function rootsOf({ baseUrl, roots }: Located): Roots {
-  return roots ?? usualRoots(baseUrl)
+export function rootsOf({ baseUrl, baseUrls }: Located): BaseUrls {
+  return baseUrls ?? usualRoots(baseUrl)
 }
 
 /** Undefined: the usual ones, which need not be written down. */
-export function unusualRoots(gateway: Located): Roots | undefined {
+export function unusualRoots(gateway: Located): BaseUrls | undefined {
   const roots = rootsOf(gateway)
   return isSameRoots(roots, usualRoots(gateway.baseUrl)) ? undefined : roots
 }
 
-export function isSameRoots(one: Roots, other: Roots): boolean {
+export function isSameRoots(one: BaseUrls, other: BaseUrls): boolean {
   return one.chat === other.chat && one.messages === other.messages
 }
 
 /** What is shown of a root: the base URL where it is the usual one. */
-export function shownRoot(root: string, protocol: ProtocolName): string {
+export function shownRoot(root: string, protocol: Protocol): string {
   return protocol === 'messages' ? root : root.replace(/\/v1$/, '')
 }
 
 /** A gateway of which one root is known. */
-export function gatewayAt(root: string, protocol: ProtocolName): Gateway {
+export function gatewayAt(root: string, protocol: Protocol): Gateway {
   const baseUrl = shownRoot(root, protocol)
   return protocol === 'messages'
     ? { baseUrl }
-    : { baseUrl, roots: { chat: root, messages: baseUrl } }
+    : { baseUrl, baseUrls: { chat: root, messages: baseUrl } }
 }
 
 /** Whether two roots are the same, but for a `/v1` at the end, which people add and take away. */

@@ -1,6 +1,6 @@
 import type { Notice } from '../notice.ts'
 
-export { type ProtocolName, protocols } from '../protocols.ts'
+export { type Protocol, protocols } from '../protocols.ts'
 
 /** What is known of a model; what is absent is unknown. */
 export interface ModelFacts {
@@ -28,7 +28,7 @@ export interface CatalogModel extends ModelFacts {
 export interface Catalog {
   readonly models: readonly CatalogModel[]
   /** What is to be said about it beside the models. */
-  readonly notices?: readonly Notice[]
+  readonly findings?: readonly Notice[]
   /** The gateway's clock when it answered, where it tells: to the second, without the way here. */
   readonly serverTime?: Date
   /** It is New API that answers, which says so in a header of each answer (middleware, 2026-11-23). */
@@ -53,20 +53,20 @@ export interface QueryParameter {
 }
 
 /** What a client's requests carry beside the question and its tools, as far as a gateway may refuse it. */
-export interface Carried {
+export interface FirstRequest {
   /** Members of the body, the limit of tokens among them; undefined: the client sends none of this name. */
   readonly body: Readonly<Record<string, unknown>>
   /** In lower case. */
   readonly headers?: Readonly<Record<string, string>>
   /** After a refusal in such words the client asks once more by itself, without these members and headers. */
-  readonly yields?: { readonly to: RegExp; readonly names: readonly string[] }
+  readonly retryWithout?: { readonly to: RegExp; readonly names: readonly string[] }
   /**
    * The check of tool calls that the client asks for. It goes on if the gateway rejects or ignores it.
    * `withheld`: the client needs the check, and its settings keep it from asking.
    */
   readonly safeguards?: Safeguards | 'withheld' | undefined
   /** What a person can do where a member or header is refused, by its name. Absent: the client cannot do without. */
-  readonly cures?: Readonly<Record<string, string>>
+  readonly hints?: Readonly<Record<string, string>>
 }
 
 /** A server-side check of tool calls: `safeguards` in the body, and the beta that it belongs to. */
@@ -76,7 +76,7 @@ export interface Safeguards {
 }
 
 /** Whose requests a proof is about. */
-export interface Sender extends Carried {
+export interface Sender extends FirstRequest {
   /** The client, for people. */
   readonly label: string
 }
@@ -86,7 +86,7 @@ export const keyHeaders = ['x-api-key', 'api-key'] as const
 export type KeyHeader = (typeof keyHeaders)[number]
 
 /** Where a gateway's routes hang; no slash at the end. */
-export interface Roots {
+export interface BaseUrls {
   /** Before `/models`, `/chat/completions`, `/responses`: mostly ends in `/v1`. */
   readonly chat: string
   /** Before `/v1/messages`. */
@@ -94,7 +94,7 @@ export interface Roots {
 }
 
 /** Where a client finds the authorities that it believes beside the public ones. */
-export interface Authorities {
+export interface CertificateStores {
   /** Whether it reads the system's store by itself. */
   readonly system: boolean
   /** A variable that keeps it from doing so, where it names a file that can be read. */
@@ -111,7 +111,7 @@ export interface Gateway {
   /** As it was given, cleaned, without a trailing slash: `https://gw.example/prefix`. */
   readonly baseUrl: string
   /** In the origin of `baseUrl`. Absent: where the routes of nearly every gateway hang. */
-  readonly roots?: Roots | undefined
+  readonly baseUrls?: BaseUrls | undefined
   /** Already cleaned. Never printed. Absent: it is not known here. */
   readonly key?: string | undefined
   /** Where the key goes alone. Absent: `authorization: Bearer`. */
@@ -128,12 +128,12 @@ export interface Gateway {
 
 /** A gateway that can be asked from this machine. */
 export interface GatewayAccess extends Gateway {
-  readonly roots: Roots
+  readonly baseUrls: BaseUrls
   readonly key: string
   /** For the whole of one request, in ms. */
   readonly timeoutMs: number
   /** What the client believes that is set up; absent: what most of them do. */
-  readonly authorities?: Authorities | undefined
+  readonly authorities?: CertificateStores | undefined
   /** Proxy variables, and those of `authorities`, are read from here. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal | undefined

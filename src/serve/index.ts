@@ -1,4 +1,4 @@
-export type { ProtocolName } from '../protocols.ts'
+export type { Protocol } from '../protocols.ts'
 export type { AuthHeaders, LoggedRequest } from './log/request-log.ts'
 export type { CatalogEntry } from './model/catalog.ts'
 export { builtInCatalog } from './model/catalog.ts'

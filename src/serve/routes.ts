@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import type { ProtocolName } from '../protocols.ts'
+import type { Protocol } from '../protocols.ts'
 
 /** Where a request leads. */
 export type Route =
-  | { readonly kind: 'inference'; readonly protocol: ProtocolName }
+  | { readonly kind: 'inference'; readonly protocol: Protocol }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly id: string }
   /** An answer that was given, or what it was asked with. */

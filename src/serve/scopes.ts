@@ -1,5 +1,5 @@
 import { UserError } from '../errors.ts'
-import type { ProtocolName } from '../protocols.ts'
+import type { Protocol } from '../protocols.ts'
 import { isUsableKey, keyChecker } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { generateKey } from './ids.ts'
@@ -64,7 +64,7 @@ export class Scope {
   }
 
   /** What was written for a request. Undefined: nothing, and the built-in model answers. */
-  play(request: ModelRequest, protocol: ProtocolName): Played | undefined {
+  play(request: ModelRequest, protocol: Protocol): Played | undefined {
     const answered = this.#fromFunction(request, protocol)
     if (answered !== undefined) return answered
 
@@ -77,7 +77,7 @@ export class Scope {
     return { utterances: [], failure: failures.unanswered(asked + played) }
   }
 
-  #fromFunction(request: ModelRequest, protocol: ProtocolName): Played | undefined {
+  #fromFunction(request: ModelRequest, protocol: Protocol): Played | undefined {
     try {
       const reply = this.#answer?.(questionOf(request, protocol))
       if (reply instanceof Promise) throw new Error('It is a promise; it must be there at once.')

@@ -3,7 +3,7 @@ import { resultOf, UserError } from '../errors.ts'
 import { isAmong } from '../gateway/input/header.ts'
 import { keyOnCommandLine } from '../gateway/input/key.ts'
 import { isSameButVersion, rootOf, rootsOf } from '../gateway/roots.ts'
-import type { ExtraHeader, ProtocolName, Roots } from '../gateway/types.ts'
+import type { BaseUrls, ExtraHeader, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
 import { looksLikeKey, nearestTo } from '../text.ts'
 import type { World } from '../transaction/record.ts'
@@ -75,7 +75,7 @@ export function savedExtras(session: MaskingSession) {
 }
 
 /** The roots of the saved gateway with this address. */
-export function savedRoots(world: World, baseUrl: string): Roots | undefined {
+export function savedRoots(world: World, baseUrl: string): BaseUrls | undefined {
   const saved = gatewaysIfReadable(world).find((one) => one.baseUrl === baseUrl)
   return saved && rootsOf(saved)
 }
@@ -100,7 +100,7 @@ interface UsedGateway {
 /** The name of the saved gateway that a client uses; undefined: none, or the list cannot be read. */
 export function nameOf(
   session: MaskingSession,
-  protocol: ProtocolName,
+  protocol: Protocol,
   settings: UsedGateway,
 ): string | undefined {
   const { root, key } = settings

@@ -19,7 +19,7 @@ const savedGateway = v.pipe(
     /** The normalised base URL. */
     baseUrl: v.pipe(text, v.url()),
     /** Absent: the default roots of `baseUrl`. */
-    roots: v.exactOptional(v.object({ chat: text, messages: text })),
+    baseUrls: v.exactOptional(v.object({ chat: text, messages: text })),
     key: text,
     /** Absent: the key is sent as `authorization: Bearer`. */
     keyHeader: v.exactOptional(v.picklist(['x-api-key', 'api-key'])),

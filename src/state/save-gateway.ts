@@ -1,7 +1,7 @@
 import { compact } from '../compact.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { unusualRoots } from '../gateway/roots.ts'
-import type { Gateway, GatewayAccess, ProtocolName } from '../gateway/types.ts'
+import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { Notice } from '../notice.ts'
 import type { World } from '../transaction/record.ts'
 import type { StatePaths } from '../transaction/state.ts'
@@ -10,7 +10,7 @@ import { changeGateways, type GatewaysChange, type SavedGateway } from './gatewa
 
 /** A probe that the gateway has answered. */
 export interface AnsweredQuestion {
-  readonly protocol: ProtocolName
+  readonly protocol: Protocol
   readonly model: string
   /** As `Choice.answersSafeguards`. */
   readonly answersSafeguards?: boolean
@@ -62,7 +62,7 @@ export function saveProof(
 ): readonly Notice[] {
   const proven = { at: world.clock.now().toISOString(), ...proof }
   const { keyHeader } = access
-  const found = { roots: unusualRoots(access), keyHeader, proven }
+  const found = { baseUrls: unusualRoots(access), keyHeader, proven }
 
   return noticesOf(() =>
     changeGateways(world, (all) =>
@@ -106,7 +106,7 @@ function entryFor(
   return compact({
     name,
     baseUrl,
-    roots: unusualRoots(access),
+    baseUrls: unusualRoots(access),
     key,
     keyHeader,
     headers: headers.length === 0 ? undefined : headers,

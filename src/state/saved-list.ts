@@ -6,8 +6,8 @@ import {
   fileFailure,
   isThere,
   shownPath,
-  toldAt,
   unlessGone,
+  wrapFileErrors,
 } from '../transaction/files.ts'
 import { withLock } from '../transaction/lock.ts'
 import type { World } from '../transaction/record.ts'
@@ -108,7 +108,7 @@ function replaceList<Entry>(
 ): void {
   const { files, machine } = world
   const [path, newPath] = [paths[member], paths[newMember]]
-  toldAt(machine, path, () => {
+  wrapFileErrors(machine, path, () => {
     // An earlier run may have been killed before its rename. Its file can hold keys.
     unlessGone(() => files.unlink(newPath))
     if (all.length === 0) unlessGone(() => files.unlink(path))

@@ -14,8 +14,8 @@ import {
   removeEmptyFolders,
   sha256Of,
   shownPath,
-  toldAt,
   withFilesState,
+  wrapFileErrors,
 } from './files.ts'
 import { withLock } from './lock.ts'
 import { prune } from './prune.ts'
@@ -115,7 +115,7 @@ export function applyPlan(world: World, given: Plan, options: ApplyOptions = {})
  * @param plan of edits that change nothing
  * @throws UserError `locked`, `config-conflict`, `not-permitted`, `disk-full`, `io-failed`
  */
-export function recordAsMeant(world: World, plan: Plan): void {
+export function acceptDrift(world: World, plan: Plan): void {
   const paths = openState(world)
   withLock(world, paths, () => {
     restore(world, paths)
@@ -134,7 +134,7 @@ function recordOnly(
 ): RunRecord {
   const { files } = world
   const document = composeDocument(world, paths, plan, unchanged, restoring)
-  toldAt(world.machine, paths.draft, () => {
+  wrapFileErrors(world.machine, paths.draft, () => {
     writeBlobs(world, paths, copiesFor(unchanged))
     createDurably(files, paths.draft, encodeDocument(document), { mode: 0o600 })
     files.rename(paths.draft, paths.record(document.run.id))
@@ -401,7 +401,7 @@ export function checkTargets(world: World, given: Plan): Notice[] {
 
   checkStatePlace(world)
   const changes = edits.map((edit) =>
-    toldAt(machine, edit.path, () => {
+    wrapFileErrors(machine, edit.path, () => {
       const change = changeOf(world, edit, undefined)
       checkFolder(world, dirname(change.target.missingFolders[0] ?? change.target.realPath))
       return change
@@ -462,7 +462,7 @@ function composeDocument(
     command: plan.command,
     clients: [...new Set((written.length > 0 ? written : files).map(({ client }) => client))],
     baseUrl: plan.baseUrl,
-    roots: plan.roots,
+    baseUrls: plan.baseUrls,
     model: plan.model,
     undoes: restoring?.undoes,
     kept: restoring?.kept,

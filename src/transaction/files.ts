@@ -161,7 +161,7 @@ export function fileFailure(machine: Machine, path: string, error: unknown): unk
 }
 
 /** What `work` gives. Node's own errors come as those of `path`: see `fileFailure`. */
-export function toldAt<Result>(machine: Machine, path: string, work: () => Result): Result {
+export function wrapFileErrors<Result>(machine: Machine, path: string, work: () => Result): Result {
   try {
     return work()
   } catch (error) {

@@ -1,5 +1,5 @@
 import { ifPossible, UserError } from '../errors.ts'
-import { attempt, codeOf, isThere, randomName, shownPath, toldAt } from './files.ts'
+import { attempt, codeOf, isThere, randomName, shownPath, wrapFileErrors } from './files.ts'
 import type { World } from './record.ts'
 import type { StatePaths } from './state.ts'
 
@@ -37,7 +37,7 @@ export function withLock<T>(
   patienceMs = usualPatienceMs,
 ): T {
   const name = holderName(ourselves(world))
-  toldAt(world.machine, paths.lock, () => take(world, paths, name, patienceMs))
+  wrapFileErrors(world.machine, paths.lock, () => take(world, paths, name, patienceMs))
 
   try {
     return work()

@@ -3,9 +3,9 @@ import type {
   ConfigValue,
   FileAction,
   FileEdit,
-  KeyChange,
-  KeyPath,
   Plan,
+  SettingChange,
+  SettingPath,
   SettingRole,
 } from '../edits/plan.ts'
 import { plainKey } from '../edits/values.ts'
@@ -34,7 +34,7 @@ export interface RunRecord {
   readonly clients: readonly string[]
   readonly baseUrl: string
   /** Absent: the usual ones. */
-  readonly roots?: Plan['roots']
+  readonly baseUrls?: Plan['baseUrls']
   readonly model: string
   /** What an undo or a redo undid. */
   readonly undoes?: readonly RunPart[]
@@ -78,10 +78,10 @@ export interface RecordedFile {
   readonly after: FileVersion | null
 }
 
-export type RunGateway = Pick<RunRecord, 'baseUrl' | 'roots'>
+export type RunGateway = Pick<RunRecord, 'baseUrl' | 'baseUrls'>
 
 export interface RecordedSetting {
-  readonly path: KeyPath
+  readonly path: SettingPath
   readonly role?: SettingRole
   /** The value is never shown. */
   readonly isSecret?: true
@@ -106,13 +106,17 @@ export interface KeptSetting {
   readonly client: string
   readonly file: string
   /** Empty: the whole file. */
-  readonly path: KeyPath
+  readonly path: SettingPath
   /** `changed`: someone changed it since the run. `together`: it stays because another one stays. */
   readonly why: 'changed' | 'together'
 }
 
 /** A setting as a run records it. Its role is the client's; else it follows from `isBound`. */
-export function recordedSetting(change: KeyChange, edit: FileEdit, plan: Plan): RecordedSetting {
+export function recordedSetting(
+  change: SettingChange,
+  edit: FileEdit,
+  plan: Plan,
+): RecordedSetting {
   const { path, role, isSecret, isBound, isStamped } = change
   const bound = isBound ? (isSecret ? 'key' : 'address') : undefined
   const setting = {
@@ -129,14 +133,14 @@ export function recordedSetting(change: KeyChange, edit: FileEdit, plan: Plan): 
 export function changeTo(
   { path, role, isSecret, rewrittenByClient: isStamped }: RecordedSetting,
   value: ConfigValue | undefined,
-): KeyChange {
+): SettingChange {
   const isBound = (role !== undefined && role !== 'model') || undefined
   return { path, value, ...compact({ role, isSecret, isBound, isStamped }) }
 }
 
 /** How a model names the provider that the run writes: `gateway/` in `gateway/gpt-5.6-sol`. */
 function providerPrefix(
-  { value }: KeyChange,
+  { value }: SettingChange,
   { client }: FileEdit,
   plan: Plan,
 ): string | undefined {

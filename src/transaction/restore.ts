@@ -10,9 +10,9 @@ import {
   removeEmptyFolders,
   sha256Of,
   shownPath,
-  toldAt,
   unlessGone,
   withFilesState,
+  wrapFileErrors,
 } from './files.ts'
 import { sweep, withLock } from './lock.ts'
 import {
@@ -65,7 +65,7 @@ export function settle(world: World): Settled | undefined {
 }
 
 function isUnsettled({ files, machine }: World, paths: StatePaths): boolean {
-  return toldAt(machine, paths.folder, () => {
+  return wrapFileErrors(machine, paths.folder, () => {
     return [paths.journal, paths.draft].some((path) => isThere(files, path))
   })
 }
@@ -83,7 +83,7 @@ function discardDraft(world: World, paths: StatePaths): Settled | undefined {
   const document = readRunDocument(world, paths.draft)
   if (document === undefined) return undefined
 
-  return toldAt(world.machine, paths.draft, () => {
+  return wrapFileErrors(world.machine, paths.draft, () => {
     // Cut off while it was written, it had named nothing yet.
     if (document === 'damaged') {
       unlessGone(() => world.files.unlink(paths.draft))
@@ -112,7 +112,7 @@ function discard(world: World, paths: StatePaths, { run, temps }: RunDocument): 
 export function abandon(world: World, paths: StatePaths): void {
   const { files, machine } = world
   for (const path of [paths.journal, paths.draft]) {
-    toldAt(machine, path, () => {
+    wrapFileErrors(machine, path, () => {
       const document = readRunDocument(world, path)
       const temps = document === undefined || document === 'damaged' ? [] : document.temps
       for (const temp of temps) attempt(() => clearStage(world, temp))

@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import { compact } from '../compact.ts'
-import { actionOf, type Bytes, type FileEdit, type KeyPath, type Plan } from '../edits/plan.ts'
+import { actionOf, type Bytes, type FileEdit, type Plan, type SettingPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan, type Restoring } from './apply.ts'
-import { isInside, shownPath, toldAt } from './files.ts'
+import { isInside, shownPath, wrapFileErrors } from './files.ts'
 import {
   type Applied,
   changeTo,
@@ -78,7 +78,7 @@ export interface RollbackPlan {
 
 interface FileBack extends FileOutcome {
   /** Our settings that stay. A whole file has the empty path. */
-  readonly kept: readonly KeyPath[]
+  readonly kept: readonly SettingPath[]
 }
 
 /**
@@ -211,7 +211,7 @@ function contentsNow(world: World, copies: Copies): Contents {
 
 function versionNow(world: World, copies: Copies, path: string): FileVersion | null {
   const { files, machine } = world
-  return toldAt(machine, path, () => {
+  return wrapFileErrors(machine, path, () => {
     const { realPath, status } = findTarget(files, machine, path)
     const bytes = status && readIfThere(files, machine, realPath)
     return bytes ? copies.add(bytes, { ...status, mode: status.mode & 0o777 }) : null
@@ -249,7 +249,7 @@ function asRollback(
     plan: {
       command: 'rollback',
       baseUrl: target.baseUrl,
-      roots: target.roots,
+      baseUrls: target.baseUrls,
       model: target.model,
       edits,
     },

@@ -15,8 +15,8 @@ import {
   randomName,
   sha256Of,
   shownPath,
-  toldAt,
   unlessGone,
+  wrapFileErrors,
 } from './files.ts'
 import { decodeDocument, type FileVersion, type RunRecord, type World } from './record.ts'
 import { refuseAsRoot, refuseNoUtf8 } from './target.ts'
@@ -85,7 +85,7 @@ export function openState(world: World): StatePaths {
 
 function inState<Result>(world: World, work: (paths: StatePaths) => Result): Result {
   const paths = statePaths(world.machine)
-  return toldAt(world.machine, paths.folder, () => {
+  return wrapFileErrors(world.machine, paths.folder, () => {
     refuseNoUtf8(world.machine, paths.folder)
     refuseAsRoot(world, paths.folder)
     return work(paths)
@@ -255,7 +255,7 @@ export function readRuns(world: World, paths: StatePaths): RecordedRuns {
 
 /** The file names of the records, oldest first. */
 export function recordNames(world: World, paths: StatePaths): string[] {
-  return toldAt(world.machine, paths.folder, () => {
+  return wrapFileErrors(world.machine, paths.folder, () => {
     const names = world.files.readdir(paths.folder)
     return names.filter((name) => recordName.test(name)).sort()
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { placeInTable, sentFirst, sentIds } from '../../src/clients/claude/sent.ts'
-import { slots, type Wishes } from '../../src/clients/client.ts'
+import { type ClientOptions, slots } from '../../src/clients/client.ts'
 import { memoriesOf } from '../../src/clients/models.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { aMachine, byId, key, planOn, text, textsOf, wanted, written } from './support.ts'
@@ -16,8 +16,8 @@ const without = (...ids: string[]): Catalog => ({
   models: everything.models.filter(({ id }) => !ids.includes(id)),
 })
 
-function choose(version: string | undefined, named: Wishes, catalog = everything) {
-  return byId('claude').choose(wanted(catalog, named), version)
+function choose(version: string | undefined, named: ClientOptions, catalog = everything) {
+  return byId('claude').resolve(wanted(catalog, named), version)
 }
 
 describe('what Claude Code sends, by version', () => {
@@ -48,7 +48,7 @@ describe('what Claude Code sends, by version', () => {
     expect(placeInTable('2.1.9')).toBe('older')
     expect(placeInTable('2.0.300')).toBe('older')
     expect(placeInTable('2.1.54')).toBe('known')
-    const newest = byId('claude').binary.testedVersions.at(-1)!
+    const newest = byId('claude').program.testedVersions.at(-1)!
     expect(placeInTable(newest)).toBe('known')
     expect(placeInTable(`${newest}-beta.1`)).toBe('known')
     expect(placeInTable('2.1.10000')).toBe('newer')
@@ -82,9 +82,9 @@ describe('the proof asks what the installed version sends', () => {
   })
 
   test('what it sends for its other slots is looked up', () => {
-    expect(choose('2.1.310', {}).notes).toEqual([])
+    expect(choose('2.1.310', {}).findings).toEqual([])
     const catalog = without('claude-haiku-5-5', 'claude-fable-5-1')
-    expect(choose('2.1.310', {}, catalog).notes).toEqual([
+    expect(choose('2.1.310', {}, catalog).findings).toEqual([
       {
         code: 'slot-id-missing',
         message:
@@ -93,16 +93,16 @@ describe('the proof asks what the installed version sends', () => {
       },
     ])
     const pins = { haiku: 'claude-haiku-4-5-20251001', fable: 'gpt-5.6-sol' }
-    expect(choose('2.1.310', { slotModels: pins }, catalog).notes).toEqual([])
+    expect(choose('2.1.310', { slotModels: pins }, catalog).findings).toEqual([])
   })
 
   test('a version without a slot sends its word, pinned or not', () => {
     const asked = { probeModel: 'fable', probeCure: expect.stringContaining('no slot fable') }
     expect(choose('2.1.150', { slot: 'fable', model: 'gpt-5.4' })).toMatchObject(asked)
-    const mapped = byId('claude-gpt').choose(wanted(everything, { slot: 'fable' }), '2.1.150')
+    const mapped = byId('claude-gpt').resolve(wanted(everything, { slot: 'fable' }), '2.1.150')
     expect(mapped).toMatchObject(asked)
     expect(
-      byId('claude-gpt').choose(wanted(everything, { slot: 'fable' }), '2.1.170').probeModel,
+      byId('claude-gpt').resolve(wanted(everything, { slot: 'fable' }), '2.1.170').probeModel,
     ).toBe('gpt-5.6-sol')
   })
 
@@ -115,12 +115,12 @@ describe('the proof asks what the installed version sends', () => {
         hint: 'Update Claude Code, or pin a model: repoint claude --sonnet-model claude-sonnet-5-5',
       }),
     )
-    expect(choose('2.1.19', { model: 'gpt-5.6-sol' }).notes).toEqual([])
+    expect(choose('2.1.19', { model: 'gpt-5.6-sol' }).findings).toEqual([])
   })
 
   test('without a catalog: the id, not the slot`s word', () => {
     const asked = (version?: string) =>
-      byId('claude').choose(wanted(undefined, { slot: 'opus' }), version).probeModel
+      byId('claude').resolve(wanted(undefined, { slot: 'opus' }), version).probeModel
     expect(asked('2.1.238')).toBe('claude-opus-5')
     expect(asked()).toBe('claude-opus-5-5')
     expect(asked('9.0.0')).toBe('claude-opus-5-5')
@@ -155,7 +155,7 @@ describe('where the installed version says nothing', () => {
       notes: [{ message: expect.stringContaining('claude-fable-5-2 (fable)') }],
     })
     const other = listing('claude-sonnet-6', 'claude-opus-5-5', 'claude-haiku-5-5')
-    const { probeModel, notes } = choose(
+    const { probeModel, findings } = choose(
       '9.0.0',
       { slotModels: { fable: 'gpt-5.6-sol' } },
       {
@@ -163,7 +163,7 @@ describe('where the installed version says nothing', () => {
       },
     )
     expect(probeModel).toBe('claude-sonnet-6')
-    expect(notes).toMatchObject([
+    expect(findings).toMatchObject([
       {
         message: expect.stringMatching(/does not list claude-sonnet-5-5 \(from 2\.1\.284 on\)$/),
         hint: expect.stringContaining('--sonnet-model claude-sonnet-6'),
@@ -176,8 +176,8 @@ describe('names as the client reads them', () => {
   const client = byId('claude')
   const asked = (settings: object, version = '2.1.285') => {
     const disk = { '.claude/settings.json': JSON.stringify(settings) }
-    const known = client.readBack(textsOf(client, aMachine(), disk))
-    return client.choose(wanted(everything, {}, memoriesOf(client, known)), version).probeModel
+    const known = client.read(textsOf(client, aMachine(), disk))
+    return client.resolve(wanted(everything, {}, memoriesOf(client, known)), version).probeModel
   }
 
   // Run on 2.1.150, .197, .285 and .329, 2026-11-22.

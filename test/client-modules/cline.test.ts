@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Obstacle, runKeyVariable, type Settings } from '../../src/clients/client.ts'
+import { type ClientState, type Finding, runKeyVariable } from '../../src/clients/client.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, text, textsOf } from './support.ts'
 
@@ -38,7 +38,7 @@ const broken = (why: string) => ({ broken: expect.stringContaining(why) })
 
 /** Each was run with 3.0.57 or 3.0.65, 2026-11-23. */
 describe('what it believes', () => {
-  test.each<readonly [string, Disk, Settings]>([
+  test.each<readonly [string, Disk, ClientState]>([
     ['nothing', {}, {}],
     ['a setup', home(), own],
     ['what it does not know beside it', home({ extra: 1 }, { more: 2 }), own],
@@ -79,12 +79,12 @@ describe('what it believes', () => {
       broken('providers.ollama.tokenSource'),
     ],
   ])('%s', (_, disk, expected) => {
-    expect(cline.readBack(textsOf(cline, aMachine(), disk))).toEqual(expected)
+    expect(cline.read(textsOf(cline, aMachine(), disk))).toEqual(expected)
   })
 })
 
 describe('what is in the way', () => {
-  const codesOf = (found: readonly Obstacle[]) => found.map(({ code }) => code)
+  const codesOf = (found: readonly Finding[]) => found.map(({ code }) => code)
   const keyed = { apiKey: undefined, headers: { 'api-key': 'sk-b' } }
 
   test.each<readonly [string, Disk, Partial<Machine['env']>]>([
@@ -111,7 +111,7 @@ describe('what is in the way', () => {
   ])('%s is asked for before a setup', (code, disk, said) => {
     const found = planOn(cline, disk).obstacles.find((one) => one.code === code)
     expect(found?.message).toContain(said)
-    expect(found?.needsConsent).toBeDefined()
+    expect(found?.consent).toBeDefined()
   })
 })
 
@@ -132,23 +132,23 @@ describe('what is written', () => {
     const options = { model: 'big' }
     const { edits, choice } = planOn(cline, {}, { ...ofLimit(limit), options })
     expect(text(edits[0]!.after!).includes('200000')).toBe(isTold)
-    expect(choice.models.notes.map(({ code }) => code)).toEqual(
+    expect(choice.resolved.findings.map(({ code }) => code)).toEqual(
       isTold ? [] : ['context-window-left-out'],
     )
     const said = { ...options, contextWindow: 90_000 }
     for (const more of [{ options: said }, { kept: said }]) {
       const { edits, choice } = planOn(cline, {}, { ...ofLimit(limit), ...more })
       expect(text(edits[0]!.after!)).toContain('90000')
-      expect(choice.models.notes).toEqual([])
+      expect(choice.resolved.findings).toEqual([])
     }
   })
 })
 
 describe('one process', () => {
-  const asked = { args: ['hi there'], env: { [runKeyVariable]: key }, folder: '/run' }
+  const asked = { args: ['hi there'], env: { [runKeyVariable]: key }, tempFolder: '/run' }
   const run = (more: Partial<typeof asked>, keyHeader?: 'api-key') => {
     const { texts, choice } = planOn(cline, home({}, { headers: { 'x-own': 'a' } }))
-    return cline.forOneRun!(texts, { ...choice, keyHeader }, { ...asked, ...more })
+    return cline.launchSettings!(texts, { ...choice, keyHeader }, { ...asked, ...more })
   }
 
   test('has a file of its own without the key, and leaves no daemon behind', () => {
@@ -163,7 +163,7 @@ describe('one process', () => {
     expect(content).not.toContain(key)
     expect(content).not.toContain('x-own')
     const texts = textsOf(cline, aMachine(), { [file]: content })
-    expect(cline.readBack(texts)).toMatchObject({ root: 'https://gw.example/v1' })
+    expect(cline.read(texts)).toMatchObject({ root: 'https://gw.example/v1' })
   })
 
   test.each([

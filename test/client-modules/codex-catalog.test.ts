@@ -29,12 +29,12 @@ const list = gateway(
 )
 
 function setUp(disk: Disk, setup: Setup & { options?: object } = {}) {
-  const heard = { clientTable: codexTable }
+  const heard = { modelTable: codexTable }
   const { edits, choice } = planOn(codex, disk, { catalog: list, heard, ...setup })
   return { edits, choice, disk: written(disk, aMachine(), edits) }
 }
 
-const wished = { options: { model: 'glm-5', ownCatalog: true } }
+const wished = { options: { model: 'glm-5', writeModelCatalog: true } }
 
 interface Entry {
   readonly slug: string
@@ -47,7 +47,7 @@ function entriesOn(disk: Disk): readonly Entry[] {
 }
 
 function keptOn(disk: Disk) {
-  return memoriesOf(codex, codex.readBack(textsOf(codex, aMachine(), disk)))
+  return memoriesOf(codex, codex.read(textsOf(codex, aMachine(), disk)))
 }
 
 describe('the file', () => {
@@ -121,11 +121,11 @@ describe('the file', () => {
     const models = Array.from({ length: 60 }, (_, index) => ({ id: `model-${index}` }))
     const { disk, choice } = setUp(
       {},
-      { ...wished, catalog: gateway(...models), heard: { clientTable: long } },
+      { ...wished, catalog: gateway(...models), heard: { modelTable: long } },
     )
     expect(disk[path]?.length).toBeLessThan(1_000_000)
     expect(entriesOn(disk).length).toBeGreaterThan(40)
-    expect(choice.models.notes.map(({ code }) => code)).toContain('codex-catalog-cut')
+    expect(choice.resolved.findings.map(({ code }) => code)).toContain('codex-catalog-cut')
   })
 })
 
@@ -152,8 +152,8 @@ describe('once it is there', () => {
   })
 
   test.each([
-    ['--no-catalog', { kept: keptOn(before), options: { ownCatalog: false } }],
-    ['--defaults', { options: {}, choice: { wanted: { named: {}, isAnew: true } } }],
+    ['--no-catalog', { kept: keptOn(before), options: { writeModelCatalog: false } }],
+    ['--defaults', { options: {}, choice: { input: { requested: {}, resetToDefaults: true } } }],
   ])('%s takes it out of config.toml, then away', (_, setup) => {
     const { edits, disk } = setUp(before, setup)
     expect(edits.map(({ path, after }) => [path.split('/').at(-1), after === null])).toEqual([
@@ -172,7 +172,7 @@ describe('once it is there', () => {
   ])('a file that %s stops Codex, and can be taken out of use', (_, content, message) => {
     const { [path]: __, ...rest } = before
     const disk = content === undefined ? rest : { ...rest, [path]: content }
-    expect(codex.readBack(textsOf(codex, aMachine(), disk)).broken).toContain(message)
+    expect(codex.read(textsOf(codex, aMachine(), disk)).broken).toContain(message)
     const found = obstaclesOn(codex, disk).find(({ code }) => code === 'codex-catalog')
     expect(found).toMatchObject({
       message: expect.stringContaining(message),
@@ -195,16 +195,16 @@ test("a catalog of the user's own stays without the flag, and goes out of use wi
   expect(text(setUp(own).disk[config] as Uint8Array)).toContain('"/srv/models.json"')
   const { obstacles } = planOn(codex, own, {
     catalog: list,
-    heard: { clientTable: codexTable },
+    heard: { modelTable: codexTable },
     ...wished,
   })
-  expect(obstacles.find(({ code }) => code === 'codex-other-catalog')?.needsConsent).toContain(
+  expect(obstacles.find(({ code }) => code === 'codex-other-catalog')?.consent).toContain(
     '/srv/models.json',
   )
 })
 
 test('where no Codex prints its table, a catalog is refused', () => {
-  expect(() => setUp({}, { ...wished, heard: { clientTable: 'codex-cli 0.105.0' } })).toThrow(
+  expect(() => setUp({}, { ...wished, heard: { modelTable: 'codex-cli 0.105.0' } })).toThrow(
     'this Codex prints none',
   )
 })
@@ -216,5 +216,5 @@ test.each([
   ['gpt-5.6-sol', 900_000, ['codex-window-capped']],
 ])('of %s with %i tokens, what Codex does not take is said', (model, contextWindow, codes) => {
   const { choice } = setUp({}, { options: { model, contextWindow } })
-  expect(choice.models.notes.map(({ code }) => code)).toEqual(codes)
+  expect(choice.resolved.findings.map(({ code }) => code)).toEqual(codes)
 })

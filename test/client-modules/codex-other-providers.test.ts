@@ -44,7 +44,7 @@ function setUp(disk: Disk, setup: Setup = {}) {
 
 /** A table of config.toml as it is read. */
 function tableOf(disk: Disk, id: string): unknown {
-  const config = textsOf(codex, aMachine(), disk).find(({ role }) => role === 'config')
+  const config = textsOf(codex, aMachine(), disk).find(({ kind }) => kind === 'config')
   return (parse(text(config?.bytes))['model_providers'] as Record<string, unknown>)[id]
 }
 
@@ -83,7 +83,7 @@ describe('a setup sets aside what takes the key of auth.json elsewhere', () => {
 
   test('the provider of an earlier setup under another id, whose conversations stay', () => {
     const first = setUp({}).after
-    const setup = { options: { providerId: 'two' }, choice: { root: 'https://two.example/v1' } }
+    const setup = { options: { providerId: 'two' }, choice: { baseUrl: 'https://two.example/v1' } }
     const { said, after } = setUp(first, setup)
     expect(said).toMatchObject([{ code: 'codex-other-provider' }])
     expect(tableOf(after, 'gateway')).toEqual(aside)
@@ -132,21 +132,21 @@ describe('a provider that asks for no key goes on without it', () => {
   ])('%s', (line, token) => {
     const { said, after } = setUp(aHome(aTable(line)))
     expect(said).toMatchObject([{ code: 'codex-keyless-provider', weight: 'may-block' }])
-    expect(said[0]?.needsConsent).toBeUndefined()
+    expect(said[0]?.consent).toBeUndefined()
     expect(tableOf(after, 'old')).toMatchObject({ experimental_bearer_token: token })
     expect(setUp(after).said).toEqual([])
   })
 })
 
 describe('--keep-old-gateway', () => {
-  const options = { keepsOldGateway: true }
+  const options = { keepOldGateway: true }
 
   test('gives the provider in use its key for itself, where others may not read it', () => {
     const disk = aHome(`model_provider = "old"\n${aTable(takesKey)}${aTable(takesKey, 'third')}`)
-    expect(setUp(disk).said[0]?.needsConsent).toContain('--keep-old-gateway')
+    expect(setUp(disk).said[0]?.consent).toContain('--keep-old-gateway')
     const { edits, obstacles } = planOn(codex, disk, { options })
     expect(edits[1]?.holdsSecret).toBe(true)
-    expect(JSON.stringify(obstacles.map(({ repair: _, ...said }) => said))).not.toContain(oldKey)
+    expect(JSON.stringify(obstacles.map(({ fix: _, ...said }) => said))).not.toContain(oldKey)
 
     const { after } = setUp(disk, { options })
     expect(tableOf(after, 'old')).toMatchObject({ experimental_bearer_token: oldKey })
@@ -161,13 +161,13 @@ describe('--keep-old-gateway', () => {
     ['nothing', { '.codex/auth.json': '{}' }],
   ])('gives nothing where auth.json holds %s', (_, files) => {
     const disk = aHome(`model_provider = "old"\n${aTable(takesKey)}`, files)
-    expect(setUp(disk).said[0]?.needsConsent).not.toContain('--keep-old-gateway')
+    expect(setUp(disk).said[0]?.consent).not.toContain('--keep-old-gateway')
     expect(tableOf(setUp(disk, { options }).after, 'old')).toEqual(aside)
   })
 })
 
 describe('a later setup at that address gives the provider back', () => {
-  const back = { choice: { root: 'https://old.example/v1' } }
+  const back = { choice: { baseUrl: 'https://old.example/v1' } }
 
   test.each([aTable(takesKey), aTable()])('%s', (table) => {
     const { after } = setUp(aHome(`model_provider = "old"\n${table}`))
@@ -188,7 +188,7 @@ describe('a later setup at that address gives the provider back', () => {
 describe('a setup is stopped', () => {
   const stopping = (disk: Disk, setup: Setup = {}) =>
     planOn(codex, disk, setup).obstacles.filter(
-      ({ weight, repair, needsConsent }) => weight === 'blocks' && !repair && !needsConsent,
+      ({ severity, fix, consent }) => severity === 'blocks' && !fix && !consent,
     )
 
   test.each([
@@ -224,12 +224,12 @@ describe('status and doctor', () => {
     const found = obstaclesOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-other-provider', weight: 'blocks' }])
     const texts = textsOf(codex, aMachine(), disk)
-    expect(codex.readBack(texts).alsoSendsTo).toBe('https://old.example')
+    expect(codex.read(texts).alsoSendsTo).toBe('https://old.example')
 
-    const edits = planRepairs(codex, texts, [found[0]!.repair!])
+    const edits = planRepairs(codex, texts, [found[0]!.fix!])
     const repaired = written(disk, aMachine(), edits)
     expect(obstaclesOn(codex, repaired, aMachine(), ours)).toEqual([])
-    expect(codex.readBack(textsOf(codex, aMachine(), repaired)).alsoSendsTo).toBeUndefined()
+    expect(codex.read(textsOf(codex, aMachine(), repaired)).alsoSendsTo).toBeUndefined()
   })
 
   test('know a profile that leads the gateway elsewhere', () => {
@@ -250,7 +250,7 @@ describe('status and doctor', () => {
     const disk = aHome(config.replace('model_provider = "gateway"', 'model_provider = "old"'))
     const found = obstaclesOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-set-aside', covers: 'key-missing' }])
-    expect(found[0]?.repair).toBeUndefined()
-    expect(codex.readBack(textsOf(codex, aMachine(), disk)).key).toBeUndefined()
+    expect(found[0]?.fix).toBeUndefined()
+    expect(codex.read(textsOf(codex, aMachine(), disk)).key).toBeUndefined()
   })
 })

@@ -37,7 +37,7 @@ function setUp(disk: Disk, setup: Setup = {}) {
 }
 
 function tableOf(disk: Disk, id = 'gateway') {
-  const config = textsOf(codex, aMachine(), disk).find(({ role }) => role === 'config')
+  const config = textsOf(codex, aMachine(), disk).find(({ kind }) => kind === 'config')
   const providers = parse(text(config?.bytes))['model_providers']
   return (providers as Record<string, Record<string, unknown>>)[id]
 }
@@ -59,7 +59,7 @@ describe('our table', () => {
       message: expect.stringContaining(name),
       place: '/home/ada/.codex/config.toml:8',
     })
-    expect(found?.needsConsent).toBeUndefined()
+    expect(found?.consent).toBeUndefined()
     expect(tableOf(after)).not.toHaveProperty(name)
     expect(setUp(after).codes).toEqual([])
     expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])
@@ -120,8 +120,8 @@ describe('our table', () => {
     const disk = aHome(aTable(oldCatalog))
     const found = obstaclesOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-provider-setting', weight: 'blocks' }])
-    expect(found[0]?.needsConsent).toBeUndefined()
-    const edits = planRepairs(codex, textsOf(codex, aMachine(), disk), [found[0]!.repair!])
+    expect(found[0]?.consent).toBeUndefined()
+    const edits = planRepairs(codex, textsOf(codex, aMachine(), disk), [found[0]!.fix!])
     expect(tableOf(written(disk, aMachine(), edits))).not.toHaveProperty('model_catalog_url')
     // What repoint has not set up is left to its owner.
     expect(obstaclesOn(codex, disk)).toEqual([])
@@ -145,7 +145,7 @@ describe('files that a setup does not write', () => {
     })
     const { obstacles } = setUp(disk)
     expect(obstacles).toContainEqual(expected)
-    expect(obstacles.find(({ code }) => code === 'codex-key-elsewhere')?.repair).toBeUndefined()
+    expect(obstacles.find(({ code }) => code === 'codex-key-elsewhere')?.fix).toBeUndefined()
     expect(obstaclesOn(codex, disk, aMachine(), ours)).toContainEqual(expected)
   })
 
@@ -199,8 +199,8 @@ describe('another table at the same gateway', () => {
 describe('one run', () => {
   const providerOf = (disk: Disk) => {
     const { choice } = planOn(codex, {})
-    const asked = { args: [], folder: '/home/ada/run', env: {} }
-    const { args } = codex.forOneRun!(textsOf(codex, aMachine(), disk), choice, asked)
+    const asked = { args: [], tempFolder: '/home/ada/run', env: {} }
+    const { args } = codex.launchSettings!(textsOf(codex, aMachine(), disk), choice, asked)
     return args.find((arg) => arg.startsWith('model_provider='))
   }
 

@@ -59,17 +59,17 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const after = written(disk, machine, edits)
 
         test('what the client reads back is what was chosen, with nothing in the way', () => {
-          const settings = client.readBack(textsOf(client, machine, after))
-          expect(settings).toMatchObject({ root: choice.root, key })
+          const settings = client.read(textsOf(client, machine, after))
+          expect(settings).toMatchObject({ root: choice.baseUrl, key })
           expect(settings.keyHeader).toBe(keyHeader)
           expect(settings.protocol ?? client.protocol).toBe(protocol)
           expect(settings.alsoSendsTo).toBeUndefined()
           expect(settings.broken).toBeUndefined()
           expect(settings.login).toBeUndefined()
           const left = obstaclesOn(client, after, machine)
-          expect(left.filter(({ weight }) => weight === 'blocks')).toEqual([])
-          expect(client.choose(wanted(catalog, {}, memoriesOf(client, settings)))).toMatchObject({
-            probeModel: choice.models.probeModel,
+          expect(left.filter(({ severity }) => severity === 'blocks')).toEqual([])
+          expect(client.resolve(wanted(catalog, {}, memoriesOf(client, settings)))).toMatchObject({
+            probeModel: choice.resolved.probeModel,
             ...options,
           })
         })
@@ -110,9 +110,9 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       test('what its requests carry is told for each protocol, without the key', () => {
         const { machine, edits, choice } = planOn(client, disk)
         const texts = textsOf(client, machine, written(disk, machine, edits))
-        const { probeModel: model } = choice.models
+        const { probeModel: model } = choice.resolved
         const carried = [client.protocol, ...(client.alsoSpeaks ?? [])].map((protocol) =>
-          client.carries(texts, { model, protocol, env: {} }),
+          client.firstRequest(texts, { model, protocol, env: {} }),
         )
         expect(carried.some(({ body }) => Object.keys(body).length > 0)).toBe(true)
         expect(JSON.stringify(carried)).not.toContain(key)
@@ -162,8 +162,8 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const targets = texts.filter(({ use, isOptional }) => use === 'target' && !isOptional)
         expect(edits.map(({ path }) => path)).toEqual(targets.map(({ path }) => path))
         const firstOnly = written(disk, machine, edits.slice(0, 1))
-        const settings = client.readBack(textsOf(client, machine, firstOnly))
-        if (settings.root === choice.root) expect(settings.key).toBe(key)
+        const settings = client.read(textsOf(client, machine, firstOnly))
+        if (settings.baseUrl === choice.baseUrl) expect(settings.key).toBe(key)
       })
     })
 
@@ -179,7 +179,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       )
       const after = written({}, machine, edits)
       expect(texts.length).toBeGreaterThan(0)
-      const settings = client.readBack(textsOf(client, machine, after))
+      const settings = client.read(textsOf(client, machine, after))
       expect([settings.model, ...Object.values(settings.slotModels ?? {})]).toContain(id)
     })
   },
@@ -196,8 +196,8 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
     test.each(cases)('$way, on $home: the key stands in no file and no argument', (one) => {
       const { machine, disk, options, keyHeader } = one
       const { texts, choice } = planOn(client, disk, { machine, options, choice: { keyHeader } })
-      const asked = { args: [], folder: machine.cwd, env: { [runKeyVariable]: key } }
-      const run = resultOf(() => client.forOneRun?.(texts, choice, asked))
+      const asked = { args: [], tempFolder: machine.cwd, env: { [runKeyVariable]: key } }
+      const run = resultOf(() => client.launchSettings?.(texts, choice, asked))
       // Not every client takes all of a file's values from outside.
       if (run instanceof UserError)
         return expect(run.code).toMatch(/^(protocol-unsupported|usage)$/)

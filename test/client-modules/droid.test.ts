@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type Obstacle,
+  type ClientContext,
+  type ClientState,
+  type Finding,
   runKeyVariable,
-  type Scene,
-  type Settings,
 } from '../../src/clients/client.ts'
 import { planRepairs } from '../../src/clients/repairs.ts'
 import { formatOf } from '../../src/edits/format.ts'
@@ -41,13 +41,13 @@ function home(more: object = {}, others: readonly unknown[] = [], ours: object =
   }
 }
 
-function readBack(disk: Disk): Settings {
-  return droid.readBack(textsOf(droid, aMachine(), disk))
+function readBack(disk: Disk): ClientState {
+  return droid.read(textsOf(droid, aMachine(), disk))
 }
 
-function scene(disk: Disk, machine: Partial<Machine> = {}): Scene {
+function scene(disk: Disk, machine: Partial<Machine> = {}): ClientContext {
   return {
-    texts: textsOf(droid, aMachine(machine), disk),
+    files: textsOf(droid, aMachine(machine), disk),
     machine: aMachine(machine),
     ownRoots: ['https://gw.example/v1'],
     knownModels: [],
@@ -55,11 +55,11 @@ function scene(disk: Disk, machine: Partial<Machine> = {}): Scene {
   }
 }
 
-function wrong(disk: Disk, machine: Partial<Machine> = {}): readonly Obstacle[] {
+function wrong(disk: Disk, machine: Partial<Machine> = {}): readonly Finding[] {
   return obstaclesOn(droid, disk, aMachine(machine), { ownRoots: ['https://gw.example/v1'] })
 }
 
-const codes = (found: readonly Obstacle[]) => found.map(({ code }) => code)
+const codes = (found: readonly Finding[]) => found.map(({ code }) => code)
 
 /** Each row but that with Factory's own model was run with 0.215.0 and 0.225.2, 2026-11-22. */
 describe('what droid believes', () => {
@@ -67,7 +67,7 @@ describe('what droid believes', () => {
   const named = { ...other, displayName: 'My  one' }
   const chosen = (model: string) => ({ sessionDefaultSettings: { model } })
 
-  test.each<[string, Disk, Settings]>([
+  test.each<[string, Disk, ClientState]>([
     ['by the id of an entry', home(), { model: 'big', key: 'sk-a', providerId: 'gateway' }],
     ['by its model', home(chosen('custom:other'), [other]), { model: 'other', key: 'sk-b' }],
     ['by name and count', home(chosen('custom:My-one-0'), [named]), { model: 'other' }],
@@ -103,7 +103,7 @@ describe('what droid believes', () => {
     ['half a file', String(home()[file]).slice(0, -1)],
   ])('nothing, for %s', (_, content) => {
     const settings = readBack({ [file]: content })
-    expect(settings.root).toBeUndefined()
+    expect(settings.baseUrl).toBeUndefined()
     expect(settings.broken).toContain(file)
   })
 
@@ -171,7 +171,7 @@ describe('what defeats it', () => {
     const texts = textsOf(droid, aMachine(), disk)
     const [found] = wrong(disk)
     expect(found).toMatchObject({ code: 'droid-settings-unreadable', covers: 'broken' })
-    const [edit] = planRepairs(droid, texts, [found!.repair!])
+    const [edit] = planRepairs(droid, texts, [found!.fix!])
     expect(text(edit!.after)).toBe('{\n  // mine\n  "theme": "dark" // at night\n}\n')
   })
 
@@ -230,14 +230,14 @@ test('a second setup keeps what was chosen, and what was written into our entry'
 
 describe('for one run', () => {
   const planned = planOn(droid, home({}, [], { extraHeaders: { 'x-team': 'a' } }))
-  const folder = '/home/ada/state/.try-1'
+  const tempFolder = '/home/ada/state/.try-1'
   const run = (args: string[], env: Record<string, string> = {}) =>
-    droid.forOneRun!(planned.texts, planned.choice, { args, env, folder })
+    droid.launchSettings!(planned.texts, planned.choice, { args, env, tempFolder })
 
   test('a file of settings above all others, with the key from a variable', () => {
     const { args, env, files } = run(['exec', 'ping'])
     expect(args).toEqual(['exec', 'ping'])
-    expect(env).toEqual({ FACTORY_RUNTIME_SETTINGS_PATH: `${folder}/droid.json` })
+    expect(env).toEqual({ FACTORY_RUNTIME_SETTINGS_PATH: `${tempFolder}/droid.json` })
     const settings = JSON.parse(files!['droid.json']!)
     expect(settings.customModels).toMatchObject([
       {
@@ -253,7 +253,7 @@ describe('for one run', () => {
   test('the limits of the model go along where the client is set up, too', () => {
     const limits = (disk: Disk) => {
       const { texts, choice } = planOn(droid, disk, { catalog: catalogWithWindows })
-      const { files } = droid.forOneRun!(texts, choice, { args: [], env: {}, folder })
+      const { files } = droid.launchSettings!(texts, choice, { args: [], env: {}, tempFolder })
       const [{ maxContextLimit, maxOutputTokens }] = JSON.parse(files!['droid.json']!).customModels
       return { maxContextLimit, maxOutputTokens }
     }
@@ -265,10 +265,10 @@ describe('for one run', () => {
 
   test('a gateway that takes the key in another header is refused: the key would stand in the file', () => {
     const { texts, choice } = planned
-    const asked = { args: [], env: {}, folder }
-    expect(() => droid.forOneRun!(texts, { ...choice, keyHeader: 'x-api-key' }, asked)).toThrow(
-      'which droid takes from its files only',
-    )
+    const asked = { args: [], env: {}, tempFolder: tempFolder }
+    expect(() =>
+      droid.launchSettings!(texts, { ...choice, keyHeader: 'x-api-key' }, asked),
+    ).toThrow('which droid takes from its files only')
   })
 
   test('settings of its own are refused, because there can be one file', () => {

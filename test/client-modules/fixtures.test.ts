@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Memories, Wishes } from '../../src/clients/client.ts'
+import type { ClientOptions, Memories } from '../../src/clients/client.ts'
 import { familyRows, loadClients, rows } from '../../src/clients/list.ts'
 import { clientFixtures, readHome } from '../support/fixtures.ts'
 import {
@@ -25,7 +25,7 @@ const cases = rows.flatMap(({ id }) =>
 
 /** `setup.json` of a case. */
 interface Given {
-  readonly options?: Wishes
+  readonly options?: ClientOptions
   /** What stood in the files, where a setup goes by that. */
   readonly kept?: Memories
   /** The gateway says how large its models' windows are. */

@@ -15,7 +15,7 @@ function afterSetup(client: Client): Disk {
 function renamed(client: Client, disk: Disk, baseUrl: string, context = ours) {
   const { obstacles, edits } = planOn(client, disk, {
     options: { providerId: 'gw2' },
-    choice: { root: `${baseUrl}/v1` },
+    choice: { baseUrl: `${baseUrl}/v1` },
     context,
   })
   const former = obstacles.filter(({ code }) => code.includes('former'))
@@ -57,7 +57,7 @@ describe('opencode: a setup under another id', () => {
       'opencode-former-provider',
       'opencode-former-key',
     ])
-    expect(former[0]!.needsConsent).toMatch(/gateway.*with its key.*rollback/)
+    expect(former[0]!.consent).toMatch(/gateway.*with its key.*rollback/)
     expect(Object.keys(JSON.parse(texts[0]!))).toEqual(['gw2'])
     expect(Object.keys(JSON.parse(texts[1]!).provider)).toEqual(['gw2'])
   })
@@ -65,8 +65,8 @@ describe('opencode: a setup under another id', () => {
   test('for another address leaves both, and says so', () => {
     const { former, texts } = renamed(client, afterSetup(client), 'https://new.example')
     expect(former).toMatchObject([{ code: 'opencode-former-provider' }])
-    expect(former[0]!.repair).toBeUndefined()
-    expect(former[0]!.needsConsent).toBeUndefined()
+    expect(former[0]!.fix).toBeUndefined()
+    expect(former[0]!.consent).toBeUndefined()
     expect(Object.keys(JSON.parse(texts[0]!)).sort()).toEqual(['gateway', 'gw2'])
     expect(Object.keys(JSON.parse(texts[1]!).provider).sort()).toEqual(['gateway', 'gw2'])
   })

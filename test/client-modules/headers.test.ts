@@ -35,11 +35,11 @@ describe.each(
   test.each(ways)('%s: what is chosen is read back, kept private and undone', (_, choice) => {
     const first = planOn(client, client.demoFiles ?? {}, { choice })
     const after = written(client.demoFiles ?? {}, first.machine, first.edits)
-    const settings = client.readBack(textsOf(client, first.machine, after))
+    const settings = client.read(textsOf(client, first.machine, after))
     const sent = settings.headers?.map(({ name, value }) => ({ name, value }))
     expect(sent).toEqual(headers.map(({ name, value }) => ({ name, value })))
     expect([settings.key, settings.keyHeader]).toEqual([key, first.choice.keyHeader])
-    const blocking = obstaclesOn(client, after).filter(({ weight }) => weight === 'blocks')
+    const blocking = obstaclesOn(client, after).filter(({ severity }) => severity === 'blocks')
     expect(blocking).toEqual([])
 
     for (const edit of first.edits) {
@@ -62,7 +62,7 @@ describe.each(
     const second = planOn(client, between, { choice: other })
     const after = written(between, first.machine, second.edits)
     expect(Object.values(after).join('\n')).not.toMatch(/portkey|\[object/)
-    const settings = client.readBack(textsOf(client, first.machine, after))
+    const settings = client.read(textsOf(client, first.machine, after))
     expect(settings).toMatchObject({ key })
     expect(settings).not.toHaveProperty('headers')
     expect(settings).not.toHaveProperty('keyHeader')
@@ -71,10 +71,14 @@ describe.each(
   test.each(ways)(
     '%s: a run brings them along, and nothing secret in its arguments',
     (_, choice) => {
-      if (client.forOneRun === undefined) return
+      if (client.launchSettings === undefined) return
       const { texts, choice: whole } = planOn(client, {}, { choice })
-      const asked = { args: ['say hello'], folder: '/home/ada/run', env: { REPOINT_RUN_KEY: key } }
-      const run = () => client.forOneRun!(texts, whole, asked)
+      const asked = {
+        args: ['say hello'],
+        tempFolder: '/home/ada/run',
+        env: { REPOINT_RUN_KEY: key },
+      }
+      const run = () => client.launchSettings!(texts, whole, asked)
       // No file may hold the key for one run, and not every client takes all of a file's values from outside.
       if (whole.keyHeader !== undefined && isRefused(run)) return
       const { args, env, files = {} } = run()
@@ -137,7 +141,7 @@ describe('what stands there already', () => {
     const choice = { keyHeader: 'x-api-key' } as const
     const code = (disk: Record<string, string>) => {
       const { obstacles } = planOn(byId('claude'), disk, { choice })
-      return obstacles.map((one) => [one.code, one.needsConsent !== undefined])
+      return obstacles.map((one) => [one.code, one.consent !== undefined])
     }
     const login = { '.claude/.credentials.json': '{"claudeAiOauth":{}}' }
     const answered = (list: string) => ({
@@ -167,11 +171,11 @@ describe('what stands there already', () => {
       }),
     })
     const { machine, choice } = planOn(byId('claude'), {}, { choice: { headers: [headers[0]!] } })
-    const asked = { args: [], folder: '/home/ada/run', env: {} }
+    const asked = { args: [], tempFolder: '/home/ada/run', env: {} }
     const run = (disk: Disk) =>
-      byId('claude').forOneRun!(textsOf(byId('claude'), machine, disk), choice, asked)
+      byId('claude').launchSettings!(textsOf(byId('claude'), machine, disk), choice, asked)
 
-    expect(run(settingsFor(choice.root)).env['ANTHROPIC_CUSTOM_HEADERS']).toBe(lines)
+    expect(run(settingsFor(choice.baseUrl)).env['ANTHROPIC_CUSTOM_HEADERS']).toBe(lines)
     expect(() => run(settingsFor('https://old.example'))).toThrow('ANTHROPIC_CUSTOM_HEADERS in ')
   })
 

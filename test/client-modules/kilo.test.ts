@@ -14,7 +14,7 @@ const codesOf = (found: readonly { readonly code: string }[]) => found.map(({ co
 
 describe('which file is written', () => {
   const targetOn = (disk: Disk, env = {}) =>
-    textsOf(kilo, aMachine({ env }), disk).find(({ role }) => role === 'config')?.path
+    textsOf(kilo, aMachine({ env }), disk).find(({ kind }) => kind === 'config')?.path
 
   test.each([
     [[], 'kilo.jsonc'],
@@ -45,7 +45,7 @@ test('what wins over it, the weaker before the stronger', () => {
     '/etc/kilo/kilo.json': text,
   }
   const found = planOn(kilo, disk).obstacles.filter(({ code }) => /-config$/.test(code))
-  expect(found.map(({ code, place }) => [code, place.replace('/home/ada/', '~/')])).toEqual([
+  expect(found.map(({ code, location }) => [code, location.replace('/home/ada/', '~/')])).toEqual([
     ['kilo-upper-config', '~/.kilo/kilo.jsonc:1'],
     ['kilo-project-config', '~/work/kilo.json:1'],
     ['kilo-project-config', '~/work/opencode.json:1'],
@@ -101,10 +101,10 @@ test('what is wrong is told by its own name', () => {
 
 test('one run: by its content variable, with the key in ours', () => {
   const { texts, choice } = planOn(kilo, {})
-  const { env, args } = kilo.forOneRun!(texts, choice, {
+  const { env, args } = kilo.launchSettings!(texts, choice, {
     args: ['run', 'hi'],
     env: {},
-    folder: '/x',
+    tempFolder: '/x',
   })
   expect(args).toEqual(['run', 'hi'])
   expect(JSON.stringify(env)).not.toContain(key)

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import type { Wishes } from '../../src/clients/client.ts'
+import type { ClientOptions } from '../../src/clients/client.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { byId, catalog, catalogWithWindows, wanted } from './support.ts'
 
 const unknown: Catalog = { models: ['glm-4.6', 'kimi-k3', 'gpt-image-2'].map((id) => ({ id })) }
 const one: Catalog = { models: [{ id: 'llama3', contextWindow: 8192 }] }
 
-function choose(id: string, options: Wishes = {}, from: Catalog = catalog) {
-  return byId(id).choose(wanted(from, options))
+function choose(id: string, options: ClientOptions = {}, from: Catalog = catalog) {
+  return byId(id).resolve(wanted(from, options))
 }
 
-function refusal(id: string, options: Wishes, from?: Catalog) {
+function refusal(id: string, options: ClientOptions, from?: Catalog) {
   try {
-    byId(id).choose(wanted(from, options))
+    byId(id).resolve(wanted(from, options))
   } catch (error) {
     return error
   }
@@ -38,7 +38,7 @@ describe('codex and opencode', () => {
     for (const id of ['codex', 'opencode', 'claude']) {
       const choice = choose(id, { model })
       expect(choice.probeModel).toBe(model)
-      expect(choice.notes).toContainEqual(
+      expect(choice.findings).toContainEqual(
         expect.objectContaining({
           code: 'model-not-listed',
           message: `The gateway does not list ${model}`,
@@ -75,7 +75,7 @@ describe('codex and opencode', () => {
       code: 'usage',
       hint: expect.stringContaining('--model'),
     })
-    expect(byId(id).choose(wanted(undefined, { model: 'any' })).model).toBe('any')
+    expect(byId(id).resolve(wanted(undefined, { model: 'any' })).model).toBe('any')
   })
 
   test('a single chat model is taken, with its window', () => {
@@ -113,12 +113,14 @@ describe('codex and opencode', () => {
       'window of mine, yours: Claude Code guesses it',
     ],
   ])('%s %j: an unknown window is said only where the client would guess', (id, options, said) => {
-    const notes = choose(id, options).notes.filter(({ code }) => code === 'context-window-unknown')
+    const notes = choose(id, options).findings.filter(
+      ({ code }) => code === 'context-window-unknown',
+    )
     expect(notes.map(({ message }) => message).join()).toContain(said)
     expect(notes).toHaveLength(said === '' ? 0 : 1)
     const given = choose(id, { ...options, contextWindow: 5 })
     expect(given.contextWindow).toBe(5)
-    expect(given.notes.map(({ code }) => code)).not.toContain('context-window-unknown')
+    expect(given.findings.map(({ code }) => code)).not.toContain('context-window-unknown')
   })
 
   test('a window is written where the client does not know it: the flagship`s', () => {
@@ -135,10 +137,10 @@ describe('codex and opencode', () => {
   test('an older Claude Code does not know the models that came after it', () => {
     const notes = (version: string, model: string) =>
       byId('claude')
-        .choose(wanted(undefined, { model }), version)
-        .notes.map(({ code }) => code)
+        .resolve(wanted(undefined, { model }), version)
+        .findings.map(({ code }) => code)
     expect(notes('2.1.329', 'anthropic/claude-opus-5-5')).toEqual([])
-    const { contextWindow } = byId('claude').choose(
+    const { contextWindow } = byId('claude').resolve(
       wanted(undefined, { model: 'claude-opus-5-5' }),
       '2.1.197',
     )
@@ -151,16 +153,16 @@ describe('codex and opencode', () => {
   test.each(['codex', 'opencode', 'claude', 'claude-gpt'])(
     '%s: a short name is written as the full id, and that is said',
     (id) => {
-      const { notes, probeModel } = choose(id, { model: 'gpt-5.6' }, catalogWithWindows)
+      const { findings, probeModel } = choose(id, { model: 'gpt-5.6' }, catalogWithWindows)
       expect(probeModel).toBe('gpt-5.6-sol')
-      expect(notes[0]).toEqual({
+      expect(findings[0]).toEqual({
         code: 'model-renamed',
         message: 'gpt-5.6 is written as gpt-5.6-sol, the sol variant of gpt-5.6',
       })
       const short = { models: catalogWithWindows.models.filter((one) => one.id !== 'gpt-5.6-sol') }
       expect(choose(id, { model: 'gpt-5.6' }, short)).toMatchObject({ probeModel: 'gpt-5.6' })
       const kept = { model: 'gpt-5.6', slotModels: { sonnet: 'gpt-5.6' } }
-      expect(byId(id).choose(wanted(catalog, {}, kept))).toMatchObject({
+      expect(byId(id).resolve(wanted(catalog, {}, kept))).toMatchObject({
         probeModel: 'gpt-5.6',
         notes: [],
       })
@@ -203,7 +205,7 @@ describe('claude', () => {
   })
 
   test('works without a catalog', () => {
-    expect(byId('claude').choose(wanted(undefined, { slot: 'fable' }))).toMatchObject({
+    expect(byId('claude').resolve(wanted(undefined, { slot: 'fable' }))).toMatchObject({
       model: 'fable',
       notes: [],
     })

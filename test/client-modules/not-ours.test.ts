@@ -42,5 +42,5 @@ test.each<readonly [client: string, what: string, disk: Disk]>([
 ])('doctor repairs nothing away: %s on %s', (id, _, disk) => {
   const client = byId(id)
   const found = obstaclesOn(client, disk, aMachine({ env }))
-  expect(found.filter(({ repair }) => repair !== undefined)).toEqual([])
+  expect(found.filter(({ fix }) => fix !== undefined)).toEqual([])
 })

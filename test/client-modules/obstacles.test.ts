@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Scene } from '../../src/clients/client.ts'
+import type { ClientContext } from '../../src/clients/client.ts'
 import { planRepairs } from '../../src/clients/repairs.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
@@ -79,7 +79,7 @@ interface Expected {
 interface Case extends Expected {
   readonly disk: Disk
   readonly machine?: Partial<Machine>
-  readonly context?: Partial<Scene>
+  readonly context?: Partial<ClientContext>
 }
 
 function expected(
@@ -585,16 +585,16 @@ describe.each([
       const found = obstaclesOn(client, disk, machine, context).filter((one) => one.code === code)
       expect(found).toHaveLength(1)
       const [obstacle] = found
-      expect(obstacle!.place.replace(machine.home, '~')).toBe(place)
-      expect(obstacle!.weight).toBe(weight)
+      expect(obstacle!.location.replace(machine.home, '~')).toBe(place)
+      expect(obstacle!.severity).toBe(weight)
       if (repair === 'none') {
-        expect(obstacle!.repair).toBeUndefined()
+        expect(obstacle!.fix).toBeUndefined()
         return
       }
-      expect(obstacle!.needsConsent === undefined ? 'plain' : 'consent').toBe(repair)
-      expect(obstacle!.needsConsent ?? 'A sentence.').toMatch(/\.$/)
+      expect(obstacle!.consent === undefined ? 'plain' : 'consent').toBe(repair)
+      expect(obstacle!.consent ?? 'A sentence.').toMatch(/\.$/)
       const texts = textsOf(client, machine, disk)
-      const edits = planRepairs(client, texts, [obstacle!.repair!])
+      const edits = planRepairs(client, texts, [obstacle!.fix!])
       const mended = written(disk, machine, edits)
       const left = obstaclesOn(client, mended, machine, context)
       expect(left.filter((one) => one.code === code)).toEqual([])
@@ -709,7 +709,7 @@ describe('obstacles that only a setup has', () => {
   ])('%s: %s says what is lost once, and no command that is running', (id, code, consent, disk) => {
     const found = planOn(byId(id), disk).obstacles.filter((one) => one.code === code)
     expect(found).toMatchObject([{ needsConsent: consent }])
-    expect(`${found[0]!.message} ${found[0]!.cure}`).not.toMatch(
+    expect(`${found[0]!.message} ${found[0]!.hint}`).not.toMatch(
       /repoint (?:codex|opencode)|rollback/,
     )
   })
@@ -724,7 +724,7 @@ describe('obstacles that only a setup has', () => {
 
   test('codex: a new key for an address that repoint wrote before needs no consent', () => {
     const { obstacles } = planOn(byId('codex'), codexHome(), {
-      choice: { root: 'https://new.example/v1' },
+      choice: { baseUrl: 'https://new.example/v1' },
       context: { ownRoots: ['https://gw.example/v1'] },
     })
     expect(obstacles).toEqual([])
@@ -845,7 +845,7 @@ test.each([
   const codes = obstaclesOn(claude, claudeHome({}, switched)).map(({ code }) => code)
   expect(codes).toEqual(isOn ? ['claude-discovery-suppressed'] : [])
   const loud = claudeHome({}, { ...switched, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '' })
-  const { isDiscovering = false } = claude.readBack(textsOf(claude, aMachine(), loud))
+  const { isDiscovering = false } = claude.read(textsOf(claude, aMachine(), loud))
   expect(isDiscovering).toBe(isOn)
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Scene, Settings } from '../../src/clients/client.ts'
+import type { ClientContext, ClientState } from '../../src/clients/client.ts'
 import { planRepairs } from '../../src/clients/repairs.ts'
-import type { ProtocolName } from '../../src/gateway/types.ts'
+import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { caught } from '../edits/helpers.ts'
 import {
@@ -38,8 +38,8 @@ function aHome(inProvider: object = {}, more: object = {}, agents: object = {}):
   return { [path]: JSON.stringify(config, null, 2) }
 }
 
-function readBack(disk: Disk): Settings {
-  return openclaw.readBack(textsOf(openclaw, aMachine(), disk))
+function readBack(disk: Disk): ClientState {
+  return openclaw.read(textsOf(openclaw, aMachine(), disk))
 }
 
 /** What OpenClaw does with each: run with 2026.9.5 and 2026.9.6, 2026-11-23. */
@@ -63,7 +63,7 @@ describe('reading as OpenClaw reads', () => {
   ])('does not start with %s', (_, content) => {
     const read = readBack({ [path]: content })
     expect(read.broken).toContain('openclaw.json')
-    expect(read.root).toBeUndefined()
+    expect(read.baseUrl).toBeUndefined()
   })
 
   test.each([
@@ -73,7 +73,7 @@ describe('reading as OpenClaw reads', () => {
     ],
     ['a provider of its own', aHome({}, {}, { defaults: { model: 'anthropic/claude-opus-4-8' } })],
   ])('is at its own service: %s', (_, disk) => {
-    expect(readBack(disk).root).toBeUndefined()
+    expect(readBack(disk).baseUrl).toBeUndefined()
   })
 
   test.each([['${GATEWAY_KEY}'], ['$GATEWAY_KEY'], ['OPENAI_API_KEY'], ['gateway:manual']])(
@@ -120,7 +120,7 @@ test('the file of the old name stays the one, where it is there', () => {
 describe('what a setup writes', () => {
   test('asks for no more of an answer than gateways bear, unless it is named', () => {
     const most = (named: object) =>
-      openclaw.choose(wanted(catalog, named)).offered?.[0]?.maxOutputTokens
+      openclaw.resolve(wanted(catalog, named)).offered?.[0]?.maxOutputTokens
     expect(most({})).toBe(32_000)
     expect(most({ maxOutputTokens: 64_000 })).toBe(64_000)
   })
@@ -137,7 +137,7 @@ describe('what a setup writes', () => {
   test.each([['m@work'], ['vendor/m@work'], ['a${HOME}']])(
     'is refused for the model %s',
     (model) => {
-      const asked = () => openclaw.choose(wanted({ models: [{ id: model }] }, { model }))
+      const asked = () => openclaw.resolve(wanted({ models: [{ id: model }] }, { model }))
       expect(caught(asked)).toMatchObject({ code: 'config-conflict' })
     },
   )
@@ -156,7 +156,7 @@ interface Case {
   readonly disk: Disk
   readonly line?: number
   readonly env?: Machine['env']
-  readonly context?: Partial<Scene>
+  readonly context?: Partial<ClientContext>
   /** Something of the user's goes, and no repair takes it. */
   readonly stays?: boolean
 }
@@ -195,11 +195,11 @@ describe('what is wrong now', () => {
     const machine = aMachine({ env })
     const found = obstaclesOn(openclaw, disk, machine, context).filter((one) => one.code === code)
     expect(found).toHaveLength(1)
-    if (line !== undefined) expect(found[0]!.place).toBe(`/home/ada/${path}:${line}`)
-    expect(found[0]!.repair === undefined).toBe(stays)
-    if (found[0]!.repair === undefined) return
+    if (line !== undefined) expect(found[0]!.location).toBe(`/home/ada/${path}:${line}`)
+    expect(found[0]!.fix === undefined).toBe(stays)
+    if (found[0]!.fix === undefined) return
 
-    const edits = planRepairs(openclaw, textsOf(openclaw, machine, disk), [found[0]!.repair])
+    const edits = planRepairs(openclaw, textsOf(openclaw, machine, disk), [found[0]!.fix])
     const after = obstaclesOn(openclaw, written(disk, machine, edits), machine, context)
     expect(after.map((one) => one.code)).not.toContain(code)
   })
@@ -216,8 +216,8 @@ describe('what is wrong now', () => {
 
 describe('what is in the way of a setup', () => {
   const inTheWay = (disk: Disk) =>
-    planOn(openclaw, disk).obstacles.map(({ code, needsConsent, repair }) => {
-      return { code, asks: needsConsent !== undefined, goes: repair !== undefined }
+    planOn(openclaw, disk).obstacles.map(({ code, consent, fix }) => {
+      return { code, asks: consent !== undefined, goes: fix !== undefined }
     })
 
   test('a login is asked about, and its key comes second from then on', () => {
@@ -242,12 +242,16 @@ describe('what is in the way of a setup', () => {
 })
 
 describe('one run', () => {
-  const asked = { args: ['agent', 'exec', 'x'], env: { REPOINT_RUN_KEY: key }, folder: '/run/one' }
+  const asked = {
+    args: ['agent', 'exec', 'x'],
+    env: { REPOINT_RUN_KEY: key },
+    tempFolder: '/run/one',
+  }
   const headers = [{ name: 'x-team', value: 'sk-users-own-key', isSecret: true as const }]
   const run = (disk: Disk, changes: Partial<typeof asked> = {}) => {
     const { choice } = planOn(openclaw, {}, { choice: { headers } })
     const texts = textsOf(openclaw, aMachine(), disk)
-    return openclaw.forOneRun!(texts, choice, { ...asked, ...changes })
+    return openclaw.launchSettings!(texts, choice, { ...asked, ...changes })
   }
 
   test('is told by a file of its own, which includes the user’s and holds no secret', () => {
@@ -287,11 +291,11 @@ describe('one run', () => {
 
 /** Run with 2026.9.5 and 2026.9.6, 2026-11-23. */
 describe('what its requests carry', () => {
-  const carried = (protocol: ProtocolName, model: string, entry: object) => {
+  const carried = (protocol: Protocol, model: string, entry: object) => {
     const models = [{ id: model, name: 'x', maxTokens: 32_000, ...entry }]
     const disk = aHome({ models }, {}, { defaults: { model: `gateway/${model}` } })
     const texts = textsOf(openclaw, aMachine(), disk)
-    return openclaw.carries(texts, { model, protocol, env: {} }).body
+    return openclaw.firstRequest(texts, { model, protocol, env: {} }).body
   }
   const adaptive = { thinking: { type: 'adaptive', display: 'summarized' } }
 
@@ -315,5 +319,5 @@ test.each([
   ['2026.8.1', ['agent', 'exec', 'ping']],
   [undefined, ['agent', 'exec', 'ping']],
 ])('%s answers one prompt to %j', (version, args) => {
-  expect(openclaw.binary.pingArgs('ping', version)).toEqual(args)
+  expect(openclaw.program.pingArgs('ping', version)).toEqual(args)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Scene, Settings } from '../../src/clients/client.ts'
+import type { ClientContext, ClientState } from '../../src/clients/client.ts'
 import { memoriesOf } from '../../src/clients/models.ts'
 import { planRepairs } from '../../src/clients/repairs.ts'
 import { formatOf } from '../../src/edits/format.ts'
@@ -47,8 +47,8 @@ function piHome(inProvider: object = {}, inSettings: object = {}, more: Disk = {
   }
 }
 
-function readBack(disk: Disk): Settings {
-  return pi.readBack(textsOf(pi, aMachine(), disk))
+function readBack(disk: Disk): ClientState {
+  return pi.read(textsOf(pi, aMachine(), disk))
 }
 
 /** What pi does with each: run with 0.73.1, and where they differ the stricter of 0.60.0 and 0.87.1. */
@@ -82,7 +82,7 @@ describe('reading as pi reads', () => {
   ])('models.json is ignored for %s', (_, content) => {
     const read = readBack({ ...piHome(), [models]: content })
     expect(read.broken).toContain('models.json')
-    expect(read.root).toBeUndefined()
+    expect(read.baseUrl).toBeUndefined()
   })
 
   test.each([
@@ -121,7 +121,7 @@ describe('reading as pi reads', () => {
 
   test('of a model that stands there twice the last counts', () => {
     const twice = [{ id: 'big', baseUrl: 'https://other.example/v1' }, { id: 'big' }]
-    expect(readBack(piHome({ models: twice })).root).toBe('https://gw.example/v1')
+    expect(readBack(piHome({ models: twice })).baseUrl).toBe('https://gw.example/v1')
   })
 
   test.each([['!pass show gateway'], ['GATEWAY_KEY'], ['$gateway'], [`a\${KEY}b`]])(
@@ -151,7 +151,7 @@ describe('reading as pi reads', () => {
 
   test('with a provider of its own it is at its own service', () => {
     const own = { [settings]: '{"defaultProvider":"anthropic","defaultModel":"claude-opus-4-5"}' }
-    expect(readBack(own).root).toBeUndefined()
+    expect(readBack(own).baseUrl).toBeUndefined()
     expect(obstaclesOn(pi, own)).toEqual([])
   })
 })
@@ -181,24 +181,24 @@ describe('the protocol', () => {
     ['anthropic', '', 'messages'],
   ])('of a model listed for %s %s is %s', (one, other, protocol) => {
     const types = [one, other].filter((type) => type !== '')
-    expect(pi.choose(wanted(listed(...types))).protocol).toBe(protocol)
+    expect(pi.resolve(wanted(listed(...types))).protocol).toBe(protocol)
   })
 
   test('is chat where nothing is said', () => {
-    expect(pi.choose(wanted({ models: [{ id: 'gpt-5.6-sol' }] })).protocol).toBe('chat')
-    expect(pi.choose(wanted(undefined, { model: 'gpt-5.6-sol' })).protocol).toBe('chat')
+    expect(pi.resolve(wanted({ models: [{ id: 'gpt-5.6-sol' }] })).protocol).toBe('chat')
+    expect(pi.resolve(wanted(undefined, { model: 'gpt-5.6-sol' })).protocol).toBe('chat')
   })
 
   test('named wins, and stays', () => {
-    const { protocol } = pi.choose(wanted(catalog, { protocol: 'chat' }))
+    const { protocol } = pi.resolve(wanted(catalog, { protocol: 'chat' }))
     expect(protocol).toBe('chat')
-    const again = pi.choose(wanted(catalog, {}, memoriesOf(pi, readBack(piHome()))))
+    const again = pi.resolve(wanted(catalog, {}, memoriesOf(pi, readBack(piHome()))))
     expect(again.protocol).toBe('chat')
   })
 
   test('of the model that is not listed for it is refused', () => {
     const asked = () =>
-      pi.choose(wanted(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
+      pi.resolve(wanted(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
     expect(caught(asked)).toMatchObject({ code: 'protocol-unsupported' })
   })
 
@@ -231,7 +231,7 @@ interface Case {
   readonly disk: Disk
   readonly place: string
   readonly env?: Machine['env']
-  readonly context?: Partial<Scene>
+  readonly context?: Partial<ClientContext>
   /** Something of the user's goes, and no repair takes it. */
   readonly stays?: boolean
 }
@@ -326,12 +326,12 @@ describe('what is wrong now', () => {
   test.each(cases)('$code at $place', ({ code, disk, place, env = {}, context, stays = false }) => {
     const machine = aMachine({ env })
     const found = obstaclesOn(pi, disk, machine, context).filter((one) => one.code === code)
-    expect(found.map((one) => one.place.replace('/home/ada/', ''))).toEqual([place])
+    expect(found.map((one) => one.location.replace('/home/ada/', ''))).toEqual([place])
     expect(found[0]!.message).not.toContain('users-own-key')
-    expect(found[0]!.repair === undefined).toBe(stays)
-    if (found[0]!.repair === undefined) return
+    expect(found[0]!.fix === undefined).toBe(stays)
+    if (found[0]!.fix === undefined) return
 
-    const edits = planRepairs(pi, textsOf(pi, machine, disk), [found[0]!.repair])
+    const edits = planRepairs(pi, textsOf(pi, machine, disk), [found[0]!.fix])
     const after = obstaclesOn(pi, written(disk, machine, edits), machine, context)
     expect(after.map((one) => one.code)).not.toContain(code)
   })
@@ -388,10 +388,10 @@ describe('what is in the way of a setup', () => {
 })
 
 describe('one run', () => {
-  const asked = { args: ['-p', 'x'], env: { REPOINT_RUN_KEY: key }, folder: '/run/one' }
+  const asked = { args: ['-p', 'x'], env: { REPOINT_RUN_KEY: key }, tempFolder: '/run/one' }
   const run = (disk: Disk, changes: Partial<typeof asked> = {}) => {
     const { choice } = planOn(pi, {})
-    return pi.forOneRun!(textsOf(pi, aMachine(), disk), choice, { ...asked, ...changes })
+    return pi.launchSettings!(textsOf(pi, aMachine(), disk), choice, { ...asked, ...changes })
   }
 
   test('is told by an extension, which holds no secret', () => {
@@ -491,10 +491,10 @@ describe('whatever stands there', () => {
       fc.property(disks, options, (disk, named) => {
         const { machine, edits, choice } = planOn(pi, disk, { options: named })
         const after = written(disk, machine, edits)
-        const { root, providerId } = choice
-        const { model, protocol } = choice.models
-        expect(readBack(after)).toMatchObject({ root, key, providerId, model, protocol })
-        expect(obstaclesOn(pi, after).filter(({ weight }) => weight === 'blocks')).toEqual([])
+        const { baseUrl, providerId } = choice
+        const { model, protocol } = choice.resolved
+        expect(readBack(after)).toMatchObject({ root: baseUrl, key, providerId, model, protocol })
+        expect(obstaclesOn(pi, after).filter(({ severity }) => severity === 'blocks')).toEqual([])
         for (const edit of edits) {
           const versions = { before: edit.before, written: edit.after, current: edit.after }
           const paths = edit.changes.map(({ path }) => path)

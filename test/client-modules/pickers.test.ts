@@ -40,7 +40,7 @@ const droidList = (disk: Disk): readonly DroidEntry[] =>
   fileOf(disk, '.factory/settings.json').customModels
 
 const options = { model: 'glm-5' }
-const elsewhere = { choice: { root: 'https://other.example/v1', key: 'sk-other-0123456789' } }
+const elsewhere = { choice: { baseUrl: 'https://other.example/v1', key: 'sk-other-0123456789' } }
 
 /** Each as the list of its own says it: ids, and where their requests go. */
 const lists: readonly [string, (disk: Disk) => string[], (disk: Disk) => string[]][] = [
@@ -84,7 +84,7 @@ describe.each(lists)('%s', (id, models, roots) => {
     const catalog = gateway('glm-5', 'mine', 'yours')
     const first = setUp(id, {}, catalog, { options })
     const second = setUp(id, first, catalog, { options: { model: 'yours' } })
-    expect(byId(id).readBack(textsOf(byId(id), machine, second)).model).toBe('yours')
+    expect(byId(id).read(textsOf(byId(id), machine, second)).model).toBe('yours')
     expect([...models(second)].sort()).toEqual(['glm-5', 'mine', 'yours'])
   })
 
@@ -97,7 +97,7 @@ describe.each(lists)('%s', (id, models, roots) => {
     const all = setUp(id, {}, gateway('glm-5', 'mine'), { options })
     expect(setUp(id, all, undefined, { options })).toEqual(all)
     const moved = setUp(id, all, undefined, { options, ...elsewhere })
-    expect(roots(moved)).toEqual([elsewhere.choice.root])
+    expect(roots(moved)).toEqual([elsewhere.choice.baseUrl])
     expect(models(moved)).toEqual(['glm-5'])
   })
 })

@@ -86,7 +86,7 @@ describe('claude', () => {
   ])('refuses a file that the client would skip: %s', (_, content) => {
     const { texts, choice } = { ...planOn(byId('claude'), {}) }
     const broken = texts.map((file) =>
-      file.role === 'settings' ? { ...file, bytes: new TextEncoder().encode(content) } : file,
+      file.kind === 'settings' ? { ...file, bytes: new TextEncoder().encode(content) } : file,
     )
     expect(() => byId('claude').plan(broken, choice)).toThrow(
       expect.objectContaining({ code: 'config-invalid' }),
@@ -106,8 +106,8 @@ describe('claude', () => {
     expect(edits[0]!.changes.filter(({ path }) => path[1] === 'ANTHROPIC_API_KEY')).toHaveLength(1)
 
     const { texts, choice } = planOn(byId('claude'), settings({}, { model: 'default' }))
-    const repairs = [{ role: 'settings', changes: [{ path: ['model'], value: 'haiku' }] }]
-    const [edit] = byId('claude').plan(texts, { ...choice, repairs })
+    const fixes = [{ fileKind: 'settings', changes: [{ path: ['model'], value: 'haiku' }] }]
+    const [edit] = byId('claude').plan(texts, { ...choice, fixes })
     expect(JSON.parse(text(edit!.after)).model).toBe('sonnet')
     expect(edit!.changes.filter(({ path }) => path[0] === 'model')).toHaveLength(1)
   })
@@ -117,7 +117,7 @@ describe('claude-gpt', () => {
   test('fable follows opus where no rule fills it', () => {
     const models = ['gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ id }))
     const options = { slotModels: { opus: 'gpt-5.4' } }
-    expect(byId('claude-gpt').choose(wanted({ models }, options)).slotModels).toMatchObject({
+    expect(byId('claude-gpt').resolve(wanted({ models }, options)).slotModels).toMatchObject({
       opus: 'gpt-5.4',
       fable: 'gpt-5.4',
     })
@@ -127,9 +127,9 @@ describe('claude-gpt', () => {
     const models = catalogWithWindows.models.map((model) =>
       model.id === 'gpt-5.4-mini' ? { id: 'gpt-5.5-mini' } : model,
     )
-    const choice = byId('claude-gpt').choose(wanted({ models }))
+    const choice = byId('claude-gpt').resolve(wanted({ models }))
     expect(choice.contextWindow).toBeUndefined()
-    expect(choice.notes).toMatchObject([
+    expect(choice.findings).toMatchObject([
       { code: 'context-window-unknown', message: expect.stringContaining('gpt-5.5-mini') },
     ])
   })
@@ -156,7 +156,7 @@ describe('codex', () => {
         machine: aMachine({ cwd: '/home/ada/work/in' }),
       },
     )
-    expect(texts.filter(({ role }) => role === 'project')).toEqual([])
+    expect(texts.filter(({ kind }) => kind === 'project')).toEqual([])
   })
 })
 
@@ -206,7 +206,7 @@ describe('opencode', () => {
   test('refuses an auth.json that opencode would ignore, where its repair was not accepted', () => {
     const { texts, choice } = planOn(byId('opencode'), {})
     const broken = texts.map((file) =>
-      file.role === 'auth' ? { ...file, bytes: new TextEncoder().encode('{ /* */ }') } : file,
+      file.kind === 'auth' ? { ...file, bytes: new TextEncoder().encode('{ /* */ }') } : file,
     )
     expect(() => byId('opencode').plan(broken, choice)).toThrow(
       expect.objectContaining({ code: 'config-invalid' }),

@@ -46,5 +46,5 @@ test('what one client keeps for itself another may be given', () => {
 test('a provider that its owner named otherwise is still judged by its models', () => {
   const settings = { model: 'gpt-5.4', providerId: 'my.gw' }
   for (const client of [byId('codex'), byId('opencode')])
-    expect(client.choose(wanted(catalog, {}, memoriesOf(client, settings))).model).toBe('gpt-5.4')
+    expect(client.resolve(wanted(catalog, {}, memoriesOf(client, settings))).model).toBe('gpt-5.4')
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Obstacle, runKeyVariable, type Settings } from '../../src/clients/client.ts'
+import { type ClientState, type Finding, runKeyVariable } from '../../src/clients/client.ts'
 import { planRepairs } from '../../src/clients/repairs.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
@@ -48,7 +48,7 @@ const own = {
 }
 
 describe('what it believes', () => {
-  test.each<readonly [string, Disk, Settings]>([
+  test.each<readonly [string, Disk, ClientState]>([
     ['nothing', {}, {}],
     ['a setup', home(), own],
     ['comments', { [file]: `// mine\n${home()[file]}` }, own],
@@ -63,7 +63,7 @@ describe('what it believes', () => {
       home({ env: { OPENAI_API_KEY: 'sk-b' } }, [theirs]),
       {
         ...own,
-        root: theirs.baseUrl,
+        baseUrl: theirs.baseUrl,
         key: 'sk-b',
       },
     ],
@@ -83,7 +83,7 @@ describe('what it believes', () => {
       'a key from a variable',
       home({ env: { [variable]: '${KEY}' } }),
       {
-        root: own.root,
+        baseUrl: own.root,
         model: 'big',
       },
     ],
@@ -95,7 +95,7 @@ describe('what it believes', () => {
           auth: { selectedType: 'openai', apiKey: 'sk-b', baseUrl: 'https://b.example/v1/' },
         },
       }),
-      { root: 'https://b.example/v1', model: 'big', key: 'sk-b', keyPath: own.keyPath },
+      { baseUrl: 'https://b.example/v1', model: 'big', key: 'sk-b', keyPath: own.keyPath },
     ],
     [
       'a window',
@@ -123,7 +123,7 @@ describe('what it believes', () => {
       { ...own, keyPath: '/etc/qwen-code/system-defaults.json' },
     ],
   ])('%s', (_, disk, expected) => {
-    expect(qwen.readBack(textsOf(qwen, aMachine(), disk))).toEqual(expected)
+    expect(qwen.read(textsOf(qwen, aMachine(), disk))).toEqual(expected)
   })
 })
 
@@ -132,7 +132,7 @@ interface Case {
   readonly disk: Disk
   readonly machine?: Partial<Machine>
   readonly place: string
-  readonly weight: Obstacle['weight']
+  readonly weight: Finding['severity']
   /** It goes with `doctor --fix`. */
   readonly isRepaired?: true
 }
@@ -261,16 +261,16 @@ describe('what is wrong', () => {
   test.each(cases)('$code at $place', ({ code, disk, machine = {}, place, weight, isRepaired }) => {
     const found = obstaclesOn(qwen, disk, aMachine(machine))
     const one = found.find((obstacle) => obstacle.code === code)
-    expect(one?.place).toBe(
+    expect(one?.location).toBe(
       place.startsWith('/') || place === 'environment' ? place : `/home/ada/${place}`,
     )
-    expect(one?.weight).toBe(weight)
+    expect(one?.severity).toBe(weight)
     expect(JSON.stringify(found)).not.toMatch(/sk-/)
-    expect(one?.repair !== undefined).toBe(isRepaired === true)
-    if (one?.repair === undefined) return
+    expect(one?.fix !== undefined).toBe(isRepaired === true)
+    if (one?.fix === undefined) return
 
     const on = aMachine(machine)
-    const edits = planRepairs(qwen, textsOf(qwen, on, disk), [one.repair])
+    const edits = planRepairs(qwen, textsOf(qwen, on, disk), [one.fix])
     expect(obstaclesOn(qwen, written(disk, on, edits), on).map((left) => left.code)).not.toContain(
       code,
     )
@@ -388,8 +388,8 @@ test('for one run: a file above all others, without the key, with what the admin
     options: { contextWindow: 9000 },
     choice: { headers },
   })
-  const asked = { args: ['-m', 'other', 'x'], env: { A: '1' }, folder: '/tmp/run' }
-  const { args, env, files = {} } = qwen.forOneRun!(texts, choice, asked)
+  const asked = { args: ['-m', 'other', 'x'], env: { A: '1' }, tempFolder: '/tmp/run' }
+  const { args, env, files = {} } = qwen.launchSettings!(texts, choice, asked)
   expect({ args, env }).toEqual({
     args: ['-m', 'other', 'x'],
     env: {

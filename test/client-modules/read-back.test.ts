@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
-import type { Settings } from '../../src/clients/client.ts'
+import type { ClientState } from '../../src/clients/client.ts'
 import { originsOf } from '../../src/clients/texts.ts'
 import { aMachine, byId, type Disk, textsOf } from './support.ts'
 
-function readBack(id: string, disk: Disk): Settings {
+function readBack(id: string, disk: Disk): ClientState {
   const client = byId(id)
-  return client.readBack(textsOf(client, aMachine(), disk))
+  return client.read(textsOf(client, aMachine(), disk))
 }
 
 const provider = '[model_providers.gw]\nname = "Gw"\nbase_url = "https://gw.example/v1/"\n'
 const withAuth = `model_provider = "gw"\nmodel = "m"\n${provider}requires_openai_auth = true\n`
 const auth = (text: string) => ({ '.codex/auth.json': text })
 
-test.each<readonly [string, string, Disk, Settings]>([
+test.each<readonly [string, string, Disk, ClientState]>([
   ['codex', 'nothing', {}, {}],
   [
     'codex',
     'a pair',
     { '.codex/config.toml': withAuth, ...auth('{"OPENAI_API_KEY":"sk"}') },
     {
-      root: 'https://gw.example/v1',
+      baseUrl: 'https://gw.example/v1',
       model: 'm',
       providerId: 'gw',
       key: 'sk',
@@ -35,7 +35,7 @@ test.each<readonly [string, string, Disk, Settings]>([
       ...auth('{"OPENAI_API_KEY":"sk"}'),
     },
     {
-      root: 'https://gw.example/v1',
+      baseUrl: 'https://gw.example/v1',
       model: 'm',
       providerId: 'gw',
       key: 'sk',
@@ -50,7 +50,7 @@ test.each<readonly [string, string, Disk, Settings]>([
       ...auth('{"OPENAI_API_KEY":"sk"}'),
     },
     {
-      root: 'https://gw.example/v1',
+      baseUrl: 'https://gw.example/v1',
       key: 'sk',
       keyPath: '/home/ada/.codex/auth.json',
     },
@@ -63,7 +63,7 @@ test.each<readonly [string, string, Disk, Settings]>([
       ...auth('{"OPENAI_API_KEY":"sk"}'),
     },
     {
-      root: 'https://gw.example/v1',
+      baseUrl: 'https://gw.example/v1',
       providerId: 'gw',
     },
   ],
@@ -72,11 +72,11 @@ test.each<readonly [string, string, Disk, Settings]>([
     ['of the old kind', '[model_providers.x]\nname = "X"\nwire_api = "chat"\n', /"chat"/],
     ['of an id that is reserved', '[model_providers.openai]\nname = "X"\n', /belongs to Codex/],
     ['that is not there', 'model_provider = "gone"\n', /"gone" names no table/],
-  ].map(([what, config, why]): readonly [string, string, Disk, Settings] => [
+  ].map(([what, config, why]): readonly [string, string, Disk, ClientState] => [
     'codex',
     `a provider ${what}, with which it does not start`,
     { '.codex/config.toml': config as string },
-    expect.objectContaining({ broken: expect.stringMatching(why!) }) as unknown as Settings,
+    expect.objectContaining({ broken: expect.stringMatching(why!) }) as unknown as ClientState,
   ]),
   ['codex', 'an empty key', auth('{"OPENAI_API_KEY":""}'), {}],
   ['codex', 'a login', auth('{"tokens":{}}'), { login: 'a ChatGPT login' }],
@@ -109,7 +109,7 @@ test.each<readonly [string, string, Disk, Settings]>([
       }),
     },
     {
-      root: 'https://gw.example',
+      baseUrl: 'https://gw.example',
       key: 'sk',
       keyPath: '/home/ada/.claude/settings.json',
       model: 'haiku',
@@ -142,7 +142,7 @@ test.each<readonly [string, string, Disk, Settings]>([
       '.local/share/opencode/auth.json': '{"gw":{"type":"api","key":"sk"}}',
     },
     {
-      root: 'https://gw.example/v1',
+      baseUrl: 'https://gw.example/v1',
       providerId: 'gw',
       model: 'a/b',
       smallModel: 'other/c',

@@ -90,7 +90,7 @@ describe.each(homes)('%s: in %s, %s', (id, file, _, path, disk) => {
   })
 
   test('is a secret for the repair that removes it', () => {
-    const repairs = obstaclesOn(client, disk).flatMap(({ repair }) => (repair ? [repair] : []))
+    const repairs = obstaclesOn(client, disk).flatMap(({ fix }) => (fix ? [fix] : []))
     check(planRepairs(client, textsOf(client, aMachine(), disk), repairs))
   })
 
@@ -111,7 +111,7 @@ requires_openai_auth = true
 `,
     '.codex/auth.json': `{\n"OPENAI_API_KEY":"sk-a",\n"tokens":{"id":"${secret}"}\n}`,
   }
-  const repairs = obstaclesOn(byId('codex'), disk).flatMap(({ repair }) => (repair ? [repair] : []))
+  const repairs = obstaclesOn(byId('codex'), disk).flatMap(({ fix }) => (fix ? [fix] : []))
   const [edit] = planRepairs(byId('codex'), textsOf(byId('codex'), aMachine(), disk), repairs)
   const shown = describeEdit(edit!, { showPath: (one) => one }).join('\n')
   expect(shown).toContain('tokens')

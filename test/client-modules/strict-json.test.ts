@@ -69,7 +69,7 @@ test.each([
   ],
   ['{"a" 1}', false, { ignored: 'colon expected (line 1, column 6)', isRepairable: false }],
 ])('a strict reader makes of %j, byte order marks allowed: %j, %j', (text, allowsBom, read) => {
-  const file = { role: 'settings', path: '/x', bytes: bytesOf(text) }
+  const file = { kind: 'settings', path: '/x', bytes: bytesOf(text) }
   const { root, ignored, isRepairable } = readStrictly(file, { allowsBom })
   expect({ root, ignored, isRepairable }).toEqual({ root: {}, ignored: undefined, ...read })
 })

@@ -1,16 +1,16 @@
 import {
-  type Choice,
   type Client,
-  type FileTexts,
-  type Heard,
+  type ClientContext,
+  type ClientOptions,
+  type GatewayInfo,
+  type LoadedFiles,
   type Memories,
   protocolOf,
-  type Scene,
-  type Wanted,
-  type Wishes,
+  type ResolveInput,
+  type SetupTarget,
 } from '../../src/clients/client.ts'
-import { layerObstacles } from '../../src/clients/deciding.ts'
 import { loadClients } from '../../src/clients/list.ts'
+import { overrideFindings } from '../../src/clients/overrides.ts'
 import { pathsOf } from '../../src/clients/paths.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { rootOf } from '../../src/gateway/roots.ts'
@@ -57,7 +57,7 @@ export function aMachine(changes: Partial<Machine> = {}): Machine {
 export type Disk = Readonly<Record<string, string | Uint8Array>>
 
 /** Reads what a client would read from a disk in memory. */
-export function textsOf(client: Client, machine: Machine, disk: Disk): FileTexts {
+export function textsOf(client: Client, machine: Machine, disk: Disk): LoadedFiles {
   const files = new Map(
     Object.entries(absolute(disk, machine)).map(([path, content]) => [
       path,
@@ -73,7 +73,7 @@ export function textsOf(client: Client, machine: Machine, disk: Disk): FileTexts
         .filter((path) => path.startsWith(folder + slash))
         .map((path) => path.slice(folder.length + 1).split(slash)[0]!)
         .sort(),
-    start: (path) => new TextDecoder().decode(files.get(path)),
+    readStart: (path) => new TextDecoder().decode(files.get(path)),
   })
   return listed.map((file) => ({ ...file, bytes: files.get(file.path) ?? null }))
 }
@@ -89,35 +89,35 @@ function absolute(disk: Disk, machine: Machine): Disk {
 }
 
 export interface Setup {
-  readonly options?: Wishes
+  readonly options?: ClientOptions
   readonly kept?: Memories
   readonly catalog?: Catalog | undefined
-  readonly heard?: Partial<Heard>
+  readonly heard?: Partial<GatewayInfo>
   readonly machine?: Machine
-  readonly choice?: Partial<Choice>
-  readonly context?: Partial<Scene>
+  readonly choice?: Partial<SetupTarget>
+  readonly context?: Partial<ClientContext>
 }
 
 /** What a choice of models goes by. */
 export function wanted(
   catalog: Catalog | undefined,
-  named: Wishes = {},
-  kept?: Memories,
-  heard: Partial<Heard> = {},
-): Wanted {
-  return { named, kept, heard: { catalog, refused: [], ...heard } }
+  requested: ClientOptions = {},
+  previous?: Memories,
+  heard: Partial<GatewayInfo> = {},
+): ResolveInput {
+  return { requested, previous, gatewayInfo: { catalog, rejected: [], ...heard } }
 }
 
-function aChoice(client: Client, setup: Setup = {}): Choice {
+function aChoice(client: Client, setup: Setup = {}): SetupTarget {
   const { options = {}, kept, heard } = setup
   const asked = wanted('catalog' in setup ? setup.catalog : catalog, options, kept, heard)
-  const models = client.choose(asked)
+  const resolved = client.resolve(asked)
   return {
-    root: rootOf({ baseUrl }, protocolOf(client, models)),
+    baseUrl: rootOf({ baseUrl }, protocolOf(client, resolved)),
     key,
     providerId: options.providerId ?? 'gateway',
-    models,
-    wanted: asked,
+    resolved,
+    input: asked,
     ...setup.choice,
   }
 }
@@ -125,24 +125,24 @@ function aChoice(client: Client, setup: Setup = {}): Choice {
 /** What a setup does from beginning to end: obstacles, their repairs, the edits. */
 export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   const machine = setup.machine ?? aMachine()
-  const texts = textsOf(client, machine, disk)
+  const files = textsOf(client, machine, disk)
   const choice = aChoice(client, setup)
-  const scene: Scene = {
-    texts,
+  const scene: ClientContext = {
+    files,
     machine,
     ownRoots: [],
     knownModels: [],
     shellProfiles: [],
     ...setup.context,
   }
-  const { root, providerId, models } = choice
+  const { baseUrl, providerId, resolved } = choice
   const obstacles = [
     ...client.inTheWay(scene, choice),
-    ...layerObstacles(client, texts, { root, providerId, model: models.model }),
+    ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
   ]
-  const repairs = obstacles.flatMap(({ repair }) => (repair ? [repair] : []))
-  const edits = client.plan(texts, { ...choice, repairs })
-  return { machine, texts, choice, obstacles, edits }
+  const fixes = obstacles.flatMap(({ fix }) => (fix ? [fix] : []))
+  const edits = client.plan(files, { ...choice, fixes })
+  return { machine, texts: files, choice, obstacles, edits }
 }
 
 /** The disk after a plan. */
@@ -160,13 +160,23 @@ export function obstaclesOn(
   client: Client,
   disk: Disk,
   machine: Machine = aMachine(),
-  context: Partial<Scene> = {},
+  context: Partial<ClientContext> = {},
 ) {
   const texts = textsOf(client, machine, disk)
-  const scene = { texts, machine, ownRoots: [], knownModels: [], shellProfiles: [], ...context }
-  const settings = client.readBack(texts)
-  const isPointed = settings.root !== undefined
-  return [...client.wrongNow(scene), ...(isPointed ? layerObstacles(client, texts, settings) : [])]
+  const scene = {
+    files: texts,
+    machine,
+    ownRoots: [],
+    knownModels: [],
+    shellProfiles: [],
+    ...context,
+  }
+  const settings = client.read(texts)
+  const isPointed = settings.baseUrl !== undefined
+  return [
+    ...client.wrongNow(scene),
+    ...(isPointed ? overrideFindings(client, texts, settings) : []),
+  ]
 }
 
 export function text(bytes: Uint8Array | null | undefined): string {

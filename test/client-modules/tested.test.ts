@@ -11,7 +11,7 @@ import { familyRows, loadClients } from '../../src/clients/list.ts'
 test.each(await loadClients(familyRows))(
   '$id: its newest version does all right',
   async (client) => {
-    const { command, testedVersions } = client.binary
+    const { command, testedVersions } = client.program
     const path = `../../src/clients/${command}/tested.json`
     const { default: seen } = await import(path, { with: { type: 'json' } })
     expect(seen.rows.at(-1)).toMatchObject({ client: command, version: testedVersions.at(-1) })

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { FileText } from '../../src/clients/client.ts'
+import type { LoadedFile } from '../../src/clients/client.ts'
 import { loadClient, rowOf } from '../../src/clients/list.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
@@ -157,8 +157,8 @@ test('Claude Code sends what the proof has carried', async () => {
   const [sent] = inferences(gateway.requests()).slice(-1)
   await gateway.close()
 
-  const settings = { role: 'settings', path: home.at('.claude/settings.json') } as FileText
-  const { body, headers } = (await loadClient(rowOf('claude'))).carries(
+  const settings = { kind: 'settings', path: home.at('.claude/settings.json') } as LoadedFile
+  const { body, headers } = (await loadClient(rowOf('claude'))).firstRequest(
     [{ ...settings, bytes: readFileSync(settings.path) }],
     { model: 'claude-sonnet-5-5', protocol: 'messages', version: '2.1.330', env: {} },
   )

@@ -43,8 +43,8 @@ interface RealClient {
 
 /** The programs that `repoint run` points by what their client says. */
 const programs = (await loadClients(familyRows))
-  .filter(({ binary, forOneRun }) => binary.command in installedVersions && forOneRun)
-  .map(({ binary }) => binary.command)
+  .filter(({ program, launchSettings }) => program.command in installedVersions && launchSettings)
+  .map(({ program }) => program.command)
 
 /** A home with these clients in its PATH, all set up for ONE, while TWO is remembered. */
 async function aHomeBetween(...clients: readonly string[]): Promise<Home> {

@@ -15,9 +15,9 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-const newest = (await loadClients()).map(({ id, binary }) => ({
+const newest = (await loadClients()).map(({ id, program }) => ({
   command: id,
-  program: binary.command,
+  program: program.command,
   version: undefined,
 }))
 

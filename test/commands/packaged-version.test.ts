@@ -97,7 +97,7 @@ test('on Windows npm`s claude.cmd is followed', () => {
 
 test('every client names the packages that contain its program, and no two the same', async () => {
   const clients = await Promise.all([...rows, ...environmentRows].map(loadClient))
-  const byFamily = new Map(clients.map((client) => [client.family, client.binary.packages]))
+  const byFamily = new Map(clients.map((client) => [client.family, client.program.packages]))
   const all = [...byFamily.values()].flat()
   expect([...byFamily.values()].every((names) => names.length > 0)).toBe(true)
   expect(new Set(all).size).toBe(all.length)

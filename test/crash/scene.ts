@@ -213,7 +213,7 @@ const secretNames = new Set([
     client
       .files(
         { os: 'linux', env: {}, home: '/', cwd: '/' },
-        { exists: () => false, entries: () => [], start: () => '' },
+        { exists: () => false, entries: () => [], readStart: () => '' },
       )
       .filter(({ holdsSecret }) => holdsSecret)
       .map(({ path }) => basename(path)),

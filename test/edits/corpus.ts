@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { type Format, formatOf } from '../../src/edits/format.ts'
-import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
 import { claudeChanges, codexChanges, openclawChanges, opencodeChanges } from './fixture-changes.ts'
 import {
@@ -131,7 +131,7 @@ function isOurs(
   line: string,
   format: Format,
   bytes: Bytes,
-  changes: readonly KeyChange[],
+  changes: readonly SettingChange[],
 ): boolean {
   const document = format.read(bytes, 'it')
   const keys = changes.flatMap(({ path }) => [

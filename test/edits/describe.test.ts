@@ -4,9 +4,9 @@ import { formatOf } from '../../src/edits/format.ts'
 import {
   type ConfigValue,
   type FileEdit,
-  type KeyChange,
   listHolds,
   listLacks,
+  type SettingChange,
 } from '../../src/edits/plan.ts'
 import { bytesOf } from './helpers.ts'
 
@@ -15,7 +15,7 @@ const options = { showPath: (path: string) => path.replace('/home/ana', '~') }
 function anEdit(
   format: 'toml' | 'json',
   before: string | null,
-  changes: readonly KeyChange[],
+  changes: readonly SettingChange[],
   whole?: string,
 ): FileEdit {
   const old = before === null ? null : bytesOf(before)

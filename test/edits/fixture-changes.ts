@@ -1,7 +1,7 @@
-import type { KeyChange } from '../../src/edits/plan.ts'
+import type { SettingChange } from '../../src/edits/plan.ts'
 
 /** What the setup of Codex changes, and keys that it removes with consent. */
-export const codexChanges: readonly KeyChange[] = [
+export const codexChanges: readonly SettingChange[] = [
   { path: ['profile'], value: undefined },
   { path: ['model'], value: 'gpt-5.6-sol' },
   { path: ['model_provider'], value: 'gateway' },
@@ -15,7 +15,7 @@ export const codexChanges: readonly KeyChange[] = [
 ]
 
 /** What the setup of Claude Code changes, with an API key that would compete with the token. */
-export const claudeChanges: readonly KeyChange[] = [
+export const claudeChanges: readonly SettingChange[] = [
   { path: ['env', 'ANTHROPIC_AUTH_TOKEN'], value: 'sk-gateway-0123456789', isSecret: true },
   { path: ['env', 'ANTHROPIC_BASE_URL'], value: 'https://gw.example' },
   { path: ['env', 'ANTHROPIC_API_KEY'], value: undefined },
@@ -23,7 +23,7 @@ export const claudeChanges: readonly KeyChange[] = [
 ]
 
 /** What the setup of opencode changes in its configuration. */
-export const opencodeChanges: readonly KeyChange[] = [
+export const opencodeChanges: readonly SettingChange[] = [
   { path: ['$schema'], value: 'https://opencode.ai/config.json' },
   { path: ['provider', 'gateway', 'npm'], value: '@ai-sdk/openai-compatible' },
   { path: ['provider', 'gateway', 'name'], value: 'Gateway' },
@@ -34,7 +34,7 @@ export const opencodeChanges: readonly KeyChange[] = [
 ]
 
 /** What a setup of OpenClaw changes in its configuration. */
-export const openclawChanges: readonly KeyChange[] = [
+export const openclawChanges: readonly SettingChange[] = [
   { path: ['models', 'providers', 'gateway', 'baseUrl'], value: 'https://gw.example/v1' },
   {
     path: ['models', 'providers', 'gateway', 'apiKey'],

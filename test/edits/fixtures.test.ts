@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type Format, formatOf } from '../../src/edits/format.ts'
-import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
 import { claudeChanges, codexChanges, openclawChanges } from './fixture-changes.ts'
 import { bytesOf, caught, linesLost, show } from './helpers.ts'
@@ -68,7 +68,7 @@ function expectUndone(
   format: Format,
   before: Bytes,
   written: Bytes,
-  changes: readonly KeyChange[],
+  changes: readonly SettingChange[],
 ) {
   const paths = changes.map((change) => change.path)
   const undone = format.undo({ before, written, current: written }, paths, 'FILE')

@@ -1,10 +1,10 @@
-import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
 import { fc } from '../support/fast-check.ts'
 
 /** A document as text, before its form (line breaks, byte order mark) is chosen. */
 export interface Generated {
   readonly bytes: Bytes
-  readonly changes: readonly KeyChange[]
+  readonly changes: readonly SettingChange[]
 }
 
 const oddText = fc.oneof(
@@ -170,11 +170,11 @@ export const tomlDocument: fc.Arbitrary<Generated> = fc
     return { bytes: inForm(text, parts.form), changes: parts.changes }
   })
 
-function tomlChanges(): fc.Arbitrary<KeyChange[]> {
+function tomlChanges(): fc.Arbitrary<SettingChange[]> {
   return fc
     .record({ model: oddText, name: oddText, window: fc.maxSafeInteger(), removes: fc.boolean() })
     .chain(({ model, name, window, removes }) =>
-      fc.subarray<KeyChange>(
+      fc.subarray<SettingChange>(
         [
           { path: ['model'], value: model },
           { path: ['model_provider'], value: 'gateway' },
@@ -315,9 +315,9 @@ function writeObject(tree: Tree, style: JsonStyle, indent: string): string {
   return `{\n${lines.join('\n')}\n${indent}}`
 }
 
-function jsonChanges(): fc.Arbitrary<KeyChange[]> {
+function jsonChanges(): fc.Arbitrary<SettingChange[]> {
   return fc.record({ token: oddText, model: oddText, removes: fc.boolean() }).chain((value) =>
-    fc.subarray<KeyChange>(
+    fc.subarray<SettingChange>(
       [
         { path: ['env', 'ANTHROPIC_AUTH_TOKEN'], value: value.token, isSecret: true },
         { path: ['env', 'ANTHROPIC_BASE_URL'], value: 'https://gw.example' },

@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff'
 import JSON5 from 'json5'
 import { parse as parseTomlIndependently } from 'smol-toml'
-import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
 
 /** The text without its byte order mark. */
@@ -67,7 +67,7 @@ export function decodeJson5(bytes: Bytes): Plain {
   return bare.trim() === '' ? {} : JSON5.parse(text)
 }
 
-export function withChanges(root: Plain, changes: readonly KeyChange[]): Plain {
+export function withChanges(root: Plain, changes: readonly SettingChange[]): Plain {
   for (const { path: keys, value } of changes) {
     const path = keys.map(String)
     let table = root

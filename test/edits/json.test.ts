@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { Bytes, ConfigValue, KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, ConfigValue, SettingChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const json = formatOf('json')
 
-const edit = (text: string | null, ...changes: KeyChange[]) =>
+const edit = (text: string | null, ...changes: SettingChange[]) =>
   show(json.edit(text === null ? null : bytesOf(text), changes, '~/.claude/settings.json'))
 const set = (path: string, value: ConfigValue) => ({ path: path.split('.'), value })
 
@@ -156,7 +156,7 @@ describe('json read', () => {
 describe('json undo', () => {
   const before =
     '{\n  "env": {\n    "ANTHROPIC_API_KEY": "k",\n    "A": "1"\n  },\n  "theme": "dark"\n}\n'
-  const changes: KeyChange[] = [
+  const changes: SettingChange[] = [
     set('env.TOKEN', 't'),
     { path: ['env', 'ANTHROPIC_API_KEY'], value: undefined },
     set('model', 'sonnet'),

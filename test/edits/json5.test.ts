@@ -1,12 +1,12 @@
 import JSON5 from 'json5'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { ConfigValue, KeyChange } from '../../src/edits/plan.ts'
+import type { ConfigValue, SettingChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const json5 = formatOf('json5')
 
-const edit = (text: string | null, ...changes: KeyChange[]) =>
+const edit = (text: string | null, ...changes: SettingChange[]) =>
   show(json5.edit(text === null ? null : bytesOf(text), changes, 'FILE')) as string
 const read = (text: string) => json5.read(bytesOf(text), 'FILE')
 const set = (path: string, value: ConfigValue) => ({ path: path.split('.'), value })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { KeyChange } from '../../src/edits/plan.ts'
+import type { SettingChange } from '../../src/edits/plan.ts'
 
 const models = Array.from(
   { length: 4_000 },
-  (_, n): KeyChange => ({
+  (_, n): SettingChange => ({
     path: ['provider', 'gateway', 'models', `vendor/m-${n}`],
     value: { name: `Model ${n}`, limit: { context: 128_000, output: 8_000 } },
   }),

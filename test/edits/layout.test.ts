@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { KeyChange } from '../../src/edits/plan.ts'
+import type { SettingChange } from '../../src/edits/plan.ts'
 import { bytesOf, show } from './helpers.ts'
 
 /** What stands there, where `a` is set to 1 and beside it `z`, and what is written. */
@@ -108,7 +108,7 @@ const toml: readonly Row[] = [
 ]
 
 describe('what is new is laid out as its neighbours are', () => {
-  const edited = (format: 'json' | 'toml', [before, path]: Row, z: KeyChange['value']) => {
+  const edited = (format: 'json' | 'toml', [before, path]: Row, z: SettingChange['value']) => {
     const key = path.split('.')
     const changes = [
       { path: key, value: 1 },

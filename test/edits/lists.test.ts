@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import { type KeyChange, listHolds, listLacks } from '../../src/edits/plan.ts'
+import { listHolds, listLacks, type SettingChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const json = formatOf('json')
@@ -145,7 +145,7 @@ describe('an undo of an element', () => {
   function undo(
     format: 'json' | 'toml',
     before: string,
-    change: KeyChange,
+    change: SettingChange,
     byOthers: (text: string) => string,
   ) {
     const written = formats[format].edit(bytesOf(before), [change], 'FILE')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import { type KeyChange, listHolds, listLacks } from '../../src/edits/plan.ts'
+import { listHolds, listLacks, type SettingChange } from '../../src/edits/plan.ts'
 import { fc } from '../support/fast-check.ts'
 import { bytesOf, decodeJson, decodeToml, show } from './helpers.ts'
 
@@ -41,7 +41,7 @@ const noted = membersOf(
 )
 const work = fc.record({ gone: subset, added: fc.subarray(['x', 'y', 'z']) })
 
-function edited(format: 'json' | 'toml', before: string, changes: readonly KeyChange[]) {
+function edited(format: 'json' | 'toml', before: string, changes: readonly SettingChange[]) {
   const { edit, undo } = formatOf(format)
   const written = edit(bytesOf(before), changes, 'FILE')
   const mark = format === 'toml' ? '# on top\n' : '// on top\n'
@@ -92,7 +92,7 @@ function changesOf(
   isList: boolean,
   gone: readonly string[],
   added: readonly string[],
-): KeyChange[] {
+): SettingChange[] {
   if (isList) {
     return [
       ...gone.map((name) => listLacks(['t'], name)),

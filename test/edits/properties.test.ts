@@ -2,7 +2,7 @@ import JSON5 from 'json5'
 import { stringify as stringifyToml } from 'smol-toml'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Format, formatOf } from '../../src/edits/format.ts'
-import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
 import type { Undone } from '../../src/edits/undo.ts'
 import { UserError } from '../../src/errors.ts'
 import { fc } from '../support/fast-check.ts'
@@ -125,7 +125,7 @@ describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents'
 interface Edited {
   readonly before: Bytes
   readonly written: Bytes
-  readonly changes: readonly KeyChange[]
+  readonly changes: readonly SettingChange[]
 }
 
 type Mutation = { readonly at: number; readonly cut: number; readonly add: string }
@@ -165,7 +165,7 @@ function mutated(text: string, { at, cut, add }: Mutation): string {
 function editOrRefuse(
   format: Format,
   bytes: Bytes,
-  changes: readonly KeyChange[],
+  changes: readonly SettingChange[],
 ): Bytes | undefined {
   try {
     return format.edit(bytes, changes, 'x')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { Bytes, KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const json = formatOf('json')
@@ -10,7 +10,7 @@ const formats = { json, toml }
 const ours = { element: { id: 'ours' } }
 const setUrl = { path: ['models', ours, 'url'], value: 'new' }
 const setKey = { path: ['models', { element: { id: 'ours' } }, 'key'], value: 'k', isSecret: true }
-const changes: readonly KeyChange[] = [setUrl, setKey]
+const changes: readonly SettingChange[] = [setUrl, setKey]
 const paths = changes.map(({ path }) => path)
 
 function lines(...all: string[]): string {

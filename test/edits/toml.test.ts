@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { Bytes, ConfigValue, KeyChange } from '../../src/edits/plan.ts'
+import type { Bytes, ConfigValue, SettingChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const toml = formatOf('toml')
 
-const edit = (text: string | null, ...changes: KeyChange[]) =>
+const edit = (text: string | null, ...changes: SettingChange[]) =>
   show(toml.edit(text === null ? null : bytesOf(text), changes, '~/.codex/config.toml'))
 const set = (path: string, value: ConfigValue) => ({ path: path.split('.'), value })
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import type { ConfigValue, KeyChange } from '../../src/edits/plan.ts'
+import type { ConfigValue, SettingChange } from '../../src/edits/plan.ts'
 import { bytesOf, show } from './helpers.ts'
 
-const set = (path: string, value?: ConfigValue): KeyChange => ({ path: path.split('.'), value })
+const set = (path: string, value?: ConfigValue): SettingChange => ({ path: path.split('.'), value })
 
 /** What becomes of a file that we edited and others changed then. */
 function undone(
   format: 'json' | 'toml',
   before: string,
-  changes: readonly KeyChange[],
+  changes: readonly SettingChange[],
   byOthers: string | ((written: string) => string),
 ) {
   const { edit, undo } = formatOf(format)

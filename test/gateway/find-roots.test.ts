@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import { GatewayFinder } from '../../src/gateway/find-roots.ts'
 import { assumedRoots, chatRoots, messagesRoots } from '../../src/gateway/roots.ts'
-import type { GatewayAccess, ProtocolName } from '../../src/gateway/types.ts'
+import type { GatewayAccess, Protocol } from '../../src/gateway/types.ts'
 import { accessTo, aServer, type Forged, failure, goodGateway, sendJson } from './forged.ts'
 
 const model = 'gpt-5.6-sol'
@@ -52,17 +52,17 @@ function usualUrl(url: string, chat?: string, messages?: string): string | undef
 
 function access(server: Forged, prefix: string): GatewayAccess {
   const { baseUrl, ...rest } = accessTo(server, { prefix })
-  return { ...rest, baseUrl, roots: assumedRoots(baseUrl) }
+  return { ...rest, baseUrl, baseUrls: assumedRoots(baseUrl) }
 }
 
 const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${url}`)
 
 /** What is found from one address for clients of these protocols: the roots' paths. */
-async function find(server: Forged, prefix: string, protocols: readonly ProtocolName[]) {
+async function find(server: Forged, prefix: string, protocols: readonly Protocol[]) {
   const finder = new GatewayFinder(access(server, prefix))
   const catalog = await finder.askCatalog()
   await Promise.all(protocols.map((protocol) => finder.probe(protocol, model, { catalog })))
-  const { chat, messages } = finder.access.roots
+  const { chat, messages } = finder.access.baseUrls
   return { chat: new URL(chat).pathname, messages: new URL(messages).pathname }
 }
 
@@ -123,7 +123,7 @@ test.each(Object.entries(unknownPaths))(
     const catalog = await finder.askCatalog()
     expect(catalog).toBeInstanceOf(UserError)
     await finder.probe('chat', model, { catalog })
-    expect(finder.access.roots.chat).toMatch(/\/inference$/)
+    expect(finder.access.baseUrls.chat).toMatch(/\/inference$/)
   },
 )
 
@@ -183,8 +183,8 @@ test('a gateway without the messages protocol is said to be one', async () => {
 
 test('a root that a person gave for messages is the only one', async () => {
   const server = await aGateway({ chat: '/v1', messages: '/anthropic' })
-  const { roots, ...rest } = access(server, '')
-  const given = { ...rest, roots: { ...roots, messages: `${rest.baseUrl}/claude` } }
+  const { baseUrls, ...rest } = access(server, '')
+  const given = { ...rest, baseUrls: { ...baseUrls, messages: `${rest.baseUrl}/claude` } }
   const finder = new GatewayFinder(given, { isMessagesGiven: true })
   await failure(finder.probe('messages', model, { catalog: { models: [{ id: model }] } }))
   expect(asked(server)).toEqual(['POST /claude/v1/messages?beta=true'])
@@ -206,5 +206,5 @@ test('chat and responses at two roots are not proven as one', async () => {
     status: 'rejected',
     reason: { code: 'protocol-unsupported', hint: expect.stringContaining('one by one') },
   })
-  expect(finder.access.roots.chat).toMatch(/\/p\/v1$/)
+  expect(finder.access.baseUrls.chat).toMatch(/\/p\/v1$/)
 })

@@ -121,7 +121,7 @@ export function accessTo(
   const baseUrl = `${scheme}://${host}:${server.port}${prefix}`
   return {
     baseUrl,
-    roots: usualRoots(baseUrl),
+    baseUrls: usualRoots(baseUrl),
     key,
     timeoutMs: 5_000,
     env: {},

@@ -52,7 +52,7 @@ describe('hostile catalog', () => {
     if (name.includes('201 characters')) return expect(catalog).toBeUndefined()
     const isCut = !name.includes('the same id')
     expect(catalog?.models).toHaveLength(isCut ? 10_000 : 1)
-    expect(catalog?.notices?.map(({ code }) => code) ?? []).toEqual(isCut ? ['catalog-cut'] : [])
+    expect(catalog?.findings?.map(({ code }) => code) ?? []).toEqual(isCut ? ['catalog-cut'] : [])
   })
 })
 
@@ -64,7 +64,7 @@ test('hostile catalog: pages without end are cut', async () => {
   const catalog = await readCatalog(accessTo(server))
   expect(server.seen).toHaveLength(100)
   expect(catalog.models).toHaveLength(100)
-  expect(catalog.notices?.[0]?.message).toBe(
+  expect(catalog.findings?.[0]?.message).toBe(
     'The gateway lists more than 100 models; only the first 100 could be read',
   )
 })

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readCatalog } from '../../src/gateway/catalog.ts'
 import { hangUp, openAhead } from '../../src/gateway/http/request.ts'
 import { probe } from '../../src/gateway/probe.ts'
-import type { ProtocolName } from '../../src/gateway/types.ts'
+import type { Protocol } from '../../src/gateway/types.ts'
 import { startGateway } from '../../src/serve/index.ts'
 import {
   accessTo,
@@ -16,13 +16,13 @@ import {
 } from './forged.ts'
 
 const model = 'gpt-5.6-sol'
-const protocols: readonly ProtocolName[] = ['chat', 'responses', 'messages']
+const protocols: readonly Protocol[] = ['chat', 'responses', 'messages']
 
 describe('probe: proves a protocol', () => {
   test.each(protocols)('%s', async (protocol) => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
-    const root = protocol === 'messages' ? access.roots.messages : access.roots.chat
+    const root = protocol === 'messages' ? access.baseUrls.messages : access.baseUrls.chat
     expect(await probe(access, protocol, model)).toEqual({ root, notices: [] })
   })
 
@@ -118,7 +118,7 @@ describe('probe: proves a protocol', () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
     const results = await Promise.all(protocols.map((protocol) => probe(access, protocol, model)))
-    const { chat, messages } = access.roots
+    const { chat, messages } = access.baseUrls
     expect(results.map(({ root }) => root)).toEqual([chat, chat, messages])
   })
 
@@ -281,9 +281,9 @@ describe('catalog', () => {
   test('leaves out ids that echo the key or hide something, and says how many', async () => {
     const data = [{ id: 'a' }, { id: `b-${key}` }, { id: 'c\u202e' }]
     const server = await aServer((_request, response) => sendJson(response, 200, { data }))
-    const { models, notices } = await readCatalog(accessTo(server))
+    const { models, findings } = await readCatalog(accessTo(server))
     expect(models).toEqual([{ id: 'a' }])
-    expect(notices).toEqual([
+    expect(findings).toEqual([
       {
         code: 'models-left-out',
         message:

@@ -20,7 +20,7 @@ const windows: Machine = {
   cwd: 'C:\\work',
 }
 const macos: Machine = { os: 'darwin', env: {}, home: '/Users/me', cwd: '/Users/me/work' }
-const nothingThere = { exists: () => false, entries: () => [], start: () => '' }
+const nothingThere = { exists: () => false, entries: () => [], readStart: () => '' }
 
 const clients = await loadClients()
 

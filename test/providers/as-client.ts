@@ -3,12 +3,12 @@ import parseJson5 from 'json5/lib/parse.js'
 import { parse } from 'smol-toml'
 import { sentFirst, tableVersions } from '../../src/clients/claude/sent.ts'
 import { type Client, slots } from '../../src/clients/client.ts'
-import type { ProtocolName } from '../../src/serve/index.ts'
+import type { Protocol } from '../../src/serve/index.ts'
 import type { Home } from '../support/home.ts'
 
 /** What a client would send, as its own files say after a setup. */
 export interface Sends {
-  readonly protocol: ProtocolName
+  readonly protocol: Protocol
   /** The route with its root: the client's own way of joining them. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -168,12 +168,11 @@ function ofPi({ baseUrl, api, apiKey, authHeader, headers }: PiProvider, model: 
 }
 
 /** By what a client of several protocols calls them: where it asks below the root. */
-const ways: Readonly<Record<string, { readonly protocol: ProtocolName; readonly route: string }>> =
-  {
-    'openai-responses': { protocol: 'responses', route: '/responses' },
-    'openai-completions': { protocol: 'chat', route: '/chat/completions' },
-    'anthropic-messages': { protocol: 'messages', route: '/v1/messages' },
-  }
+const ways: Readonly<Record<string, { readonly protocol: Protocol; readonly route: string }>> = {
+  'openai-responses': { protocol: 'responses', route: '/responses' },
+  'openai-completions': { protocol: 'chat', route: '/chat/completions' },
+  'anthropic-messages': { protocol: 'messages', route: '/v1/messages' },
+}
 
 /** A key that goes in a header of its own stands in none of the usual places. */
 function bearer(key: string | undefined): Env {
@@ -212,7 +211,7 @@ export async function exchange(sends: Sends, model: string) {
 }
 
 const messages = [{ role: 'user', content: 'ping' }]
-const bodies: Readonly<Record<ProtocolName, object>> = {
+const bodies: Readonly<Record<Protocol, object>> = {
   chat: { messages },
   messages: { messages, max_tokens: 32 },
   responses: {

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Client } from '../../src/clients/client.ts'
 import { loadClient, rowOf, rows } from '../../src/clients/list.ts'
 import { compact } from '../../src/compact.ts'
-import type { ProtocolName } from '../../src/serve/index.ts'
+import type { Protocol } from '../../src/serve/index.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, type Said } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
@@ -62,12 +62,12 @@ interface Cell {
   readonly name: string
   readonly shape: Shape
   readonly client: string
-  readonly protocol: ProtocolName
+  readonly protocol: Protocol
   readonly setup: Setup
 }
 
 /** A model of a protocol: the rules know none for every client of it. */
-function servedBy({ roots, models }: Shape, protocol: ProtocolName): string {
+function servedBy({ roots, models }: Shape, protocol: Protocol): string {
   const root = roots.find(({ routes }) => routes.includes(protocol))
   return (root?.models ?? models).find((id) => !id.includes('*')) ?? 'gpt-5.6-sol'
 }

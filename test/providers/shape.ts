@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../src/errors.ts'
-import type { ProtocolName } from '../../src/serve/index.ts'
+import type { Protocol } from '../../src/serve/index.ts'
 
 /** What a provider serves below a root. */
-export type Route = 'models' | ProtocolName
+export type Route = 'models' | Protocol
 
 export const routePaths: Readonly<Record<Route, string>> = {
   models: '/models',
@@ -77,7 +77,7 @@ export interface Shape extends Rules {
   /** Whom it serves beside its list, by the beginning of the user agent. */
   readonly agents?: { readonly names: readonly string[]; readonly otherwise: Reply }
   /** By protocol, or by a client's id where that one differs from the others of its protocol. */
-  readonly setups: Readonly<Partial<Record<ProtocolName, Setup>>> &
+  readonly setups: Readonly<Partial<Record<Protocol, Setup>>> &
     Readonly<Record<string, Setup | undefined>>
   /** What several clients at once are refused with; absent: set up from the address for chat. */
   readonly severalRefused?: Setup['refused']

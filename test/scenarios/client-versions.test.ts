@@ -23,9 +23,9 @@ const startsFile = 'starts'
 
 /** A home with a program for `client` that notes each start. */
 function aHomeWith(
-  { binary }: Pick<Client, 'binary'>,
+  { program }: Pick<Client, 'program'>,
   body: string,
-  file = `bin/${binary.command}`,
+  file = `bin/${program.command}`,
 ) {
   const home = aHome()
   home.put(file, `#!/bin/sh\necho "$*" >> '${home.at(startsFile)}'\n${body}\n`, 0o755)
@@ -38,7 +38,7 @@ function starts(home: Home): readonly string[] {
 }
 
 /** The program's `--version` never ends by itself, and is given up after a moment. */
-function withSlowProgram(client: Pick<Client, 'binary'>): Home {
+function withSlowProgram(client: Pick<Client, 'program'>): Home {
   return aHomeWith(client, 'case "$1" in --version) exec sleep 60 ;; esac')
 }
 
@@ -62,10 +62,10 @@ function setupArgs({ id }: Client): readonly string[] {
 }
 
 describe.each(clients)('a $id that does not report its version', (client) => {
-  const { binary, sendsByVersion } = client
+  const { program, sendsByVersion } = client
   const needed = {
-    setup: binary.worksSince !== undefined,
-    run: (binary.runsSince ?? binary.worksSince) !== undefined,
+    setup: program.minVersion !== undefined,
+    run: (program.minVersionForRun ?? program.minVersion) !== undefined,
   }
 
   test('is refused by a setup if it has an oldest version, and reported if its version matters', async () => {
@@ -75,8 +75,8 @@ describe.each(clients)('a $id that does not report its version', (client) => {
     const { error, warnings } = JSON.parse(stdout)
     if (needed.setup) {
       expect({ status, code: error.code }).toEqual({ status: 8, code: unknown })
-      expect(error.message).toContain(binary.worksSince)
-      expect(error.hint).toContain(`${binary.command} --version`)
+      expect(error.message).toContain(program.minVersion)
+      expect(error.hint).toContain(`${program.command} --version`)
       expect({ ...home.snapshot(), starts: '' }).toEqual({ ...before, starts: '' })
     } else {
       expect(status).toBe(0)
@@ -89,19 +89,19 @@ describe.each(clients)('a $id that does not report its version', (client) => {
   test('is refused by `run` if it has an oldest version, and reported if its version matters', async () => {
     const home = withSlowProgram(client)
     const at = ['--base-url', gateway.url, '--key-env', 'REPOINT_API_KEY']
-    const line = ['run', ...at, '--', binary.command, 'hello']
+    const line = ['run', ...at, '--', program.command, 'hello']
     const { status, stderr } = await repoint(home, ...line)
     expect(status).toBe(needed.run ? 8 : 0)
     expect(starts(home).some((one) => one.includes('hello'))).toBe(!needed.run)
     expect(stderr.includes('version')).toBe(needed.run || sendsByVersion === true)
-    expect(stderr.includes(`\`${binary.command} --version\``)).toBe(
+    expect(stderr.includes(`\`${program.command} --version\``)).toBe(
       needed.run || sendsByVersion === true,
     )
   })
 })
 
 describe.each(fileClients)('a $id that does not report its version', (client) => {
-  const { binary, family } = client
+  const { program, family } = client
 
   test('is not started by `status`', async () => {
     const home = withSlowProgram(client)
@@ -113,17 +113,17 @@ describe.each(fileClients)('a $id that does not report its version', (client) =>
     const home = withSlowProgram(client)
     const { stdout } = await repoint(home, 'doctor', family, '--no-verify', '--json')
     const found = JSON.parse(stdout).checks.filter(({ id }: { id: string }) => id === unknown)
-    const result = binary.worksSince === undefined ? 'warning' : 'problem'
+    const result = program.minVersion === undefined ? 'warning' : 'problem'
     expect(found).toMatchObject([{ about: family, result }])
-    expect(found[0].cure).toContain(`${binary.command} --version`)
+    expect(found[0].cure).toContain(`${program.command} --version`)
   })
 })
 
 test('`demo` starts no client', { timeout: 30_000 }, async () => {
   const home = aHome()
-  for (const { binary } of clients)
+  for (const { program } of clients)
     home.put(
-      `bin/${binary.command}`,
+      `bin/${program.command}`,
       `#!/bin/sh\ntouch '${home.at(startsFile)}'\nexec sleep 60\n`,
       0o755,
     )
@@ -133,15 +133,15 @@ test('`demo` starts no client', { timeout: 30_000 }, async () => {
 })
 
 describe.each(fileClients)('a $id from npm', (client) => {
-  const { binary, family, label } = client
-  const version = binary.testedVersions.at(-1)!
+  const { program, family, label } = client
+  const version = program.testedVersions.at(-1)!
 
   function installed(name: string, manifestVersion = version): Home {
-    const file = `lib/node_modules/${name}/bin/${binary.command}`
+    const file = `lib/node_modules/${name}/bin/${program.command}`
     const home = aHomeWith(client, 'echo 99.0.0', file)
     const manifest = JSON.stringify({ name, version: manifestVersion })
     home.put(`lib/node_modules/${name}/package.json`, manifest)
-    home.put(`bin/${binary.command}`, { link: `../${file}` })
+    home.put(`bin/${program.command}`, { link: `../${file}` })
     return home
   }
 
@@ -150,16 +150,16 @@ describe.each(fileClients)('a $id from npm', (client) => {
     return JSON.parse(stdout).checks[0].message
   }
 
-  test.each(binary.packages.map((name) => name.replace('*', 'linux-x64')))(
+  test.each(program.packages.map((name) => name.replace('*', 'linux-x64')))(
     'has the version of its package %s, and is not started for it',
     async (name) => {
       const home = installed(name)
       const shown = await shownVersion(home)
       // The package of a program that updates itself may be older than the program.
-      const expected = binary.updatesItself ? '99.0.0' : version
+      const expected = program.updatesItself ? '99.0.0' : version
       expect(shown).toContain(`${label} ${expected}`)
       expect(starts(home).filter((args) => args === '--version')).toHaveLength(
-        binary.updatesItself ? 1 : 0,
+        program.updatesItself ? 1 : 0,
       )
     },
   )

@@ -38,7 +38,7 @@ async function aProject(client: Pick<Client, 'id'>, files: Readonly<Record<strin
 /** Starts a stub of the client's program by `run`, which writes down that it was started. */
 async function started(
   { home, run }: Awaited<ReturnType<typeof aProject>>,
-  { binary }: Client,
+  { program: binary }: Client,
   cwd?: string,
 ) {
   const program = home.at(`bin/${binary.command}`)

@@ -29,7 +29,11 @@ const handMade = {
 
 const families = (await loadClients(familyRows)).flatMap((client) => {
   const machine = { os: 'linux', env: {}, home: '/', cwd: '/' } as const
-  const files = client.files(machine, { exists: () => false, entries: () => [], start: () => '' })
+  const files = client.files(machine, {
+    exists: () => false,
+    entries: () => [],
+    readStart: () => '',
+  })
   const targets = files.filter(({ use }) => use === 'target')
   return targets.length === 0 ? [] : [{ id: client.id, targets }]
 })

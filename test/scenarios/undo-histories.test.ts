@@ -62,8 +62,8 @@ class Machine {
   /** Where the client sends which key. */
   connection(): { readonly root?: string | undefined; readonly key?: string | undefined } {
     const session = { platform: { ...platform, ...worldIn(this.home) } } as unknown as Session
-    const { root, key } = this.client.readBack(readClientFiles(session, this.client))
-    return { root, key }
+    const { baseUrl, key } = this.client.read(readClientFiles(session, this.client))
+    return { root: baseUrl, key }
   }
 
   /**

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the scripts
 import { packageSets } from '../../scripts/install.js'
-import type { Gateway, ProtocolName } from '../../src/serve/index.ts'
+import type { Gateway, Protocol } from '../../src/serve/index.ts'
 import { startGateway } from '../../src/serve/index.ts'
 import rules from '../../src/serve/requests/rules.json' with { type: 'json' }
 import shapes from '../../src/serve/requests/shapes.json' with { type: 'json' }
@@ -34,7 +34,7 @@ function rowsOf(file: string): readonly Row[] {
     .split('\n')
     .flatMap((line) => {
       const heading = /^== (\w+): (.*) ==$/.exec(line)
-      if (heading !== null) [path, source] = [paths[heading[1] as ProtocolName], heading[2]!]
+      if (heading !== null) [path, source] = [paths[heading[1] as Protocol], heading[2]!]
       if (!line.startsWith('{')) return []
       const [body = '', expected = '', place] = line.split(' => ')
       const { headers = {}, ...more } = JSON.parse(body)

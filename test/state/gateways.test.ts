@@ -124,7 +124,7 @@ describe('the remembered gateways', () => {
   test('are read with all that they may say', () => {
     const full: SavedGateway = {
       ...work,
-      roots: { chat: 'https://work.example/v1', messages: 'https://work.example' },
+      baseUrls: { chat: 'https://work.example/v1', messages: 'https://work.example' },
       keyHeader: 'x-api-key',
       headers: [{ name: 'x-team', value: 'a', isSecret: true }],
       caFile: '/etc/ca.pem',
@@ -182,7 +182,7 @@ describe('a run and the list', () => {
   const newer = { ...work, key: 'sk-newer' }
   /** Saves `newer` as the last step. */
   const saving = (world: World) => {
-    const access = { ...newer, roots: rootsOf(newer), timeoutMs: 1_000 }
+    const access = { ...newer, baseUrls: rootsOf(newer), timeoutMs: 1_000 }
     return { lastStep: (locked?: StatePaths) => saveGateway(world, { access }, locked) }
   }
 

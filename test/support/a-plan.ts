@@ -1,5 +1,5 @@
 import { formatOf } from '../../src/edits/format.ts'
-import type { FileEdit, KeyChange, Plan } from '../../src/edits/plan.ts'
+import type { FileEdit, Plan, SettingChange } from '../../src/edits/plan.ts'
 
 /** Where the texts of a plan come from: a home on the disk, or one in memory. */
 export interface PlanSource {
@@ -96,7 +96,7 @@ export function providerEdits(
 export function keysEdit(
   home: PlanSource,
   name: string,
-  changes: readonly KeyChange[],
+  changes: readonly SettingChange[],
   options: { client?: string; holdsSecret?: boolean } = {},
 ): FileEdit {
   const text = home.text(name)

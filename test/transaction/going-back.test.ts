@@ -200,11 +200,11 @@ describe('what a run records', () => {
       ],
     ])
     expect(run).not.toHaveProperty('undoes')
-    expect(run).not.toHaveProperty('roots')
+    expect(run).not.toHaveProperty('baseUrls')
     const plan = aPlan([settingsEdit(sourceIn(home))])
-    const roots = { chat: 'https://a', messages: 'https://b' }
-    const next = applyPlan(worldIn(home), { ...plan, roots }).run
-    expect(next?.roots).toEqual(roots)
+    const baseUrls = { chat: 'https://a', messages: 'https://b' }
+    const next = applyPlan(worldIn(home), { ...plan, baseUrls }).run
+    expect(next?.baseUrls).toEqual(baseUrls)
     expect(listRuns(worldIn(home)).runs).toEqual([next, run])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { recordAsMeant } from '../../src/transaction/apply.ts'
+import { acceptDrift } from '../../src/transaction/apply.ts'
 import type { ProblemAfter } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
 import { aPlan, configEdit } from '../support/a-plan.ts'
@@ -79,7 +79,7 @@ describe('what a person has changed and means', () => {
     const home = aHomeWhere((text) => text.replace('gpt-5.6-sol', 'gpt-5.4'))
     const meant = home.text(path)
     const edit = configEdit(sourceIn(home))
-    recordAsMeant(worldIn(home), aPlan([{ ...edit, after: edit.before! }]))
+    acceptDrift(worldIn(home), aPlan([{ ...edit, after: edit.before! }]))
 
     expect(home.text(path)).toBe(meant)
     const { runs, damaged } = listRuns(worldIn(home))

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { KeyChange } from '../../src/edits/plan.ts'
+import type { SettingChange } from '../../src/edits/plan.ts'
 import { UserError } from '../../src/errors.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
 import {
@@ -32,7 +32,7 @@ const newerLogin = '{"tokens": {"access_token": "newer-login"}}\n'
 const codexPair = { [auth]: oldLogin, [config]: 'model = "gpt-5.5"\n' }
 const toOriginal = { original: true }
 
-function setKeys(home: Home, name: string, changes: readonly KeyChange[]) {
+function setKeys(home: Home, name: string, changes: readonly SettingChange[]) {
   return setUp(home, [keysEdit(sourceIn(home), name, changes)])
 }
 

@@ -1,7 +1,7 @@
-import type { KeyChange } from '../../edits/plan.ts'
-import type { Carried, Safeguards } from '../../gateway/types.ts'
-import type { FileText, FileTexts, Obstacles } from '../client.ts'
-import { obstacleAt } from '../obstacles.ts'
+import type { SettingChange } from '../../edits/plan.ts'
+import type { FirstRequest, Safeguards } from '../../gateway/types.ts'
+import type { Findings, LoadedFile, LoadedFiles } from '../client.ts'
+import { findingAt } from '../obstacles.ts'
 import { isBefore } from '../tested.ts'
 import { valueIn } from '../texts.ts'
 import { type ClaudeSettings, readSettings } from './settings.ts'
@@ -21,7 +21,7 @@ const switchPath = ['permissions', 'disableAutoMode'] as const
  * start to make auto mode the default, with Yes first. Both versions accept the two settings
  * (2026-11-24).
  */
-export const askingModeChanges: readonly KeyChange[] = [
+export const askingModeChanges: readonly SettingChange[] = [
   { path: modePath, value: 'default' },
   { path: switchPath, value: 'disable' },
 ]
@@ -45,7 +45,7 @@ const safeguards: Safeguards = {
  *
  * @param withoutBetas experimental betas are off: auto mode stays on, and asks for no check
  */
-export function safeguardsOf(version: string, withoutBetas: boolean): Carried['safeguards'] {
+export function safeguardsOf(version: string, withoutBetas: boolean): FirstRequest['safeguards'] {
   if (isBefore(version, firstAutoMode)) return undefined
   return withoutBetas ? 'withheld' : safeguards
 }
@@ -55,11 +55,11 @@ export function safeguardsOf(version: string, withoutBetas: boolean): Carried['s
  * settings count in its folder only, and are left out unless `roles` names them.
  */
 export function isModeChosen(
-  texts: FileTexts,
-  roles: readonly FileText['role'][] = ['settings', 'managed'],
+  texts: LoadedFiles,
+  roles: readonly LoadedFile['kind'][] = ['settings', 'managed'],
 ): boolean {
   return texts
-    .filter(({ role }) => roles.includes(role))
+    .filter(({ kind }) => roles.includes(kind))
     .map((file) => readSettings(file).root)
     .some((root) => {
       const places = [modePath, switchPath, ['disableAutoMode']]
@@ -68,15 +68,15 @@ export function isModeChosen(
 }
 
 /** What stops the first command, if the gateway does not answer `safeguards`. */
-export function* autoMode(texts: FileTexts, settings: ClaudeSettings): Obstacles {
+export function* autoMode(texts: LoadedFiles, settings: ClaudeSettings): Findings {
   if (isModeChosen(texts)) {
     if (valueIn(settings.root, modePath) !== 'auto') return
-    yield obstacleAt(settings, [...modePath], {
+    yield findingAt(settings, [...modePath], {
       code: 'claude-auto-mode',
       message:
         'the gateway does not answer the safety check of auto mode, which the settings choose',
-      cure: `Set permissions.defaultMode to "default", or have the gateway pass \`safeguards\` through.`,
-      weight: 'may-block',
+      hint: `Set permissions.defaultMode to "default", or have the gateway pass \`safeguards\` through.`,
+      severity: 'may-block',
     })
     return
   }
@@ -84,10 +84,10 @@ export function* autoMode(texts: FileTexts, settings: ClaudeSettings): Obstacles
   yield {
     code: 'claude-auto-mode',
     message: `the gateway does not answer the safety check of Claude Code's auto mode: permissions.defaultMode becomes "default", and auto mode is off`,
-    place: settings.path,
-    cure: 'Have the gateway pass `safeguards` through.',
-    repair: { role: 'settings', changes: askingModeChanges },
+    location: settings.path,
+    hint: 'Have the gateway pass `safeguards` through.',
+    fix: { fileKind: 'settings', changes: askingModeChanges },
     isReported: true,
-    weight: 'may-block',
+    severity: 'may-block',
   }
 }

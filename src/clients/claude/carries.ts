@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
-import type { Carried } from '../../gateway/types.ts'
-import { type Carrying, type FileTexts, slots } from '../client.ts'
+import type { FirstRequest } from '../../gateway/types.ts'
+import { type FirstRequestInput, type LoadedFiles, slots } from '../client.ts'
 import { isBefore } from '../tested.ts'
 import { fileOf } from '../texts.ts'
 import { safeguardsOf } from './auto-mode.ts'
@@ -35,7 +35,7 @@ const outputTokens = { own: 128_000, other: 32_000 }
  * As the same versions ask, each run against a gateway that refuses one of these. Of its older models,
  * which were not run, only what it sends of every one.
  */
-export function carries(texts: FileTexts, asking: Carrying): Carried {
+export function carries(texts: LoadedFiles, asking: FirstRequestInput): FirstRequest {
   const { model, version = tableVersions.newest } = asking
   const env = { ...asking.env, ...readSettings(fileOf(texts, 'settings')).env }
   const isPlain = isOn(env[names.withoutBetas])

@@ -1,6 +1,6 @@
-import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
-import { type Choice, type Slot, slots, usualSlot } from '../client.ts'
-import { isAsBefore, wishesOf } from '../models.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
+import { defaultSlot, type SetupTarget, type Slot, slots } from '../client.ts'
+import { effectiveOptions, keepsModels } from '../models.ts'
 import { rootOf, valueIn } from '../texts.ts'
 import { askingModeChanges } from './auto-mode.ts'
 import { customHeaders } from './headers.ts'
@@ -19,15 +19,15 @@ import {
 } from './settings.ts'
 
 /** What a choice makes of the settings: every key that it sets, and every one that it takes away. */
-export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
-  const set = (name: string, value: ConfigValue | undefined): KeyChange => ({
+export function ourKeys(now: ClaudeSettings, choice: SetupTarget): readonly SettingChange[] {
+  const set = (name: string, value: ConfigValue | undefined): SettingChange => ({
     path: inEnv(name),
     value,
   })
 
   return [
     ...keyKeys(now, choice),
-    set(names.baseUrl, choice.root),
+    set(names.baseUrl, choice.baseUrl),
     ...customHeaderKeys(now, choice),
     // Another file that stands there may hold the authority of a proxy, which we do not know.
     ...(choice.caFile && !now.env[names.authorities]
@@ -44,7 +44,7 @@ export function ourKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange
  * The mode stays ours as long as the gateway needs it. If the gateway answers `safeguards`, the mode from
  * before the setup is restored.
  */
-function permissionMode(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
+function permissionMode(now: ClaudeSettings, choice: SetupTarget): readonly SettingChange[] {
   const present = askingModeChanges.filter(({ path, value }) => valueIn(now.root, path) === value)
   if (choice.answersSafeguards === false) return present
   if (choice.answersSafeguards === undefined) return []
@@ -52,7 +52,7 @@ function permissionMode(now: ClaudeSettings, choice: Choice): readonly KeyChange
 }
 
 /** Each alone: what stands in both goes out twice. */
-function keyKeys(now: ClaudeSettings, { key, keyHeader }: Choice): readonly KeyChange[] {
+function keyKeys(now: ClaudeSettings, { key, keyHeader }: SetupTarget): readonly SettingChange[] {
   const [name, other] =
     keyHeader === undefined ? [names.token, undefined] : [names.apiKey, names.token]
   const isOtherThere = other !== undefined && now.env[other] !== undefined
@@ -62,7 +62,7 @@ function keyKeys(now: ClaudeSettings, { key, keyHeader }: Choice): readonly KeyC
   ]
 }
 
-function customHeaderKeys(now: ClaudeSettings, choice: Choice): readonly KeyChange[] {
+function customHeaderKeys(now: ClaudeSettings, choice: SetupTarget): readonly SettingChange[] {
   const found = now.env[names.headers]
   const value = customHeaders(found, choice, isElsewhere(now, choice))
   if (value === undefined && found === undefined) return []
@@ -71,15 +71,15 @@ function customHeaderKeys(now: ClaudeSettings, choice: Choice): readonly KeyChan
 }
 
 /** Whether the settings name another address than the choice. */
-export function isElsewhere({ env }: ClaudeSettings, { root }: Choice): boolean {
+export function isElsewhere({ env }: ClaudeSettings, { baseUrl }: SetupTarget): boolean {
   const url = env[names.baseUrl]
-  return url !== undefined && rootOf(url) !== root
+  return url !== undefined && rootOf(url) !== baseUrl
 }
 
 type Variable = readonly [name: string, value: ConfigValue | undefined]
 
-function trafficKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
-  if (wishesOf(choice.wanted).enableDiscovery) {
+function trafficKeys(now: ClaudeSettings, choice: SetupTarget): readonly Variable[] {
+  if (effectiveOptions(choice.input).discoverModels) {
     return [
       [names.discovery, '1'],
       ...quietButDiscovering.map((name): Variable => [name, '1']),
@@ -110,13 +110,13 @@ export function isDiscovering({ env }: ClaudeSettings): boolean {
  * names: they do not come back, since nothing has proven their models. What a setup takes away,
  * rollback brings back.
  */
-function mappingKeys(now: ClaudeSettings, choice: Choice): readonly Variable[] {
-  const { slotModels = {}, subagentModel, contextWindow } = choice.models
+function mappingKeys(now: ClaudeSettings, choice: SetupTarget): readonly Variable[] {
+  const { slotModels = {}, subagentModel, contextWindow } = choice.resolved
   const fillsSlots = Object.keys(slotModels).length > 0
   const subagent = asWritten(now.env[names.subagent], subagentModel)
   const window = contextWindow === undefined ? undefined : String(contextWindow)
   // Beside a mapping, a window that was given once stays until it is known, or all is chosen, anew.
-  const isWindowLeft = window === undefined && fillsSlots && !choice.wanted.isAnew
+  const isWindowLeft = window === undefined && fillsSlots && !choice.input.resetToDefaults
 
   return [
     ...slots.flatMap((slot) => slotKeys(now, slot, slotModels[slot])),
@@ -144,15 +144,15 @@ function asWritten(standing: string | undefined, model: string | undefined): str
 
 function attributionKey(
   now: ClaudeSettings,
-  choice: Choice,
+  choice: SetupTarget,
   isMappingGone: boolean,
 ): readonly Variable[] {
-  const { disableAttribution } = wishesOf(choice.wanted)
+  const { disableAttribution } = effectiveOptions(choice.input)
   if (disableAttribution) return [[names.attribution, '0']]
   if (now.env[names.attribution] !== '0') return []
   if (isMappingGone) return restored(now, choice, isMapped, names.attribution)
 
-  const isTakenBack = disableAttribution === false || choice.wanted.isAnew
+  const isTakenBack = disableAttribution === false || choice.input.resetToDefaults
   return isTakenBack ? restored(now, choice, isSetUpByUs, names.attribution) : []
 }
 
@@ -180,19 +180,19 @@ function setOrRemoved(
  */
 function setOrRestored(
   now: ClaudeSettings,
-  choice: Choice,
+  choice: SetupTarget,
   name: string,
   value: string | undefined,
 ): readonly Variable[] {
   if (value !== undefined) return [[name, value]]
-  const isInState = choice.wanted.isAnew ? isSetUpByUs : isMapped
+  const isInState = choice.input.resetToDefaults ? isSetUpByUs : isMapped
   return isInState(now) ? restored(now, choice, isInState, name) : []
 }
 
 /** Gives a variable the value that it had before a state of the settings, as far as the records tell. */
 function restored(
   now: ClaudeSettings,
-  choice: Choice,
+  choice: SetupTarget,
   isInState: (settings: ClaudeSettings) => boolean,
   name: string,
 ): readonly Variable[] {
@@ -202,10 +202,10 @@ function restored(
 
 function restoredAt(
   now: ClaudeSettings,
-  { earlier }: Choice,
+  { earlier }: SetupTarget,
   isInState: (settings: ClaudeSettings) => boolean,
-  path: KeyPath,
-): readonly KeyChange[] {
+  path: SettingPath,
+): readonly SettingChange[] {
   if (valueIn(now.root, path) === undefined) return []
   for (const bytes of earlier?.('settings') ?? []) {
     const before = readSettings({ ...now, bytes })
@@ -224,14 +224,17 @@ function removed(now: ClaudeSettings, name: string): readonly Variable[] {
  * The client itself deletes `"model": "opus"` when it first starts, because an absent model means
  * opus: a settled file without a model is right for that slot.
  */
-function rootModel(now: ClaudeSettings, { models, wanted }: Choice): readonly KeyChange[] {
-  const start = models.startModel ?? models.slot ?? usualSlot
+function rootModel(
+  now: ClaudeSettings,
+  { resolved, input }: SetupTarget,
+): readonly SettingChange[] {
+  const start = resolved.startModel ?? resolved.slot ?? defaultSlot
   if (start === 'opus' && isSetUpByUs(now) && now.root['model'] === undefined) return []
   // Some versions write `opus[1m]` in the place of `opus` (2.1.238 to .310).
   const { model } = now.root
   const isSo =
     typeof model === 'string' &&
-    (isAsBefore(wanted) || /\[1m\]$/i.test(model)) &&
+    (keepsModels(input) || /\[1m\]$/i.test(model)) &&
     (slotOf(model) === start || withoutWindow(model) === start)
   return [{ path: ['model'], value: isSo ? model : start }]
 }

@@ -3,12 +3,12 @@ import type { FileEdit } from '../../edits/plan.ts'
 import { ifPossible, UserError } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
 import {
-  type Choice,
   type ClientModule,
-  type FileTexts,
+  type ClientState,
+  defaultSlot,
+  type LoadedFiles,
   type Memories,
-  type Settings,
-  usualSlot,
+  type SetupTarget,
 } from '../client.ts'
 import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { editReadably } from '../repairs.ts'
@@ -16,11 +16,11 @@ import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, rootOf } from '../texts.ts'
 import { carries } from './carries.ts'
 import { isDiscovering, ourKeys } from './choice.ts'
-import { deciding } from './deciding.ts'
 import { readCustomHeaders } from './headers.ts'
 import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './models.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import { tableVersions } from './sent.ts'
 import {
   type ClaudeSettings,
@@ -37,7 +37,7 @@ import tested from './tested.json' with { type: 'json' }
 
 /** The messages client. Facts: run against Claude Code 2.1.197 and 2.1.329, 2026-11-21. */
 const shared = {
-  binary: {
+  program: {
     command: 'claude',
     packages: ['@anthropic-ai/claude-code', '@anthropic-ai/claude-code-*'],
     testedVersions: testedVersions(tested),
@@ -48,9 +48,9 @@ const shared = {
       ...(isBefore(version, '2.1.1') ? [] : ['--no-session-persistence']),
     ],
     // Read from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
-    authorityVariables: [names.authorities],
+    caFileVariables: [names.authorities],
     // Newest and 2.1.120, 2026-11-23; 2.1.54 was a program of Node still, and reads the first alone.
-    authorities: (env: Machine['env']) =>
+    certificateStores: (env: Machine['env']) =>
       env['CLAUDE_CODE_CERT_STORE'] === 'bundled'
         ? { system: false, files: [names.authorities], folders: [] }
         : ofOwnRuntime()(),
@@ -65,7 +65,7 @@ const shared = {
   // `api-key` alone it cannot send: the token or the API key goes out beside every other header.
   sends: { headers: true, keyHeaders: ['x-api-key'] },
   sendsByVersion: true,
-  deciding,
+  sensitiveSettings,
   folderFiles: [
     {
       patterns: ['.mcp.json', '.claude/**'],
@@ -73,10 +73,10 @@ const shared = {
       source: 'system calls of 2.1.330, 2026-11-24',
     },
   ],
-  interprets: { names: null, values: null },
+  interpolation: { names: null, values: null },
   restartAdvice: 'Close every running Claude Code and start it again.',
-  carries,
-  forOneRun,
+  firstRequest: carries,
+  launchSettings: forOneRun,
   inTheWay,
   wrongNow,
 
@@ -98,7 +98,7 @@ const shared = {
         .map((name) => join(place, name))
 
     return [
-      { role: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
+      { kind: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
       ...layersThere(look, settings, [
         ['credentials', [join(folder, '.credentials.json')]],
         ['state', [join(own ?? home, '.claude.json')]],
@@ -127,7 +127,7 @@ const shared = {
   },
 
   /** @throws UserError `usage` for two names of one model */
-  checkOptions({ model, slot = usualSlot, slotModels }) {
+  checkFlags({ model, slot = defaultSlot, slotModels }) {
     if (model === undefined || slotModels?.[slot] === undefined) return
     throw new UserError({
       code: 'usage',
@@ -136,7 +136,7 @@ const shared = {
     })
   },
 
-  readBack(texts) {
+  read(texts) {
     const file = fileOf(texts, 'settings')
     const settings = readSettings(file)
     const { env, ignored } = settings
@@ -172,20 +172,20 @@ const shared = {
 /** With its own models: the slots keep their meaning. */
 export const claude: ClientModule = {
   ...shared,
-  choose: chooseSlots,
+  resolve: chooseSlots,
   asConfigured: (settings, isOwn = !isMapping(settings.slotModels)) => memoriesOf(settings, isOwn),
   plan: (texts, choice) => planClaude('claude', texts, choice),
-  wouldUse: usesOfSlots,
+  previewModels: usesOfSlots,
   isUsual: ({ slotModels }) => !isMapping(slotModels),
 }
 
 /** With GPT models in its slots. */
 export const claudeGpt: ClientModule = {
   ...shared,
-  choose: chooseMapped,
+  resolve: chooseMapped,
   asConfigured: (settings, isOwn = isMapping(settings.slotModels)) => memoriesOf(settings, isOwn),
   plan: (texts, choice) => planClaude('claude-gpt', texts, choice),
-  wouldUse: usesOfMapping,
+  previewModels: usesOfMapping,
   isUsual: ({ slotModels }) => isMapping(slotModels),
   demoFiles: {
     '.claude/settings.json': `{
@@ -206,17 +206,17 @@ function managedFolder(machine: Machine): string {
 
 function planClaude(
   id: 'claude' | 'claude-gpt',
-  texts: FileTexts,
-  choice: Choice,
+  texts: LoadedFiles,
+  choice: SetupTarget,
 ): readonly FileEdit[] {
   const file = fileOf(texts, 'settings')
   const changes = ourKeys(readRepairedSettings(file), choice)
-  const client = { id, label: 'Claude Code', deciding }
+  const client = { id, label: 'Claude Code', sensitiveSettings }
   return [editReadably(client, file, changes, choice, readSettings)]
 }
 
 /** A root model that is no slot goes out before every pin. */
-function memoriesOf(settings: Settings, isOwn: boolean): Memories {
+function memoriesOf(settings: ClientState, isOwn: boolean): Memories {
   const { model, slotModels = {}, subagentModel, contextWindow } = settings
   const slot = model === undefined ? undefined : slotOf(model)
   const shared = {
@@ -239,7 +239,7 @@ function memoriesOf(settings: Settings, isOwn: boolean): Memories {
 }
 
 /** Without a root model newer versions start with opus. */
-function modelIn({ root, env }: ClaudeSettings): Pick<Settings, 'model' | 'isModelUnnamed'> {
+function modelIn({ root, env }: ClaudeSettings): Pick<ClientState, 'model' | 'isModelUnnamed'> {
   if (env[names.model]) return { model: env[names.model]! }
   if (typeof root['model'] === 'string') return { model: root['model'] }
   return { model: 'opus', isModelUnnamed: true }

@@ -6,8 +6,8 @@ import {
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
-import { type Heard, type Slot, slots, type Wanted } from '../client.ts'
-import { isAsBefore } from '../models.ts'
+import { type GatewayInfo, type ResolveInput, type Slot, slots } from '../client.ts'
+import { keepsModels } from '../models.ts'
 import { isOwnId, knowsModel, tableVersions } from './sent.ts'
 import { withoutWindow } from './settings.ts'
 
@@ -28,25 +28,26 @@ const standIns: Readonly<Record<Slot, readonly Slot[]>> = {
  * gateway has the client's ids, where nobody can tell, and where there is nothing to fill a slot with.
  */
 export function fillSlots(asked: {
-  readonly wanted: Wanted
+  readonly wanted: ResolveInput
   /** What the client starts with. */
   readonly slot: Slot
   readonly named: Pins
   readonly version: string | undefined
 }): Pins {
   const { wanted, slot, named, version } = asked
-  const { heard, kept } = wanted
-  const mayBeRefused = heard.refused.length > 0 || (heard.isListAll && kept?.isElsewhere)
-  if (isAsBefore(wanted) && !mayBeRefused) return {}
+  const { gatewayInfo, previous } = wanted
+  const mayBeRefused =
+    gatewayInfo.rejected.length > 0 || (gatewayInfo.catalogOnly && previous?.isElsewhere)
+  if (keepsModels(wanted) && !mayBeRefused) return {}
 
-  const { catalog } = heard
+  const { catalog } = gatewayInfo
   const only = catalog && onlyModel(catalog, 'messages')
-  if (only === undefined && hasOwnIds(heard, slot, named)) return {}
+  if (only === undefined && hasOwnIds(gatewayInfo, slot, named)) return {}
 
   const tiers = catalog && messagesTiers(catalog, slots)
   const found: Pins = Object.fromEntries(
     slots.flatMap((name) => {
-      const id = named[name] ?? only ?? (tiers && likest(tiers[name], version))
+      const id = named[name] ?? only ?? (tiers && bestMatch(tiers[name], version))
       return id === undefined ? [] : [[name, id]]
     }),
   )
@@ -77,10 +78,10 @@ export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonl
 }
 
 /** By the models of the slot that is started with; of a gateway that has none, by those of the others. */
-function hasOwnIds({ catalog, missing }: Heard, slot: Slot, named: Pins): boolean {
+function hasOwnIds({ catalog, catalogError }: GatewayInfo, slot: Slot, named: Pins): boolean {
   if (catalog === undefined) {
     const ids = Object.values(named).map(withoutWindow)
-    return missing === undefined || ids.length === 0 || ids.some(isOwnId)
+    return catalogError === undefined || ids.length === 0 || ids.some(isOwnId)
   }
   const tiers = messagesTiers(catalog, slots)
   const [first, all] = [tiers[slot], slots.flatMap((name) => tiers[name])]
@@ -88,7 +89,7 @@ function hasOwnIds({ catalog, missing }: Heard, slot: Slot, named: Pins): boolea
 }
 
 /** The newest that the version knows, which is what it would send if that is there; else the newest. */
-function likest(
+function bestMatch(
   tier: readonly string[],
   version: string = tableVersions.newest,
 ): string | undefined {

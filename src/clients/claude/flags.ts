@@ -8,31 +8,31 @@ export const claudeFlags: readonly ClientFlag[] = [
     flag: '--slot <slot>',
     help: 'the slot to start with',
     choices: slots,
-    means: (slot) => ({ slot: slot as Slot }),
+    toOptions: (slot) => ({ slot: slot as Slot }),
   },
   ...slots.map(
     (slot): ClientFlag => ({
       flag: `--${slot}-model <id>`,
       help: `pin the model of ${slot}`,
       takes: 'model',
-      means: (model) => ({ slotModels: { [slot]: String(model) } }),
+      toOptions: (model) => ({ slotModels: { [slot]: String(model) } }),
     }),
   ),
   {
     flag: '--subagent-model <id>',
     help: 'the model of subagents',
     takes: 'model',
-    means: (subagentModel) => ({ subagentModel: String(subagentModel) }),
+    toOptions: (subagentModel) => ({ subagentModel: String(subagentModel) }),
   },
   {
     flag: '--enable-discovery',
     help: 'let the client list the gateway’s models',
-    means: (enableDiscovery) => ({ enableDiscovery: enableDiscovery === true }),
+    toOptions: (enableDiscovery) => ({ discoverModels: enableDiscovery === true }),
   },
   {
     flag: '--no-attribution',
     help: 'leave out the client’s attribution block',
-    means: (attribution) => ({ disableAttribution: attribution === false }),
+    toOptions: (attribution) => ({ disableAttribution: attribution === false }),
   },
   contextWindowFlag,
 ]

@@ -1,6 +1,6 @@
 import { judgedHeader } from '../../gateway/input/header.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
-import type { Choice } from '../client.ts'
+import type { SetupTarget } from '../client.ts'
 import { isStrayHeader } from '../headers.ts'
 
 /**
@@ -11,7 +11,7 @@ import { isStrayHeader } from '../headers.ts'
  */
 export function customHeaders(
   now: string | undefined,
-  choice: Choice,
+  choice: SetupTarget,
   isOtherAddress: boolean,
 ): string | undefined {
   const { headers = [] } = choice

@@ -10,22 +10,22 @@ import {
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import {
-  type Heard,
+  defaultSlot,
+  type GatewayInfo,
   type Memories,
-  type ModelChoice,
   type ModelUse,
+  type ResolvedOptions,
+  type ResolveInput,
   type Slot,
   slots,
-  usualSlot,
-  type Wanted,
 } from '../client.ts'
 import {
   aboutNames,
   checkedModel,
-  isAsBefore,
+  effectiveOptions,
+  keepsModels,
   type WindowHabit,
   windowOf,
-  wishesOf,
 } from '../models.ts'
 import { aboutFilled, fillSlots, type Pins } from './fill.ts'
 import { knowsModel, slotWithoutModel } from './sent.ts'
@@ -46,8 +46,8 @@ function gptMapping(
  *
  * @throws UserError `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
  */
-export function chooseSlots(wanted: Wanted, version?: string): ModelChoice {
-  const { slot = usualSlot, subagentModel } = wishesOf(wanted)
+export function chooseSlots(wanted: ResolveInput, version?: string): ResolvedOptions {
+  const { slot = defaultSlot, subagentModel } = effectiveOptions(wanted)
   const named = checkedPins(wanted, slot)
   const filled = fillSlots({ wanted, slot, named, version })
   return choiceOf({
@@ -56,7 +56,7 @@ export function chooseSlots(wanted: Wanted, version?: string): ModelChoice {
     version,
     slotModels: { ...named, ...filled },
     subagentModel: subagentModel && checkedAsWritten(wanted, subagentModel),
-    aboutSlots: aboutFilled(filled, wanted.heard.catalog),
+    aboutSlots: aboutFilled(filled, wanted.gatewayInfo.catalog),
   })
 }
 
@@ -65,10 +65,10 @@ export function chooseSlots(wanted: Wanted, version?: string): ModelChoice {
  *
  * @throws UserError `usage` where no rule fits and nothing was asked for, `protocol-unsupported`
  */
-export function chooseMapped(wanted: Wanted, version?: string): ModelChoice {
-  const { catalog } = wanted.heard
-  const { slot = usualSlot, subagentModel } = wishesOf(wanted)
-  const slotModels = mappedSlots(wanted.heard, checkedPins(wanted, slot))
+export function chooseMapped(wanted: ResolveInput, version?: string): ResolvedOptions {
+  const { catalog } = wanted.gatewayInfo
+  const { slot = defaultSlot, subagentModel } = effectiveOptions(wanted)
+  const slotModels = mappedSlots(wanted.gatewayInfo, checkedPins(wanted, slot))
   return choiceOf({
     command: 'claude-gpt',
     wanted,
@@ -81,28 +81,29 @@ export function chooseMapped(wanted: Wanted, version?: string): ModelChoice {
 }
 
 interface Found extends Pick<Start, 'command' | 'version'> {
-  readonly wanted: Wanted
+  readonly wanted: ResolveInput
   readonly slotModels: Pins
   readonly subagentModel: string | undefined
   readonly aboutSlots?: readonly Notice[]
 }
 
-function choiceOf(found: Found): ModelChoice {
+function choiceOf(found: Found): ResolvedOptions {
   const { command, wanted, version, slotModels, subagentModel, aboutSlots = [] } = found
-  const { named, heard } = wanted
-  const wishes = wishesOf(wanted)
-  const { slot = usualSlot } = wishes
+  const { requested, gatewayInfo } = wanted
+  const wishes = effectiveOptions(wanted)
+  const { slot = defaultSlot } = wishes
   // A slot or a model that is named says more than what stands there.
-  const startModel = (named.slot ?? named.model) === undefined ? wishes.startModel : undefined
+  const startModel =
+    (requested.slot ?? requested.model) === undefined ? wishes.startModel : undefined
   // What is started with in the place of a slot is asked for as its pin would be.
   const pins = startModel === undefined ? slotModels : { ...slotModels, [slot]: startModel }
   const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
   const window = windowOf(wanted, used, windows(version))
-  const { notes, ...first } = firstAsked({
+  const { findings, ...first } = firstAsked({
     command,
     slot: slotTaken(wanted, slot, version),
     pins: idsOf(pins),
-    catalog: heard.catalog,
+    catalog: gatewayInfo.catalog,
     version,
   })
 
@@ -114,12 +115,17 @@ function choiceOf(found: Found): ModelChoice {
     ...compact({ startModel, subagentModel: subagentModel || undefined }),
     slotModels,
     ...window,
-    notes: [...aboutNames(wanted, askedFor(wishes)), ...aboutSlots, ...notes, ...window.notes],
+    findings: [
+      ...aboutNames(wanted, askedFor(wishes)),
+      ...aboutSlots,
+      ...findings,
+      ...window.notes,
+    ],
   }
 }
 
 /** @throws UserError `usage` naming every slot that no rule fills */
-function mappedSlots(heard: Heard, pins: Pins): Readonly<Record<Slot, string>> {
+function mappedSlots(heard: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
   const { catalog } = heard
   const rules = catalog && gptMapping(catalog)
   const only = catalog && onlyModel(catalog, 'messages')
@@ -160,13 +166,13 @@ export function usesOfMapping(catalog: Catalog): readonly ModelUse[] {
   })
 }
 
-function slotTaken(wanted: Wanted, slot: Slot, version: string | undefined): Slot {
-  const isOwn = wanted.kept?.isSlotUnnamed && isAsBefore(wanted) && version !== undefined
+function slotTaken(wanted: ResolveInput, slot: Slot, version: string | undefined): Slot {
+  const isOwn = wanted.previous?.isSlotUnnamed && keepsModels(wanted) && version !== undefined
   return isOwn ? slotWithoutModel(version) : slot
 }
 
-function checkedPins(wanted: Wanted, slot: Slot): Pins {
-  const { model, slotModels } = wishesOf(wanted)
+function checkedPins(wanted: ResolveInput, slot: Slot): Pins {
+  const { model, slotModels } = effectiveOptions(wanted)
   const asked: Partial<Record<Slot, string>> = { ...slotModels }
   // A model for the slot by its own name says more than the one for whichever slot is chosen.
   if (model !== undefined) asked[slot] ??= model
@@ -179,7 +185,7 @@ function checkedPins(wanted: Wanted, slot: Slot): Pins {
 }
 
 /** The catalog's id, with the window that was written behind the name. */
-function checkedAsWritten(wanted: Wanted, written: string): string {
+function checkedAsWritten(wanted: ResolveInput, written: string): string {
   const asked = withoutWindow(written)
   return checkedModel(wanted, asked, 'messages') + written.slice(asked.length)
 }
@@ -189,10 +195,10 @@ function idsOf(pins: Pins): Pins {
   return Object.fromEntries(Object.entries(pins).map(([slot, id]) => [slot, withoutWindow(id)]))
 }
 
-function noRule({ catalog, missing }: Heard, unfilled: readonly Slot[]): UserError {
+function noRule({ catalog, catalogError }: GatewayInfo, unfilled: readonly Slot[]): UserError {
   const flags = unfilled.map((slot) => `--${slot}-model`)
   if (catalog === undefined) {
-    const [why, otherWay] = missing
+    const [why, otherWay] = catalogError
       ? ['Without a list of models', '']
       : ['Without asking the gateway', ', or leave --no-verify out']
     return new UserError({

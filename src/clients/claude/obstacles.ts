@@ -1,15 +1,15 @@
-import type { KeyChange, KeyPath } from '../../edits/plan.ts'
+import type { SettingChange, SettingPath } from '../../edits/plan.ts'
 import {
-  type Choice,
-  type FileTexts,
-  type Obstacle,
-  type Obstacles,
-  type Repair,
-  type Scene,
+  type ClientContext,
+  type FileFix,
+  type Finding,
+  type Findings,
+  type LoadedFiles,
+  type SetupTarget,
   slots,
 } from '../client.ts'
-import { leftoverObstacles, obstacleAt, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
-import { isExported, proxyObstacles, unsetCommand, variableObstacles } from '../shell.ts'
+import { findingAt, leftoverFindings, relativePathFindings, unreadFile } from '../obstacles.ts'
+import { isExported, proxyObstacles, unsetCommand, variableFindings } from '../shell.ts'
 import { fileOf, readLayers, rootOf } from '../texts.ts'
 import { autoMode } from './auto-mode.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
@@ -29,8 +29,8 @@ import {
 } from './settings.ts'
 
 /** What would defeat the settings about to be written, as run against 2.1.197 and 2.1.329 (2026-11-21). */
-export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
-  const file = fileOf(scene.texts, 'settings')
+export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
+  const file = fileOf(scene.files, 'settings')
   const now = readSettings(file)
   // A setup brings a skipped file into force, with all that stands in it.
   const settings = readRepairedSettings(file)
@@ -39,19 +39,19 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
   if (now.isRepairable) yield* skipped(now)
   yield* folder(scene)
   if (choice.keyHeader === undefined) yield* apiKey(scene, settings)
-  else yield* asksForKey(scene.texts, choice.key)
+  else yield* asksForKey(scene.files, choice.key)
   yield* otherCredentials(scene, settings)
-  yield* loginKey(scene.texts)
+  yield* loginKey(scene.files)
   yield* models(scene, settings)
   yield* oldPins(scene, settings, choice)
   yield* shell(scene, settings, choice)
-  yield* proxy(scene, settings, choice.root)
-  if (choice.answersSafeguards === false) yield* autoMode(scene.texts, settings)
+  yield* proxy(scene, settings, choice.baseUrl)
+  if (choice.answersSafeguards === false) yield* autoMode(scene.files, settings)
 }
 
 /** What is wrong with what Claude Code believes now. */
-export function* wrongNow(scene: Scene): Obstacles {
-  const settings = readSettings(fileOf(scene.texts, 'settings'))
+export function* wrongNow(scene: ClientContext): Findings {
+  const settings = readSettings(fileOf(scene.files, 'settings'))
   const { env } = settings
   const url = env[names.baseUrl]
 
@@ -63,7 +63,7 @@ export function* wrongNow(scene: Scene): Obstacles {
 
   if (env[names.token]) yield* apiKey(scene, settings)
   yield* otherCredentials(scene, settings)
-  yield* loginKey(scene.texts)
+  yield* loginKey(scene.files)
   yield* models(scene, settings)
   yield* modelDefault(settings)
   yield* address(scene, settings, url)
@@ -71,7 +71,7 @@ export function* wrongNow(scene: Scene): Obstacles {
   yield* proxy(scene, settings, url)
 }
 
-function skipped(file: ClaudeSettings): Obstacles {
+function skipped(file: ClaudeSettings): Findings {
   return unreadFile(file, {
     code: 'claude-settings-skipped',
     effect: 'Claude Code skips the whole file without a word, and then asks to log in',
@@ -79,24 +79,24 @@ function skipped(file: ClaudeSettings): Obstacles {
 }
 
 /** Where the settings lie: from an empty name Claude Code makes the folder that it is started in. */
-function* folder({ machine }: Scene): Obstacles {
-  yield* relativePlaceObstacles(machine, 'claude-relative-folder', 'Claude Code', [names.folder])
+function* folder({ machine }: ClientContext): Findings {
+  yield* relativePathFindings(machine, 'claude-relative-folder', 'Claude Code', [names.folder])
   if (machine.env[names.folder] !== '') return
 
   yield {
     code: 'claude-empty-folder',
     message: `${names.folder} is set but empty: Claude Code reads settings.json of whatever folder it is started in`,
-    place: 'environment',
-    cure: unsetCommand(machine, names.folder),
-    weight: 'blocks',
+    location: 'environment',
+    hint: unsetCommand(machine, names.folder),
+    severity: 'blocks',
   }
 }
 
-function leftovers(scene: Scene, settings: ClaudeSettings): Obstacles {
+function leftovers(scene: ClientContext, settings: ClaudeSettings): Findings {
   const { machine } = scene
   const own = settings.env[names.baseUrl]
   const [key, keyName] = [settings.env[names.token], names.token]
-  return leftoverObstacles(claudeName, scene, {
+  return leftoverFindings(claudeName, scene, {
     url: own ?? machine.env[names.baseUrl],
     urlPlace: own === undefined ? 'environment' : settings.place(inEnv(names.baseUrl)),
     key: key ?? machine.env[keyName],
@@ -107,36 +107,36 @@ function leftovers(scene: Scene, settings: ClaudeSettings): Obstacles {
 /** What a setup takes out of the settings, where it stands there and once its owner agrees. */
 function* unwanted(
   settings: ClaudeSettings,
-  path: KeyPath,
+  path: SettingPath,
   { value, ...said }: Unwanted,
-): Obstacles {
+): Findings {
   const { env, root } = settings
   const name = String(path.at(-1))
   if (path.length === 1 ? root[name] === undefined : !env[name]) return
 
   yield {
-    place: settings.place(path),
-    cure: 'Remove it.',
-    repair: settingsRepair(change(path, value)),
-    needsConsent: `${name} is removed from ${settings.path}.`,
-    weight: 'blocks',
+    location: settings.place(path),
+    hint: 'Remove it.',
+    fix: settingsRepair(change(path, value)),
+    consent: `${name} is removed from ${settings.path}.`,
+    severity: 'blocks',
     ...said,
   }
 }
 
 interface Unwanted
-  extends Pick<Obstacle, 'code' | 'message'>,
-    Partial<Pick<Obstacle, 'cure' | 'needsConsent' | 'weight'>> {
+  extends Pick<Finding, 'code' | 'message'>,
+    Partial<Pick<Finding, 'hint' | 'consent' | 'severity'>> {
   /** What is to stand in its place. */
   readonly value?: string | undefined
 }
 
-function settingsRepair(...changes: readonly KeyChange[]): Repair {
-  return { role: 'settings', changes }
+function settingsRepair(...changes: readonly SettingChange[]): FileFix {
+  return { fileKind: 'settings', changes }
 }
 
 /** A credential is undone together with address and token: alone it would go to the gateway. */
-function change(path: KeyPath, value: string | undefined): KeyChange {
+function change(path: SettingPath, value: string | undefined): SettingChange {
   const isCredential = credentials.some((name) => name === path.at(-1))
   return { path, value, ...(isCredential ? { isSecret: true } : {}) }
 }
@@ -144,11 +144,11 @@ function change(path: KeyPath, value: string | undefined): KeyChange {
 const credentials = [names.apiKey, names.token, names.headers, 'apiKeyHelper']
 
 /** The value that takes the effect of a variable away: in the settings' `env` it beats the shell's. */
-function withoutEffect(scene: Scene, name: string): '' | undefined {
+function withoutEffect(scene: ClientContext, name: string): '' | undefined {
   return isExported(scene, name) ? '' : undefined
 }
 
-function apiKey(scene: Scene, settings: ClaudeSettings): Obstacles {
+function apiKey(scene: ClientContext, settings: ClaudeSettings): Findings {
   return unwanted(settings, inEnv(names.apiKey), {
     code: 'claude-api-key',
     message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
@@ -157,7 +157,7 @@ function apiKey(scene: Scene, settings: ClaudeSettings): Obstacles {
 }
 
 /** Credentials beside the token, and services in its place. */
-function* otherCredentials(scene: Scene, settings: ClaudeSettings): Obstacles {
+function* otherCredentials(scene: ClientContext, settings: ClaudeSettings): Findings {
   const { env, path } = settings
   yield* unwanted(settings, ['apiKeyHelper'], {
     code: 'claude-api-key-helper',
@@ -170,7 +170,7 @@ function* otherCredentials(scene: Scene, settings: ClaudeSettings): Obstacles {
       code: 'claude-custom-headers',
       message: `${names.headers} carries a credential, which goes out beside the token`,
       value: withoutCredential(headers),
-      needsConsent: `The credential in ${names.headers} is removed from ${path}.`,
+      consent: `The credential in ${names.headers} is removed from ${path}.`,
     })
   }
 
@@ -188,14 +188,14 @@ function* otherCredentials(scene: Scene, settings: ClaudeSettings): Obstacles {
  * ANTHROPIC_API_KEY in the settings does not take its effect away. Not with `--bare`. Run against
  * 2.1.197 and 2.1.329, 2026-11-21.
  */
-function* loginKey(texts: FileTexts): Obstacles {
+function* loginKey(texts: LoadedFiles): Findings {
   for (const state of readLayers(texts, 'state')) {
     if (!state.text(['primaryApiKey'])) continue
-    yield obstacleAt(state, ['primaryApiKey'], {
+    yield findingAt(state, ['primaryApiKey'], {
       code: 'claude-login-key',
       message:
         'primaryApiKey, which a login has left: Claude Code sends it beside the token, and gateways of this family read it first',
-      cure: 'Log out with `claude auth logout`.',
+      hint: 'Log out with `claude auth logout`.',
     })
   }
 }
@@ -210,7 +210,7 @@ function withoutCredential(headers: string | undefined): string | undefined {
  * has: a saved login goes to the gateway then. Headless it does not ask. Run with 2.1.197 and 2.1.330,
  * 2026-11-22.
  */
-export function* asksForKey(texts: FileTexts, key: string): Obstacles {
+export function* asksForKey(texts: LoadedFiles, key: string): Findings {
   const answer = answerFor(texts, key)
   if (answer?.list === 'approved') return
 
@@ -223,21 +223,21 @@ export function* asksForKey(texts: FileTexts, key: string): Obstacles {
       answer === undefined
         ? `the gateway takes the key as x-api-key alone, so it is ${names.apiKey} for Claude Code, whose UI asks once whether to use it`
         : `Claude Code's UI was told not to use this key as ${names.apiKey}: ${otherwise}`,
-    place: answer?.place ?? 'at its next start',
-    cure:
+    location: answer?.place ?? 'at its next start',
+    hint:
       answer === undefined
         ? `Answer Yes; with No, which it offers first, ${otherwise}.`
         : 'Take the entry out of that list.',
     ...(isLoggedIn && {
-      needsConsent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
+      consent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
     }),
-    weight: 'may-block',
+    severity: 'may-block',
   }
 }
 
 /** What was answered for a key, of which the client keeps the last 20 characters. */
 function answerFor(
-  texts: FileTexts,
+  texts: LoadedFiles,
   key: string,
 ): { readonly list: 'approved' | 'rejected'; readonly place: string } | undefined {
   const [state] = readLayers(texts, 'state')
@@ -251,7 +251,7 @@ function answerFor(
   return undefined
 }
 
-function* models(scene: Scene, settings: ClaudeSettings): Obstacles {
+function* models(scene: ClientContext, settings: ClaudeSettings): Findings {
   yield* unwanted(settings, inEnv(names.model), {
     code: 'claude-environment-model',
     message: `${names.model} in the settings beats "model"`,
@@ -261,78 +261,82 @@ function* models(scene: Scene, settings: ClaudeSettings): Obstacles {
     code: 'claude-small-fast-model',
     message: `${names.smallFast} beats the model of the haiku slot for background work`,
     value: withoutEffect(scene, names.smallFast),
-    weight: 'may-block',
+    severity: 'may-block',
   })
 }
 
-function* modelDefault(settings: ClaudeSettings): Obstacles {
+function* modelDefault(settings: ClaudeSettings): Findings {
   if (settings.root['model'] !== 'default') return
 
-  yield obstacleAt(settings, ['model'], {
+  yield findingAt(settings, ['model'], {
     code: 'claude-model-default',
     message: '"model": "default" is sent to the gateway as it stands',
-    cure: 'Name a slot, such as "sonnet".',
+    hint: 'Name a slot, such as "sonnet".',
     becomes: { value: 'sonnet' },
   })
 }
 
 /** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
-function* oldPins(scene: Scene, settings: ClaudeSettings, { models }: Choice): Obstacles {
+function* oldPins(
+  scene: ClientContext,
+  settings: ClaudeSettings,
+  { resolved }: SetupTarget,
+): Findings {
   const { env } = settings
   if (env[names.baseUrl] !== undefined) return
 
-  for (const slot of slots.filter((one) => !models.slotModels?.[one])) {
+  for (const slot of slots.filter((one) => !resolved.slotModels?.[one])) {
     const name = slotVariable(slot)
     yield* unwanted(settings, inEnv(name), {
       code: 'claude-old-pin',
       message: `${name} = ${JSON.stringify(env[name])}: the slot ${slot} asks the gateway for that model`,
       value: withoutEffect(scene, name),
-      cure: 'Remove it, unless the gateway has that model.',
-      weight: 'may-block',
+      hint: 'Remove it, unless the gateway has that model.',
+      severity: 'may-block',
     })
   }
 }
 
-function* address(scene: Scene, settings: ClaudeSettings, url: string): Obstacles {
+function* address(scene: ClientContext, settings: ClaudeSettings, url: string): Findings {
   const { env } = settings
   if (/\/v1\/*$/.test(url) && !scene.ownRoots.includes(rootOf(url))) {
-    yield obstacleAt(settings, inEnv(names.baseUrl), {
+    yield findingAt(settings, inEnv(names.baseUrl), {
       code: 'claude-base-url-version',
       message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
-      cure: 'Take the /v1 away.',
+      hint: 'Take the /v1 away.',
       becomes: { value: url.replace(/\/v1\/*$/, '') },
     })
   }
 
   const apiKey = env[names.apiKey]
-  const isApproved = apiKey !== undefined && answerFor(scene.texts, apiKey)?.list === 'approved'
-  if (!env[names.token] && !isApproved && hasLogin(scene.texts)) {
-    yield obstacleAt(settings, inEnv(names.baseUrl), {
+  const isApproved = apiKey !== undefined && answerFor(scene.files, apiKey)?.list === 'approved'
+  if (!env[names.token] && !isApproved && hasLogin(scene.files)) {
+    yield findingAt(settings, inEnv(names.baseUrl), {
       code: 'claude-login-leak',
       message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,
-      cure: `Run \`repoint ${isMapping(slotModelsIn(settings)) ? 'claude-gpt' : 'claude'}\`, which writes the token too.`,
-      covers: 'key-missing',
+      hint: `Run \`repoint ${isMapping(slotModelsIn(settings)) ? 'claude-gpt' : 'claude'}\`, which writes the token too.`,
+      cause: 'key-missing',
     })
   }
 
   if (isOn(env[names.discovery]) && env[names.quiet]) {
-    yield obstacleAt(settings, inEnv(names.quiet), {
+    yield findingAt(settings, inEnv(names.quiet), {
       code: 'claude-discovery-suppressed',
       message: `${names.quiet} suppresses the discovery of models in versions such as 2.1.197, with any value`,
-      cure: `Write ${quietButDiscovering.join(', ')} in its place.`,
-      repair: settingsRepair(
+      hint: `Write ${quietButDiscovering.join(', ')} in its place.`,
+      fix: settingsRepair(
         change(inEnv(names.quiet), undefined),
         ...quietButDiscovering.map((name) => change(inEnv(name), '1')),
       ),
-      weight: 'may-block',
+      severity: 'may-block',
     })
   }
 }
 
 /** The settings' `env` beats the shell's, and an empty value there takes a variable's effect away. */
-function shell(scene: Scene, settings: ClaudeSettings, choice?: Choice): Obstacles {
+function shell(scene: ClientContext, settings: ClaudeSettings, choice?: SetupTarget): Findings {
   const { machine } = scene
-  const filled = choice?.models.slotModels ?? {}
+  const filled = choice?.resolved.slotModels ?? {}
   const isKeyAlone = choice ? choice.keyHeader !== undefined : !settings.env[names.token]
   const effects: readonly (readonly [name: string, effect: string])[] = [
     isKeyAlone
@@ -351,7 +355,7 @@ function shell(scene: Scene, settings: ClaudeSettings, choice?: Choice): Obstacl
       : []),
   ]
 
-  return variableObstacles(
+  return variableFindings(
     scene,
     effects
       .filter(([name]) => settings.env[name] === undefined)
@@ -359,18 +363,18 @@ function shell(scene: Scene, settings: ClaudeSettings, choice?: Choice): Obstacl
         name,
         code: 'claude-shell-variable',
         effect,
-        weight: name === names.smallFast ? 'may-block' : 'blocks',
-        repair: settingsRepair(change(inEnv(name), '')),
+        severity: name === names.smallFast ? 'may-block' : 'blocks',
+        fix: settingsRepair(change(inEnv(name), '')),
       })),
   )
 }
 
 /** A proxy is asked for loopback addresses too, unless NO_PROXY says otherwise. */
-function proxy({ machine }: Scene, settings: ClaudeSettings, url: string): Obstacles {
+function proxy({ machine }: ClientContext, settings: ClaudeSettings, url: string): Findings {
   const env = { ...machine.env, ...settings.env }
   return proxyObstacles(claudeName, url, env, ({ variable, exempt }) => ({
-    place: settings.env[variable] === undefined ? 'environment' : settings.path,
-    repair: settingsRepair(...['NO_PROXY', 'no_proxy'].map((name) => change(inEnv(name), exempt))),
+    location: settings.env[variable] === undefined ? 'environment' : settings.path,
+    fix: settingsRepair(...['NO_PROXY', 'no_proxy'].map((name) => change(inEnv(name), exempt))),
   }))
 }
 

@@ -1,14 +1,19 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
+import {
+  type LaunchSettings,
+  type LoadedFiles,
+  runKeyVariable,
+  type SetupTarget,
+} from '../client.ts'
 import { expectUnsaid, ownFlag } from '../flags.ts'
 import { editKeys } from '../repairs.ts'
 import { fileOf, overlaid } from '../texts.ts'
 import { askingModeChanges, isModeChosen } from './auto-mode.ts'
 import { isElsewhere, ourKeys } from './choice.ts'
-import { deciding } from './deciding.ts'
 import { customHeaders } from './headers.ts'
 import { asksForKey } from './obstacles.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
 
 /** Variables of a shell that would speak for another login, or go along to another address. */
@@ -21,7 +26,11 @@ const others = [names.token, names.apiKey, names.baseUrl, names.headers]
  *
  * @throws UserError `usage`
  */
-export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRun): OneRun {
+export function forOneRun(
+  texts: LoadedFiles,
+  choice: SetupTarget,
+  { args, env }: LaunchSettings,
+): LaunchSettings {
   expectUnsaid(
     ownFlag(args, ['--settings']),
     (flag) => `Claude Code takes ${flag} once, and needs it here for the gateway`,
@@ -34,7 +43,12 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
 
   // Arguments are seen by every user of the machine.
   const open = { ...choice, headers: [], keyHeader: undefined }
-  const { changes } = editKeys({ id: '', deciding }, file, ourKeys(settings, open), choice.repairs)
+  const { changes } = editKeys(
+    { id: '', sensitiveSettings },
+    file,
+    ourKeys(settings, open),
+    choice.fixes,
+  )
   const gone = changes.filter(({ value }) => value === undefined)
   const empty = [
     ...gone.flatMap(({ path: [parent, name] }) =>
@@ -73,9 +87,9 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
  * @throws UserError `usage` where the settings win over them, or a login would go out in their place
  */
 function secretVariables(
-  texts: FileTexts,
+  texts: LoadedFiles,
   settings: ClaudeSettings,
-  choice: Choice,
+  choice: SetupTarget,
 ): Readonly<Record<string, string>> {
   const { headers = [], key, keyHeader } = choice
   // Whose a line is that stands there for another address is not known here.
@@ -97,7 +111,7 @@ function secretVariables(
     if (settings.env[name] !== undefined && settings.env[name] !== value)
       throw refuse(`${name} in ${settings.path} wins over what this gateway needs there`)
   const asks = keyHeader === undefined ? [] : [...asksForKey(texts, key)]
-  if (asks.some(({ needsConsent }) => needsConsent !== undefined))
+  if (asks.some(({ consent }) => consent !== undefined))
     throw refuse('Claude Code would ask whether to use the key, and with No send your saved login')
   return wanted
 }

@@ -1,5 +1,5 @@
-import type { KeyPath } from '../../edits/plan.ts'
-import { type FileText, type FileTexts, type Slot, slots } from '../client.ts'
+import type { SettingPath } from '../../edits/plan.ts'
+import { type LoadedFile, type LoadedFiles, type Slot, slots } from '../client.ts'
 import { readStrictly, repairToStrictJson, type StrictFile } from '../strict-json.ts'
 import { isTable, layersOf, type Table, tableIn } from '../texts.ts'
 
@@ -100,7 +100,7 @@ export function withoutWindow(model: string): string {
   return model.replace(/\[[12]m\]$/i, '')
 }
 
-export function inEnv(name: string): KeyPath {
+export function inEnv(name: string): SettingPath {
   return ['env', name]
 }
 
@@ -114,7 +114,7 @@ export interface ClaudeSettings extends StrictFile {
  * Reads a settings file as 2.1.197 and 2.1.329 do (2026-11-21): strictly, and as a whole or not at
  * all; a byte order mark is fine, values of `env` become text.
  */
-export function readSettings(file: Pick<FileText, 'role' | 'path' | 'bytes'>): ClaudeSettings {
+export function readSettings(file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'>): ClaudeSettings {
   const read = readStrictly(file, { allowsBom: true, problemIn: wrongType })
   const env = Object.entries(tableIn(read.root, ['env']))
   return { ...read, env: Object.fromEntries(env.map(([name, value]) => [name, String(value)])) }
@@ -124,7 +124,7 @@ export function readSettings(file: Pick<FileText, 'role' | 'path' | 'bytes'>): C
  * The same, as it will be read once a setup has taken its comments and trailing commas out; lines are
  * those of the file as it stands.
  */
-export function readRepairedSettings(file: FileText): ClaudeSettings {
+export function readRepairedSettings(file: LoadedFile): ClaudeSettings {
   const settings = readSettings(file)
   if (!settings.isRepairable || file.bytes === null) return settings
   const repaired = readSettings({ ...file, bytes: repairToStrictJson(file.bytes, file.path) })
@@ -149,6 +149,6 @@ function wrongType(root: Table): string | undefined {
 }
 
 /** Whether the client keeps a login of its vendor. */
-export function hasLogin(texts: FileTexts): boolean {
+export function hasLogin(texts: LoadedFiles): boolean {
   return layersOf(texts, 'credentials').some(({ bytes }) => bytes !== null)
 }

@@ -2,7 +2,7 @@ import { UserError } from '../../errors.ts'
 import { gptTiers, isChatModel, messagesTiers, nearestModels } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
-import { type ModelChoice, type Slot, slots } from '../client.ts'
+import { type ResolvedOptions, type Slot, slots } from '../client.ts'
 import {
   hasSlot,
   isOwnId,
@@ -25,7 +25,7 @@ export interface Start {
   readonly version: string | undefined
 }
 
-type FirstAsked = Pick<ModelChoice, 'probeModel' | 'probeCure' | 'notes'>
+type FirstAsked = Pick<ResolvedOptions, 'probeModel' | 'probeCure' | 'findings'>
 
 /**
  * The id that the client asks for first, which is to be proven. The others that it will send are
@@ -40,32 +40,35 @@ export function firstAsked(start: Start): FirstAsked {
   if (version !== undefined && place === 'known') return askedBy(version, start)
 
   if (version !== undefined && place === 'older') expectPinned(version, start)
-  const notes = version === undefined || place === 'older' ? [] : otherSlots(version, start)
+  const findings = version === undefined || place === 'older' ? [] : otherSlots(version, start)
   const pin = pins[slot]
-  if (pin !== undefined) return { probeModel: pin, notes }
+  if (pin !== undefined) return { probeModel: pin, findings }
   // A version that is newer than the table goes on from its last line, or sends what is newer still.
   const ids = sentIds[slot].map(({ id }) => id).slice(place === 'newer' ? -1 : 0)
   const listed = ids.filter((id) => isListed(start, id))
   const probeModel = listed.at(-1) ?? tierOf(start, slot).findLast(isOwnId) ?? ids.at(-1)!
-  return { probeModel, notes: place === 'older' ? notes : [...missingIds(start, ids), ...notes] }
+  return {
+    probeModel,
+    findings: place === 'older' ? findings : [...missingIds(start, ids), ...findings],
+  }
 }
 
 /** A version that the table knows says by itself what it sends, whatever the catalog lists. */
 function askedBy(version: string, start: Start): FirstAsked {
   const { slot } = start
-  const notes = otherSlots(version, start)
+  const findings = otherSlots(version, start)
   if (!hasSlot(version, slot)) {
     const probeCure = `Claude Code ${version} has no slot ${slot} and sends the word itself, pinned or not: update it, or start with another slot: repoint ${start.command} --slot opus`
-    return { probeModel: slot, probeCure, notes }
+    return { probeModel: slot, probeCure, findings }
   }
 
   const pin = start.pins[slot]
-  if (pin !== undefined) return { probeModel: pin, notes }
+  if (pin !== undefined) return { probeModel: pin, findings }
   tierOf(start, slot)
   const probeModel = sentFirst(version, slot)
   const other = pinFor(start, slot, probeModel)
   const probeCure = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${start.command}${slot === 'sonnet' ? '' : ` --slot ${slot}`} --${slot}-model ${other}`
-  return { probeModel, probeCure, notes }
+  return { probeModel, probeCure, findings }
 }
 
 /**

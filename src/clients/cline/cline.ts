@@ -1,19 +1,18 @@
 import { compact } from '../../compact.ts'
-import type { KeyChange } from '../../edits/plan.ts'
+import type { SettingChange } from '../../edits/plan.ts'
 import { described } from '../../gateway/models/facts.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type { Choice, ClientModule, FileText } from '../client.ts'
+import type { ClientModule, LoadedFile, SetupTarget } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, entryOf, isAsBefore, oneUse } from '../models.ts'
+import { chooseOneModel, entryOf, keepsModels, oneUse } from '../models.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
 import { editReadably } from '../repairs.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../texts.ts'
-import { clineName, deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import {
@@ -24,6 +23,7 @@ import {
   settingsPath,
   usedPath,
 } from './providers.ts'
+import { clineName, sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
@@ -48,24 +48,24 @@ const demoFiles = {
  * model. It asks no model to reason unless its user does so (`--thinking`).
  */
 export const cline: ClientModule = {
-  binary: {
+  program: {
     command: 'cline',
     packages: ['cline', '@cline/cli-*'],
     testedVersions: testedVersions(tested),
     foldersIn: (args) => ownValues(args, ['-c', '--cwd']),
     // 2.18.0 has another layout, and says `Not authenticated`.
-    worksSince: '3.0.57',
+    minVersion: '3.0.57',
     // It runs every tool without a question otherwise. A single word would be a command of its own.
     pingArgs: (prompt) => ['--auto-approve', 'false', `${prompt} `],
-    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     // The system's own only where a Node from 22.15 on starts it, which npm's script leaves to chance.
-    authorities: () => ({ ...ofOwnRuntime()(), system: false }),
+    certificateStores: () => ({ ...ofOwnRuntime()(), system: false }),
     pingEnv: { CLINE_SESSION_BACKEND_MODE: 'local', CLINE_NO_AUTO_UPDATE: '1' },
   },
   protocol: 'chat',
   // Without an apiKey no `authorization` goes out, unless OPENAI_API_KEY is set.
   sends: { headers: true, keyHeaders },
-  deciding,
+  sensitiveSettings,
   folderFiles: [
     {
       patterns: ['.cline/**', '.clinerules/**'],
@@ -79,7 +79,7 @@ export const cline: ClientModule = {
     },
   ],
   // `${HOME}`, `$HOME`, `{env:HOME}` in a header, a model, a key went out as they stand.
-  interprets: { names: null, values: null },
+  interpolation: { names: null, values: null },
   restartAdvice: 'Close every running Cline and start it again.',
 
   /** Cline reads the .env files of the working folder alone. */
@@ -90,7 +90,7 @@ export const cline: ClientModule = {
     const target = named('CLINE_PROVIDER_SETTINGS_PATH') ?? join(data, 'settings', 'providers.json')
 
     return [
-      { role: 'providers', path: target, format: 'json', holdsSecret: true, use: 'target' },
+      { kind: 'providers', path: target, format: 'json', holdsSecret: true, use: 'target' },
       ...layersThere(look, target, [
         ['project-env', envFiles(machine).map((name) => join(machine.cwd, name))],
       ]),
@@ -101,16 +101,19 @@ export const cline: ClientModule = {
    * A window stays away from it where the model is known to give shorter answers than it would ask for
    * then: of `maxTokens` it makes nothing, in no place.
    */
-  choose(wanted) {
+  resolve(wanted) {
     const choice = chooseOneModel(wanted, 'chat', {
       otherwise: 'Cline does not know then when to sum a conversation up.',
     })
     const { contextWindow, ...others } = choice
-    const { model, notes } = choice
+    const { model, findings } = choice
 
-    const limit = described(entryOf(wanted.heard.catalog, model) ?? { id: model }).maxOutputTokens
+    const limit = described(
+      entryOf(wanted.gatewayInfo.catalog, model) ?? { id: model },
+    ).maxOutputTokens
     const isSafe = limit === undefined || limit >= usualOutputTokens
-    const told = wanted.named.contextWindow ?? (isAsBefore(wanted) && wanted.kept?.contextWindow)
+    const told =
+      wanted.requested.contextWindow ?? (keepsModels(wanted) && wanted.previous?.contextWindow)
     if (contextWindow === undefined || isSafe || told) return choice
 
     const note = {
@@ -118,7 +121,7 @@ export const cline: ClientModule = {
       message: `repoint does not tell Cline the context window of ${model}: with it, Cline would ask for answers of 32,000 tokens, and the model gives ${limit}`,
       hint: 'To tell Cline the window all the same: --context-window TOKENS.',
     }
-    return { ...others, notes: [...notes, note] }
+    return { ...others, findings: [...findings, note] }
   },
 
   plan(texts, choice) {
@@ -127,7 +130,7 @@ export const cline: ClientModule = {
   },
 
   /** As 3.0.57 and 3.0.65 ask, the newest run against refusals of each. Without a window it names no limit. */
-  carries(texts, { model }) {
+  firstRequest(texts, { model }) {
     const { settings } = readProviders(fileOf(texts, 'providers'))
     const { enabled, effort } = tableIn(settings, ['reasoning'])
     const left = (numberIn(settings, ['contextWindow']) ?? 0) - ownTokens
@@ -144,7 +147,7 @@ export const cline: ClientModule = {
     }
   },
 
-  readBack(texts) {
+  read(texts) {
     const file = readProviders(fileOf(texts, 'providers'))
     const { path, ignored, used, settings } = file
     if (ignored !== undefined) return { broken: brokenText(path, ignored) }
@@ -166,9 +169,9 @@ export const cline: ClientModule = {
     })
   },
 
-  wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
+  previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
-  forOneRun: (texts, choice, asked) =>
+  launchSettings: (texts, choice, asked) =>
     forOneRun(ourKeys({ ...fileOf(texts, 'providers'), bytes: null }, choice), choice, asked),
   inTheWay,
   wrongNow,
@@ -187,15 +190,15 @@ const usualOutputTokens = 32_000
 const ownTokens = 8_000
 
 /** In the order in which it writes them itself. */
-function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
-  const { root, models } = choice
-  const { model, contextWindow } = models
+function ourKeys(file: LoadedFile, choice: SetupTarget): readonly SettingChange[] {
+  const { baseUrl, resolved } = choice
+  const { model, contextWindow } = resolved
   const { root: now, settings } = readProviders(file)
   const at = (name: string) => [...settingsPath, name]
   const isNew = (name: string) => now[name] === undefined
 
   const url = textIn(settings, ['baseUrl'])
-  const isOtherGateway = url !== undefined && rootOf(url) !== root
+  const isOtherGateway = url !== undefined && rootOf(url) !== baseUrl
   const isOtherModel = settings['model'] !== model
   const isLoggedIn = settings['auth'] !== undefined
   const stamp = textIn(now, [...providerPath, 'updatedAt'])
@@ -215,7 +218,7 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
       { contextWindow: { value: contextWindow, by: ['contextWindow'] } },
       choice,
     ),
-    { path: at('baseUrl'), value: root },
+    { path: at('baseUrl'), value: baseUrl },
     ...headerKeys(at('headers'), settings['headers'], choice, isOtherGateway),
     // Both must be there. It writes the time of each of its starts.
     { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, isStamped: true },

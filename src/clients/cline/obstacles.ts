@@ -1,16 +1,15 @@
-import type { Choice, Obstacles, Scene } from '../client.ts'
+import type { ClientContext, Findings, SetupTarget } from '../client.ts'
 import { readHeaders } from '../headers.ts'
 import {
-  addressObstacles,
+  addressFindings,
+  findingAt,
   missingKey,
-  obstacleAt,
   otherAddress,
-  relativePlaceObstacles,
+  relativePathFindings,
   unreadFile,
 } from '../obstacles.ts'
-import { isExported, proxyObstacles, variableObstacles } from '../shell.ts'
+import { isExported, proxyObstacles, variableFindings } from '../shell.ts'
 import { fileOf, mayNeedNoKey, textIn } from '../texts.ts'
-import { clineName } from './deciding.ts'
 import {
   hasLogin,
   type ProvidersFile,
@@ -19,20 +18,21 @@ import {
   settingsPath,
   usedPath,
 } from './providers.ts'
+import { clineName } from './sensitive-settings.ts'
 
 /** What would defeat the entry about to be written, as run against 3.0.57 and 3.0.65 (2026-11-23). */
-export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
-  const file = readProviders(fileOf(scene.texts, 'providers'))
+export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
+  const file = readProviders(fileOf(scene.files, 'providers'))
   yield* aroundTheFile(scene, file)
   yield* otherEntry(scene, file, choice)
   yield* login(file)
-  yield* proxyObstacles(clineName, choice.root, scene.machine.env)
+  yield* proxyObstacles(clineName, choice.baseUrl, scene.machine.env)
   if (choice.keyHeader !== undefined) yield* secondKey(scene)
 }
 
 /** What is wrong with what Cline believes now. */
-export function* wrongNow(scene: Scene): Obstacles {
-  const file = readProviders(fileOf(scene.texts, 'providers'))
+export function* wrongNow(scene: ClientContext): Findings {
+  const file = readProviders(fileOf(scene.files, 'providers'))
   yield* aroundTheFile(scene, file)
   // With another provider it may be set up as its owner likes.
   if (file.used !== providerId) return
@@ -41,7 +41,7 @@ export function* wrongNow(scene: Scene): Obstacles {
   const url = textIn(settings, ['baseUrl'])
   const key = textIn(settings, ['apiKey'])
   yield* withoutKey(scene, file, url)
-  yield* addressObstacles(clineName, scene, file, {
+  yield* addressFindings(clineName, scene, file, {
     url,
     path: [...settingsPath, 'baseUrl'],
     name: 'baseUrl of its provider',
@@ -52,18 +52,18 @@ export function* wrongNow(scene: Scene): Obstacles {
   if (!key && readHeaders(settings['headers']).keyed) yield* secondKey(scene)
 }
 
-function* aroundTheFile(scene: Scene, file: ProvidersFile): Obstacles {
-  yield* relativePlaceObstacles(scene.machine, 'cline-relative-folder', 'Cline', [
+function* aroundTheFile(scene: ClientContext, file: ProvidersFile): Findings {
+  yield* relativePathFindings(scene.machine, 'cline-relative-folder', 'Cline', [
     'CLINE_DIR',
     'CLINE_DATA_DIR',
     'CLINE_PROVIDER_SETTINGS_PATH',
   ])
-  yield* variableObstacles(scene, [
+  yield* variableFindings(scene, [
     {
       name: 'CLINE_SANDBOX',
       code: 'cline-sandbox',
       effect: 'Cline reads the settings of a folder for tries, and none of yours',
-      weight: 'blocks',
+      severity: 'blocks',
     },
   ])
 
@@ -71,35 +71,35 @@ function* aroundTheFile(scene: Scene, file: ProvidersFile): Obstacles {
     code: 'cline-providers-unreadable',
     effect:
       'Cline takes the whole file for empty, and at the next start replaces the file by one without any key',
-    covers: 'broken',
+    cause: 'broken',
   })
 }
 
-function otherEntry(scene: Scene, file: ProvidersFile, choice: Choice): Obstacles {
+function otherEntry(scene: ClientContext, file: ProvidersFile, choice: SetupTarget): Findings {
   return otherAddress(scene, choice, {
     code: 'cline-provider-conflict',
     what: `the provider ${providerId}`,
     url: textIn(file.settings, ['baseUrl']),
-    place: file.place([...settingsPath, 'baseUrl']),
-    cure: 'Nothing to do: Cline has no second provider for gateways.',
+    location: file.place([...settingsPath, 'baseUrl']),
+    hint: 'Nothing to do: Cline has no second provider for gateways.',
   })
 }
 
 /** Of the provider that it has started with so far. */
-function* login(file: ProvidersFile): Obstacles {
+function* login(file: ProvidersFile): Findings {
   const { used } = file
   if (used === undefined || !hasLogin(file, used)) return
 
-  yield obstacleAt(file, usedPath, {
+  yield findingAt(file, usedPath, {
     code: 'cline-login',
     message: `Cline is logged in with an account of its provider ${used}`,
-    cure: 'Nothing to do: rollback brings it back.',
-    needsConsent: `The login of Cline's provider ${used} goes out of use; rollback brings it back.`,
-    weight: 'may-block',
+    hint: 'Nothing to do: rollback brings it back.',
+    consent: `The login of Cline's provider ${used} goes out of use; rollback brings it back.`,
+    severity: 'may-block',
   })
 }
 
-function* withoutKey(scene: Scene, file: ProvidersFile, url: string | undefined): Obstacles {
+function* withoutKey(scene: ClientContext, file: ProvidersFile, url: string | undefined): Findings {
   const { settings } = file
   const hasKey = Boolean(settings['apiKey']) || readHeaders(settings['headers']).keyed !== undefined
   const isElsewhere = hasLogin(file, providerId) || isExported(scene, 'OPENAI_API_KEY')
@@ -110,13 +110,13 @@ function* withoutKey(scene: Scene, file: ProvidersFile, url: string | undefined)
 }
 
 /** Beside a key in a header of its own. */
-function secondKey(scene: Scene): Obstacles {
-  return variableObstacles(scene, [
+function secondKey(scene: ClientContext): Findings {
+  return variableFindings(scene, [
     {
       name: 'OPENAI_API_KEY',
       code: 'cline-second-key',
       effect: 'Cline sends this value as a bearer token beside the key of the gateway',
-      weight: 'blocks',
+      severity: 'blocks',
     },
   ])
 }

@@ -1,10 +1,15 @@
-import type { KeyChange } from '../../edits/plan.ts'
+import type { SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { type AskedRun, type Choice, type OneRun, runKeyVariable } from '../client.ts'
+import {
+  type LaunchSettings,
+  type ProcessToStart,
+  runKeyVariable,
+  type SetupTarget,
+} from '../client.ts'
 import { expectUnsaid } from '../flags.ts'
 import { expectBearer } from '../headers.ts'
 import { overlaid } from '../texts.ts'
-import { clineName } from './deciding.ts'
+import { clineName } from './sensitive-settings.ts'
 
 /** Names the file in the place of the user's own. */
 const fileVariable = 'CLINE_PROVIDER_SETTINGS_PATH'
@@ -25,10 +30,10 @@ const leavesDaemon = /^(?:--(?:tui|id|zen|kanban|acp)(?==|$)|-[Vpvh]*[iz])/
  * @throws UserError `usage`, `protocol-unsupported`
  */
 export function forOneRun(
-  keys: readonly KeyChange[],
-  choice: Choice,
-  { args, env, folder }: AskedRun,
-): OneRun {
+  keys: readonly SettingChange[],
+  choice: SetupTarget,
+  { args, env, tempFolder }: ProcessToStart,
+): LaunchSettings {
   expectBearer(clineName, choice)
 
   // Without what stands behind it, which may be a key.
@@ -50,7 +55,7 @@ export function forOneRun(
     args,
     env: {
       ...env,
-      [fileVariable]: `${folder}/${fileName}`,
+      [fileVariable]: `${tempFolder}/${fileName}`,
       OPENAI_API_KEY: env[runKeyVariable],
       CLINE_SESSION_BACKEND_MODE: 'local',
     },

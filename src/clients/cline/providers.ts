@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import type { KeyPath } from '../../edits/plan.ts'
-import type { FileText } from '../client.ts'
+import type { SettingPath } from '../../edits/plan.ts'
+import type { LoadedFile } from '../client.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 import { type Table, tableIn, textIn } from '../texts.ts'
 
@@ -14,9 +14,9 @@ import { type Table, tableIn, textIn } from '../texts.ts'
  */
 export const providerId = 'openai-compatible'
 
-export const providerPath: KeyPath = ['providers', providerId]
-export const settingsPath: KeyPath = [...providerPath, 'settings']
-export const usedPath: KeyPath = ['lastUsedProvider']
+export const providerPath: SettingPath = ['providers', providerId]
+export const settingsPath: SettingPath = [...providerPath, 'settings']
+export const usedPath: SettingPath = ['lastUsedProvider']
 
 /** A file of which Cline reads something at all. What it does not know it leaves out when it writes. */
 const fileSchema = v.object({
@@ -52,7 +52,7 @@ export interface ProvidersFile extends StrictFile {
  * provider that is not as it should be, the whole file counts as empty. The next start then writes a new
  * one over it, in which no key of any provider is left.
  */
-export function readProviders(file: FileText): ProvidersFile {
+export function readProviders(file: LoadedFile): ProvidersFile {
   const read = readStrictly(file, { problemIn })
   const { root } = read
   return { ...read, used: textIn(root, usedPath), settings: tableIn(root, settingsPath) }

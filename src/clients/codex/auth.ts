@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { FileText } from '../client.ts'
+import type { LoadedFile } from '../client.ts'
 import { readStrictly } from '../strict-json.ts'
 import { isTable } from '../texts.ts'
 
@@ -24,7 +24,7 @@ const harmless = new Set(['OPENAI_API_KEY', 'auth_mode', 'tokens', 'last_refresh
  * Reads auth.json as Codex 0.169.0 does (2026-11-21): a byte order mark, a comment or broken JSON
  * makes it ignore the whole file; ChatGPT tokens win over a key.
  */
-export function readCodexAuth(file: FileText): CodexAuth {
+export function readCodexAuth(file: LoadedFile): CodexAuth {
   const { root, ignored } = readStrictly(file)
   if (ignored !== undefined) return { ignored }
 
@@ -51,7 +51,7 @@ export function readCodexAuth(file: FileText): CodexAuth {
 }
 
 /** Whether a file of that name holds opencode's logins: an entry a provider, each with a type. */
-export function isOpencodeAuth(file: FileText): boolean {
+export function isOpencodeAuth(file: LoadedFile): boolean {
   const types = ['api', 'oauth', 'wellknown']
   return Object.values(readStrictly(file, { allowsBom: true }).root).some(
     (entry) => isTable(entry) && types.some((type) => entry['type'] === type),
@@ -59,7 +59,7 @@ export function isOpencodeAuth(file: FileText): boolean {
 }
 
 /** Whether a file of that name is the one that Codex keeps its key or its login in. */
-export function isCodexAuth(file: FileText): boolean {
+export function isCodexAuth(file: LoadedFile): boolean {
   const { root } = readStrictly(file, { allowsBom: true })
   return ['OPENAI_API_KEY', 'auth_mode', 'tokens'].some((name) => Object.hasOwn(root, name))
 }

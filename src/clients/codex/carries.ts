@@ -1,7 +1,7 @@
 import { withoutVendor } from '../../gateway/models/rules.ts'
 import { emptyTools, input } from '../../gateway/question.ts'
-import type { Carried } from '../../gateway/types.ts'
-import type { Carrying, FileTexts } from '../client.ts'
+import type { FirstRequest } from '../../gateway/types.ts'
+import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { isBefore } from '../tested.ts'
 import { readRole } from '../texts.ts'
 import { isAskedLite } from './catalog.ts'
@@ -42,17 +42,20 @@ const liteCure =
  * one of these. None can be left out: without summaries of its reasoning Codex wants `include` all the
  * same. It names no limit of tokens (2026-11-23).
  */
-export function carries(texts: FileTexts, { version, model, clientTable }: Carrying): Carried {
+export function carries(
+  texts: LoadedFiles,
+  { version, model, modelTable }: FirstRequestInput,
+): FirstRequest {
   const config = readRole(texts, 'config')
   const isOwn = withoutVendor(model).startsWith('gpt-5')
   const effort = config.text(['model_reasoning_effort']) ?? (isOwn ? 'medium' : undefined)
   const reasoning = effort === undefined ? { summary: 'auto' } : { effort }
   const reasons = isOwn || version === undefined || !isBefore(version, reasonsWithAll)
-  const isLite = !namesCatalog(texts, config) && isAskedLite(clientTable, model)
+  const isLite = !namesCatalog(texts, config) && isAskedLite(modelTable, model)
 
   return {
     ...(isLite && { headers: { [liteHeader]: 'true' } }),
-    cures: { input: liteCure, [liteHeader]: liteCure },
+    hints: { input: liteCure, [liteHeader]: liteCure },
     body: {
       ...(isLite && lite),
       tool_choice: 'auto',

@@ -1,7 +1,7 @@
 import type { FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
-import { obstacleAt } from '../obstacles.ts'
+import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
+import { findingAt } from '../obstacles.ts'
 import { fileOf, type ReadFile, readRole } from '../texts.ts'
 import { entriesIn, isForAll } from './catalog.ts'
 
@@ -13,10 +13,10 @@ import { entriesIn, isForAll } from './catalog.ts'
 const catalogPath = ['model_catalog_json']
 
 /** Before config.toml names the file it is there; it goes after that. Absent: it stays as it is. */
-export function planCatalog(texts: FileTexts, choice: Choice): FileEdit | undefined {
+export function planCatalog(texts: LoadedFiles, choice: SetupTarget): FileEdit | undefined {
   const { path, bytes } = fileOf(texts, 'catalog')
-  const { catalog } = choice.models
-  if (choice.wanted.named.ownCatalog && catalog === undefined)
+  const { catalog } = choice.resolved
+  if (choice.input.requested.writeModelCatalog && catalog === undefined)
     throw new UserError({
       code: 'client-failed',
       message: '--catalog needs the list of models that Codex prints, and this Codex prints none',
@@ -37,25 +37,25 @@ export function planCatalog(texts: FileTexts, choice: Choice): FileEdit | undefi
   }
 }
 
-function dropsCatalog({ wanted: { named, isAnew = false } }: Choice): boolean {
-  return named.ownCatalog === false || isAnew
+function dropsCatalog({ input: { requested, resetToDefaults = false } }: SetupTarget): boolean {
+  return requested.writeModelCatalog === false || resetToDefaults
 }
 
 /** What config.toml says of it. A file of the user's own stays named. */
-export function catalogKeys(texts: FileTexts, config: ReadFile, choice: Choice) {
+export function catalogKeys(texts: LoadedFiles, config: ReadFile, choice: SetupTarget) {
   const { path } = fileOf(texts, 'catalog')
-  if (choice.models.catalog) return [{ path: catalogPath, value: path }]
+  if (choice.resolved.catalog) return [{ path: catalogPath, value: path }]
   const isDropped = namesCatalog(texts, config) && dropsCatalog(choice)
   return isDropped ? [{ path: catalogPath, value: undefined }] : []
 }
 
 /** Whether Codex reads the file that a setup writes. */
-export function namesCatalog(texts: FileTexts, config: ReadFile): boolean {
+export function namesCatalog(texts: LoadedFiles, config: ReadFile): boolean {
   return config.text(catalogPath) === fileOf(texts, 'catalog').path
 }
 
 /** What ends Codex, or some of its versions, at the start. */
-export function* catalogFaults(texts: FileTexts, config: ReadFile): Obstacles {
+export function* catalogFaults(texts: LoadedFiles, config: ReadFile): Findings {
   if (!namesCatalog(texts, config)) return
   const { path, bytes } = fileOf(texts, 'catalog')
   const entries = entriesIn(bytes === null ? undefined : new TextDecoder().decode(bytes))
@@ -70,47 +70,47 @@ export function* catalogFaults(texts: FileTexts, config: ReadFile): Obstacles {
           `describes ${misfit.slug} in a form that Codex 0.105.0 to 0.146.0 do not start with`
   if (why === undefined) return
 
-  yield obstacleAt(config, catalogPath, {
+  yield findingAt(config, catalogPath, {
     code: 'codex-catalog',
     message: `${path}, which model_catalog_json names, ${why}`,
-    cure: 'Write the catalog anew: repoint codex --catalog',
+    hint: 'Write the catalog anew: repoint codex --catalog',
     becomes: { value: undefined },
-    covers: 'broken',
+    cause: 'broken',
   })
 }
 
 /** A setup is about to name its own file in the place of another. */
-export function* otherCatalog(texts: FileTexts, config: ReadFile, choice: Choice): Obstacles {
+export function* otherCatalog(texts: LoadedFiles, config: ReadFile, choice: SetupTarget): Findings {
   const named = config.get(catalogPath)
-  if (choice.models.catalog === undefined || named === undefined) return
+  if (choice.resolved.catalog === undefined || named === undefined) return
   if (namesCatalog(texts, config)) return
-  yield obstacleAt(config, catalogPath, {
+  yield findingAt(config, catalogPath, {
     code: 'codex-other-catalog',
     message: `model_catalog_json already names ${JSON.stringify(named)}`,
-    cure: 'To keep it, leave --catalog out.',
-    needsConsent: `model_catalog_json will name another file than ${JSON.stringify(named)}; rollback brings it back.`,
-    weight: 'may-block',
+    hint: 'To keep it, leave --catalog out.',
+    consent: `model_catalog_json will name another file than ${JSON.stringify(named)}; rollback brings it back.`,
+    severity: 'may-block',
   })
 }
 
 /** The models in the file of a setup. */
-export function offersOfCodex(texts: FileTexts): readonly string[] {
+export function offersOfCodex(texts: LoadedFiles): readonly string[] {
   const { bytes } = fileOf(texts, 'catalog')
   const isRead = bytes !== null && namesCatalog(texts, readRole(texts, 'config'))
   return isRead ? entriesIn(new TextDecoder().decode(bytes)).map(({ slug }) => slug) : []
 }
 
 /** The model was chosen elsewhere since: Codex guesses what it is, and warns. */
-export function* staleCatalog({ texts }: Scene, config: ReadFile): Obstacles {
+export function* staleCatalog({ files }: ClientContext, config: ReadFile): Findings {
   const model = config.text(['model'])
-  const ids = offersOfCodex(texts)
+  const ids = offersOfCodex(files)
   if (model === undefined || ids.length === 0 || ids.includes(model)) return
 
   yield {
     code: 'codex-catalog-stale',
     message: `Codex's catalog does not describe ${model}, which Codex uses`,
-    place: fileOf(texts, 'catalog').path,
-    cure: 'Write the catalog anew: repoint codex',
-    weight: 'may-block',
+    location: fileOf(files, 'catalog').path,
+    hint: 'Write the catalog anew: repoint codex',
+    severity: 'may-block',
   }
 }

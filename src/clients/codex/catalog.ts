@@ -4,8 +4,8 @@ import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { speaks, withoutVendor } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
-import type { ModelChoice, Wanted } from '../client.ts'
-import { entryOf as listedEntry, wishesOf } from '../models.ts'
+import type { ResolvedOptions, ResolveInput } from '../client.ts'
+import { effectiveOptions, entryOf as listedEntry } from '../models.ts'
 import { offeredModels } from '../picker.ts'
 
 /** In tokens: what Codex assumes of a model that it does not know, and the most that it then takes. */
@@ -57,16 +57,17 @@ export function isAskedLite(clientTable: string | undefined, model: string): boo
 }
 
 /** The choice with the text of a catalog, where one is wished and Codex has told its own table. */
-export function withCatalog(wanted: Wanted, choice: ModelChoice): ModelChoice {
-  const { named, heard } = wanted
-  const table = entriesIn(heard.clientTable)
-  if (!wishesOf(wanted).ownCatalog)
-    return { ...choice, notes: [...choice.notes, ...aboutCap(table, choice)] }
+export function withCatalog(wanted: ResolveInput, choice: ResolvedOptions): ResolvedOptions {
+  const { requested, gatewayInfo } = wanted
+  const table = entriesIn(gatewayInfo.modelTable)
+  if (!effectiveOptions(wanted).writeModelCatalog)
+    return { ...choice, findings: [...choice.findings, ...aboutCap(table, choice)] }
 
   // Of what is there already nothing is known anew.
-  if (table.length === 0 || (heard.catalog === undefined && !named.ownCatalog)) return choice
+  if (table.length === 0 || (gatewayInfo.catalog === undefined && !requested.writeModelCatalog))
+    return choice
   // Those that speak the protocol, and those of which the gateway says as much as of the chosen one.
-  const listed = listedEntry(heard.catalog, choice.model)
+  const listed = listedEntry(gatewayInfo.catalog, choice.model)
   const said = listed === undefined ? 'unknown' : speaks(listed, 'responses')
   const canUse = (one: CatalogModel) => [true, said].includes(speaks(one, 'responses'))
   const { offered } = offeredModels(wanted, choice.model, canUse)
@@ -77,7 +78,7 @@ export function withCatalog(wanted: Wanted, choice: ModelChoice): ModelChoice {
     message: `${count} of the gateway's ${offered.length} models do not fit into Codex's catalog: the list of Codex leaves them out`,
   }
 
-  return { ...choice, catalog, notes: count === 0 ? choice.notes : [...choice.notes, cut] }
+  return { ...choice, catalog, findings: count === 0 ? choice.findings : [...choice.findings, cut] }
 }
 
 /** As many of the models as fit into a file. @param window of the first, in tokens */
@@ -85,7 +86,7 @@ function composed(
   table: readonly Entry[],
   models: readonly CatalogModel[],
   window: number | undefined,
-): NonNullable<ModelChoice['catalog']> {
+): NonNullable<ResolvedOptions['catalog']> {
   const like = table.find(({ use_responses_lite }) => use_responses_lite !== true) ?? table[0]!
   const spelled: string[] = []
   let room = maxConfigBytes - 100
@@ -167,7 +168,7 @@ function numberOr(value: unknown, otherwise: number): number {
 /** What of a window Codex does not take, without a word of its own (0.122.0 to 0.169.0, 2026-11-23). */
 function aboutCap(
   table: readonly Entry[],
-  { model, contextWindow = 0 }: ModelChoice,
+  { model, contextWindow = 0 }: ResolvedOptions,
 ): readonly Notice[] {
   const own = entryOf(table, model)
   const most = own ? numberOr(own['max_context_window'], Number.POSITIVE_INFINITY) : assumedWindow

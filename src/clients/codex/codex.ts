@@ -1,10 +1,10 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, KeyChange } from '../../edits/plan.ts'
+import type { FileEdit, SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { factsInSnapshot } from '../../gateway/models/facts.ts'
 import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
-import type { Choice, ClientModule, FileTexts } from '../client.ts'
+import type { ClientModule, LoadedFiles, SetupTarget } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
@@ -22,7 +22,6 @@ import {
   planCatalog,
 } from './catalog-file.ts'
 import { aboutConversations } from './conversations.ts'
-import { deciding } from './deciding.ts'
 import { codexFiles } from './files.ts'
 import { withoutOffer } from './migrations.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
@@ -36,6 +35,7 @@ import {
   takesAuthFile,
 } from './provider.ts'
 import { startObstacles } from './provider-obstacles.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -53,7 +53,7 @@ const windows: WindowHabit = {
 
 /** The responses agent. Facts: run against Codex 0.169.0, 2026-11-21. */
 export const codex: ClientModule = {
-  binary: {
+  program: {
     command: 'codex',
     packages: ['@openai/codex'],
     testedVersions: testedVersions(tested),
@@ -66,21 +66,21 @@ export const codex: ClientModule = {
       prompt,
     ],
     // The first counts for it alone; 0.105.0 knows only the second (0.105.0 to 0.169.0, 2026-11-22).
-    authorityVariables: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
+    caFileVariables: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
     // NODE_EXTRA_CA_CERTS is nothing to it; 0.58 and 0.105 do not know the first (2026-11-23).
-    authorities: () => ({
+    certificateStores: () => ({
       system: true,
       hidesSystem: 'SSL_CERT_FILE',
       files: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
       folders: ['SSL_CERT_DIR'],
     }),
     // From 0.122.0 on; it reads no file for that (2026-11-23).
-    tableArgs: ['debug', 'models', '--bundled'],
+    modelTableArgs: ['debug', 'models', '--bundled'],
     pingEnv: {},
   },
   protocol: 'responses',
   sends: { headers: true, keyHeaders, queries: true },
-  deciding,
+  sensitiveSettings,
   folderFiles: [
     {
       patterns: ['.codex/**'],
@@ -88,16 +88,16 @@ export const codex: ClientModule = {
       source: 'system calls of 0.169.0, 2026-11-24',
     },
   ],
-  interprets: { names: null, values: null },
+  interpolation: { names: null, values: null },
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   files: codexFiles,
-  reservedIds,
-  choose: (wanted) => withCatalog(wanted, chooseOneModel(wanted, 'responses', windows)),
-  carries,
+  reservedProviderIds: reservedIds,
+  resolve: (wanted) => withCatalog(wanted, chooseOneModel(wanted, 'responses', windows)),
+  firstRequest: carries,
   offers: offersOfCodex,
   aboutConversations: (world, change) => [...aboutConversations(world, change)],
   leftRunning,
-  wouldUse: (catalog) => oneUse(defaultModel(catalog, 'responses')),
+  previewModels: (catalog) => oneUse(defaultModel(catalog, 'responses')),
   demoFiles: {
     '.codex/config.toml': `# My Codex settings. Please keep the comments.
 model = "gpt-5.4"            # the cheap one
@@ -111,14 +111,19 @@ args = ["--root", "~/notes"]
 trust_level = "trusted"
 `,
   },
-  forOneRun,
+  launchSettings: forOneRun,
   inTheWay,
   wrongNow,
 
   plan(texts, choice) {
     const file = fileOf(texts, 'config')
     const auth = planAuth(texts, choice)
-    const config = editKeys({ id: 'codex', deciding }, file, ourKeys(texts, choice), choice.repairs)
+    const config = editKeys(
+      { id: 'codex', sensitiveSettings },
+      file,
+      ourKeys(texts, choice),
+      choice.fixes,
+    )
     const catalog = planCatalog(texts, choice)
 
     if (catalog === undefined) return [auth, config]
@@ -126,7 +131,7 @@ trust_level = "trusted"
     return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
   },
 
-  readBack(texts) {
+  read(texts) {
     const config = readRole(texts, 'config')
     const authFile = fileOf(texts, 'auth')
     const auth = readCodexAuth(authFile)
@@ -154,7 +159,7 @@ trust_level = "trusted"
       providerId,
       ownCatalog: namesCatalog(texts, config) || undefined,
       login: auth.login,
-      broken: config.problem ?? (fault && `${fault.place}: ${fault.message}`),
+      broken: config.problem ?? (fault && `${fault.location}: ${fault.message}`),
     })
   },
 }
@@ -165,7 +170,7 @@ trust_level = "trusted"
  *
  * @throws UserError `config-conflict` if it belongs to opencode
  */
-function planAuth(texts: FileTexts, choice: Choice): FileEdit {
+function planAuth(texts: LoadedFiles, choice: SetupTarget): FileEdit {
   const file = fileOf(texts, 'auth')
   if (isOpencodeAuth(file)) {
     throw new UserError({
@@ -194,30 +199,30 @@ function planAuth(texts: FileTexts, choice: Choice): FileEdit {
   return { ...edit, changes: [{ ...change, value: choice.key }], after }
 }
 
-function ourKeys(texts: FileTexts, choice: Choice): readonly KeyChange[] {
+function ourKeys(texts: LoadedFiles, choice: SetupTarget): readonly SettingChange[] {
   const config = readRole(texts, 'config')
   const provider = ['model_providers', choice.providerId]
   const name = config.text([...provider, 'name'])
   const url = config.text([...provider, 'base_url'])
   const headers = [...provider, 'http_headers']
-  const { contextWindow } = choice.models
-  const isOtherAddress = url !== undefined && rootOf(url) !== choice.root
+  const { contextWindow } = choice.resolved
+  const isOtherAddress = url !== undefined && rootOf(url) !== choice.baseUrl
   const query = [...provider, 'query_params']
   const window = ['model_context_window']
-  const isWindowGone = choice.wanted.isAnew && config.get(window) !== undefined
+  const isWindowGone = choice.input.resetToDefaults && config.get(window) !== undefined
 
   return [
-    { path: ['model'], value: choice.models.model },
+    { path: ['model'], value: choice.resolved.model },
     ...(contextWindow === undefined && !isWindowGone
       ? []
       : [{ path: window, value: contextWindow }]),
     ...catalogKeys(texts, config, choice),
     { path: ['model_provider'], value: choice.providerId },
-    { path: ['openai_base_url'], value: choice.root },
-    ...withoutOffer(choice.models.model),
+    { path: ['openai_base_url'], value: choice.baseUrl },
+    ...withoutOffer(choice.resolved.model),
     // Codex stops at an empty name; a name that someone gave stays.
     ...(name && !isNameOfBedrock(name) ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'base_url'], value: choice.root },
+    { path: [...provider, 'base_url'], value: choice.baseUrl },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.
     { path: [...provider, 'requires_openai_auth'], value: choice.keyHeader === undefined },

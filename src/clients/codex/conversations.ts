@@ -1,7 +1,7 @@
 import { ifPossible } from '../../errors.ts'
 import { shownRoot } from '../../gateway/roots.ts'
 import type { Notice } from '../../notice.ts'
-import type { FileTexts, Outside } from '../client.ts'
+import type { LoadedFiles, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { type ReadFile, readRole, rootOf, shownUrl } from '../texts.ts'
 import { codexHome } from './files.ts'
@@ -47,7 +47,7 @@ function providerOf({ files }: Outside, path: string): string | undefined {
  */
 export function* aboutConversations(
   world: Outside,
-  { before, after }: { readonly before: FileTexts; readonly after: FileTexts },
+  { before, after }: { readonly before: LoadedFiles; readonly after: LoadedFiles },
 ): Generator<Notice, void> {
   const [from, to] = [before, after].map((texts) => readRole(texts, 'config'))
   if (from === undefined || to === undefined) return

@@ -1,5 +1,5 @@
 import type { Machine } from '../../platform/platform.ts'
-import type { ConfigFile, Look } from '../client.ts'
+import type { ConfigFile, DiskReader } from '../client.ts'
 import { pathsOf, projectFolders } from '../paths.ts'
 
 /** `$CODEX_HOME`, else `~/.codex`. Absolute. */
@@ -11,26 +11,26 @@ export function codexHome(machine: Machine): string {
 /** That a setup makes of the gateway's models. */
 const catalog = 'repoint-models.json'
 
-export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] {
+export function codexFiles(machine: Machine, look: DiskReader): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
   const home = codexHome(machine)
   const own = { holdsSecret: false, use: 'target' } as const
   const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
 
   const isWindows = machine.os === 'win32'
-  const system = isWindows ? [] : [{ role: 'system', path: '/etc/codex/config.toml' }]
+  const system = isWindows ? [] : [{ kind: 'system', path: '/etc/codex/config.toml' }]
   const folder = isWindows ? home : '/etc/codex'
-  const managed = { role: 'managed', path: join(folder, 'managed_config.toml') }
+  const managed = { kind: 'managed', path: join(folder, 'managed_config.toml') }
   const profiles = look
     .entries(home)
     .filter((name) => name.endsWith('.config.toml'))
-    .map((name) => ({ role: 'profile', path: join(home, name) }))
+    .map((name) => ({ kind: 'profile', path: join(home, name) }))
 
   return [
     // The key goes first: a config that names the gateway never stands beside another login.
-    { ...own, role: 'auth', path: join(home, 'auth.json'), format: 'json', holdsSecret: true },
-    { ...own, role: 'catalog', path: join(home, catalog), format: 'json', isOptional: true },
-    { ...own, role: 'config', path: join(home, 'config.toml'), format: 'toml' },
+    { ...own, kind: 'auth', path: join(home, 'auth.json'), format: 'json', holdsSecret: true },
+    { ...own, kind: 'catalog', path: join(home, catalog), format: 'json', isOptional: true },
+    { ...own, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
     ...[...system, ...projectFiles(machine, look, home), ...profiles, managed]
       .filter(({ path }) => look.exists(path))
       .map((file) => ({ ...layer, ...file })),
@@ -41,10 +41,10 @@ export function codexFiles(machine: Machine, look: Look): readonly ConfigFile[] 
  * The configurations of the project around the working folder, from its root inwards. In a folder
  * that is trusted their `model` wins; a provider in them is ignored (0.140.0 to 0.169.0, 2026-11-23).
  */
-function projectFiles(machine: Machine, look: Look, home: string) {
+function projectFiles(machine: Machine, look: DiskReader, home: string) {
   const { join } = pathsOf(machine)
   return projectFolders(machine, look)
     .map((folder) => join(folder, '.codex'))
     .filter((folder) => folder !== home)
-    .map((folder) => ({ role: 'project', path: join(folder, 'config.toml') }))
+    .map((folder) => ({ kind: 'project', path: join(folder, 'config.toml') }))
 }

@@ -1,6 +1,6 @@
-import type { KeyChange } from '../../edits/plan.ts'
-import type { Obstacles, Scene } from '../client.ts'
-import { obstacleAt } from '../obstacles.ts'
+import type { SettingChange } from '../../edits/plan.ts'
+import type { ClientContext, Findings } from '../client.ts'
+import { findingAt } from '../obstacles.ts'
 import { isOwnAddress, type ReadFile } from '../texts.ts'
 import { providerInUse } from './provider.ts'
 
@@ -31,7 +31,7 @@ export function withoutOfferOnce(model: string): readonly string[] {
 }
 
 /** Keeps the offer away: Codex does not repeat one that has this very answer. */
-export function withoutOffer(model: string): readonly KeyChange[] {
+export function withoutOffer(model: string): readonly SettingChange[] {
   const offered = Object.hasOwn(offers, model) ? offers[model] : undefined
   return offered === undefined ? [] : [{ path: [...answersPath, model], value: offered }]
 }
@@ -40,7 +40,7 @@ export function withoutOffer(model: string): readonly KeyChange[] {
  * The offer was taken: Codex wrote the new model, and every prompt fails where the gateway lacks it.
  * Nothing is said of a model that the last catalog lists.
  */
-export function* tookOffer(scene: Scene, config: ReadFile): Obstacles {
+export function* modelWasMigrated(scene: ClientContext, config: ReadFile): Findings {
   const model = config.text(['model'])
   const url = config.text(['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
   if (model === undefined || url === undefined || !isOwnAddress(url, scene)) return
@@ -51,10 +51,10 @@ export function* tookOffer(scene: Scene, config: ReadFile): Obstacles {
   const former = before.find((id) => scene.knownModels.includes(id)) ?? before[0]
   if (former === undefined) return
 
-  yield obstacleAt(config, ['model'], {
+  yield findingAt(config, ['model'], {
     code: 'codex-model-migrated',
     message: `Codex has moved from ${former} to ${model}, which it offered at its start; the gateway was not known to have that model`,
-    cure: `Set model = ${JSON.stringify(former)}.`,
+    hint: `Set model = ${JSON.stringify(former)}.`,
     becomes: { value: former },
   })
 }

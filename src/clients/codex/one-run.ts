@@ -1,6 +1,11 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import { isAmong } from '../../gateway/input/header.ts'
-import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
+import {
+  type LaunchSettings,
+  type LoadedFiles,
+  runKeyVariable,
+  type SetupTarget,
+} from '../client.ts'
 import { headersInVariables, textMembers } from '../headers.ts'
 import { readRole, type Table } from '../texts.ts'
 import { withoutOfferOnce } from './migrations.ts'
@@ -15,9 +20,13 @@ const credentialKeys = ['auth', 'http_headers', 'env_http_headers']
  * a table of that id has settings that no `-c` can remove; and `openai_base_url` stays what it is, since with it the key of auth.json would go along. Run with exec
  * on 0.98.0 to 0.169.0, and with the UI on 0.169.0, 2026-11-22.
  */
-export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRun): OneRun {
+export function forOneRun(
+  texts: LoadedFiles,
+  choice: SetupTarget,
+  { args, env }: LaunchSettings,
+): LaunchSettings {
   const config = readRole(texts, 'config')
-  const { models, query = [] } = choice
+  const { resolved, query = [] } = choice
 
   const tables = [config, ...otherLayers(texts)].map((file) =>
     file.table(['model_providers', choice.providerId]),
@@ -35,7 +44,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
   const settings: readonly (readonly [path: string, value: ConfigValue])[] = [
     ['model_provider', id],
     [`model_providers.${id}.name`, 'Gateway'],
-    [`model_providers.${id}.base_url`, choice.root],
+    [`model_providers.${id}.base_url`, choice.baseUrl],
     [`model_providers.${id}.wire_api`, 'responses'],
     ...(choice.keyHeader === undefined
       ? [[`model_providers.${id}.env_key`, runKeyVariable] as const]
@@ -51,10 +60,10 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
       [...new Set([...(Array.isArray(excluded) ? excluded : []), ...secrets])],
     ],
     // What is right already may come from a profile of the user's.
-    ...(config.text(['model']) === models.model ? [] : [['model', models.model] as const]),
-    ...(models.contextWindow === undefined
+    ...(config.text(['model']) === resolved.model ? [] : [['model', resolved.model] as const]),
+    ...(resolved.contextWindow === undefined
       ? []
-      : [['model_context_window', models.contextWindow] as const]),
+      : [['model_context_window', resolved.contextWindow] as const]),
   ]
 
   // As JSON, which is TOML too for text, numbers, truth values and lists of them.
@@ -64,7 +73,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, { args, env }: OneRu
     table.length === 0 ? [] : ['-c', `model_providers.${id}.env_http_headers={${table.join(',')}}`]
 
   return {
-    args: [...flags, ...named, ...withoutOfferOnce(models.model), ...args],
+    args: [...flags, ...named, ...withoutOfferOnce(resolved.model), ...args],
     env: {
       ...env,
       ...Object.fromEntries(headers.map(({ variable, value }) => [variable, value])),

@@ -1,8 +1,15 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue } from '../../edits/plan.ts'
 import { isSameButVersion, shownRoot } from '../../gateway/roots.ts'
-import type { Choice, FileTexts, Obstacle, Obstacles, Scene, Wishes } from '../client.ts'
-import { formerProvider, obstacleAt, placeholderOf } from '../obstacles.ts'
+import type {
+  ClientContext,
+  ClientOptions,
+  Finding,
+  Findings,
+  LoadedFiles,
+  SetupTarget,
+} from '../client.ts'
+import { findingAt, formerProvider, placeholderOf } from '../obstacles.ts'
 import { isExported, unsetCommand } from '../shell.ts'
 import {
   fileOf,
@@ -60,7 +67,7 @@ interface OtherProvider {
  * @param planned what a setup is about to write into config.toml
  */
 function* otherProviders(
-  texts: FileTexts,
+  texts: LoadedFiles,
   root: string,
   ownId: string | undefined,
   planned: Table = {},
@@ -99,7 +106,7 @@ function* otherProviders(
 }
 
 /** Where the key of auth.json goes beside `root`, in every version. */
-export function otherAddress(texts: FileTexts, root: string): string | undefined {
+export function otherAddress(texts: LoadedFiles, root: string): string | undefined {
   const ownId = providerInUse(readRole(texts, 'config'))?.id
   for (const { table, url, address } of otherProviders(texts, root, ownId)) {
     if (table['requires_openai_auth'] !== true) continue
@@ -113,7 +120,7 @@ export function otherAddress(texts: FileTexts, root: string): string | undefined
  * Settings of files that a setup does not write, in the table of the provider that it does: no line in
  * config.toml removes them.
  */
-export function* harmfulLayers(texts: FileTexts, ownId: string): Obstacles {
+export function* harmfulLayers(texts: LoadedFiles, ownId: string): Findings {
   for (const file of otherLayers(texts))
     for (const id of [ownId, 'openai']) {
       const path = ['model_providers', id]
@@ -122,9 +129,9 @@ export function* harmfulLayers(texts: FileTexts, ownId: string): Obstacles {
       yield {
         code: 'codex-key-elsewhere',
         message: `${[first, ...others].join(', ')} in [model_providers.${id}] of this file: Codex may send the key to another address, or not start, whatever config.toml says`,
-        place: file.place([...path, first]),
-        cure: 'Remove that from the file.',
-        weight: 'blocks',
+        location: file.place([...path, first]),
+        hint: 'Remove that from the file.',
+        severity: 'blocks',
       }
     }
 }
@@ -133,39 +140,44 @@ export function* harmfulLayers(texts: FileTexts, ownId: string): Obstacles {
  * What keeps the new key from every other address, and gives a provider back whose address is the
  * gateway's again.
  */
-export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
-  const { providerId, root, keyHeader } = choice
+export function* othersInTheWay(
+  scene: ClientContext,
+  config: ReadFile,
+  choice: SetupTarget,
+): Findings {
+  const { providerId, baseUrl, keyHeader } = choice
   // The file goes then.
   if (keyHeader !== undefined) return
-  const own = { [providerId]: { base_url: root, requires_openai_auth: true } }
-  const planned = { openai_base_url: root, model_providers: own }
+  const own = { [providerId]: { base_url: baseUrl, requires_openai_auth: true } }
+  const planned = { openai_base_url: baseUrl, model_providers: own }
   const isAtGateway = (url: string | undefined) =>
-    url !== undefined && isSameButVersion(root, rootOf(url))
+    url !== undefined && isSameButVersion(baseUrl, rootOf(url))
   // The table of an earlier setup for the same gateway is removed.
   const isFormer = (id: string) => {
     const table = config.table(['model_providers', id])
-    if (table === undefined || id === providerId || isChosen(scene.texts, id)) return false
+    if (table === undefined || id === providerId || isChosen(scene.files, id)) return false
     return isAtGateway(textIn(table, ['base_url'])) && isAsWeWrite(table)
   }
 
-  for (const other of otherProviders(scene.texts, root, providerId, planned)) {
+  for (const other of otherProviders(scene.files, baseUrl, providerId, planned)) {
     const { id } = other
     if (isFormer(id)) continue
     if (id === 'openai' || id === providerId) yield elsewhere(other)
-    else yield kept(config, other, formerKey(scene.texts, config, id, choice), choice.wanted.named)
+    else
+      yield kept(config, other, formerKey(scene.files, config, id, choice), choice.input.requested)
     if (isExported(scene, marks.env_key))
       yield {
         code: 'codex-set-aside-variable',
         message: `${marks.env_key} is set: with it, ${other.address} cannot be kept from the key`,
-        place: 'environment',
-        cure: unsetCommand(scene.machine, marks.env_key),
-        weight: 'blocks',
+        location: 'environment',
+        hint: unsetCommand(scene.machine, marks.env_key),
+        severity: 'blocks',
       }
   }
 
   for (const [id, table] of config.members(['model_providers'])) {
     const url = textIn(table, ['base_url'])
-    const isHarmless = [config, ...otherLayers(scene.texts)].every(
+    const isHarmless = [config, ...otherLayers(scene.files)].every(
       (file) => harmfulKeys(file.table(['model_providers', id]) ?? {}).length === 0,
     )
     const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
@@ -178,23 +190,23 @@ export function* othersInTheWay(scene: Scene, config: ReadFile, choice: Choice):
         change: { path: ['model_providers', id], isBound: true },
       })
     else if (ours.length > 0 && ((isAtGateway(url) && isHarmless) || id === providerId))
-      yield obstacleAt(config, ['model_providers', id], {
+      yield findingAt(config, ['model_providers', id], {
         code: 'codex-set-aside',
         message: `[model_providers.${id}] was kept from the key, and is at the gateway`,
-        cure: 'Take out what kept it.',
-        repair: configRepair(
+        hint: 'Take out what kept it.',
+        fix: configRepair(
           ...ours.map(([key]) => ({ path: ['model_providers', id, key], value: undefined })),
         ),
-        weight: 'may-block',
+        severity: 'may-block',
       })
   }
 }
 
 /** Where the key that Codex has now can go beside `root`. */
-export function* othersWrongNow(texts: FileTexts, config: ReadFile, root: string): Obstacles {
+export function* othersWrongNow(texts: LoadedFiles, config: ReadFile, root: string): Findings {
   const ownId = providerInUse(config)?.id
   for (const other of otherProviders(texts, root, ownId)) {
-    const { id, address, place, isAbove } = other
+    const { id, address, place: location, isAbove } = other
 
     if (id !== 'openai' && id !== ownId) yield kept(config, other)
     else if (isAbove) yield elsewhere(other)
@@ -202,36 +214,36 @@ export function* othersWrongNow(texts: FileTexts, config: ReadFile, root: string
       yield {
         code: 'codex-old-conversations',
         message: `a conversation from before, when it is resumed, sends the key of auth.json to ${address}`,
-        place,
-        cure: `Set openai_base_url = ${JSON.stringify(root)}.`,
-        repair: configRepair({ path: ownAddressPath, value: root }),
-        weight: 'blocks',
+        location,
+        hint: `Set openai_base_url = ${JSON.stringify(root)}.`,
+        fix: configRepair({ path: ownAddressPath, value: root }),
+        severity: 'blocks',
       }
   }
 }
 
 /** No line in config.toml can keep the key from there. */
-function elsewhere({ address, place }: OtherProvider): Obstacle {
+function elsewhere({ address, place: location }: OtherProvider): Finding {
   return {
     code: 'codex-key-elsewhere',
     message: `this file takes the key of auth.json to ${address}, whatever config.toml says`,
-    place,
-    cure: 'Take that address out of the file.',
-    weight: 'blocks',
+    location,
+    hint: 'Take that address out of the file.',
+    severity: 'blocks',
   }
 }
 
 /** @param keyBefore that of the provider, while it is the one in use and auth.json holds it */
 function kept(
   config: ReadFile,
-  { id, table, address, place }: OtherProvider,
+  { id, table, address, place: location }: OtherProvider,
   keyBefore?: string,
-  { keepsOldGateway }: Wishes = {},
-): Obstacle {
+  { keepOldGateway }: ClientOptions = {},
+): Finding {
   const name = `[model_providers.${id}]`
   const path = ['model_providers', id]
   const takesKey = table['requires_openai_auth'] === true
-  const former = keepsOldGateway ? keyBefore : undefined
+  const former = keepOldGateway ? keyBefore : undefined
   const token = takesKey ? former : tokenWithoutKey(table)
 
   const { experimental_bearer_token: _, ...aside } = marks
@@ -257,11 +269,11 @@ function kept(
     message: takesKey
       ? `${name} takes the key of auth.json to ${address}, from conversations of before too`
       : `${name} names no key of its own: Codex up to 0.145.0 sends ${address} that of auth.json`,
-    place,
-    cure: 'Give it a key of its own, or keep it from asking.',
-    repair: configRepair(...changes),
+    location,
+    hint: 'Give it a key of its own, or keep it from asking.',
+    fix: configRepair(...changes),
     ...compact({ needsConsent }),
-    weight: takesKey ? 'blocks' : 'may-block',
+    severity: takesKey ? 'blocks' : 'may-block',
   }
 }
 
@@ -274,7 +286,7 @@ function tokenWithoutKey(table: Table): string | undefined {
 }
 
 /** The key of auth.json, where it is that of a provider. */
-function formerKey(texts: FileTexts, config: ReadFile, id: string, { key }: Choice) {
+function formerKey(texts: LoadedFiles, config: ReadFile, id: string, { key }: SetupTarget) {
   const { usableKey } = readCodexAuth(fileOf(texts, 'auth'))
   const isIts = providerInUse(config)?.id === id && usableKey !== key
   return isIts && !placeholderOf(usableKey) ? usableKey : undefined
@@ -286,7 +298,7 @@ function isAsWeWrite(table: ConfigValue): boolean {
   return requires_openai_auth === true && supports_websockets === false && wire_api === 'responses'
 }
 
-function isChosen(texts: FileTexts, id: string): boolean {
+function isChosen(texts: LoadedFiles, id: string): boolean {
   const chosen = layersOf(texts, 'profile').map((file) => readFile(file).text(['model_provider']))
   return chosen.includes(id)
 }

@@ -1,6 +1,6 @@
-import type { KeyPath } from '../../edits/plan.ts'
-import type { Choice, Obstacles, Scene } from '../client.ts'
-import { lostVersion, obstacleAt, otherAddress } from '../obstacles.ts'
+import type { SettingPath } from '../../edits/plan.ts'
+import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import { findingAt, lostVersion, otherAddress } from '../obstacles.ts'
 import {
   isOwnAddress,
   isTable,
@@ -31,7 +31,7 @@ const codexName = { id: 'codex', label: 'Codex' }
 interface Provider {
   readonly id: string
   readonly table: Table
-  readonly path: KeyPath
+  readonly path: SettingPath
 }
 
 function providersOf(config: ReadFile): readonly Provider[] {
@@ -47,11 +47,11 @@ function providersOf(config: ReadFile): readonly Provider[] {
  *
  * @param planned the provider whose table a setup is about to write; its faults go with that
  */
-export function* startObstacles(config: ReadFile, planned?: string): Obstacles {
-  for (const one of whatStopsIt(config, planned)) yield { ...one, covers: 'broken' }
+export function* startObstacles(config: ReadFile, planned?: string): Findings {
+  for (const one of whatStopsIt(config, planned)) yield { ...one, cause: 'broken' }
 }
 
-function* whatStopsIt(config: ReadFile, planned: string | undefined): Obstacles {
+function* whatStopsIt(config: ReadFile, planned: string | undefined): Findings {
   yield* rootFaults(config, planned)
   for (const provider of providersOf(config)) {
     if (reservedIds.includes(provider.id)) yield* reserved(config, provider)
@@ -60,7 +60,11 @@ function* whatStopsIt(config: ReadFile, planned: string | undefined): Obstacles 
 }
 
 /** What in the provider tables would defeat the pair about to be written. */
-export function* providersInTheWay(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
+export function* providersInTheWay(
+  scene: ClientContext,
+  config: ReadFile,
+  choice: SetupTarget,
+): Findings {
   yield* otherOwnAddress(scene, config, choice)
   for (const { id, table, path } of providersOf(config)) {
     if (id !== choice.providerId) continue
@@ -69,22 +73,22 @@ export function* providersInTheWay(scene: Scene, config: ReadFile, choice: Choic
       code: 'codex-provider-conflict',
       what: `[model_providers.${id}]`,
       url: config.text(address),
-      place: config.place(address),
+      location: config.place(address),
     })
     const url = config.text(address)
-    const isOtherAddress = url !== undefined && rootOf(url) !== choice.root
+    const isOtherAddress = url !== undefined && rootOf(url) !== choice.baseUrl
     yield* harmfulSettings(config, { id, table, path }, isOtherAddress)
     const marked: readonly unknown[] = Object.values(marks)
     const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
     yield* ownAuth(config, { id, path, table: Object.fromEntries(others) })
   }
 
-  yield* harmfulLayers(scene.texts, choice.providerId)
+  yield* harmfulLayers(scene.files, choice.providerId)
   yield* othersInTheWay(scene, config, choice)
 }
 
 /** What is wrong with the provider in use. */
-export function* providersWrongNow(scene: Scene, config: ReadFile): Obstacles {
+export function* providersWrongNow(scene: ClientContext, config: ReadFile): Findings {
   const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
   if (provider === undefined || reservedIds.includes(provider.id)) return
   const url = config.text([...provider.path, 'base_url'])
@@ -92,14 +96,14 @@ export function* providersWrongNow(scene: Scene, config: ReadFile): Obstacles {
   yield* withoutVersion(scene, config, provider)
   if (url !== undefined && isOwnAddress(url, scene)) {
     yield* harmfulSettings(config, provider)
-    yield* harmfulLayers(scene.texts, provider.id)
+    yield* harmfulLayers(scene.files, provider.id)
   }
   if (isSetAside(provider.table)) {
     yield* setAsideInUse(config, provider)
     return
   }
   if (url !== undefined && isOwnAddress(url, scene) && takesAuthFile(config))
-    yield* othersWrongNow(scene.texts, config, rootOf(url))
+    yield* othersWrongNow(scene.files, config, rootOf(url))
 
   if (provider.table['requires_openai_auth'] === true) {
     yield* ownAuth(config, provider)
@@ -107,30 +111,30 @@ export function* providersWrongNow(scene: Scene, config: ReadFile): Obstacles {
   } else if (!mayNeedNoKey(url, scene)) yield* withoutAuth(config, provider)
 }
 
-function* rootFaults(config: ReadFile, planned: string | undefined): Obstacles {
+function* rootFaults(config: ReadFile, planned: string | undefined): Findings {
   if (config.problem !== undefined)
     yield {
       code: 'codex-config-invalid',
       message: `Codex does not start: ${config.problem}`,
-      place: config.path,
-      cure: 'Correct the file by hand: it cannot be edited safely as it is.',
-      weight: 'blocks',
+      location: config.path,
+      hint: 'Correct the file by hand: it cannot be edited safely as it is.',
+      severity: 'blocks',
     }
 
   if (config.get(['profile']) !== undefined)
-    yield obstacleAt(config, ['profile'], {
+    yield findingAt(config, ['profile'], {
       code: 'codex-legacy-profile',
       message: 'profile at the root: Codex refuses to start with it',
-      cure: 'Remove the line; choose a profile with `codex --profile` instead.',
+      hint: 'Remove the line; choose a profile with `codex --profile` instead.',
       becomes: { value: undefined },
     })
 
   const inUse = planned === undefined ? providerInUse(config) : undefined
   if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
-    yield obstacleAt(config, ['model_provider'], {
+    yield findingAt(config, ['model_provider'], {
       code: 'codex-provider-missing',
       message: `model_provider = ${JSON.stringify(inUse.id)} names no table of model_providers: Codex does not start`,
-      cure: 'Run `repoint codex`, or remove the line.',
+      hint: 'Run `repoint codex`, or remove the line.',
     })
 }
 
@@ -143,45 +147,45 @@ const builtInKeys: Readonly<Record<string, readonly string[]>> = {
   gcp: ['base_url', 'auth', 'http_headers', 'project_id', 'location', 'credential_file'],
 }
 
-function* reserved(config: ReadFile, { id, table, path }: Provider): Obstacles {
+function* reserved(config: ReadFile, { id, table, path }: Provider): Findings {
   const allowed = builtInKeys[id]
   if (allowed && Object.keys(table).every((key) => allowed.includes(key))) return
-  yield obstacleAt(config, path, {
+  yield findingAt(config, path, {
     code: 'codex-reserved-provider',
     message: `[model_providers.${id}]: the id belongs to Codex, which refuses to start`,
-    cure: 'Remove the table or give it another id.',
+    hint: 'Remove the table or give it another id.',
     becomes: { value: undefined },
-    needsConsent: `The table [model_providers.${id}] is removed from config.toml.`,
+    consent: `The table [model_providers.${id}] is removed from config.toml.`,
   })
 }
 
-function* unstartable(config: ReadFile, { id, table, path }: Provider): Obstacles {
+function* unstartable(config: ReadFile, { id, table, path }: Provider): Findings {
   const wire = table['wire_api']
   if (wire !== undefined && wire !== 'responses')
-    yield obstacleAt(config, [...path, 'wire_api'], {
+    yield findingAt(config, [...path, 'wire_api'], {
       code: 'codex-chat-wire',
       message: `wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire} in [model_providers.${id}]: Codex refuses to start, whichever provider is in use`,
-      cure: 'Set it to "responses".',
+      hint: 'Set it to "responses".',
       becomes: { value: 'responses' },
     })
 
   const name = table['name']
   if (name === undefined || (typeof name === 'string' && name.trim() === ''))
-    yield obstacleAt(config, path, {
+    yield findingAt(config, path, {
       code: 'codex-nameless-provider',
       message: `[model_providers.${id}] has no name: Codex refuses to start, whichever provider is in use`,
-      cure: 'Give it a name, or remove the table.',
-      repair: configRepair({ path: [...path, 'name'], value: id }),
+      hint: 'Give it a name, or remove the table.',
+      fix: configRepair({ path: [...path, 'name'], value: id }),
     })
 }
 
 /** By hand: its address need not be that of the key in auth.json, so nothing is taken out. */
-function* setAsideInUse(config: ReadFile, { id, path }: Provider): Obstacles {
-  yield obstacleAt(config, [...path, 'env_key'], {
+function* setAsideInUse(config: ReadFile, { id, path }: Provider): Findings {
+  yield findingAt(config, [...path, 'env_key'], {
     code: 'codex-set-aside',
     message: `[model_providers.${id}] is in use, and was set aside when Codex went to another gateway: it sends nothing`,
-    cure: 'Run `repoint codex` with its address and key, or `repoint rollback codex`.',
-    covers: 'key-missing',
+    hint: 'Run `repoint codex` with its address and key, or `repoint rollback codex`.',
+    cause: 'key-missing',
   })
 }
 
@@ -190,7 +194,7 @@ function* harmfulSettings(
   config: ReadFile,
   { id, table, path }: Provider,
   isOtherAddress = false,
-): Obstacles {
+): Findings {
   const [first, ...others] = harmfulKeys(table, isOtherAddress)
   if (first !== undefined) {
     const keys = [first, ...others]
@@ -200,58 +204,58 @@ function* harmfulSettings(
       isSecret: true,
       isBound: true,
     }))
-    yield obstacleAt(config, [...path, first], {
+    yield findingAt(config, [...path, first], {
       code: 'codex-provider-setting',
       message: `${keys.join(', ')} in [model_providers.${id}]: Codex may send the key to another address, or not start`,
-      cure: `Remove ${keys.length === 1 ? 'it' : 'them'}.`,
-      repair: configRepair(...changes),
+      hint: `Remove ${keys.length === 1 ? 'it' : 'them'}.`,
+      fix: configRepair(...changes),
     })
   }
 
   if (isNameOfBedrock(table['name']))
-    yield obstacleAt(config, [...path, 'name'], {
+    yield findingAt(config, [...path, 'name'], {
       code: 'codex-provider-setting',
       message: `name = ${JSON.stringify(table['name'])} in [model_providers.${id}]: Codex sends no key`,
-      cure: 'Give it another name.',
+      hint: 'Give it another name.',
       becomes: { value: 'Gateway' },
     })
 }
 
-function* ownAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
+function* ownAuth(config: ReadFile, { id, table, path }: Provider): Findings {
   for (const key of authKeys) {
     if (table[key] === undefined) continue
     const isSecret = key === 'experimental_bearer_token'
-    yield obstacleAt(config, [...path, key], {
+    yield findingAt(config, [...path, key], {
       code: 'codex-provider-auth',
       message: `${key} in [model_providers.${id}] wins over auth.json`,
-      cure: 'Remove it.',
+      hint: 'Remove it.',
       becomes: { value: undefined, isSecret },
-      needsConsent: `${key} is removed from [model_providers.${id}].`,
+      consent: `${key} is removed from [model_providers.${id}].`,
     })
   }
 }
 
-function* withoutAddress(config: ReadFile, { id, path }: Provider): Obstacles {
-  yield obstacleAt(config, path, {
+function* withoutAddress(config: ReadFile, { id, path }: Provider): Findings {
+  yield findingAt(config, path, {
     code: 'codex-no-address',
     message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
-    cure: 'Run `repoint codex`, or remove the table and model_provider.',
+    hint: 'Run `repoint codex`, or remove the table and model_provider.',
   })
 }
 
-function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Obstacles {
+function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Findings {
   if (hasOwnKey(table) || table['http_headers'] !== undefined) return
-  yield obstacleAt(config, path, {
+  yield findingAt(config, path, {
     code: 'codex-no-auth',
     message: `[model_providers.${id}] has no requires_openai_auth = true: Codex sends no key`,
-    cure: 'Set requires_openai_auth = true.',
-    repair: configRepair({ path: [...path, 'requires_openai_auth'], value: true }),
-    covers: 'key-missing',
+    hint: 'Set requires_openai_auth = true.',
+    fix: configRepair({ path: [...path, 'requires_openai_auth'], value: true }),
+    cause: 'key-missing',
   })
 }
 
 /** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
-function* withoutVersion(scene: Scene, config: ReadFile, { id, path }: Provider): Obstacles {
+function* withoutVersion(scene: ClientContext, config: ReadFile, { id, path }: Provider): Findings {
   const addresses = [
     { name: `base_url of ${id}`, path: [...path, 'base_url'] },
     { name: 'openai_base_url', path: ownAddressPath },
@@ -264,14 +268,14 @@ function* withoutVersion(scene: Scene, config: ReadFile, { id, path }: Provider)
     })
 }
 
-function* otherOwnAddress(scene: Scene, config: ReadFile, choice: Choice): Obstacles {
+function* otherOwnAddress(scene: ClientContext, config: ReadFile, choice: SetupTarget): Findings {
   const url = config.text(ownAddressPath)
   if (url === undefined || isOwnAddress(url, scene, choice)) return
-  yield obstacleAt(config, ownAddressPath, {
+  yield findingAt(config, ownAddressPath, {
     code: 'codex-openai-base-url',
     message: `openai_base_url already stands for another address, ${shownUrl(url)}`,
-    cure: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
-    needsConsent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(url)}; rollback brings it back.`,
-    weight: 'may-block',
+    hint: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
+    consent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(url)}; rollback brings it back.`,
+    severity: 'may-block',
   })
 }

@@ -1,9 +1,9 @@
-import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
-import type { FileTexts, Repair } from '../client.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { FileFix, LoadedFiles } from '../client.ts'
 import { type ReadFile, readLayers, type Table, textIn } from '../texts.ts'
 
-export function configRepair(...changes: readonly KeyChange[]): Repair {
-  return { role: 'config', changes }
+export function configRepair(...changes: readonly SettingChange[]): FileFix {
+  return { fileKind: 'config', changes }
 }
 
 /** Codex does not start with a table of such a name (0.169.0, 2026-11-24). */
@@ -29,10 +29,13 @@ export function providerInUse(
  * with that provider go on with it, whatever provider is chosen now. Not before 0.115.0. Run against
  * 0.115.0 to 0.169.0, 2026-11-22.
  */
-export const ownAddressPath: KeyPath = ['openai_base_url']
+export const ownAddressPath: SettingPath = ['openai_base_url']
 
 /** Where Codex sends what a new conversation asks, and where that stands. */
-export function addressInUse(config: ReadFile): { readonly path: KeyPath; readonly url?: string } {
+export function addressInUse(config: ReadFile): {
+  readonly path: SettingPath
+  readonly url?: string
+} {
   const inUse = providerInUse(config)
   const isOwn = inUse === undefined || inUse.id === 'openai'
   const path = isOwn ? ownAddressPath : ['model_providers', inUse.id, 'base_url']
@@ -101,7 +104,7 @@ export function harmfulKeys(table: Table, isOtherAddress = false): readonly stri
 }
 
 /** The files, next to config.toml, in which Codex reads provider tables. A setup does not write them. */
-export function otherLayers(texts: FileTexts): readonly ReadFile[] {
+export function otherLayers(texts: LoadedFiles): readonly ReadFile[] {
   return ['system', 'profile', 'managed'].flatMap((role) => readLayers(texts, role))
 }
 

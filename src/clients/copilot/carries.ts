@@ -1,5 +1,5 @@
-import type { Carried } from '../../gateway/types.ts'
-import type { Carrying } from '../client.ts'
+import type { FirstRequest } from '../../gateway/types.ts'
+import type { FirstRequestInput } from '../client.ts'
 
 /** That it gives no effort to, of the makers' models that it takes for reasoning ones otherwise. */
 const withoutEffort = /^(?:gpt-4\.1|claude-sonnet-4|claude-(?:sonnet|opus|haiku)-4\.5)$/
@@ -18,12 +18,12 @@ const outputTokens: readonly (readonly [RegExp, number])[] = [
 const limitVariable = 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS'
 
 /** 1.0.102 with 50 ids. It asks once: a gateway that refuses one of these ends it (2026-11-23). */
-export function carries(_: unknown, { protocol, model, env }: Carrying): Carried {
+export function carries(_: unknown, { protocol, model, env }: FirstRequestInput): FirstRequest {
   const reasons = /^(?:gpt|claude|gemini|grok)-/.test(model) && !withoutEffort.test(model)
   const named = Number(env[limitVariable]) || undefined
   const limit = named ?? outputTokens.find(([ids]) => ids.test(model))?.[1]
   const cure = `Set a limit that the gateway takes: ${limitVariable}.`
-  const cures = { max_tokens: cure, max_output_tokens: cure }
+  const hints = { max_tokens: cure, max_output_tokens: cure }
 
   if (protocol === 'responses')
     return {
@@ -34,7 +34,7 @@ export function carries(_: unknown, { protocol, model, env }: Carrying): Carried
         prompt_cache_key: 'repoint',
         max_output_tokens: limit,
       },
-      cures,
+      hints,
     }
 
   const coolly = { temperature: 0, top_p: 0.95, frequency_penalty: 0, presence_penalty: 0 }
@@ -45,6 +45,6 @@ export function carries(_: unknown, { protocol, model, env }: Carrying): Carried
       stream_options: { include_usage: true },
       tool_choice: model.startsWith('gemini-') ? 'validated' : undefined,
     },
-    cures,
+    hints,
   }
 }

@@ -31,25 +31,25 @@ const names = {
  * as its `copilot help providers` says, 2026-11-22.
  */
 export const copilot: ClientModule = {
-  binary: {
+  program: {
     command: 'copilot',
     packages: ['@github/copilot', '@github/copilot-*'],
     // `COPILOT_AUTO_UPDATE` turns it off (read in 1.0.102, 2026-11-24).
     updatesItself: true,
     testedVersions: ['1.0.102'],
     // 1.0.2 wants a login at GitHub (2026-11-23).
-    worksSince: '1.0.20',
+    minVersion: '1.0.20',
     pingArgs: (prompt) => ['-p', prompt],
-    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
+    caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     // A program of Node; not run with an authority of its own so far.
-    authorities: ofNode,
+    certificateStores: ofNode,
     pingEnv: {},
   },
   protocol: 'chat',
   alsoSpeaks: ['responses'],
   sends: { headers: true, keyHeaders: [] },
   // Not run in a folder with files of its own.
-  deciding: { called: 'settings', rows: [] },
+  sensitiveSettings: { fileWord: 'settings', rows: [] },
   folderFiles: [
     {
       patterns: ['.mcp.json', '.github/mcp.json', '.github/hooks/**', '.github/copilot/**'],
@@ -57,36 +57,36 @@ export const copilot: ClientModule = {
       source: 'docs.github.com, 2026-11-24',
     },
   ],
-  interprets: { names: null, values: /\\n/ },
+  interpolation: { names: null, values: /\\n/ },
   restartAdvice: '',
   files: () => [],
 
   /** Responses where the gateway says that the model speaks it: GPT-5 and newer are made for that. */
-  choose(wanted) {
+  resolve(wanted) {
     const byRules = (all: Catalog) => defaultModel(all, 'chat') ?? defaultModel(all, 'responses')
-    const protocol = wanted.named.protocol ?? listedProtocol(wanted, ['responses'], byRules)
+    const protocol = wanted.requested.protocol ?? listedProtocol(wanted, ['responses'], byRules)
     // It knows the windows of many models, and takes a cautious one for the others.
     const choice = chooseOneModel(wanted, protocol, { knows: () => true, otherwise: '' })
     return { ...choice, protocol }
   },
 
   plan: () => [],
-  carries,
-  readBack: () => ({}),
-  wouldUse: () => [],
+  firstRequest: carries,
+  read: () => ({}),
+  previewModels: () => [],
 
-  forOneRun(_, choice, { args, env }) {
+  launchSettings(_, choice, { args, env }) {
     const headers = (choice.headers ?? []).map(({ name, value }) => `${name}: ${value}`)
 
     return {
       args,
       env: {
         ...env,
-        [names.baseUrl]: choice.root,
+        [names.baseUrl]: choice.baseUrl,
         [names.key]: env[runKeyVariable],
         [names.type]: 'openai',
-        [names.wireApi]: choice.models.protocol === 'responses' ? 'responses' : 'completions',
-        [names.model]: choice.models.model,
+        [names.wireApi]: choice.resolved.protocol === 'responses' ? 'responses' : 'completions',
+        [names.model]: choice.resolved.model,
         [names.headers]: headers.length === 0 ? undefined : headers.join(headerSeparator),
         ...Object.fromEntries(names.others.map((name) => [name, undefined])),
       },

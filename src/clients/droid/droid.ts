@@ -1,8 +1,8 @@
 import { compact } from '../../compact.ts'
-import type { KeyChange } from '../../edits/plan.ts'
+import type { SettingChange } from '../../edits/plan.ts'
 import { defaultModel, speaks } from '../../gateway/models/rules.ts'
 import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
-import type { Choice, ClientModule, FileText } from '../client.ts'
+import type { ClientModule, LoadedFile, SetupTarget } from '../client.ts'
 import { outputLimitCures, ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse } from '../models.ts'
@@ -11,9 +11,9 @@ import { leavingKeys, offeredModels, toldKeys } from '../picker.ts'
 import { editReadably } from '../repairs.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, numberIn, readFile, rootOf, tableIn, textIn } from '../texts.ts'
-import { deciding, droidName } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
+import { droidName, sensitiveSettings } from './sensitive-settings.ts'
 import {
   chatProvider,
   defaultModelPath,
@@ -43,7 +43,7 @@ const demoFiles = {
  * of every session and, for a model of the user's own, how many tokens it took.
  */
 export const droid: ClientModule = {
-  binary: {
+  program: {
     command: 'droid',
     packages: ['droid', '@factory/cli', '@factory/cli-*'],
     // `FACTORY_DROID_AUTO_UPDATE_ENABLED` turns it off (read in 0.225.2, 2026-11-24).
@@ -51,18 +51,18 @@ export const droid: ClientModule = {
     testedVersions: testedVersions(tested),
     foldersIn: (args) => ownValues(args, ['--cwd']),
     // 0.117.0, the newest before it on npm, wants an account (2026-11-23).
-    worksSince: '0.215.0',
+    minVersion: '0.215.0',
     // Reads only; a refused key ends it with status 1 and nothing but "Exec failed".
     pingArgs: (prompt) => ['exec', prompt],
     // FACTORY_EXTRA_CA_CERTS does the same.
-    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
-    authorities: ofOwnRuntime('FACTORY_EXTRA_CA_CERTS'),
+    caFileVariables: ['NODE_EXTRA_CA_CERTS'],
+    certificateStores: ofOwnRuntime('FACTORY_EXTRA_CA_CERTS'),
     pingEnv: { FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
   },
   protocol: 'chat',
   // Without an apiKey no `authorization` goes out. What stands in headers is sent as it is.
   sends: { headers: true, keyHeaders },
-  deciding,
+  sensitiveSettings,
   folderFiles: [
     {
       patterns: ['.factory/**', '.agent/**', '.agents/**'],
@@ -70,9 +70,9 @@ export const droid: ClientModule = {
       source: 'system calls of 0.225.2, 2026-11-24',
     },
   ],
-  reservedIds: [],
+  reservedProviderIds: [],
   // Ids and names it takes as they stand (0.225.2, 2026-11-23).
-  interprets: { names: null, values: /\$\{[^}]+\}/ },
+  interpolation: { names: null, values: /\$\{[^}]+\}/ },
   restartAdvice:
     'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
 
@@ -99,7 +99,7 @@ export const droid: ClientModule = {
     const names = ['settings.json', 'settings.local.json']
 
     return [
-      { role: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
+      { kind: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
       ...layersThere(look, target, [
         ['upper', [join(own, 'settings.local.json')]],
         ['project', projects.flatMap((folder) => names.map((name) => join(folder, name)))],
@@ -109,7 +109,7 @@ export const droid: ClientModule = {
     ]
   },
 
-  choose(wanted) {
+  resolve(wanted) {
     const otherwise = 'droid takes one for granted when it compacts its conversations'
     const choice = chooseOneModel(wanted, 'chat', { otherwise })
     const canUse = (one: CatalogModel) => speaks(one, 'chat') !== false
@@ -122,7 +122,7 @@ export const droid: ClientModule = {
   },
 
   /** As 0.215.0 and 0.225.2 ask, of which the newest was run against refusals of each (2026-11-23). */
-  carries(texts, { model }) {
+  firstRequest(texts, { model }) {
     const { models } = readSettings(fileOf(texts, 'settings'))
     const entry = models.find((one) => one.entry['model'] === model)?.entry
 
@@ -133,11 +133,11 @@ export const droid: ClientModule = {
         temperature: 1,
         ...tableIn(entry, ['extraArgs']),
       },
-      cures: outputLimitCures,
+      hints: outputLimitCures,
     }
   },
 
-  readBack(texts) {
+  read(texts) {
     const settings = readSettings(fileOf(texts, 'settings'))
     const { path, defaultModel: chosen, ignored } = settings
     const found = modelCalled(settings, chosen)
@@ -161,16 +161,16 @@ export const droid: ClientModule = {
 
   /** Those of the setup; entries of other names are the user's own. */
   offers(texts) {
-    const { providerId } = droid.readBack(texts)
+    const { providerId } = droid.read(texts)
     if (providerId === undefined) return []
     return readSettings(fileOf(texts, 'settings'))
       .models.filter(({ providerId: id }) => id?.replace(/\/.*/s, '') === providerId)
       .map(({ entry }) => String(entry['model']))
   },
 
-  wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
+  previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
-  forOneRun: (texts, choice, asked) =>
+  launchSettings: (texts, choice, asked) =>
     forOneRun(ourKeys({ ...fileOf(texts, 'settings'), bytes: null }, choice), choice, asked),
   inTheWay,
   wrongNow,
@@ -179,20 +179,20 @@ export const droid: ClientModule = {
 /** In tokens. Without a limit droid asks for 128,000, which many models refuse (0.225.2). */
 const defaultOutputTokens = 16_384
 
-function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
-  const { providerId, models, root } = choice
-  const [chosen = { id: models.model }, ...offered] = models.offered ?? []
+function ourKeys(file: LoadedFile, choice: SetupTarget): readonly SettingChange[] {
+  const { providerId, resolved, baseUrl } = choice
+  const [chosen = { id: resolved.model }, ...offered] = resolved.offered ?? []
   const { contextWindow: _, ...known }: CatalogModel = chosen
-  const started: CatalogModel = { ...known, ...compact({ contextWindow: models.contextWindow }) }
+  const started: CatalogModel = { ...known, ...compact({ contextWindow: resolved.contextWindow }) }
 
   const others = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
     if (!id?.startsWith(`${providerId}/`)) return []
-    const isElsewhere = rootOf(String(entry['baseUrl'])) !== root
+    const isElsewhere = rootOf(String(entry['baseUrl'])) !== baseUrl
     const model = id.slice(providerId.length + 1)
     return [{ id: model, path: modelPath(id), isElsewhere, isMarked: true as const }]
   })
   // Where the gateway has not said what it offers, those stay that are there for it.
-  const isKept = offered.length === 0 && !models.isWholeList
+  const isKept = offered.length === 0 && !resolved.offersWholeCatalog
   const all = isKept ? others.filter(({ isElsewhere }) => !isElsewhere) : offered
 
   return [
@@ -205,16 +205,16 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
 
 /** What else stands in an entry of ours stays, unless it belongs to another address. */
 function entryKeys(
-  file: FileText,
+  file: LoadedFile,
   id: string,
   model: CatalogModel,
-  choice: Choice,
-): readonly KeyChange[] {
-  const { root, providerId } = choice
+  choice: SetupTarget,
+): readonly SettingChange[] {
+  const { baseUrl, providerId } = choice
   const path = modelPath(id)
   const now = readFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])
-  const isOtherGateway = url !== undefined && rootOf(url) !== root
+  const isOtherGateway = url !== undefined && rootOf(url) !== baseUrl
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
   const output = Math.min(
     model.maxOutputTokens ?? defaultOutputTokens,
@@ -226,7 +226,7 @@ function entryKeys(
   return [
     { path: [...path, 'model'], value: model.id },
     ...(isNamed ? [] : [{ path: [...path, 'displayName'], value: name }]),
-    { path: [...path, 'baseUrl'], value: root },
+    { path: [...path, 'baseUrl'], value: baseUrl },
     ...bearerKeys([...path, 'apiKey'], now['apiKey'], choice),
     ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], choice, isOtherGateway),
     { path: [...path, 'provider'], value: chatProvider },

@@ -1,16 +1,16 @@
-import type { KeyPath } from '../../edits/plan.ts'
-import type { Choice, FileText, Obstacles, Scene } from '../client.ts'
+import type { SettingPath } from '../../edits/plan.ts'
+import type { ClientContext, Findings, LoadedFile, SetupTarget } from '../client.ts'
 import {
-  addressObstacles,
+  addressFindings,
+  findingAt,
   missingKey,
-  obstacleAt,
   otherAddress,
-  relativePlaceObstacles,
+  relativePathFindings,
   unreadFile,
 } from '../obstacles.ts'
-import { variableObstacles } from '../shell.ts'
+import { variableFindings } from '../shell.ts'
 import { fileOf, isTable, layersOf, mayNeedNoKey, textIn } from '../texts.ts'
-import { droidName } from './deciding.ts'
+import { droidName } from './sensitive-settings.ts'
 import {
   type CustomModel,
   type DroidSettings,
@@ -24,34 +24,34 @@ import {
 } from './settings.ts'
 
 /** What would defeat the entry about to be written, as run against 0.215.0 and 0.225.2 (2026-11-22). */
-export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
+export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
   yield* aroundTheFile(scene)
   yield* otherEntry(scene, choice)
-  yield* overridden(scene, choice.providerId, choice.root)
+  yield* overridden(scene, choice.providerId, choice.baseUrl)
 }
 
 /** What is wrong with what droid believes now. */
-export function* wrongNow(scene: Scene): Obstacles {
+export function* wrongNow(scene: ClientContext): Findings {
   yield* aroundTheFile(scene)
 
-  const settings = readSettings(fileOf(scene.texts, 'settings'))
+  const settings = readSettings(fileOf(scene.files, 'settings'))
   const { defaultModel: chosen } = settings
   // With one of Factory's models it may be set up as its owner likes.
   if (!chosen?.startsWith(idOf(''))) return
 
   const found = modelCalled(settings, chosen)
   if (found === undefined) {
-    yield obstacleAt(settings, defaultModelPath, {
+    yield findingAt(settings, defaultModelPath, {
       code: 'droid-model-missing',
       message: `the default model ${chosen} is not among customModels: droid ends with "Exec failed"`,
-      cure: 'Run `repoint droid`, which adds it.',
+      hint: 'Run `repoint droid`, which adds it.',
     })
     return
   }
 
   const url = textIn(found.entry, ['baseUrl'])
   yield* withoutKey(scene, settings, found)
-  yield* addressObstacles(droidName, scene, settings, {
+  yield* addressFindings(droidName, scene, settings, {
     url,
     path: pathIn(found, 'baseUrl'),
     name: `baseUrl of ${textIn(found.entry, ['model']) ?? 'the model'}`,
@@ -62,25 +62,23 @@ export function* wrongNow(scene: Scene): Obstacles {
 }
 
 /** Where a member of an entry stands, where that can be said. */
-function pathIn({ providerId }: CustomModel, name: string): KeyPath {
+function pathIn({ providerId }: CustomModel, name: string): SettingPath {
   return providerId === undefined ? ['customModels'] : [...modelPath(providerId), name]
 }
 
-function* aroundTheFile({ texts, machine }: Scene): Obstacles {
-  const settings = readSettings(fileOf(texts, 'settings'))
-  yield* relativePlaceObstacles(machine, 'droid-relative-folder', 'droid', [
-    'FACTORY_HOME_OVERRIDE',
-  ])
+function* aroundTheFile({ files, machine }: ClientContext): Findings {
+  const settings = readSettings(fileOf(files, 'settings'))
+  yield* relativePathFindings(machine, 'droid-relative-folder', 'droid', ['FACTORY_HOME_OVERRIDE'])
 
   yield* unreadFile(settings, {
     code: 'droid-settings-unreadable',
     effect: 'droid ignores its settings without a word',
-    covers: 'broken',
+    cause: 'broken',
   })
   yield* unknownProvider(settings)
 }
 
-function* unknownProvider(settings: DroidSettings): Obstacles {
+function* unknownProvider(settings: DroidSettings): Findings {
   const wrong = settings.models.find(({ entry }) => {
     const provider = entry['provider']
     return typeof provider === 'string' && !knownProviders.includes(provider)
@@ -89,28 +87,28 @@ function* unknownProvider(settings: DroidSettings): Obstacles {
 
   const { entry } = wrong
   const name = textIn(entry, ['displayName']) ?? textIn(entry, ['model']) ?? 'an entry'
-  yield obstacleAt(settings, pathIn(wrong, 'provider'), {
+  yield findingAt(settings, pathIn(wrong, 'provider'), {
     code: 'droid-unknown-provider',
     message: `${name} names a provider that droid does not know, ${textIn(entry, ['provider'])}: it reads none of the models`,
-    cure: 'Correct it, or take that entry out.',
-    weight: 'may-block',
+    hint: 'Correct it, or take that entry out.',
+    severity: 'may-block',
   })
 }
 
 /** An entry under our id that stands for another address. */
-function otherEntry(scene: Scene, choice: Choice): Obstacles {
+function otherEntry(scene: ClientContext, choice: SetupTarget): Findings {
   const { providerId } = choice
-  const settings = readSettings(fileOf(scene.texts, 'settings'))
+  const settings = readSettings(fileOf(scene.files, 'settings'))
   const found = settings.models.find((one) => one.providerId === providerId)
   return otherAddress(scene, choice, {
     code: 'droid-model-conflict',
     what: `the model ${idOf(providerId)}`,
     url: textIn(found?.entry, ['baseUrl']),
-    place: settings.place([...modelPath(providerId), 'baseUrl']),
+    location: settings.place([...modelPath(providerId), 'baseUrl']),
   })
 }
 
-function* withoutKey(scene: Scene, settings: DroidSettings, found: CustomModel): Obstacles {
+function* withoutKey(scene: ClientContext, settings: DroidSettings, found: CustomModel): Findings {
   const { entry } = found
   const key = textIn(entry, ['apiKey'])
   const names = [...(key ?? '').matchAll(/\$\{([^}]+)\}/g)].map(([, name]) => name!)
@@ -134,19 +132,19 @@ function* withoutKey(scene: Scene, settings: DroidSettings, found: CustomModel):
 
 /** What wins over the user's file, or forbids what stands in it. */
 function* overridden(
-  scene: Scene,
+  scene: ClientContext,
   providerId: string | undefined,
   url: string | undefined,
-): Obstacles {
-  const { texts } = scene
-  const own = fileOf(texts, 'settings')
-  const layers = ['upper', 'project', 'managed'].flatMap((role) => layersOf(texts, role))
-  yield* variableObstacles(scene, [
+): Findings {
+  const { files } = scene
+  const own = fileOf(files, 'settings')
+  const layers = ['upper', 'project', 'managed'].flatMap((role) => layersOf(files, role))
+  yield* variableFindings(scene, [
     {
       name: 'FACTORY_RUNTIME_SETTINGS_PATH',
       code: 'droid-environment-settings',
       effect: 'what stands in the file that it names wins over every other',
-      weight: 'may-block',
+      severity: 'may-block',
     },
   ])
 
@@ -155,7 +153,7 @@ function* overridden(
 }
 
 /** With a policy that forbids a model droid does as if it were not there. */
-function* policyObstacles(file: FileText, url: string | undefined): Obstacles {
+function* policyObstacles(file: LoadedFile, url: string | undefined): Findings {
   const settings = readSettings(file)
   const policy = settings.root['modelPolicy']
   if (!isTable(policy)) return
@@ -166,29 +164,29 @@ function* policyObstacles(file: FileText, url: string | undefined): Obstacles {
   if (!isForbidden && isAllowed) return
 
   const path = ['modelPolicy', isForbidden ? 'allowCustomModels' : 'allowedBaseUrls']
-  yield obstacleAt(settings, path, {
+  yield findingAt(settings, path, {
     code: 'droid-model-policy',
     message: isForbidden
       ? 'modelPolicy allows no models of your own: droid does as if there were none'
       : 'modelPolicy names the addresses that droid may ask, and the gateway is not among them',
-    cure:
-      file.role === 'managed'
+    hint:
+      file.kind === 'managed'
         ? 'Ask the administrator of this machine.'
         : `Change ${path.join('.')} there.`,
-    weight: isForbidden ? 'blocks' : 'may-block',
+    severity: isForbidden ? 'blocks' : 'may-block',
   })
 }
 
 /** Parts of droid that may have a model of their own. */
-function* otherModels(settings: DroidSettings, providerId: string | undefined): Obstacles {
+function* otherModels(settings: DroidSettings, providerId: string | undefined): Findings {
   const path = ['sessionDefaultSettings', 'specModeModel']
   const model = textIn(settings.root, path)
   if (model === undefined || (providerId !== undefined && model === idOf(providerId))) return
 
-  yield obstacleAt(settings, path, {
+  yield findingAt(settings, path, {
     code: 'droid-spec-model',
     message: `specification mode has a model of its own, ${model}, and does not use the gateway`,
-    cure: 'Remove it, if that mode should use the gateway.',
-    weight: 'may-block',
+    hint: 'Remove it, if that mode should use the gateway.',
+    severity: 'may-block',
   })
 }

@@ -1,10 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { KeyChange } from '../../edits/plan.ts'
-import { type AskedRun, type Choice, type OneRun, runKeyVariable } from '../client.ts'
+import type { SettingChange } from '../../edits/plan.ts'
+import {
+  type LaunchSettings,
+  type ProcessToStart,
+  runKeyVariable,
+  type SetupTarget,
+} from '../client.ts'
 import { expectUnsaid, ownFlag } from '../flags.ts'
 import { expectBearer } from '../headers.ts'
 import { overlaid } from '../texts.ts'
-import { droidName } from './deciding.ts'
+import { droidName } from './sensitive-settings.ts'
 import { idOf, modelPath } from './settings.ts'
 
 /** Names a settings file that lies above all others, those of projects included (0.215.0, 0.225.2). */
@@ -21,10 +26,10 @@ const ownId = 'repoint-run'
  * @throws UserError `usage`, `protocol-unsupported`
  */
 export function forOneRun(
-  keys: readonly KeyChange[],
-  choice: Choice,
-  { args, env, folder }: AskedRun,
-): OneRun {
+  keys: readonly SettingChange[],
+  choice: SetupTarget,
+  { args, env, tempFolder }: ProcessToStart,
+): LaunchSettings {
   expectBearer(droidName, choice)
   expectUnsaid(
     ownFlag(args, ['--settings']) ?? (env[variable] && variable),
@@ -49,7 +54,7 @@ export function forOneRun(
   const name = 'droid.json'
   return {
     args,
-    env: { ...env, [variable]: `${folder}/${name}` },
+    env: { ...env, [variable]: `${tempFolder}/${name}` },
     files: { [name]: JSON.stringify(settings, null, 2) },
   }
 }

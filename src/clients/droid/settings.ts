@@ -1,5 +1,5 @@
-import type { KeyPath } from '../../edits/plan.ts'
-import type { FileText } from '../client.ts'
+import type { SettingPath } from '../../edits/plan.ts'
+import type { LoadedFile } from '../client.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 import { isTable, type Table, textIn, wordsIn } from '../texts.ts'
 
@@ -16,11 +16,11 @@ export function idOf(providerId: string): string {
   return prefix + providerId
 }
 
-export function modelPath(providerId: string): KeyPath {
+export function modelPath(providerId: string): SettingPath {
   return ['customModels', { element: { id: idOf(providerId) } }]
 }
 
-export const defaultModelPath: KeyPath = ['sessionDefaultSettings', 'model']
+export const defaultModelPath: SettingPath = ['sessionDefaultSettings', 'model']
 
 /** How an entry says that it speaks the chat protocol; `openai` is responses, `anthropic` messages. */
 export const chatProvider = 'generic-chat-completion-api'
@@ -52,7 +52,7 @@ export interface CustomModel {
  * Comments are borne; with a trailing comma, a byte order mark or anything worse the file counts as
  * absent (0.215.0, 0.225.2, 2026-11-22).
  */
-export function readSettings(file: FileText): DroidSettings {
+export function readSettings(file: LoadedFile): DroidSettings {
   const isBlank = new TextDecoder().decode(file.bytes ?? undefined).trim() === ''
   const read = readStrictly(isBlank ? { ...file, bytes: null } : file, { allowsComments: true })
   const { root } = read

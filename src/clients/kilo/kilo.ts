@@ -1,6 +1,13 @@
 import { ifPossible } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type { ClientModule, ConfigFile, Look, Obstacles, Outside, Scene } from '../client.ts'
+import type {
+  ClientContext,
+  ClientModule,
+  ConfigFile,
+  DiskReader,
+  Findings,
+  Outside,
+} from '../client.ts'
 import { isNewer, livingServer } from '../codex/server.ts'
 import { ownFiles } from '../opencode/config.ts'
 import { type Layout, xdgFolder } from '../opencode/layout.ts'
@@ -53,8 +60,8 @@ const shared = clientOf(layout, {
   binary: {
     packages: ['@kilocode/cli', '@kilocode/cli-*'],
     pingArgs: (prompt) => ['run', prompt],
-    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
-    authorities: ofOwnRuntime(),
+    caFileVariables: ['NODE_EXTRA_CA_CERTS'],
+    certificateStores: ofOwnRuntime(),
     pingEnv: {
       // A server that was started before would answer with what it read then.
       KILO_NO_DAEMON: '1',
@@ -85,13 +92,13 @@ export const kilo: ClientModule = {
    * auth.json goes; `kilo auth logout` finds no credential then. The command was tried: the bytes are gone
    * (7.7.9, 2026-11-23).
    */
-  keepsCopies({ files, machine }, texts) {
+  storedCopies({ files, machine }, texts) {
     const { join } = pathsOf(machine)
     const database = join(xdgFolder(machine, 'DATA'), 'kilo', 'kilo.db')
     const wasStarted = ifPossible(() => files.stat(database)) !== undefined
     if (!wasStarted) return []
 
-    const { providerId = 'gateway' } = shared.readBack(texts)
+    const { providerId = 'gateway' } = shared.read(texts)
     return [
       {
         code: 'key-copied',
@@ -121,11 +128,11 @@ export const kilo: ClientModule = {
 }
 
 /** What Kilo has left once it was started: the mark of the change that `firstStart` is about. */
-function startedFile(machine: Machine, look: Look): readonly ConfigFile[] {
+function startedFile(machine: Machine, look: DiskReader): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
   const path = join(xdgFolder(machine, 'CONFIG'), 'kilo', '.bash-permission-migrated')
   if (!look.exists(path)) return []
-  return [{ role: 'started', path, format: 'json', holdsSecret: false, use: 'layer' }]
+  return [{ kind: 'started', path, format: 'json', holdsSecret: false, use: 'layer' }]
 }
 
 /**
@@ -134,11 +141,11 @@ function startedFile(machine: Machine, look: Look): readonly ConfigFile[] {
  * but for commands that only look. A setup before the first start must not make the difference; an
  * empty table keeps it away and changes nothing else (2026-11-22).
  */
-function* firstStart({ texts, machine }: Scene): Obstacles {
+function* firstStart({ files, machine }: ClientContext): Findings {
   const isNew =
-    layersOf(texts, 'started').length === 0 &&
+    layersOf(files, 'started').length === 0 &&
     pathsOf(machine).named('KILO_CONFIG') === undefined &&
-    ownFiles(texts).every((file) =>
+    ownFiles(files).every((file) =>
       Object.keys(file.document?.root ?? {}).every((key) => key === '$schema'),
     )
   if (!isNew) return
@@ -147,10 +154,10 @@ function* firstStart({ texts, machine }: Scene): Obstacles {
     code: 'kilo-first-start',
     message:
       'Kilo was never started here: Kilo would take this configuration for an old one, and run every command without asking',
-    place: fileOf(texts, 'config').path,
-    cure: 'Start Kilo once before the setup.',
-    repair: { role: 'config', changes: [{ path: ['permission', 'bash'], value: {} }] },
-    weight: 'may-block',
+    location: fileOf(files, 'config').path,
+    hint: 'Start Kilo once before the setup.',
+    fix: { fileKind: 'config', changes: [{ path: ['permission', 'bash'], value: {} }] },
+    severity: 'may-block',
   }
 }
 

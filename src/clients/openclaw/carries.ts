@@ -1,5 +1,5 @@
-import type { Carried } from '../../gateway/types.ts'
-import type { Carrying, FileTexts } from '../client.ts'
+import type { FirstRequest } from '../../gateway/types.ts'
+import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { chatBody, responsesBody } from '../pi/carries.ts'
 import { modelOf, providerOf } from '../pi/providers.ts'
@@ -16,7 +16,7 @@ const adaptive = /claude-(?:opus|sonnet)-5/
  * As 2026.9.5 and 2026.9.6 ask, which were run in each protocol, and against a gateway that refuses one of
  * these: they do not ask once more without it (2026-11-23).
  */
-export function carries(texts: FileTexts, { model, protocol }: Carrying): Carried {
+export function carries(texts: LoadedFiles, { model, protocol }: FirstRequestInput): FirstRequest {
   const file = readConfig(texts)
   const { providerId = '' } = startingModel(file)
   const provider = providerOf(providers, file, providerId)
@@ -30,7 +30,7 @@ export function carries(texts: FileTexts, { model, protocol }: Carrying): Carrie
   if (protocol === 'chat')
     return {
       body: { ...chatBody(limit, tableIn(entry, ['compat'])), tool_choice: 'auto' },
-      cures: {
+      hints: {
         ...outputLimitCures,
         max_completion_tokens: compatCure('"maxTokensField": "max_tokens"'),
         stream_options: compatCure('"supportsUsageInStreaming": false'),
@@ -39,7 +39,7 @@ export function carries(texts: FileTexts, { model, protocol }: Carrying): Carrie
   if (protocol === 'responses')
     return {
       body: responsesBody(limit, thinks ? 'medium' : undefined),
-      cures: { ...outputLimitCures, reasoning: noReasoningCure, include: noReasoningCure },
+      hints: { ...outputLimitCures, reasoning: noReasoningCure, include: noReasoningCure },
     }
 
   const isAdaptive = isUsual && adaptive.test(model)
@@ -54,7 +54,7 @@ export function carries(texts: FileTexts, { model, protocol }: Carrying): Carrie
       output_config: isAdaptive ? { effort: 'high' } : undefined,
     },
     headers: { 'anthropic-dangerous-direct-browser-access': 'true' },
-    cures: { ...outputLimitCures, ...(!isAdaptive && { thinking: noReasoningCure }) },
+    hints: { ...outputLimitCures, ...(!isAdaptive && { thinking: noReasoningCure }) },
   }
 }
 

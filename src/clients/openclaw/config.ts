@@ -1,5 +1,5 @@
-import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
-import type { FileTexts, Settings } from '../client.ts'
+import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
+import type { ClientState, LoadedFiles } from '../client.ts'
 import { type ProviderTable, providerOf } from '../pi/providers.ts'
 import type { StrictFile } from '../strict-json.ts'
 import {
@@ -27,7 +27,7 @@ export const providers: ProviderTable = {
  * openclaw.json, JSON5. An empty file, an unknown key anywhere or a value of another type, and OpenClaw
  * does not start (2026.9.5 and 2026.9.6, 2026-11-23); of its schema only what a setup writes is looked at.
  */
-export function readConfig(texts: FileTexts): StrictFile {
+export function readConfig(texts: LoadedFiles): StrictFile {
   const text = fileOf(texts, 'config')
   const read = { ...readFile(text), isRepairable: false }
   if (text.bytes === null) return { ...read, root: {} }
@@ -61,13 +61,13 @@ function problemOfProviders(root: Table): string | undefined {
 
 /** A model that OpenClaw starts with, and where that stands. */
 interface StartingModel {
-  readonly path: KeyPath
+  readonly path: SettingPath
   readonly providerId?: string | undefined
   readonly model?: string | undefined
 }
 
 /** Where the model of every agent stands that has none of its own. */
-export function defaultModelPath(root: Table): KeyPath {
+export function defaultModelPath(root: Table): SettingPath {
   const path = ['agents', 'defaults', 'model']
   return typeof valueIn(root, path) === 'string' ? path : [...path, 'primary']
 }
@@ -80,7 +80,7 @@ export function startingModel({ root }: Pick<StrictFile, 'root'>): StartingModel
   return splitModel(path, textIn(root, path))
 }
 
-function splitModel(path: KeyPath, reference = ''): StartingModel {
+function splitModel(path: SettingPath, reference = ''): StartingModel {
   const [, providerId, model] = /^([^/]+)\/(.+)$/s.exec(reference) ?? []
   return { path, providerId, model }
 }
@@ -88,7 +88,7 @@ function splitModel(path: KeyPath, reference = ''): StartingModel {
 /** Agents with a model of their own, each with the path of what stands for it. */
 export function ownModels(
   root: Table,
-): readonly { readonly agent: string; readonly path: KeyPath; readonly model: string }[] {
+): readonly { readonly agent: string; readonly path: SettingPath; readonly model: string }[] {
   return Object.entries(tableIn(root, ['agents', 'entries'])).flatMap(([agent, entry]) => {
     const model = textIn(entry, ['model']) ?? textIn(entry, ['model', 'primary'])
     return model === undefined
@@ -120,7 +120,10 @@ export const interpretedValue =
   /\$\{[A-Z_][A-Z0-9_]*\}|^\$[A-Z]|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$|^(?:oauth:|secretref-)|^(?:custom-local|ollama-local|lmstudio-local|codex-app-server|gcp-vertex-credentials|minimax-oauth)$/
 
 /** The key that OpenClaw would send to a provider, and where it stands, as far as the file tells. */
-export function readKey(file: StrictFile, providerId: string): Pick<Settings, 'key' | 'keyPath'> {
+export function readKey(
+  file: StrictFile,
+  providerId: string,
+): Pick<ClientState, 'key' | 'keyPath'> {
   const { table } = providerOf(providers, file, providerId)
   const { apiKey } = table
   const isElsewhere =

@@ -1,6 +1,6 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import type { Choice, Obstacles, Scene } from '../client.ts'
-import { obstacleAt, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
+import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import { findingAt, relativePathFindings, unreadFile } from '../obstacles.ts'
 import {
   formerProviders,
   hasVariable,
@@ -25,12 +25,12 @@ import {
 } from './config.ts'
 
 /** What would defeat the setup, as run against OpenClaw 2026.9.5 and 2026.9.6 (2026-11-23). */
-export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
-  const { providerId, models, root } = choice
-  const view = viewOf(scene, providerId, models.model)
+export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
+  const { providerId, resolved, baseUrl } = choice
+  const view = viewOf(scene, providerId, resolved.model)
   yield* aroundTheFile(scene, view.models)
   yield* included(view.models)
-  yield* proxyObstacles(providers.client, root, scene.machine.env)
+  yield* proxyObstacles(providers.client, baseUrl, scene.machine.env)
 
   yield* otherLogin(view, true)
   yield* providerInTheWay(view, choice)
@@ -40,8 +40,8 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
 }
 
 /** What is wrong with what OpenClaw believes now. */
-export function* wrongNow(scene: Scene): Obstacles {
-  const file = readConfig(scene.texts)
+export function* wrongNow(scene: ClientContext): Findings {
+  const file = readConfig(scene.files)
   yield* aroundTheFile(scene, file)
   const { providerId, model } = startingModel(file)
   if (providerId === undefined || model === undefined) return
@@ -58,8 +58,8 @@ export function* wrongNow(scene: Scene): Obstacles {
   yield* providerWrongNow(view, url)
 }
 
-function viewOf(scene: Scene, providerId: string, model: string): ProviderView {
-  const models = readConfig(scene.texts)
+function viewOf(scene: ClientContext, providerId: string, model: string): ProviderView {
+  const models = readConfig(scene.files)
   const provider = providerOf(providers, models, providerId)
   const { apiKey } = provider.table
   const said = textIn(provider.table, ['apiKey']) ?? ''
@@ -80,24 +80,24 @@ function viewOf(scene: Scene, providerId: string, model: string): ProviderView {
   }
 }
 
-function* aroundTheFile({ machine }: Scene, file: StrictFile): Obstacles {
+function* aroundTheFile({ machine }: ClientContext, file: StrictFile): Findings {
   const code = 'openclaw-config-invalid'
   const names = ['OPENCLAW_CONFIG_PATH', 'OPENCLAW_STATE_DIR', 'OPENCLAW_HOME']
-  yield* unreadFile(file, { code, effect: 'OpenClaw does not start', covers: 'broken' })
-  yield* relativePlaceObstacles(machine, 'openclaw-relative-folder', 'OpenClaw', names, true)
+  yield* unreadFile(file, { code, effect: 'OpenClaw does not start', cause: 'broken' })
+  yield* relativePathFindings(machine, 'openclaw-relative-folder', 'OpenClaw', names, true)
 }
 
 /** Of what such files say the file itself wins, lists apart, to which they add. */
-function* included(file: StrictFile): Obstacles {
+function* included(file: StrictFile): Findings {
   if (!hasInclude(file.root)) return
 
   yield {
     code: 'openclaw-include',
     message:
       'parts of the configuration stand in files that $include names, which repoint does not read',
-    place: file.path,
-    cure: 'Look there for models of agents, and for a provider of the same id.',
-    weight: 'may-block',
+    location: file.path,
+    hint: 'Look there for models of agents, and for a provider of the same id.',
+    severity: 'may-block',
   }
 }
 
@@ -110,30 +110,30 @@ function hasInclude(value: ConfigValue): boolean {
  * A login in OpenClaw's database is sent first, to whatever address the provider has, unless the file says
  * that its key comes first, as a setup does (2026.9.5 and 2026.9.6, 2026-11-23).
  */
-function* otherLogin(view: ProviderView, isSetUp: boolean): Obstacles {
+function* otherLogin(view: ProviderView, isSetUp: boolean): Findings {
   const { models, providerId, provider } = view
   const [login] = loginsFor(models, providerId)
   if (login === undefined || prefersKey(provider.table)) return
 
   const path = [...providerPath(providers, providerId), 'auth']
   const isMended = isSetUp || view.sent.key !== undefined
-  yield obstacleAt(models, ['auth', 'profiles', login], {
+  yield findingAt(models, ['auth', 'profiles', login], {
     code: 'openclaw-other-key',
     message: `the login ${login} for ${providerId} is sent before the key in openclaw.json`,
-    cure: isMended ? 'Let the key come first.' : 'Run `repoint openclaw`.',
+    hint: isMended ? 'Let the key come first.' : 'Run `repoint openclaw`.',
     ...(isMended && {
-      repair: { role: 'config', changes: [{ path, value: 'api-key' }] },
-      needsConsent: `The key in openclaw.json will come before the login ${login}; rollback brings the login back.`,
+      fix: { fileKind: 'config', changes: [{ path, value: 'api-key' }] },
+      consent: `The key in openclaw.json will come before the login ${login}; rollback brings the login back.`,
     }),
   })
 }
 
 /** A way to the gateway of the provider's own: another key, a proxy, certificates that are not looked at. */
-function* ownTransport({ models, providerId, provider }: ProviderView): Obstacles {
+function* ownTransport({ models, providerId, provider }: ProviderView): Findings {
   if (provider.table['request'] === undefined) return
 
   const path = [...providerPath(providers, providerId), 'request']
-  yield obstacleAt(models, path, {
+  yield findingAt(models, path, {
     code: 'openclaw-request',
     message: `request of ${providerId} decides how its requests go out, and with which key`,
     ...removal(models, `The part request of ${providerId}`, { path, isSecret: true }),
@@ -141,7 +141,7 @@ function* ownTransport({ models, providerId, provider }: ProviderView): Obstacle
 }
 
 /** The agent that answers where none is named must ask our model; the others may well have their own. */
-function* otherModels({ models, providerId, model }: ProviderView): Obstacles {
+function* otherModels({ models, providerId, model }: ProviderView): Findings {
   const usual = usualAgent(models.root)
   for (const { agent, path, model: own } of ownModels(models.root)) {
     if (own === `${providerId}/${model}`) continue
@@ -149,12 +149,12 @@ function* otherModels({ models, providerId, model }: ProviderView): Obstacles {
     const shared = {
       code: 'openclaw-agent-model',
       message: `the agent ${agent} has a model of its own, ${own}`,
-      place: models.place(path),
+      location: models.place(path),
     }
     const isUsual = agent === usual
     const cured = isUsual
       ? removal(models, `The model ${own} of the agent ${agent}`, { path })
-      : { cure: 'Nothing to do if you want to keep it there.' }
-    yield { ...shared, ...cured, weight: isUsual ? 'blocks' : 'may-block' }
+      : { hint: 'Nothing to do if you want to keep it there.' }
+    yield { ...shared, ...cured, severity: isUsual ? 'blocks' : 'may-block' }
   }
 }

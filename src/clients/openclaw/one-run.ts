@@ -1,9 +1,9 @@
 import {
-  type AskedRun,
-  type Choice,
-  type FileTexts,
-  type OneRun,
+  type LaunchSettings,
+  type LoadedFiles,
+  type ProcessToStart,
   runKeyVariable,
+  type SetupTarget,
 } from '../client.ts'
 import { expectUnsaid, ownFlag } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
@@ -30,8 +30,12 @@ const managing = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins'
  *
  * @throws UserError `usage`
  */
-export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
-  const { args, env, folder } = asked
+export function forOneRun(
+  texts: LoadedFiles,
+  choice: SetupTarget,
+  asked: ProcessToStart,
+): LaunchSettings {
+  const { args, env, tempFolder } = asked
   if (managing.some((command) => command === args[0])) return asked
   expectUnsaid(
     ownFlag(args, otherConfigs),
@@ -44,7 +48,7 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
   const config = {
     ...(bytes !== null && { $include: path }),
     models: { providers: { [ownId]: providerFor(choice, variables) } },
-    agents: agentsFor(texts, `${ownId}/${choice.models.model}`),
+    agents: agentsFor(texts, `${ownId}/${choice.resolved.model}`),
   }
 
   const isWindows = /^[A-Za-z]:\\/.test(path)
@@ -57,28 +61,31 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
     env: {
       ...env,
       ...Object.fromEntries(values),
-      OPENCLAW_CONFIG_PATH: `${folder}/${fileName}`,
+      OPENCLAW_CONFIG_PATH: `${tempFolder}/${fileName}`,
       OPENCLAW_INCLUDE_ROOTS: roots.filter(Boolean).join(isWindows ? ';' : ':'),
     },
     files: { [fileName]: `${JSON.stringify(config, null, 2)}\n` },
   }
 }
 
-function providerFor({ root, models }: Choice, headers: ReturnType<typeof headersInVariables>) {
-  const protocol = models.protocol ?? usualProtocol
+function providerFor(
+  { baseUrl, resolved }: SetupTarget,
+  headers: ReturnType<typeof headersInVariables>,
+) {
+  const protocol = resolved.protocol ?? usualProtocol
   return {
-    baseUrl: root,
+    baseUrl,
     api: apiOf[protocol],
     apiKey: `\${${runKeyVariable}}`,
     ...providers.always,
     ...(protocol === 'messages' && { authHeader: true }),
     headers: Object.fromEntries(headers.map(({ name, variable }) => [name, `\${${variable}}`])),
-    models: offeredIn(models).map((model) => entryOf(providers, model, models)),
+    models: offeredIn(resolved).map((model) => entryOf(providers, model, resolved)),
   }
 }
 
 /** As texts, in the place of tables too: so no other model stands behind it. */
-function agentsFor(texts: FileTexts, model: string) {
+function agentsFor(texts: LoadedFiles, model: string) {
   const { root } = readConfig(texts)
   const own = ownModels(root).map(({ agent }) => [agent, { model }])
   // A list of those that may be used grows by what is included in it.

@@ -24,9 +24,9 @@ import {
   reservedIds,
   startingModel,
 } from './config.ts'
-import { deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
@@ -48,27 +48,27 @@ const newestTested = versions.at(-1)!
 
 /** OpenClaw. Facts: run against 2026.9.5 and 2026.9.6, 2026-11-23. */
 export const openclaw: ClientModule = {
-  binary: {
+  program: {
     command: 'openclaw',
     packages: ['openclaw'],
     testedVersions: versions,
     // Before 2026.5.2 OpenClaw includes no file from another folder: `OPENCLAW_INCLUDE_ROOTS` means
     // nothing to 2026.4.29 (2026-11-24).
-    runsSince: '2026.5.2',
+    minVersionForRun: '2026.5.2',
     // 2026.7.35 has no `agent exec`, 2026.8.1 has it (2026-11-24).
     pingArgs: (prompt, version = newestTested) =>
       isBefore(version, '2026.8.1')
         ? ['agent', '--local', '--session-id', 'repoint', '-m', prompt]
         : ['agent', 'exec', prompt],
-    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
-    authorities: ofNode,
+    caFileVariables: ['NODE_EXTRA_CA_CERTS'],
+    certificateStores: ofNode,
     pingEnv: { OPENCLAW_OFFLINE: '1', OPENCLAW_NO_AUTO_UPDATE: '1' },
   },
   protocol: usualProtocol,
   alsoSpeaks: ['responses', 'messages'],
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
-  deciding,
+  sensitiveSettings,
   folderFiles: [
     {
       patterns: ['.env', '.openclaw/**'],
@@ -76,8 +76,8 @@ export const openclaw: ClientModule = {
       source: 'system calls of 2026.9.6, 2026-11-24',
     },
   ],
-  reservedIds,
-  interprets: { names: interpretedName, values: interpretedValue },
+  reservedProviderIds: reservedIds,
+  interpolation: { names: interpretedName, values: interpretedValue },
   restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
 
   /** The first that is there, under its old names too (read in 2026.9.6, 2026-11-23). */
@@ -94,12 +94,12 @@ export const openclaw: ClientModule = {
       namedFromHome('OPENCLAW_CONFIG_PATH') ??
       candidates.find((candidate) => look.exists(candidate)) ??
       candidates[0]!
-    return [{ role: 'config', path, format: 'json5', holdsSecret: true, use: 'target' }]
+    return [{ kind: 'config', path, format: 'json5', holdsSecret: true, use: 'target' }]
   },
 
-  choose(wanted) {
+  resolve(wanted) {
     const choice = chooseOfAny(wanted, { otherwise: 'OpenClaw takes it for 200,000 tokens' })
-    const isLimitNamed = wanted.named.maxOutputTokens !== undefined
+    const isLimitNamed = wanted.requested.maxOutputTokens !== undefined
     const offered = choice.offered?.map((model): CatalogModel => {
       const { id, maxOutputTokens: most } = model
       if (most === undefined || (isLimitNamed && id === choice.model)) return model
@@ -110,22 +110,22 @@ export const openclaw: ClientModule = {
   },
 
   plan(texts, choice) {
-    const { providerId, models, repairs } = choice
+    const { providerId, resolved, fixes } = choice
     const file = fileOf(texts, 'config')
     const { root } = readConfig(texts)
     const keys = [
       ...providerKeys(providers, { ...file, root }, choice),
-      { path: defaultModelPath(root), value: `${providerId}/${models.model}` },
+      { path: defaultModelPath(root), value: `${providerId}/${resolved.model}` },
     ]
 
-    const edit = editKeys({ id: 'openclaw', deciding }, file, keys, repairs)
+    const edit = editKeys({ id: 'openclaw', sensitiveSettings }, file, keys, fixes)
     expectRead('OpenClaw', readConfig(asPlanned(texts, [edit])))
     return [edit]
   },
 
-  carries,
+  firstRequest: carries,
 
-  readBack(texts) {
+  read(texts) {
     const file = readConfig(texts)
     if (file.ignored !== undefined) return { broken: brokenText(file.path, file.ignored) }
     const { providerId, model } = startingModel(file)
@@ -147,12 +147,12 @@ export const openclaw: ClientModule = {
     return providerOf(providers, file, providerId).models.map(({ id }) => String(id))
   },
 
-  wouldUse: (catalog) => oneUse(defaultOfAny(catalog)),
+  previewModels: (catalog) => oneUse(defaultOfAny(catalog)),
 
   /** Whenever OpenClaw itself changes its file, it keeps those of before beside it (2026.9.6, 2026-11-23). */
-  keepsCopies({ files }, texts) {
+  storedCopies({ files }, texts) {
     const { path } = fileOf(texts, 'config')
-    const { key } = openclaw.readBack(texts)
+    const { key } = openclaw.read(texts)
     const endings = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4']
     const holdsKey = (copy: string) =>
       ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))?.includes(key!)
@@ -166,7 +166,7 @@ export const openclaw: ClientModule = {
   },
 
   demoFiles,
-  forOneRun,
+  launchSettings: forOneRun,
   inTheWay,
   wrongNow,
 }

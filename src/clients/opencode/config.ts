@@ -1,5 +1,5 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import type { FileText, FileTexts, Settings } from '../client.ts'
+import type { ClientState, LoadedFile, LoadedFiles } from '../client.ts'
 import { readHeaders } from '../headers.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
@@ -16,12 +16,12 @@ import {
 } from '../texts.ts'
 
 /** The user's own configuration, the weaker file before the stronger. */
-export function ownFiles(texts: FileTexts): readonly ReadFile[] {
+export function ownFiles(texts: LoadedFiles): readonly ReadFile[] {
   return [...layersOf(texts, 'lower'), fileOf(texts, 'config')].map(readFile)
 }
 
 /** The user's files merged as opencode 1.18.33 merges them (2026-11-21). One unreadable file stops it. */
-export function mergedConfig(texts: FileTexts): {
+export function mergedConfig(texts: LoadedFiles): {
   readonly value: Table
   readonly problem: string | undefined
 } {
@@ -54,10 +54,10 @@ export function providerOf(config: Table, id: string | undefined): ConfiguredPro
 
 /** The key that a provider would send, and where it stands, as far as files tell. */
 export function readKey(
-  texts: FileTexts,
+  texts: LoadedFiles,
   providerId: string,
   options: Table,
-): Pick<Settings, 'key' | 'keyPath' | 'keyHeader'> | undefined {
+): Pick<ClientState, 'key' | 'keyPath' | 'keyHeader'> | undefined {
   const { keyed } = readHeaders(options['headers'])
   return (
     bearerKey(texts, providerId, options) ??
@@ -66,10 +66,10 @@ export function readKey(
 }
 
 function bearerKey(
-  texts: FileTexts,
+  texts: LoadedFiles,
   providerId: string,
   { apiKey: inline }: Table,
-): Pick<Settings, 'key' | 'keyPath'> | undefined {
+): Pick<ClientState, 'key' | 'keyPath'> | undefined {
   if (typeof inline === 'string') {
     // Even an empty one keeps auth.json from being read.
     if (inline === '' || /\{(?:env|file):/.test(inline)) return undefined
@@ -83,11 +83,11 @@ function bearerKey(
 }
 
 /** auth.json, which must be strict JSON: else the client reads nothing of it. */
-export function readAuth(file: FileText): StrictFile {
+export function readAuth(file: LoadedFile): StrictFile {
   return readStrictly(file, { allowsBom: true })
 }
 
 /** What auth.json holds for a provider, of whatever kind. */
-export function loginOf(texts: FileTexts, id: string): ConfigValue | undefined {
+export function loginOf(texts: LoadedFiles, id: string): ConfigValue | undefined {
   return valueIn(readAuth(fileOf(texts, 'auth')).root, [id])
 }

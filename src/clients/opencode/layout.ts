@@ -1,5 +1,5 @@
 import type { Machine } from '../../platform/platform.ts'
-import type { ConfigFile, FolderFiles, Look } from '../client.ts'
+import type { ConfigFile, DiskReader, FolderFiles } from '../client.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 
 /** What opencode and the clients that are made from it differ in. */
@@ -42,7 +42,7 @@ export function xdgFolder(machine: Machine, kind: keyof typeof xdgFolders): stri
   return named(`XDG_${kind}_HOME`) ?? join(machine.home, xdgFolders[kind])
 }
 
-export function filesOf(layout: Layout, machine: Machine, look: Look): readonly ConfigFile[] {
+export function filesOf(layout: Layout, machine: Machine, look: DiskReader): readonly ConfigFile[] {
   const { join, dirname, named } = pathsOf(machine)
   const { home, cwd } = machine
   const { folder, configNames, projectNames, dotFolders, variables } = layout
@@ -85,8 +85,8 @@ export function filesOf(layout: Layout, machine: Machine, look: Look): readonly 
   const own = { format: 'json', use: 'target' } as const
 
   return [
-    { ...own, role: 'auth', path: join(data, 'auth.json'), holdsSecret: true },
-    { ...own, role: 'config', path: target, holdsSecret: false },
+    { ...own, kind: 'auth', path: join(data, 'auth.json'), holdsSecret: true },
+    { ...own, kind: 'config', path: target, holdsSecret: false },
     ...layersThere(look, target, [
       ['lower', [lowest!, ...others]],
       ['upper', dotsIn(home).flatMap(inFolder)],

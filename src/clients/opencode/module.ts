@@ -1,32 +1,39 @@
 import { compact } from '../../compact.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
-import type { BinaryCheck, ClientModule } from '../client.ts'
+import type { ClientModule, Program } from '../client.ts'
 import { outputLimitCures, ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import { aboutNames, isAsBefore, oneUse, pickModel, windowOf, wishesOf } from '../models.ts'
+import {
+  aboutNames,
+  effectiveOptions,
+  keepsModels,
+  oneUse,
+  pickModel,
+  windowOf,
+} from '../models.ts'
 import { offeredModels } from '../picker.ts'
 import { testedVersions } from '../tested.ts'
 import { numberIn, originOf, rootOf, tableIn } from '../texts.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
-import { deciding } from './deciding.ts'
 import { filesOf, type Layout } from './layout.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import { defaultOutputTokens, plan } from './plan.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** What a client of this layout has of its own beside it. */
-type Own = Pick<ClientModule, 'demoFiles' | 'keepsCopies'> & {
+type Own = Pick<ClientModule, 'demoFiles' | 'storedCopies'> & {
   readonly tested: Parameters<typeof testedVersions>[0]
-  readonly binary: Omit<BinaryCheck, 'command' | 'testedVersions'>
+  readonly binary: Omit<Program, 'command' | 'testedVersions'>
 }
 
 /** A client of this layout. Facts without a version: run against opencode 1.18.33, 2026-11-21. */
 export function clientOf(layout: Layout, { tested, binary, ...own }: Own): ClientModule {
-  const { id, label, reservedIds, asksForNoLimit, withoutWindow } = layout
+  const { id, label, reservedIds: reservedProviderIds, asksForNoLimit, withoutWindow } = layout
   return {
     ...own,
-    binary: {
+    program: {
       command: id,
       testedVersions: testedVersions(tested),
       // Its screen takes one as a word of its own.
@@ -35,22 +42,22 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
     },
     protocol: 'chat',
     sends: { headers: true, keyHeaders },
-    deciding,
+    sensitiveSettings,
     folderFiles: layout.folderFiles,
     // Anywhere in its configuration (1.18.33, 2026-11-23).
     // Of `constructor` in its list Kilo makes a fault of its own (7.7.9, 2026-11-23).
-    interprets: {
+    interpolation: {
       names: /\{(?:env|file):|^constructor$/,
       values: /\{(?:env|file):/,
       isInKeys: true,
     },
     restartAdvice: `Close every running ${label} and start it again.`,
     files: (machine, look) => filesOf(layout, machine, look),
-    reservedIds,
+    reservedProviderIds,
 
-    choose(wanted) {
-      const { catalog } = wanted.heard
-      const { smallModel: kept } = wishesOf(wanted)
+    resolve(wanted) {
+      const { catalog } = wanted.gatewayInfo
+      const { smallModel: kept } = effectiveOptions(wanted)
       const model = pickModel(wanted, 'chat')
       // What is not in the client's own list it does not send.
       const list = offeredModels(wanted, model, (one) => speaks(one, 'chat') !== false)
@@ -58,7 +65,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       const small = kept ?? (catalog && smallModel(catalog)?.id)
       const isOffered = list.offered.some(({ id }) => id === small)
       // It may be of another provider, of which the catalog says nothing.
-      const isLeftAlone = isAsBefore(wanted) && kept !== undefined
+      const isLeftAlone = keepsModels(wanted) && kept !== undefined
       return {
         probeModel: model,
         model,
@@ -66,7 +73,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
         ...(isLeftAlone ? {} : { smallModel: small !== undefined && isOffered ? small : model }),
         ...list,
         ...limits,
-        notes: [...aboutNames(wanted, [wanted.named.model]), ...notes],
+        findings: [...aboutNames(wanted, [wanted.requested.model]), ...notes],
       }
     },
 
@@ -76,7 +83,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
      * Seen in opencode 1.2.27 and 1.18.34, Kilo 7.0.33 and 7.7.9, of which the newest was run against refusals
      * of each (2026-11-23). One of its own SDK's models reasons unasked.
      */
-    carries(texts, { model }) {
+    firstRequest(texts, { model }) {
       const { value } = mergedConfig(texts)
       const { table } = providerOf(value, chosenProvider(value))
       const output = numberIn(table, ['models', model, 'limit', 'output']) || defaultOutputTokens
@@ -90,11 +97,11 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
           tool_choice: 'auto',
           reasoning_effort: isReasoning ? 'medium' : undefined,
         },
-        cures: outputLimitCures,
+        hints: outputLimitCures,
       }
     },
 
-    readBack(texts) {
+    read(texts) {
       const { value, problem } = mergedConfig(texts)
       const providerId = chosenProvider(value)
       const { table, options, url } = providerOf(value, providerId)
@@ -132,7 +139,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       })
     },
 
-    wouldUse: (catalog) => [
+    previewModels: (catalog) => [
       ...oneUse(defaultModel(catalog, 'chat')),
       ...oneUse(smallModel(catalog), 'small'),
     ],
@@ -142,7 +149,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       keeps: 'provider and model',
     },
 
-    forOneRun: (texts, choice, asked) => forOneRun(layout, texts, choice, asked),
+    launchSettings: (texts, choice, asked) => forOneRun(layout, texts, choice, asked),
     inTheWay: (scene, choice) => inTheWay(layout, scene, choice),
     wrongNow: (scene) => wrongNow(layout, scene),
   }

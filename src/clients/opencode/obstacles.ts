@@ -1,7 +1,7 @@
 import { listHolds, listLacks } from '../../edits/plan.ts'
-import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
-import { obstacleAt, placeholderOf, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
-import { variableObstacles } from '../shell.ts'
+import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
+import { findingAt, placeholderOf, relativePathFindings, unreadFile } from '../obstacles.ts'
+import { variableFindings } from '../shell.ts'
 import { fileOf, isOwnAddress, isTable, readRole, valueIn } from '../texts.ts'
 import { loginOf, ownFiles, readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
@@ -14,8 +14,8 @@ import {
 } from './provider-obstacles.ts'
 
 /** What would defeat the pair about to be written, as run against opencode 1.18.33 (2026-11-21). */
-export function* inTheWay(layout: Layout, scene: Scene, choice: Choice): Obstacles {
-  const { model, smallModel = model } = choice.models
+export function* inTheWay(layout: Layout, scene: ClientContext, choice: SetupTarget): Findings {
+  const { model, smallModel = model } = choice.resolved
   const view = viewOf(layout, scene, choice.providerId)
   yield* aroundTheProvider(layout, scene)
   yield* otherKey(view, choice)
@@ -26,7 +26,7 @@ export function* inTheWay(layout: Layout, scene: Scene, choice: Choice): Obstacl
 }
 
 /** What is wrong with what the client believes now. */
-export function* wrongNow(layout: Layout, scene: Scene): Obstacles {
+export function* wrongNow(layout: Layout, scene: ClientContext): Findings {
   const view = viewOf(layout, scene)
   const { config, chosen, provider, providerId } = view
   yield* aroundTheProvider(layout, scene)
@@ -48,42 +48,42 @@ export function* wrongNow(layout: Layout, scene: Scene): Obstacles {
 }
 
 /** Files that the client does not read, or does not find. */
-function* aroundTheProvider(layout: Layout, { texts, machine }: Scene): Obstacles {
+function* aroundTheProvider(layout: Layout, { files, machine }: ClientContext): Findings {
   const { id, label, variables } = layout
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', `${variables}_CONFIG`]
 
-  yield* unreadable(layout, texts)
-  yield* relativePlaceObstacles(machine, `${id}-relative-folder`, label, folders)
-  yield* unreadFile(readAuth(fileOf(texts, 'auth')), {
+  yield* unreadable(layout, files)
+  yield* relativePathFindings(machine, `${id}-relative-folder`, label, folders)
+  yield* unreadFile(readAuth(fileOf(files, 'auth')), {
     code: `${id}-auth-unreadable`,
     effect: `${label} ignores auth.json without a word, every login in it included`,
-    covers: 'key-missing',
+    cause: 'key-missing',
   })
 }
 
-function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: FileTexts): Obstacles {
+function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: LoadedFiles): Findings {
   for (const file of ownFiles(texts)) {
     if (file.problem !== undefined)
       yield {
         code: `${id}-config-invalid`,
         message: `${label} does not start, and prints the whole file: ${file.problem}`,
-        place: file.path,
-        cure: 'Correct the file by hand.',
-        weight: 'blocks',
+        location: file.path,
+        hint: 'Correct the file by hand.',
+        severity: 'blocks',
       }
 
     if (stopsAtNewerKeys && file.get(['permissions']) !== undefined)
-      yield obstacleAt(file, ['permissions'], {
+      yield findingAt(file, ['permissions'], {
         code: `${id}-newer-keys`,
         message: `permissions belongs to another major version: ${stopsAtNewerKeys} does not start with it`,
-        cure: 'Remove it, or call it "permission" as version 1 does.',
+        hint: 'Remove it, or call it "permission" as version 1 does.',
       })
   }
 }
 
-function* otherKey(view: OpencodeView, choice: Choice): Obstacles {
+function* otherKey(view: OpencodeView, choice: SetupTarget): Findings {
   const { id, scene, providerId, provider } = view
-  const entry = loginOf(scene.texts, providerId)
+  const entry = loginOf(scene.files, providerId)
   if (!isTable(entry) || entry['key'] === choice.key) return
 
   const isKey = entry['type'] === 'api'
@@ -91,12 +91,12 @@ function* otherKey(view: OpencodeView, choice: Choice): Obstacles {
   if (isKey && (isOwnAddress(provider.url, scene, choice) || isPlaceholder)) return
 
   const kind = isKey ? 'API key' : 'login'
-  yield obstacleAt(readRole(scene.texts, 'auth'), [providerId], {
+  yield findingAt(readRole(scene.files, 'auth'), [providerId], {
     code: `${id}-other-key`,
     message: `auth.json holds an entry for ${providerId} that no setup of repoint has put there`,
-    cure: 'To keep it, choose another id with --provider-id.',
-    needsConsent: `The ${kind} for ${providerId} in auth.json will be replaced; rollback brings it back.`,
-    weight: 'may-block',
+    hint: 'To keep it, choose another id with --provider-id.',
+    consent: `The ${kind} for ${providerId} in auth.json will be replaced; rollback brings it back.`,
+    severity: 'may-block',
   })
 }
 
@@ -104,7 +104,7 @@ function* otherKey(view: OpencodeView, choice: Choice): Obstacles {
 function* hiddenByLists(
   { id, label, scene, config, target, providerId }: OpencodeView,
   models: readonly string[],
-): Obstacles {
+): Findings {
   const lists = [
     { path: ['enabled_providers'], mustHold: true, ids: [providerId] },
     { path: ['disabled_providers'], mustHold: false, ids: [providerId] },
@@ -119,44 +119,44 @@ function* hiddenByLists(
     if (hidden.length === 0) continue
 
     const name = path.at(-1)
-    const file = ownFiles(scene.texts).findLast((one) => one.get(path) !== undefined)
+    const file = ownFiles(scene.files).findLast((one) => one.get(path) !== undefined)
     const mended = mustHold ? [...held, ...hidden] : held.filter((one) => !hidden.includes(one))
     const changes =
       file?.path === target.path
         ? hidden.map((one) => (mustHold ? listHolds : listLacks)(path, one))
         : [{ path, value: mended }]
-    yield obstacleAt(file ?? target, path, {
+    yield findingAt(file ?? target, path, {
       code: `${id}-hidden`,
       message: `${name} hides ${hidden.join(', ')} from ${label}`,
-      cure: mustHold ? `Add it to ${name}.` : `Take it out of ${name}.`,
-      repair: { role: 'config', changes },
+      hint: mustHold ? `Add it to ${name}.` : `Take it out of ${name}.`,
+      fix: { fileKind: 'config', changes },
     })
   }
 }
 
 /** What wins over the files, or does not use them. */
-function* overridden(view: OpencodeView): Obstacles {
+function* overridden(view: OpencodeView): Findings {
   const { id, label, scene, variables } = view
   yield* agentObstacles(view)
-  yield* variableObstacles(scene, [
+  yield* variableFindings(scene, [
     {
       name: `${variables}_AUTH_CONTENT`,
       code: `${id}-environment-auth`,
       effect: `${label} reads it in the place of auth.json`,
-      weight: 'blocks',
+      severity: 'blocks',
     },
     {
       name: `${variables}_CONFIG_CONTENT`,
       code: `${id}-environment-config`,
       effect: 'what it sets wins over every file',
-      weight: 'may-block',
+      severity: 'may-block',
     },
   ])
 }
 
 /** An agent with a model of its own does not use the default model. */
-function* agentObstacles({ id, scene, providerId }: OpencodeView): Obstacles {
-  const agents = ownFiles(scene.texts).flatMap((file) =>
+function* agentObstacles({ id, scene, providerId }: OpencodeView): Findings {
+  const agents = ownFiles(scene.files).flatMap((file) =>
     ['agent', 'mode'].flatMap((kind) =>
       file.members([kind]).map(([name, agent]) => ({
         name,
@@ -166,14 +166,14 @@ function* agentObstacles({ id, scene, providerId }: OpencodeView): Obstacles {
     ),
   )
 
-  for (const { name, model, place } of agents) {
+  for (const { name, model, place: location } of agents) {
     if (typeof model !== 'string' || model.startsWith(`${providerId}/`)) continue
     yield {
       code: `${id}-agent-model`,
       message: `the agent ${name} has a model of its own, ${model}, and does not use the gateway`,
-      place,
-      cure: 'Remove it, if that agent should use the gateway.',
-      weight: 'may-block',
+      location,
+      hint: 'Remove it, if that agent should use the gateway.',
+      severity: 'may-block',
     }
   }
 }

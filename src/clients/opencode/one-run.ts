@@ -1,6 +1,11 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import { ifPossible, UserError } from '../../errors.ts'
-import { type Choice, type FileTexts, type OneRun, runKeyVariable } from '../client.ts'
+import {
+  type LaunchSettings,
+  type LoadedFiles,
+  runKeyVariable,
+  type SetupTarget,
+} from '../client.ts'
 import { fileOf, isTable, overlaid, type Table } from '../texts.ts'
 import { mergedConfig, providerOf } from './config.ts'
 import type { Layout } from './layout.ts'
@@ -14,10 +19,10 @@ const ownId = 'repoint-run'
  */
 export function forOneRun(
   layout: Layout,
-  texts: FileTexts,
-  choice: Choice,
-  { args, env }: OneRun,
-): OneRun {
+  texts: LoadedFiles,
+  choice: SetupTarget,
+  { args, env }: LaunchSettings,
+): LaunchSettings {
   const contentVariable = `${layout.variables}_CONFIG_CONTENT`
   const { value: config } = mergedConfig(texts)
 
@@ -44,7 +49,7 @@ export function forOneRun(
   return {
     args,
     env: { ...env, [contentVariable]: JSON.stringify(content) },
-    resumingKeeps: providerId === ownId ? 'gateway and model' : 'model',
+    resumeKeeps: providerId === ownId ? 'gateway and model' : 'model',
   }
 }
 

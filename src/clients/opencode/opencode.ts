@@ -49,16 +49,16 @@ export const opencode: ClientModule = clientOf(layout, {
   binary: {
     packages: ['opencode-ai', 'opencode-*'],
     // 1.2.6 sends `{env:NAME}` of its variable as it stands (2026-11-23).
-    runsSince: '1.2.11',
+    minVersionForRun: '1.2.11',
     pingArgs: (prompt) => ['run', prompt],
     // Run with 1.18.33, 2026-11-22.
-    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
-    authorities: ofOwnRuntime(),
+    caFileVariables: ['NODE_EXTRA_CA_CERTS'],
+    certificateStores: ofOwnRuntime(),
     pingEnv: {},
   },
   /** 1.17.0 copies every key of auth.json into account.json; 1.17.9 and later do not (2026-11-24). */
-  keepsCopies({ files, machine }, texts) {
-    const { key } = opencode.readBack(texts)
+  storedCopies({ files, machine }, texts) {
+    const { key } = opencode.read(texts)
     const copy = pathsOf(machine).join(xdgFolder(machine, 'DATA'), layout.folder, 'account.json')
     const text = ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))
     if (!key || !text?.includes(key)) return []

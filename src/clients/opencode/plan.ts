@@ -1,27 +1,32 @@
 import { compact } from '../../compact.ts'
-import type { FileEdit, KeyChange } from '../../edits/plan.ts'
+import type { FileEdit, SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
-import type { Choice, FileText, FileTexts } from '../client.ts'
+import type { LoadedFile, LoadedFiles, SetupTarget } from '../client.ts'
 import { isCodexAuth } from '../codex/auth.ts'
 import { headerKeys } from '../headers.ts'
 import { listKeys, type ToldFact } from '../picker.ts'
 import { editKeys, editReadably } from '../repairs.ts'
 import { fileOf, readFile, rootOf } from '../texts.ts'
 import { readAuth } from './config.ts'
-import { deciding } from './deciding.ts'
 import type { Layout } from './layout.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict` */
-export function plan(layout: Layout, texts: FileTexts, choice: Choice): readonly FileEdit[] {
+export function plan(layout: Layout, texts: LoadedFiles, choice: SetupTarget): readonly FileEdit[] {
   const file = fileOf(texts, 'config')
   return [
     planAuth(layout, texts, choice),
-    editKeys({ id: layout.id, deciding }, file, ourKeys(layout, file, choice), choice.repairs),
+    editKeys(
+      { id: layout.id, sensitiveSettings },
+      file,
+      ourKeys(layout, file, choice),
+      choice.fixes,
+    ),
   ]
 }
 
-function planAuth({ id, label }: Layout, texts: FileTexts, choice: Choice): FileEdit {
+function planAuth({ id, label }: Layout, texts: LoadedFiles, choice: SetupTarget): FileEdit {
   const file = fileOf(texts, 'auth')
   if (isCodexAuth(file))
     throw new UserError({
@@ -30,11 +35,20 @@ function planAuth({ id, label }: Layout, texts: FileTexts, choice: Choice): File
       hint: `Give ${label} a folder of its own: XDG_DATA_HOME leads into that of Codex.`,
     })
 
-  return editReadably({ id, label, deciding }, file, keyEntry(file, choice), choice, readAuth)
+  return editReadably(
+    { id, label, sensitiveSettings },
+    file,
+    keyEntry(file, choice),
+    choice,
+    readAuth,
+  )
 }
 
 /** What else stands in an entry with a key stays; a login of another kind is replaced whole. */
-function keyEntry(file: FileText, { key, keyHeader, providerId }: Choice): readonly KeyChange[] {
+function keyEntry(
+  file: LoadedFile,
+  { key, keyHeader, providerId }: SetupTarget,
+): readonly SettingChange[] {
   const now = readFile(file)
   const hasEntry = now.get([providerId]) !== undefined
   const bound = { isSecret: true, isBound: true }
@@ -50,12 +64,16 @@ function keyEntry(file: FileText, { key, keyHeader, providerId }: Choice): reado
   ]
 }
 
-export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): readonly KeyChange[] {
+export function ourKeys(
+  { schema }: Layout,
+  file: LoadedFile,
+  choice: SetupTarget,
+): readonly SettingChange[] {
   const now = readFile(file)
-  const { models, providerId: id } = choice
+  const { resolved, providerId: id } = choice
   const provider = ['provider', id]
   const url = now.text([...provider, 'options', 'baseURL'])
-  const isOtherGateway = url !== undefined && rootOf(url) !== choice.root
+  const isOtherGateway = url !== undefined && rootOf(url) !== choice.baseUrl
   const headers = [...provider, 'options', 'headers']
   const list = {
     at: (model: string) => [...provider, 'models', model],
@@ -68,24 +86,24 @@ export function ourKeys({ schema }: Layout, file: FileText, choice: Choice): rea
   const isNamed = Boolean(now.text([...provider, 'name']))
   const smallNow = now.text(['small_model'])
   const small =
-    models.smallModel === undefined && smallNow?.startsWith(`${id}/`)
+    resolved.smallModel === undefined && smallNow?.startsWith(`${id}/`)
       ? smallNow
-      : `${id}/${models.smallModel ?? models.model}`
+      : `${id}/${resolved.smallModel ?? resolved.model}`
 
   return [
     ...(now.text(['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
     { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible' },
     ...(isNamed ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'options', 'baseURL'], value: choice.root },
+    { path: [...provider, 'options', 'baseURL'], value: choice.baseUrl },
     ...headerKeys(headers, now.get(headers), choice, isOtherGateway),
     ...listKeys(file, list, choice),
-    { path: ['model'], value: `${id}/${models.model}` },
+    { path: ['model'], value: `${id}/${resolved.model}` },
     { path: ['small_model'], value: small },
   ]
 }
 
 /** What the client is told of a model; it takes one that it does not know for a blind one (1.18.33). */
-function toldOf(model: CatalogModel, choice: Choice): Readonly<Record<string, ToldFact>> {
+function toldOf(model: CatalogModel, choice: SetupTarget): Readonly<Record<string, ToldFact>> {
   const { images, reasoning } = model
   const modalities = images ? { input: ['text', 'image'], output: ['text'] } : undefined
   return {
@@ -104,10 +122,10 @@ export const defaultOutputTokens = 32_000
 /** Where answers could fill the whole window, the client compacts without an end (1.18.33). */
 function limitOf(
   model: CatalogModel,
-  { models }: Choice,
+  { resolved }: SetupTarget,
 ): { readonly context: number; readonly output: number } | undefined {
   const context =
-    (model.id === models.model ? models.contextWindow : undefined) ?? model.contextWindow
+    (model.id === resolved.model ? resolved.contextWindow : undefined) ?? model.contextWindow
   if (context === undefined) return undefined
   const output = Math.min(model.maxOutputTokens ?? defaultOutputTokens, Math.ceil(context / 2))
   return { context, output }

@@ -1,11 +1,11 @@
 import { compact } from '../../compact.ts'
-import type { Choice, Obstacles, Scene } from '../client.ts'
+import type { ClientContext, Findings, SetupTarget } from '../client.ts'
 import {
+  findingAt,
   formerProvider,
-  leftoverObstacles,
+  leftoverFindings,
   lostVersion,
   missingKey,
-  obstacleAt,
   otherAddress,
 } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
@@ -33,7 +33,7 @@ import type { Layout } from './layout.ts'
 
 /** What stands there, with the provider that it is about. */
 export interface OpencodeView extends Layout {
-  readonly scene: Scene
+  readonly scene: ClientContext
   /** The file that a setup writes. */
   readonly target: ReadFile
   /** The user's files merged. */
@@ -45,14 +45,14 @@ export interface OpencodeView extends Layout {
 }
 
 /** @param wanted the provider of a setup; absent: what is chosen now */
-export function viewOf(layout: Layout, scene: Scene, wanted?: string): OpencodeView {
-  const { value: config } = mergedConfig(scene.texts)
+export function viewOf(layout: Layout, scene: ClientContext, wanted?: string): OpencodeView {
+  const { value: config } = mergedConfig(scene.files)
   const chosen = chosenProvider(config)
   const providerId = wanted ?? chosen ?? 'gateway'
   return {
     ...layout,
     scene,
-    target: readRole(scene.texts, 'config'),
+    target: readRole(scene.files, 'config'),
     config,
     chosen,
     providerId,
@@ -61,23 +61,23 @@ export function viewOf(layout: Layout, scene: Scene, wanted?: string): OpencodeV
 }
 
 /** What stands in the place of the provider about to be written, or beats it. */
-export function* providerInTheWay(view: OpencodeView, choice: Choice): Obstacles {
+export function* providerInTheWay(view: OpencodeView, choice: SetupTarget): Findings {
   const { id, scene, target, providerId, provider } = view
   yield* otherAddress(scene, choice, {
     code: `${id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
-    place: target.place(addressOf(providerId)),
+    location: target.place(addressOf(providerId)),
   })
   yield* inlineKeys(view)
 }
 
 /** What is wrong with the provider in use: its address, its key, its models. */
-export function* providerWrongNow(view: OpencodeView): Obstacles {
+export function* providerWrongNow(view: OpencodeView): Findings {
   const { scene, target, chosen, providerId, provider } = view
   const { url } = provider
 
-  if (loginOf(scene.texts, providerId) !== undefined) yield* inlineKeys(view)
+  if (loginOf(scene.files, providerId) !== undefined) yield* inlineKeys(view)
   yield* lostVersion(view, scene, target, {
     url,
     path: addressOf(providerId),
@@ -95,48 +95,51 @@ function addressOf(providerId: string): readonly string[] {
   return ['provider', providerId, 'options', 'baseURL']
 }
 
-function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Obstacles {
+function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Findings {
   const path = ['provider', providerId, 'options', 'apiKey']
-  for (const file of ownFiles(scene.texts)) {
+  for (const file of ownFiles(scene.files)) {
     const value = file.get(path)
     if (value === undefined) continue
 
     const gone = removal(file, `options.apiKey of ${providerId}`, { path, isSecret: true })
-    yield obstacleAt(file, path, {
+    yield findingAt(file, path, {
       code: `${id}-api-key`,
       message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
       // A weaker file is not written.
-      ...(file.path === target.path ? gone : compact({ cure: gone.cure })),
+      ...(file.path === target.path ? gone : compact({ cure: gone.hint })),
     })
   }
 }
 
-function* unlistedModel({ id, label, scene, target, config, providerId }: OpencodeView): Obstacles {
+function* unlistedModel({ id, label, scene, target, config, providerId }: OpencodeView): Findings {
   const model = String(config['model']).slice(providerId.length + 1)
   const path = ['provider', providerId, 'models', model]
-  if (ownFiles(scene.texts).some((file) => file.table(path))) return
+  if (ownFiles(scene.files).some((file) => file.table(path))) return
 
-  yield obstacleAt(target, ['model'], {
+  yield findingAt(target, ['model'], {
     code: `${id}-model-unlisted`,
     message: `the model ${model} is not among the models of ${providerId}: ${label} does not find it`,
     // Only the gateway could tell whether listing it would help.
-    cure: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
+    hint: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
   })
 }
 
-function* withoutKey(view: OpencodeView): Obstacles {
+function* withoutKey(view: OpencodeView): Findings {
   const { label, scene, providerId, provider } = view
-  const auth = fileOf(scene.texts, 'auth')
+  const auth = fileOf(scene.files, 'auth')
   const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(auth).ignored !== undefined
   if (mayNeedNoKey(provider.url, scene) || isElsewhere) return
-  if (readKey(scene.texts, providerId, provider.options)) return
+  if (readKey(scene.files, providerId, provider.options)) return
 
   const message = `no key for ${providerId} is in auth.json: ${label} sends none`
   yield missingKey(view, auth.path, message)
 }
 
 /** Whether a key comes from a variable that is set, from another file or from a header. */
-function hasKeyFromOutside({ table, options }: ConfiguredProvider, { machine }: Scene): boolean {
+function hasKeyFromOutside(
+  { table, options }: ConfiguredProvider,
+  { machine }: ClientContext,
+): boolean {
   const { apiKey: inline, headers } = options
   if (typeof inline === 'string' && inline !== '') {
     const variable = /^\{env:(.*)\}$/.exec(inline)
@@ -147,10 +150,10 @@ function hasKeyFromOutside({ table, options }: ConfiguredProvider, { machine }: 
   return isTable(headers) && Object.keys(headers).some((name) => /^authorization$/i.test(name))
 }
 
-function leftovers(view: OpencodeView): Obstacles {
+function leftovers(view: OpencodeView): Findings {
   const { scene, target, providerId, provider } = view
-  const read = readKey(scene.texts, providerId, provider.options)
-  return leftoverObstacles(view, scene, {
+  const read = readKey(scene.files, providerId, provider.options)
+  return leftoverFindings(view, scene, {
     url: provider.url,
     urlPlace: target.place(addressOf(providerId)),
     key: read?.key,
@@ -159,9 +162,9 @@ function leftovers(view: OpencodeView): Obstacles {
 }
 
 /** Providers of earlier setups, and their keys. */
-export function* formerProviders(view: OpencodeView, choice: Choice): Obstacles {
+export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findings {
   const { id: client, scene, target, providerId } = view
-  const auth = readRole(scene.texts, 'auth')
+  const auth = readRole(scene.files, 'auth')
   for (const [id, table] of target.members(['provider'])) {
     const url = textIn(table, ['options', 'baseURL'])
     const isAsWeWrite = textIn(table, ['npm']) === '@ai-sdk/openai-compatible'
@@ -177,14 +180,14 @@ export function* formerProviders(view: OpencodeView, choice: Choice): Obstacles 
       beside: `its entry in ${auth.path}`,
     })
     yield provider
-    if (provider.repair === undefined || !hasKey) continue
+    if (provider.fix === undefined || !hasKey) continue
 
-    yield obstacleAt(auth, [id], {
+    yield findingAt(auth, [id], {
       code: `${client}-former-key`,
       message: `the key of the provider ${id} is left of an earlier setup`,
-      cure: 'Remove it.',
+      hint: 'Remove it.',
       becomes: { value: undefined, isSecret: true, isBound: true },
-      weight: 'may-block',
+      severity: 'may-block',
     })
   }
 }

@@ -1,5 +1,5 @@
-import type { Carried } from '../../gateway/types.ts'
-import type { Carrying, FileTexts } from '../client.ts'
+import type { FirstRequest } from '../../gateway/types.ts'
+import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { isBefore } from '../tested.ts'
 import { numberIn, type Table, tableIn, textIn } from '../texts.ts'
@@ -18,7 +18,10 @@ const knownHosts =
  * As 0.73.1 and 0.87.1 ask, which were run against a gateway that refuses one of these, and with each
  * of the cures (2026-11-23).
  */
-export function carries(texts: FileTexts, { protocol, model, version }: Carrying): Carried {
+export function carries(
+  texts: LoadedFiles,
+  { protocol, model, version }: FirstRequestInput,
+): FirstRequest {
   const models = readModels(texts)
   const { providerId = '' } = startingModel(readSettings(texts))
   const provider = providerOf(providers, models, providerId)
@@ -41,10 +44,10 @@ export function carries(texts: FileTexts, { protocol, model, version }: Carrying
       store: unless('supportsStore', false),
       reasoning_effort: unless('supportsReasoningEffort', effort),
     }
-    return { body: { ...chatBody(limit, compat), ...own }, cures }
+    return { body: { ...chatBody(limit, compat), ...own }, hints }
   }
   if (protocol === 'responses')
-    return { body: { ...responsesBody(limit, effort), prompt_cache_key: 'repoint' }, cures }
+    return { body: { ...responsesBody(limit, effort), prompt_cache_key: 'repoint' }, hints }
 
   const isAdaptive = compat['forceAdaptiveThinking'] === true
   const isAsked = isAdaptive && isNew
@@ -61,7 +64,7 @@ export function carries(texts: FileTexts, { protocol, model, version }: Carrying
       'anthropic-dangerous-direct-browser-access': 'true',
       ...(!isAsked && { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }),
     },
-    cures,
+    hints,
   }
 }
 
@@ -88,7 +91,7 @@ function compatCure(member: string): string {
   return `Add "compat": {${member}} to the provider in models.json, then run the command again: pi leaves it out then.`
 }
 
-const cures = {
+const hints = {
   ...outputLimitCures,
   max_completion_tokens:
     'Name a limit that the gateway takes: --output-limit TOKENS. Where it wants another name for the limit, add "compat": {"maxTokensField": "max_tokens"} to the provider in models.json, then run the command again.',

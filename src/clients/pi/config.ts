@@ -1,5 +1,5 @@
 import type { Bytes, ConfigValue } from '../../edits/plan.ts'
-import type { FileText, FileTexts } from '../client.ts'
+import type { LoadedFile, LoadedFiles } from '../client.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
   fileOf,
@@ -38,7 +38,7 @@ export const providers: ProviderTable = {
  * not, and a byte order mark only in 0.87.1. One wrong type anywhere, and pi goes on without any of it,
  * which it does not say to `pi -p` (run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22).
  */
-export function readModels(texts: FileTexts): StrictFile {
+export function readModels(texts: LoadedFiles): StrictFile {
   const text = fileOf(texts, 'models')
   const file = readPi(text, text.bytes && withoutLeniencies(text.bytes))
   if (text.bytes === null || (file.ignored !== undefined && !file.isRepairable)) return file
@@ -50,7 +50,7 @@ export function readModels(texts: FileTexts): StrictFile {
  * settings.json, plain JSON. pi says that it cannot read it, and goes on with the first model that it
  * has a key for (0.60.0, 0.73.1, 0.87.1, 2026-11-22). An empty file is none.
  */
-export function readSettings(texts: FileTexts): StrictFile {
+export function readSettings(texts: LoadedFiles): StrictFile {
   return readPlain(fileOf(texts, 'settings'))
 }
 
@@ -59,11 +59,11 @@ export function readSettings(texts: FileTexts): StrictFile {
  * provider wins over that provider's key in models.json. Where it cannot be read, 0.60.0 and 0.73.1 go
  * on without it, and 0.87.1 finds no key at all (2026-11-22).
  */
-export function readAuth(texts: FileTexts): StrictFile | undefined {
+export function readAuth(texts: LoadedFiles): StrictFile | undefined {
   return layersOf(texts, 'auth').map(readPlain)[0]
 }
 
-function readPlain(text: FileText): StrictFile {
+function readPlain(text: LoadedFile): StrictFile {
   return readPi(text, text.bytes?.length === 0 ? null : text.bytes)
 }
 
@@ -72,7 +72,7 @@ function readPlain(text: FileText): StrictFile {
  *
  * @param plain what pi makes of the file's bytes before it reads them as JSON
  */
-function readPi(text: FileText, plain: Bytes | null): StrictFile {
+function readPi(text: LoadedFile, plain: Bytes | null): StrictFile {
   const file = readStrictly(text)
   const { root, ignored } = readStrictly({ ...text, bytes: plain })
   if (ignored === undefined) return { ...readFile(text), root, isRepairable: false }
@@ -184,7 +184,7 @@ export const interpretedValue = /^!|\$|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/
 
 /** The key that pi would send to a provider, and where it stands, as far as files tell. */
 export function readPiKey(
-  texts: FileTexts,
+  texts: LoadedFiles,
   providerId: string,
 ): { readonly key: string; readonly keyPath: string } | undefined {
   const login = loginOf(texts, providerId)
@@ -196,7 +196,7 @@ export function readPiKey(
 }
 
 /** What auth.json holds for a provider. */
-export function loginOf(texts: FileTexts, providerId: string): Table | undefined {
+export function loginOf(texts: LoadedFiles, providerId: string): Table | undefined {
   const login = valueIn(readAuth(texts)?.root, [providerId])
   return isTable(login) ? login : undefined
 }

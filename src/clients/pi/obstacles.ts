@@ -1,6 +1,6 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
-import type { Choice, Obstacles, Scene } from '../client.ts'
-import { obstacleAt, relativePlaceObstacles, unreadFile } from '../obstacles.ts'
+import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import { findingAt, relativePathFindings, unreadFile } from '../obstacles.ts'
 import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
 import type { StrictFile } from '../strict-json.ts'
 import { readRole, textIn } from '../texts.ts'
@@ -27,8 +27,8 @@ interface PiView extends ProviderView {
   readonly settings: StrictFile
 }
 
-function viewOf(scene: Scene, providerId: string, model: string): PiView {
-  const [models, settings] = [readModels(scene.texts), readSettings(scene.texts)]
+function viewOf(scene: ClientContext, providerId: string, model: string): PiView {
+  const [models, settings] = [readModels(scene.files), readSettings(scene.files)]
   const provider = providerOf(providers, models, providerId)
   const said = textIn(provider.table, ['apiKey']) ?? ''
 
@@ -41,17 +41,17 @@ function viewOf(scene: Scene, providerId: string, model: string): PiView {
     provider,
     model,
     modelPlace: settings.place(['defaultModel']),
-    sent: readPiKey(scene.texts, providerId) ?? {},
+    sent: readPiKey(scene.files, providerId) ?? {},
     isKeyElsewhere: said.startsWith('!') || hasVariable(said, scene.machine.env),
   }
 }
 
 /** What would defeat the setup, as run against pi 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). */
-export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
-  const view = viewOf(scene, choice.providerId, choice.models.model)
+export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
+  const view = viewOf(scene, choice.providerId, choice.resolved.model)
   yield* aroundTheFiles(scene)
   yield* keyIsVariable(scene, choice.key)
-  yield* proxyObstacles(providers.client, choice.root, scene.machine.env)
+  yield* proxyObstacles(providers.client, choice.baseUrl, scene.machine.env)
   yield* otherLogin(view)
   yield* providerInTheWay(view, choice)
   yield* otherIncomplete(view)
@@ -60,9 +60,9 @@ export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
 }
 
 /** What is wrong with what pi believes now. */
-export function* wrongNow(scene: Scene): Obstacles {
+export function* wrongNow(scene: ClientContext): Findings {
   yield* aroundTheFiles(scene)
-  const { providerId, model } = startingModel(readSettings(scene.texts))
+  const { providerId, model } = startingModel(readSettings(scene.files))
   if (providerId === undefined || model === undefined) return
 
   const view = viewOf(scene, providerId, model)
@@ -76,7 +76,7 @@ export function* wrongNow(scene: Scene): Obstacles {
   yield* narrowed(view)
 }
 
-function* aroundTheFiles({ texts, machine }: Scene): Obstacles {
+function* aroundTheFiles({ files: texts, machine }: ClientContext): Findings {
   const files = [
     {
       file: readAuth(texts),
@@ -96,61 +96,61 @@ function* aroundTheFiles({ texts, machine }: Scene): Obstacles {
   ]
 
   for (const { file, code, effect } of files)
-    if (file) yield* unreadFile(file, { code, effect, covers: 'broken' })
+    if (file) yield* unreadFile(file, { code, effect, cause: 'broken' })
 
   const names = ['PI_CODING_AGENT_DIR']
-  yield* relativePlaceObstacles(machine, 'pi-relative-folder', 'pi', names, true)
+  yield* relativePathFindings(machine, 'pi-relative-folder', 'pi', names, true)
 }
 
 /** Up to 0.76 a key that is called as a variable is taken for it. */
-function* keyIsVariable(scene: Scene, key: string): Obstacles {
+function* keyIsVariable(scene: ClientContext, key: string): Findings {
   if (!/^\w+$/.test(key) || !isExported(scene, key)) return
 
   yield {
     code: 'pi-key-is-variable',
     message: 'a variable is called as the key is: pi up to 0.76 would send what it holds',
-    place: 'environment',
-    cure: unsetCommand(scene.machine, 'the variable'),
-    weight: 'may-block',
+    location: 'environment',
+    hint: unsetCommand(scene.machine, 'the variable'),
+    severity: 'may-block',
   }
 }
 
-function* otherIncomplete({ models, providerId }: PiView): Obstacles {
+function* otherIncomplete({ models, providerId }: PiView): Findings {
   const lack = incompleteProvider(models, providerId)
   if (lack === undefined) return
 
   yield {
     code: 'pi-provider-incomplete',
     message: `${lack}: older versions of pi go on without any provider, and do not say so`,
-    place: models.path,
-    cure: 'Complete it, or take it out.',
-    weight: 'may-block',
+    location: models.path,
+    hint: 'Complete it, or take it out.',
+    severity: 'may-block',
   }
 }
 
-function* otherLogin({ scene, providerId }: PiView): Obstacles {
-  if (loginOf(scene.texts, providerId) === undefined) return
+function* otherLogin({ scene, providerId }: PiView): Findings {
+  if (loginOf(scene.files, providerId) === undefined) return
 
-  yield obstacleAt(readRole(scene.texts, 'auth'), [providerId], {
+  yield findingAt(readRole(scene.files, 'auth'), [providerId], {
     code: 'pi-other-key',
     message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
-    cure: 'Remove it.',
+    hint: 'Remove it.',
     becomes: { value: undefined, isSecret: true, isBound: true },
-    needsConsent: `The login for ${providerId} in auth.json goes; rollback brings it back.`,
+    consent: `The login for ${providerId} in auth.json goes; rollback brings it back.`,
   })
 }
 
 /** Where the list names models of others alone, pi starts with the first of them. */
-function* narrowed({ settings, providerId, model }: PiView): Obstacles {
+function* narrowed({ settings, providerId, model }: PiView): Findings {
   const full = `${providerId}/${model}`
   const path = ['enabledModels']
   if (!isNarrowed(settings.root['enabledModels'], full, model)) return
 
-  yield obstacleAt(settings, path, {
+  yield findingAt(settings, path, {
     code: 'pi-enabled-models',
     message: `enabledModels leaves ${model} out: pi starts with another model`,
-    cure: 'Add it to enabledModels.',
-    repair: { role: 'settings', changes: [listHolds(path, full)] },
+    hint: 'Add it to enabledModels.',
+    fix: { fileKind: 'settings', changes: [listHolds(path, full)] },
   })
 }
 

@@ -1,9 +1,9 @@
 import {
-  type AskedRun,
-  type Choice,
-  type FileTexts,
-  type OneRun,
+  type LaunchSettings,
+  type LoadedFiles,
+  type ProcessToStart,
   runKeyVariable,
+  type SetupTarget,
 } from '../client.ts'
 import { expectUnsaid, ownFlag } from '../flags.ts'
 import { wantedHeaders } from '../headers.ts'
@@ -32,8 +32,12 @@ const commands = ['install', 'remove', 'uninstall', 'update', 'list', 'config']
  *
  * @throws UserError `usage`
  */
-export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
-  const { args, env, folder } = asked
+export function forOneRun(
+  texts: LoadedFiles,
+  choice: SetupTarget,
+  asked: ProcessToStart,
+): LaunchSettings {
+  const { args, env, tempFolder } = asked
   if (commands.some((command) => command === args[0])) return asked
   // Behind `=` pi 0.73.1 and 0.87.1 do not know them (2026-11-23).
   expectUnsaid(
@@ -42,37 +46,41 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
   )
 
   const headers = Object.fromEntries(wantedHeaders(choice).map(({ name, value }) => [name, value]))
-  const { model } = choice.models
+  const { model } = choice.resolved
   const id = runProviderId(texts, choice.providerId)
   const provider = { id, ...providerFor(choice), headers }
   return {
-    args: [...['-e', `${folder}/${fileName}`, '--provider', id], ...['--model', model], ...args],
+    args: [
+      ...['-e', `${tempFolder}/${fileName}`, '--provider', id],
+      ...['--model', model],
+      ...args,
+    ],
     env: { ...env, [providerVariable]: JSON.stringify(provider) },
     files: { [fileName]: extension },
   }
 }
 
 /** All that models.json may leave out must be there: what pi takes then is the same. */
-function providerFor({ root, models }: Choice) {
-  const protocol = models.protocol ?? usualProtocol
+function providerFor({ baseUrl, resolved }: SetupTarget) {
+  const protocol = resolved.protocol ?? usualProtocol
   return {
-    baseUrl: root,
+    baseUrl,
     api: apiOf[protocol],
     authHeader: protocol === 'messages',
-    models: offeredIn(models).map((model) => ({
+    models: offeredIn(resolved).map((model) => ({
       name: model.displayName ?? model.id,
       reasoning: false,
       input: ['text'],
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
       contextWindow: 128_000,
       maxTokens: 16_384,
-      ...entryOf(providers, model, models),
+      ...entryOf(providers, model, resolved),
     })),
   }
 }
 
 /** A login or headers of the provider would go along to another address: then it is one of our own. */
-function runProviderId(texts: FileTexts, id: string): string {
+function runProviderId(texts: LoadedFiles, id: string): string {
   const { table, models } = providerOf(providers, readModels(texts), id)
   const hasMore = [table, ...models].some(({ headers }) => headers !== undefined)
   const isOwn = hasMore || table['modelOverrides'] !== undefined || loginOf(texts, id) !== undefined

@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { KeyChange } from '../../edits/plan.ts'
+import type { SettingChange } from '../../edits/plan.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { ClientModule } from '../client.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
@@ -22,10 +22,10 @@ import {
   reservedIds,
   startingModel,
 } from './config.ts'
-import { deciding } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
 import { believedOf, providerKeys, providerOf, providerPath } from './providers.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
 const demoFiles = {
@@ -50,22 +50,22 @@ const demoFiles = {
 
 /** pi. Facts: run against 0.60.0, 0.73.1 and 0.87.1, 2026-11-22; set up and asked in 0.51.0 and 1.5.2, 2026-11-23. */
 export const pi: ClientModule = {
-  binary: {
+  program: {
     command: 'pi',
     packages: ['@mariozechner/pi-coding-agent', '@earendil-works/pi-coding-agent'],
     testedVersions: testedVersions(tested),
     // 0.50.3 and 0.50.7 find no model (2026-11-23).
-    worksSince: '0.51.0',
+    minVersion: '0.51.0',
     pingArgs: (prompt) => ['-p', prompt],
-    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
-    authorities: ofNode,
+    caFileVariables: ['NODE_EXTRA_CA_CERTS'],
+    certificateStores: ofNode,
     pingEnv: { PI_OFFLINE: '1' },
   },
   protocol: usualProtocol,
   alsoSpeaks: ['responses', 'messages'],
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
-  deciding,
+  sensitiveSettings,
   folderFiles: [
     {
       patterns: ['.pi/**'],
@@ -73,8 +73,8 @@ export const pi: ClientModule = {
       source: 'system calls of 0.87.1, 2026-11-24',
     },
   ],
-  reservedIds,
-  interprets: { names: null, values: interpretedValue },
+  reservedProviderIds: reservedIds,
+  interpolation: { names: null, values: interpretedValue },
   // models.json is read anew by /model, settings.json by /reload alone.
   restartAdvice: 'Close every running pi and start it again.',
 
@@ -89,22 +89,22 @@ export const pi: ClientModule = {
 
     return [
       // A login of before must be gone when the address changes: it would be sent there.
-      ...(look.exists(auth) ? [{ role: 'auth', path: auth, ...json, holdsSecret: true }] : []),
-      { role: 'models', path: join(folder, 'models.json'), ...json, holdsSecret: true },
-      { role: 'settings', path: settings, ...json, holdsSecret: false },
+      ...(look.exists(auth) ? [{ kind: 'auth', path: auth, ...json, holdsSecret: true }] : []),
+      { kind: 'models', path: join(folder, 'models.json'), ...json, holdsSecret: true },
+      { kind: 'settings', path: settings, ...json, holdsSecret: false },
       ...layersThere(look, settings, [['project', [join(cwd, '.pi', 'settings.json')]]]),
     ]
   },
 
-  choose: (wanted) => chooseOfAny(wanted, { otherwise: 'pi takes it for 128,000 tokens' }),
+  resolve: (wanted) => chooseOfAny(wanted, { otherwise: 'pi takes it for 128,000 tokens' }),
 
   plan(texts, choice) {
-    const { models, providerId, repairs } = choice
+    const { resolved, providerId, fixes } = choice
     const { root } = readModels(texts)
     const path = providerPath(providers, providerId)
     const isNamed = providerOf(providers, { root }, providerId).table['name'] !== undefined
 
-    const keys: Readonly<Record<string, readonly KeyChange[]>> = {
+    const keys: Readonly<Record<string, readonly SettingChange[]>> = {
       auth: [],
       models: [
         ...(isNamed ? [] : [{ path: [...path, 'name'], value: 'Gateway' }]),
@@ -112,11 +112,13 @@ export const pi: ClientModule = {
       ],
       settings: [
         { path: ['defaultProvider'], value: providerId },
-        { path: ['defaultModel'], value: models.model },
+        { path: ['defaultModel'], value: resolved.model },
       ],
     }
     const edits = Object.entries(keys).flatMap(([role, own]) =>
-      layersOf(texts, role).map((file) => editKeys({ id: 'pi', deciding }, file, own, repairs)),
+      layersOf(texts, role).map((file) =>
+        editKeys({ id: 'pi', sensitiveSettings }, file, own, fixes),
+      ),
     )
 
     const after = asPlanned(texts, edits)
@@ -125,9 +127,9 @@ export const pi: ClientModule = {
     return edits
   },
 
-  carries,
+  firstRequest: carries,
 
-  readBack(texts) {
+  read(texts) {
     const [models, settings] = [readModels(texts), readSettings(texts)]
     const { providerId, model } = startingModel(settings)
     const [broken] = [models, settings].flatMap(({ path, ignored }) =>
@@ -163,11 +165,11 @@ export const pi: ClientModule = {
     })
   },
 
-  wouldUse: (catalog) => oneUse(defaultOfAny(catalog)),
+  previewModels: (catalog) => oneUse(defaultOfAny(catalog)),
   demoFiles,
   // 0.87.1 and 1.5.2, 2026-11-23.
   resuming: { command: 'pi -c', keeps: 'provider and model' },
-  forOneRun,
+  launchSettings: forOneRun,
   inTheWay,
   wrongNow,
 }

@@ -1,10 +1,10 @@
-import type { KeyPath } from '../../edits/plan.ts'
-import type { Choice, Obstacle, Obstacles, Scene, Settings } from '../client.ts'
+import type { SettingPath } from '../../edits/plan.ts'
+import type { ClientContext, ClientState, Finding, Findings, SetupTarget } from '../client.ts'
 import {
-  addressObstacles,
+  addressFindings,
+  findingAt,
   formerProvider,
   missingKey,
-  obstacleAt,
   otherAddress,
 } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
@@ -21,7 +21,7 @@ import {
 
 /** What stands there, with the provider and the model that it is about. */
 export interface ProviderView {
-  readonly scene: Scene
+  readonly scene: ClientContext
   readonly at: ProviderTable
   /** That holds the table. */
   readonly models: StrictFile
@@ -31,31 +31,31 @@ export interface ProviderView {
   /** Where the model is chosen. */
   readonly modelPlace: string
   /** The key that the client would send, and where it stands, as far as files tell. */
-  readonly sent: Pick<Settings, 'key' | 'keyPath'>
+  readonly sent: Pick<ClientState, 'key' | 'keyPath'>
   /** The client has it from where repoint does not look: a variable, a command, a login. */
   readonly isKeyElsewhere: boolean
 }
 
 /** What stands in the place of the provider about to be written, or beats it. */
-export function* providerInTheWay(view: ProviderView, choice: Choice): Obstacles {
+export function* providerInTheWay(view: ProviderView, choice: SetupTarget): Findings {
   const { scene, at, models, providerId, provider } = view
   yield* otherAddress(scene, choice, {
     code: `${at.client.id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
-    place: models.place(addressOf(view)),
+    location: models.place(addressOf(view)),
   })
   yield* authorizingHeaders(view, choice.key)
-  yield* modelAddresses(view, choice.root)
+  yield* modelAddresses(view, choice.baseUrl)
 }
 
 /** What is wrong with the provider in use: its address, its key, its models. */
-export function* providerWrongNow(view: ProviderView, url: string): Obstacles {
+export function* providerWrongNow(view: ProviderView, url: string): Findings {
   const { scene, at, models, providerId, provider, model, sent } = view
 
   yield* authorizingHeaders(view)
   yield* modelAddresses(view, rootOf(url))
-  yield* addressObstacles(at.client, scene, models, {
+  yield* addressFindings(at.client, scene, models, {
     url,
     path: addressOf(view),
     name: `baseUrl of ${providerId}`,
@@ -67,7 +67,7 @@ export function* providerWrongNow(view: ProviderView, url: string): Obstacles {
   if (sent.key === undefined) yield* withoutKey(view)
 }
 
-function addressOf({ at, providerId }: ProviderView): KeyPath {
+function addressOf({ at, providerId }: ProviderView): SettingPath {
   return [...providerPath(at, providerId), 'baseUrl']
 }
 
@@ -76,7 +76,7 @@ function addressOf({ at, providerId }: ProviderView): KeyPath {
  *
  * @param wanted the key that is about to be written; absent: what stands there counts
  */
-function* authorizingHeaders(view: ProviderView, wanted?: string): Obstacles {
+function* authorizingHeaders(view: ProviderView, wanted?: string): Findings {
   const { at, models, providerId, provider } = view
   const key = wanted ?? provider.table['apiKey']
   const all = /^(?:authorization|x-api-key|api-key)$/i
@@ -106,7 +106,7 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Obstacles {
 
       const what = `header ${name} of ${providerId}`
       const change = { path: [...path, 'headers', name], isSecret: true, isBound: true }
-      yield obstacleAt(models, change.path, {
+      yield findingAt(models, change.path, {
         code: `${at.client.id}-authorizing-header`,
         message: `the ${what} takes the place of its key`,
         ...removal(models, `The ${what}`, change),
@@ -119,13 +119,13 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Obstacles {
 function* modelAddresses(
   { at, models, providerId, provider }: ProviderView,
   root: string,
-): Obstacles {
+): Findings {
   for (const { id, baseUrl } of provider.models) {
     if (typeof baseUrl !== 'string' || rootOf(baseUrl) === root) continue
 
     const path = [...modelPath(at, providerId, String(id)), 'baseUrl']
     const what = `the model ${id} of ${providerId}`
-    yield obstacleAt(models, path, {
+    yield findingAt(models, path, {
       code: `${at.client.id}-model-address`,
       message: `${what} has an address of its own, ${shownUrl(baseUrl)}, which gets the key too`,
       ...removal(models, `The address of ${what}`, { path }),
@@ -133,18 +133,18 @@ function* modelAddresses(
   }
 }
 
-function unlisted({ at, providerId, model, modelPlace }: ProviderView): Obstacle {
+function unlisted({ at, providerId, model, modelPlace }: ProviderView): Finding {
   const { id } = at.client
   return {
     code: `${id}-model-unlisted`,
     message: `the model ${model} is not among the models of ${providerId}${at.unlisted}`,
-    place: modelPlace,
-    cure: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
-    weight: 'blocks',
+    location: modelPlace,
+    hint: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
+    severity: 'blocks',
   }
 }
 
-function* withoutKey(view: ProviderView): Obstacles {
+function* withoutKey(view: ProviderView): Findings {
   const { scene, at, models, providerId, provider } = view
   if (view.isKeyElsewhere || mayNeedNoKey(provider.url, scene)) return
 
@@ -153,7 +153,7 @@ function* withoutKey(view: ProviderView): Obstacles {
 }
 
 /** Whether a key is made of variables, all of which are set. */
-export function hasVariable(said: string, env: Scene['machine']['env']): boolean {
+export function hasVariable(said: string, env: ClientContext['machine']['env']): boolean {
   const names = /^\w+$/.test(said)
     ? [said]
     : [...said.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name!)
@@ -163,8 +163,8 @@ export function hasVariable(said: string, env: Scene['machine']['env']): boolean
 /** Providers of earlier setups, each with its key. */
 export function* formerProviders(
   { scene, at, models, providerId }: ProviderView,
-  choice: Choice,
-): Obstacles {
+  choice: SetupTarget,
+): Findings {
   for (const [id] of models.members(at.at)) {
     const { url } = providerOf(at, models, id)
     if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) continue

@@ -1,9 +1,15 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
-import { type CatalogModel, type ProtocolName, protocols } from '../../gateway/types.ts'
-import type { Choice, ClientName, FileText, ModelChoice, Settings } from '../client.ts'
+import { type CatalogModel, type Protocol, protocols } from '../../gateway/types.ts'
+import type {
+  ClientName,
+  ClientState,
+  LoadedFile,
+  ResolvedOptions,
+  SetupTarget,
+} from '../client.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { usualProtocol } from '../models.ts'
 import { limitsAndSkills, listKeys, type ToldFact, toldValues } from '../picker.ts'
@@ -25,11 +31,11 @@ export interface ProviderTable {
   /** What becomes of a model that is not in the list, as the end of a sentence. */
   readonly unlisted: string
   /** What a model of this id that reasons needs beside, by protocol. */
-  readonly compat?: Readonly<Partial<Record<ProtocolName, (id: string) => Table | undefined>>>
+  readonly compat?: Readonly<Partial<Record<Protocol, (id: string) => Table | undefined>>>
 }
 
 /** What a provider may say of its protocol; both know more (pi 0.87.1, OpenClaw 2026.9.6, 2026-11-23). */
-export const apiOf: Readonly<Record<ProtocolName, string>> = {
+export const apiOf: Readonly<Record<Protocol, string>> = {
   responses: 'openai-responses',
   chat: 'openai-completions',
   messages: 'anthropic-messages',
@@ -62,7 +68,7 @@ export function providerPath({ at }: ProviderTable, id: string): readonly string
   return [...at, id]
 }
 
-export function modelPath(at: ProviderTable, providerId: string, id: string): KeyPath {
+export function modelPath(at: ProviderTable, providerId: string, id: string): SettingPath {
   return [...providerPath(at, providerId), 'models', { element: { id } }]
 }
 
@@ -70,7 +76,7 @@ export function modelPath(at: ProviderTable, providerId: string, id: string): Ke
 export function believedOf(
   { table, url: shared, models }: PiProvider,
   model: string | undefined,
-): Settings {
+): ClientState {
   const entry = modelOf({ table, url: shared, models }, model) ?? {}
   const url = entry['baseUrl'] ?? shared
   const api = entry['api'] ?? table['api']
@@ -97,11 +103,11 @@ export function believedOf(
  */
 export function providerKeys(
   at: ProviderTable,
-  file: FileText & Rooted,
-  choice: Choice,
-): readonly KeyChange[] {
-  const { models, providerId, key, root } = choice
-  const protocol = models.protocol ?? usualProtocol
+  file: LoadedFile & Rooted,
+  choice: SetupTarget,
+): readonly SettingChange[] {
+  const { resolved, providerId, key, baseUrl } = choice
+  const protocol = resolved.protocol ?? usualProtocol
   const path = providerPath(at, providerId)
   const now = providerOf(at, file, providerId)
 
@@ -114,10 +120,10 @@ export function providerKeys(
       hint: `Take one of them out: ${at.client.label} uses one alone.`,
     })
 
-  const isForeign = now.url !== undefined && !isSameButVersion(rootOf(now.url), root)
+  const isForeign = now.url !== undefined && !isSameButVersion(rootOf(now.url), baseUrl)
 
   return [
-    { path: [...path, 'baseUrl'], value: root },
+    { path: [...path, 'baseUrl'], value: baseUrl },
     { path: [...path, 'api'], value: apiOf[protocol] },
     { path: [...path, 'apiKey'], value: key, isSecret: true },
     ...Object.entries(at.always).map(([name, value]) => ({ path: [...path, name], value })),
@@ -130,22 +136,22 @@ export function providerKeys(
 
 function modelKeys(
   at: ProviderTable,
-  file: FileText,
+  file: LoadedFile,
   now: PiProvider,
-  choice: Choice,
-): readonly KeyChange[] {
-  const { models, providerId, root } = choice
-  const chosen = modelOf(now, models.model)
+  choice: SetupTarget,
+): readonly SettingChange[] {
+  const { resolved, providerId, baseUrl } = choice
+  const chosen = modelOf(now, resolved.model)
   const list = {
     at: (id: string) => modelPath(at, providerId, id),
     now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
     // Or for the address of another protocol.
-    isOtherGateway: now.url !== undefined && rootOf(now.url) !== root,
+    isOtherGateway: now.url !== undefined && rootOf(now.url) !== baseUrl,
     fresh: (model: CatalogModel) => freshEntry(at, model),
-    told: (model: CatalogModel) => toldOf(at, model, models),
+    told: (model: CatalogModel) => toldOf(at, model, resolved),
   }
 
-  const api = [...modelPath(at, providerId, models.model), 'api']
+  const api = [...modelPath(at, providerId, resolved.model), 'api']
   return [
     ...listKeys(file, list, choice),
     ...(chosen?.['api'] === undefined ? [] : [{ path: api, value: undefined }]),
@@ -153,7 +159,7 @@ function modelKeys(
 }
 
 /** A new entry. */
-export function entryOf(at: ProviderTable, model: CatalogModel, models: ModelChoice): Table {
+export function entryOf(at: ProviderTable, model: CatalogModel, models: ResolvedOptions): Table {
   return { ...freshEntry(at, model), ...toldValues(toldOf(at, model, models)) }
 }
 
@@ -164,7 +170,7 @@ function freshEntry({ namesModels }: ProviderTable, { id, displayName }: Catalog
 function toldOf(
   { compat: compatBy }: ProviderTable,
   model: CatalogModel,
-  models: ModelChoice,
+  models: ResolvedOptions,
 ): Readonly<Record<string, ToldFact>> {
   const needs = compatBy?.[models.protocol ?? usualProtocol]?.(model.id)
   const { input, reasoning, ...limits } = limitsAndSkills(model, models)

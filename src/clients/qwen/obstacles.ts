@@ -1,15 +1,15 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import type { Choice, FileTexts, Obstacles, Scene } from '../client.ts'
+import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
 import {
-  leftoverObstacles,
+  findingAt,
+  leftoverFindings,
   lostVersion,
   missingKey,
-  obstacleAt,
-  relativePlaceObstacles,
+  relativePathFindings,
   unreadFile,
 } from '../obstacles.ts'
 import { removal } from '../repairs.ts'
-import { exportedVariables, isExported, proxyObstacles, variableObstacles } from '../shell.ts'
+import { exportedVariables, isExported, proxyObstacles, variableFindings } from '../shell.ts'
 import {
   fileOf,
   isTable,
@@ -20,7 +20,7 @@ import {
   readRole,
   valueIn,
 } from '../texts.ts'
-import { qwenName } from './deciding.ts'
+import { qwenName } from './sensitive-settings.ts'
 import {
   type InUse,
   inUse,
@@ -37,33 +37,33 @@ import {
 } from './settings.ts'
 
 /** What would defeat the settings about to be written, as run against 0.15.10 and 0.24.4 (2026-11-22). */
-export function* inTheWay(scene: Scene, choice: Choice): Obstacles {
-  const file = readRole(scene.texts, 'settings')
+export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
+  const file = readRole(scene.files, 'settings')
   yield* aroundTheEntries(scene)
   yield* brokenEntries(file)
-  yield* onlyOtherType(scene.texts)
-  yield* login(scene.texts)
-  yield* otherOfSameId(file, choice.models.model)
+  yield* onlyOtherType(scene.files)
+  yield* login(scene.files)
+  yield* otherOfSameId(file, choice.resolved.model)
   yield* older(file)
   yield* variables(scene)
   // With 0.15.10 no exemption helps.
-  yield* proxyObstacles(qwenName, choice.root, scene.machine.env)
+  yield* proxyObstacles(qwenName, choice.baseUrl, scene.machine.env)
 }
 
 /** What is wrong with what Qwen Code believes now. */
-export function* wrongNow(scene: Scene): Obstacles {
-  const { texts } = scene
-  const file = readRole(texts, 'settings')
-  const { value } = mergedSettings(texts)
+export function* wrongNow(scene: ClientContext): Findings {
+  const { files } = scene
+  const file = readRole(files, 'settings')
+  const { value } = mergedSettings(files)
   yield* aroundTheEntries(scene)
   yield* brokenEntries(file)
-  yield* copies(texts)
+  yield* copies(files)
 
   const used = inUse(value)
   // With another service Qwen Code may be set up as its owner likes.
   if (literalIn(value, paths.type) !== 'openai' || used.url === undefined) return
 
-  yield* onlyOtherType(texts)
+  yield* onlyOtherType(files)
   yield* withoutKey(scene, used)
   yield* addresses(scene, used)
   yield* proxyObstacles(qwenName, used.url, scene.machine.env)
@@ -75,117 +75,117 @@ export function* wrongNow(scene: Scene): Obstacles {
 }
 
 /** What the settings are, and where they lie; the .env files of the home can say so too. */
-function* aroundTheEntries({ machine, texts }: Scene): Obstacles {
-  yield* unreadFile(readSettings(fileOf(texts, 'settings')), {
+function* aroundTheEntries({ machine, files }: ClientContext): Findings {
+  yield* unreadFile(readSettings(fileOf(files, 'settings')), {
     code: 'qwen-settings-broken',
     effect: 'Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside',
-    covers: 'broken',
+    cause: 'broken',
   })
 
-  yield* relativePlaceObstacles(machine, 'qwen-relative-folder', 'Qwen Code', ['QWEN_HOME'])
+  yield* relativePathFindings(machine, 'qwen-relative-folder', 'Qwen Code', ['QWEN_HOME'])
   if (machine.env['QWEN_HOME']) return
 
-  for (const place of envLines(texts, 'QWEN_HOME', ['home-env']))
+  for (const location of envLines(files, 'QWEN_HOME', ['home-env']))
     yield {
       code: 'qwen-folder-elsewhere',
       message: 'QWEN_HOME is set in a .env file: Qwen Code reads settings.json of that folder',
-      place,
-      cure: 'Remove the line, or export QWEN_HOME in your shell, where repoint sees it too.',
-      weight: 'blocks',
+      location,
+      hint: 'Remove the line, or export QWEN_HOME in your shell, where repoint sees it too.',
+      severity: 'blocks',
     }
 }
 
 /** Both versions end at once with an entry that has no id. */
-function* brokenEntries(file: ReadFile): Obstacles {
+function* brokenEntries(file: ReadFile): Findings {
   const list = file.get(paths.entries)
   const isWrong = (entry: ConfigValue) => !isTable(entry) || !entry['id']
   const isList = Array.isArray(list)
   if (list === undefined || (isList && !(list as readonly ConfigValue[]).some(isWrong))) return
 
-  yield obstacleAt(file, paths.entries, {
+  yield findingAt(file, paths.entries, {
     code: 'qwen-entry-broken',
     message: `Qwen Code ends at once: modelProviders.openai ${isList ? 'holds an entry without an id' : 'is not a list'}`,
-    cure: isList ? 'Give the entry its id, or remove it.' : 'Make it a list of models.',
+    hint: isList ? 'Give the entry its id, or remove it.' : 'Make it a list of models.',
   })
 }
 
 /** It waits for another kind of login then, for ever where there is no terminal. */
-function* onlyOtherType(texts: FileTexts): Obstacles {
+function* onlyOtherType(texts: LoadedFiles): Findings {
   const file = readRole(texts, 'settings')
   const path = paths.onlyType
   const only = file.get(path)
   if (only === undefined || only === 'openai') return
 
   const name = path.join('.')
-  yield obstacleAt(file, path, {
+  yield findingAt(file, path, {
     code: 'qwen-only-other-login',
     message: `${name} admits ${JSON.stringify(only)} alone: Qwen Code asks to log in, and does nothing else`,
     ...removal(file, name, { path }),
   })
 }
 
-function* login(texts: FileTexts): Obstacles {
+function* login(texts: LoadedFiles): Findings {
   const file = readRole(texts, 'settings')
   const isChosen = file.get(paths.type) === 'qwen-oauth'
   if (!isChosen || layersOf(texts, 'login').length === 0) return
 
-  yield obstacleAt(file, paths.type, {
+  yield findingAt(file, paths.type, {
     code: 'qwen-login',
     message: 'Qwen Code is logged in with an account of its vendor',
-    cure: 'Nothing to do: the login itself stays where it is.',
-    needsConsent: 'The login of Qwen Code goes out of use; rollback brings it back.',
-    weight: 'may-block',
+    hint: 'Nothing to do: the login itself stays where it is.',
+    consent: 'The login of Qwen Code goes out of use; rollback brings it back.',
+    severity: 'may-block',
   })
 }
 
 /** The first entry of an id is asked, where nothing beside the model tells them apart. */
-function* otherOfSameId(file: ReadFile, model: string): Obstacles {
+function* otherOfSameId(file: ReadFile, model: string): Findings {
   if (!isBehindAnother(file, model)) return
 
-  yield obstacleAt(file, [...paths.entries, { element: { id: model } }], {
+  yield findingAt(file, [...paths.entries, { element: { id: model } }], {
     code: 'qwen-same-model',
     message: `another entry for ${model} comes first: versions such as 0.15.10 ask it, newer ones only where model.baseUrl does not name ours`,
-    cure: 'With such a version put it behind the entry called Gateway, or remove it.',
-    weight: 'may-block',
+    hint: 'With such a version put it behind the entry called Gateway, or remove it.',
+    severity: 'may-block',
   })
 }
 
-function* older(file: ReadFile): Obstacles {
+function* older(file: ReadFile): Findings {
   const root = file.document?.root
   if (root === undefined || root['$version'] === layoutVersion || isCurrentLayout(file)) return
 
-  yield obstacleAt(file, ['$version'], {
+  yield findingAt(file, ['$version'], {
     code: 'qwen-rewrites',
     message:
       'Qwen Code rewrites the file at its next start, since it is of an older layout: others on this machine can read it then, and versions such as 0.15.10 leave a copy beside it',
-    cure: 'Start Qwen Code once before the setup; else run `repoint doctor qwen --fix` after its start.',
-    weight: 'may-block',
+    hint: 'Start Qwen Code once before the setup; else run `repoint doctor qwen --fix` after its start.',
+    severity: 'may-block',
   })
 }
 
 /** Another value of the variable that our entry names wins over the settings. */
-function* variables(scene: Scene): Obstacles {
-  yield* variableObstacles(scene, [
+function* variables(scene: ClientContext): Findings {
+  yield* variableFindings(scene, [
     {
       name: keyVariable,
       code: 'qwen-shell-variable',
       effect: 'Qwen Code sends this value in place of the key in settings.json',
-      weight: 'blocks',
+      severity: 'blocks',
     },
   ])
 
-  for (const place of envLines(scene.texts, keyVariable, ['home-env']))
+  for (const location of envLines(scene.files, keyVariable, ['home-env']))
     yield {
       code: 'qwen-env-file',
       message: `${keyVariable} is set in a .env file that Qwen Code reads: it sends that key in the place of the one in its settings`,
-      place,
-      cure: 'Remove the line.',
-      weight: 'blocks',
+      location,
+      hint: 'Remove the line.',
+      severity: 'blocks',
     }
 }
 
 /** Where .env files of these roles give a variable its value. */
-function envLines(texts: FileTexts, name: string, roles: readonly string[]): readonly string[] {
+function envLines(texts: LoadedFiles, name: string, roles: readonly string[]): readonly string[] {
   return roles.flatMap((role) =>
     layersOf(texts, role).flatMap(({ path, bytes }) =>
       exportedVariables(path, new TextDecoder().decode(bytes ?? new Uint8Array()))
@@ -196,43 +196,43 @@ function envLines(texts: FileTexts, name: string, roles: readonly string[]): rea
 }
 
 /** No undo reaches what the client has copied. */
-function* copies(texts: FileTexts): Obstacles {
+function* copies(texts: LoadedFiles): Findings {
   for (const file of readLayers(texts, 'copy')) {
     if (file.get(paths.key) === undefined) continue
 
-    yield obstacleAt(file, paths.key, {
+    yield findingAt(file, paths.key, {
       code: 'qwen-copy',
       message: 'Qwen Code has left a copy of its settings, with a key that a setup has put there',
-      cure: 'Delete the copy.',
-      weight: 'may-block',
+      hint: 'Delete the copy.',
+      severity: 'may-block',
     })
   }
 }
 
-function* withoutKey(scene: Scene, { url, key, variable, entry }: InUse): Obstacles {
-  const { texts } = scene
-  const { value } = mergedSettings(texts)
+function* withoutKey(scene: ClientContext, { url, key, variable, entry }: InUse): Findings {
+  const { files } = scene
+  const { value } = mergedSettings(files)
   const names = [variable, 'OPENAI_API_KEY']
   const isElsewhere = names.some(
     (name) =>
       isExported(scene, name) ||
-      envLines(texts, name, ['home-env', 'project-env']).length > 0 ||
+      envLines(files, name, ['home-env', 'project-env']).length > 0 ||
       isOpen(valueIn(value, ['env', name])),
   )
   const needsNone = isOpen(entry?.['envKey']) || mayNeedNoKey(url, scene)
   if (key !== undefined || isElsewhere || needsNone) return
 
   const message = `${variable} has no value, in the settings or around them: Qwen Code does not start`
-  yield missingKey(qwenName, fileOf(texts, 'settings').path, message)
+  yield missingKey(qwenName, fileOf(files, 'settings').path, message)
 }
 
-function* addresses(scene: Scene, { url, key, variable }: InUse): Obstacles {
-  const file = readRole(scene.texts, 'settings')
+function* addresses(scene: ClientContext, { url, key, variable }: InUse): Findings {
+  const file = readRole(scene.files, 'settings')
   if (variable === keyVariable) {
     const path = [...ownEntry, 'baseUrl']
     yield* lostVersion(qwenName, scene, file, { url, path, name: 'baseUrl of the entry' })
   }
-  yield* leftoverObstacles(qwenName, scene, {
+  yield* leftoverFindings(qwenName, scene, {
     url,
     urlPlace: file.place(paths.entries),
     key,

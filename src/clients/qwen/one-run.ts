@@ -1,10 +1,10 @@
 import { compact } from '../../compact.ts'
 import {
-  type AskedRun,
-  type Choice,
-  type FileTexts,
-  type OneRun,
+  type LaunchSettings,
+  type LoadedFiles,
+  type ProcessToStart,
   runKeyVariable,
+  type SetupTarget,
 } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
@@ -18,17 +18,21 @@ const fileName = 'qwen-settings.json'
  * one says stays in force beside it. Options and variables lose to an entry of the model. Run with
  * 0.15.10 and 0.24.4, 2026-11-22.
  */
-export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): OneRun {
-  const { args, env, folder } = asked
+export function forOneRun(
+  texts: LoadedFiles,
+  choice: SetupTarget,
+  asked: ProcessToStart,
+): LaunchSettings {
+  const { args, env, tempFolder } = asked
 
   // The file names variables, which Qwen Code replaces by what they say.
   const headers = headersInVariables(choice)
   const entry = compact({
     name: 'Gateway',
-    baseUrl: choice.root,
+    baseUrl: choice.baseUrl,
     envKey: runKeyVariable,
     generationConfig: compact({
-      contextWindowSize: choice.models.contextWindow,
+      contextWindowSize: choice.resolved.contextWindow,
       customHeaders: Object.fromEntries(
         headers.map(({ name, variable }) => [name, `\${${variable}}`]),
       ),
@@ -36,22 +40,22 @@ export function forOneRun(texts: FileTexts, choice: Choice, asked: AskedRun): On
   })
 
   // A model without an entry would not be asked, but the first one.
-  const ids = [choice.models.model, ...ownValues(args, ['--model', '-m'])]
+  const ids = [choice.resolved.model, ...ownValues(args, ['--model', '-m'])]
   const administrators = readLayers(texts, 'managed')[0]?.document?.root ?? {}
   const settings = overlaid(administrators, [
     { path: ['$version'], value: layoutVersion },
     { path: paths.entries, value: ids.map((id) => ({ id, ...entry })) },
     { path: paths.type, value: 'openai' },
     { path: paths.onlyType, value: 'openai' },
-    { path: paths.model, value: choice.models.model },
-    { path: paths.modelUrl, value: choice.root },
+    { path: paths.model, value: choice.resolved.model },
+    { path: paths.modelUrl, value: choice.baseUrl },
   ])
 
   return {
     args,
     env: {
       ...env,
-      QWEN_CODE_SYSTEM_SETTINGS_PATH: `${folder}/${fileName}`,
+      QWEN_CODE_SYSTEM_SETTINGS_PATH: `${tempFolder}/${fileName}`,
       ...Object.fromEntries(headers.map(({ variable, value }) => [variable, value])),
     },
     files: { [fileName]: JSON.stringify(settings, null, 2) },

@@ -1,9 +1,9 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, KeyChange, KeyPath, ListElement } from '../../edits/plan.ts'
+import type { ConfigValue, ListElement, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { defaultModel, speaks } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type { Choice, ClientModule, FileText, Look } from '../client.ts'
+import type { ClientModule, DiskReader, LoadedFile, SetupTarget } from '../client.ts'
 import { outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import { chooseOneModel, oneUse } from '../models.ts'
@@ -22,9 +22,9 @@ import {
   tableIn,
   valueIn,
 } from '../texts.ts'
-import { deciding, qwenName } from './deciding.ts'
 import { inTheWay, wrongNow } from './obstacles.ts'
 import { forOneRun } from './one-run.ts'
+import { qwenName, sensitiveSettings } from './sensitive-settings.ts'
 import {
   entriesIn,
   inUse,
@@ -58,22 +58,22 @@ const demoFiles = {
  * answer each prompt makes one more request, of the same model, for what is worth remembering.
  */
 export const qwen: ClientModule = {
-  binary: {
+  program: {
     command: 'qwen',
     packages: ['@qwen-code/qwen-code'],
     testedVersions: testedVersions(tested),
     // 0.8.2 ends with status 1 in silence, and deletes `selectedType` (2026-11-23).
-    worksSince: '0.10.1',
+    minVersion: '0.10.1',
     pingArgs: (prompt) => [prompt],
     // It is a program of Node: `env` of its settings comes too late for this one.
-    authorityVariables: ['NODE_EXTRA_CA_CERTS'],
-    authorities: ofNode,
+    caFileVariables: ['NODE_EXTRA_CA_CERTS'],
+    certificateStores: ofNode,
     pingEnv: {},
   },
   protocol: 'chat',
   // The key goes as a bearer token whatever else goes along.
   sends: { headers: true, keyHeaders: [] },
-  deciding,
+  sensitiveSettings,
   folderFiles: [
     {
       patterns: ['.mcp.json', '.qwen/**'],
@@ -86,7 +86,7 @@ export const qwen: ClientModule = {
       source: 'system calls of 0.24.4, 2026-11-24',
     },
   ],
-  interprets: { names: openText, values: openText },
+  interpolation: { names: openText, values: openText },
   restartAdvice: 'Close every running Qwen Code and start it again.',
 
   files(machine, look) {
@@ -103,7 +103,7 @@ export const qwen: ClientModule = {
     const copies = look.entries(own).filter((name) => left.test(name))
 
     return [
-      { role: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
+      { kind: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
       ...layersThere(look, target, [
         ['lower', [defaults]],
         // In the home the project's folder is the user's own.
@@ -117,12 +117,12 @@ export const qwen: ClientModule = {
     ]
   },
 
-  choose(wanted) {
+  resolve(wanted) {
     const choice = chooseOneModel(wanted, 'chat', {
       knows: knowsWindow,
       otherwise: 'Qwen Code takes 200,000 tokens for it.',
     })
-    const listed = new Map(wanted.heard.catalog?.models.map((model) => [model.id, model]))
+    const listed = new Map(wanted.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
     const list = offeredModels(wanted, choice.model, (one) => speaks(one, 'chat') !== false)
     const offered = list.offered.map(({ contextWindow, ...model }) => {
       const said = listed.get(model.id)?.contextWindow
@@ -138,7 +138,7 @@ export const qwen: ClientModule = {
   },
 
   /** As 0.15.10 and 0.24.4 ask, the newest run against refusals of each (2026-11-23). */
-  carries(texts, { model, version }) {
+  firstRequest(texts, { model, version }) {
     const { value } = mergedSettings(texts)
     const entry = entriesIn(value).find(({ id, envKey }) => id === model && envKey === keyVariable)
     const named = numberIn(entry, ['generationConfig', 'samplingParams', 'max_tokens'])
@@ -150,12 +150,12 @@ export const qwen: ClientModule = {
         max_tokens: named ?? (isOlder ? oldOutputTokens : usualOutputTokens),
         stream_options: { include_usage: true },
       },
-      cures: outputLimitCures,
+      hints: outputLimitCures,
     }
   },
 
   /** Of the protocols that it speaks this is about the one that a setup writes. */
-  readBack(texts) {
+  read(texts) {
     const { value, problem } = mergedSettings(texts)
     const type = literalIn(value, paths.type)
     if (problem !== undefined) return { broken: problem }
@@ -192,9 +192,9 @@ export const qwen: ClientModule = {
     })
   },
 
-  wouldUse: (catalog) => oneUse(defaultModel(catalog, 'chat')),
+  previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
-  forOneRun,
+  launchSettings: forOneRun,
   inTheWay,
   wrongNow,
 }
@@ -217,7 +217,7 @@ function managedPath({ os }: Machine): string {
 }
 
 /** The first .env file from the working folder up to below the home; those of the home come after. */
-function projectEnvFile(machine: Machine, look: Look): readonly string[] {
+function projectEnvFile(machine: Machine, look: DiskReader): readonly string[] {
   const { join, dirname } = pathsOf(machine)
   for (let folder = machine.cwd; folder !== machine.home; folder = dirname(folder)) {
     const found = [join(folder, '.qwen', '.env'), join(folder, '.env')].find(look.exists)
@@ -227,34 +227,34 @@ function projectEnvFile(machine: Machine, look: Look): readonly string[] {
   return []
 }
 
-function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
+function ourKeys(file: LoadedFile, choice: SetupTarget): readonly SettingChange[] {
   const now = readFile(file)
-  const { models } = choice
-  const [chosen = { id: models.model }, ...offered] = models.offered ?? []
+  const { resolved } = choice
+  const [chosen = { id: resolved.model }, ...offered] = resolved.offered ?? []
   const ours = ownEntries(now.document?.root)
-  const found = ours.find(({ id }) => id === models.model)
+  const found = ours.find(({ id }) => id === resolved.model)
   // An entry of a model that the gateway has no more becomes that of the chosen one.
   const lost = offered.some(({ id }) => id === ours[0]?.['id']) ? undefined : ours[0]
   const entry = found ?? lost
   const others = ours.filter((one) => one !== entry)
   const listed = others.map((one) => {
     const id = String(one['id'])
-    const isElsewhere = literalIn(one, ['baseUrl']) !== choice.root
+    const isElsewhere = literalIn(one, ['baseUrl']) !== choice.baseUrl
     return { id, path: pathOf(id), isElsewhere, isMarked: true as const }
   })
 
   // A new one is known by its model too: others of ours may stand beside it.
-  const first = { ...elementOf(models.model), isFirst: true } as const
-  const existing = found ? pathOf(models.model) : ownEntry
+  const first = { ...elementOf(resolved.model), isFirst: true } as const
+  const existing = found ? pathOf(resolved.model) : ownEntry
   const own = entry ? existing : [...paths.entries, first]
-  const started = { ...chosen, ...compact({ contextWindow: models.contextWindow }) }
+  const started = { ...chosen, ...compact({ contextWindow: resolved.contextWindow }) }
 
   return [
     ...leavingKeys(file, listed, offered, choice),
     // Of an older layout only the client itself can make a newer one.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: choice.key, isSecret: true },
-    { path: [...own, 'id'], value: models.model },
+    { path: [...own, 'id'], value: resolved.model },
     ...entryKeys({ path: own, now: entry, name: 'Gateway' }, started, choice),
     ...offered.flatMap((model) => {
       const { id, displayName: name = id } = model
@@ -262,10 +262,10 @@ function ourKeys(file: FileText, choice: Choice): readonly KeyChange[] {
       return entryKeys({ path: pathOf(id), now, name }, model, choice)
     }),
     { path: paths.type, value: 'openai' },
-    { path: paths.model, value: models.model },
-    ...(now.text(paths.modelUrl) === undefined && !isBehindAnother(now, models.model)
+    { path: paths.model, value: resolved.model },
+    ...(now.text(paths.modelUrl) === undefined && !isBehindAnother(now, resolved.model)
       ? []
-      : [{ path: paths.modelUrl, value: choice.root }]),
+      : [{ path: paths.modelUrl, value: choice.baseUrl }]),
   ]
 }
 
@@ -274,7 +274,7 @@ function ownEntries(settings: ConfigValue | undefined): readonly Table[] {
 }
 
 /** Where an entry of another model stands than the one that is started with. */
-function pathOf(id: string): KeyPath {
+function pathOf(id: string): SettingPath {
   return [...paths.entries, elementOf(id)]
 }
 
@@ -284,12 +284,12 @@ function elementOf(id: string): ListElement {
 
 /** What an entry becomes, be it that of another model, which `/model` offers beside the one in use. */
 function entryKeys(
-  entry: { readonly path: KeyPath; readonly now: Table | undefined; readonly name: string },
+  entry: { readonly path: SettingPath; readonly now: Table | undefined; readonly name: string },
   model: CatalogModel,
-  choice: Choice,
-): readonly KeyChange[] {
+  choice: SetupTarget,
+): readonly SettingChange[] {
   const { path, now, name } = entry
-  const isOtherGateway = now !== undefined && literalIn(now, ['baseUrl']) !== choice.root
+  const isOtherGateway = now !== undefined && literalIn(now, ['baseUrl']) !== choice.baseUrl
   const config = {
     path: [...path, 'generationConfig'],
     now: tableIn(now, ['generationConfig']),
@@ -305,7 +305,7 @@ function entryKeys(
 
   return [
     ...(literalIn(now, ['name']) ? [] : [{ path: [...path, 'name'], value: name }]),
-    { path: [...path, 'baseUrl'], value: choice.root },
+    { path: [...path, 'baseUrl'], value: choice.baseUrl },
     ...toldKeys(config, model, toldOf(model), choice),
     // Beside a temperature, say, that someone wrote there.
     ...toldKeys(sampling, model, { max_tokens: limitOf(model, choice) }, choice),
@@ -327,8 +327,8 @@ function toldOf({ id, images, contextWindow }: CatalogModel): Readonly<Record<st
 }
 
 /** Where the model gives less than Qwen Code asks for, or a person says so. */
-function limitOf({ maxOutputTokens: limit }: CatalogModel, { wanted }: Choice): ToldFact {
+function limitOf({ maxOutputTokens: limit }: CatalogModel, { input }: SetupTarget): ToldFact {
   const isLimited = limit !== undefined && limit < usualOutputTokens
-  const isAsked = isLimited || limit === wanted.named.maxOutputTokens
+  const isAsked = isLimited || limit === input.requested.maxOutputTokens
   return { value: isAsked ? limit : undefined, by: ['maxOutputTokens'] }
 }

@@ -1,5 +1,5 @@
-import type { ConfigValue, KeyPath } from '../../edits/plan.ts'
-import type { FileText, FileTexts } from '../client.ts'
+import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
+import type { LoadedFile, LoadedFiles } from '../client.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
   brokenText,
@@ -60,16 +60,16 @@ export const paths = {
   window: ['generationConfig', 'contextWindowSize'],
   /** In an entry; those beside the model are not sent with one. `authorization` takes the place of the key. */
   headers: ['generationConfig', 'customHeaders'],
-} as const satisfies Record<string, KeyPath>
+} as const satisfies Record<string, SettingPath>
 
 /** The entry of our model. Of entries with the same id the first is asked. */
-export const ownEntry: KeyPath = [
+export const ownEntry: SettingPath = [
   ...paths.entries,
   { element: { envKey: keyVariable }, isFirst: true },
 ]
 
 /** The user's own settings, the weaker file before the stronger. */
-export function ownFiles(texts: FileTexts): readonly ReadFile[] {
+export function ownFiles(texts: LoadedFiles): readonly ReadFile[] {
   return [...layersOf(texts, 'lower'), fileOf(texts, 'settings')].map(readFile)
 }
 
@@ -78,11 +78,11 @@ export function ownFiles(texts: FileTexts): readonly ReadFile[] {
  * 0.15.10 sets the file aside as settings.json.corrupted.NUMBER, with a byte order mark too, and goes
  * on without.
  */
-export function readSettings(file: FileText): StrictFile {
+export function readSettings(file: LoadedFile): StrictFile {
   return readStrictly(file, { allowsBom: true, allowsComments: true })
 }
 
-export function mergedSettings(texts: FileTexts): {
+export function mergedSettings(texts: LoadedFiles): {
   readonly value: Table
   readonly problem: string | undefined
 } {
@@ -92,7 +92,10 @@ export function mergedSettings(texts: FileTexts): {
 }
 
 /** A text; none where it is empty, or takes what a variable says (`$NAME`, `${NAME}`) in. */
-export function literalIn(settings: ConfigValue | undefined, path: KeyPath): string | undefined {
+export function literalIn(
+  settings: ConfigValue | undefined,
+  path: SettingPath,
+): string | undefined {
   const value = valueIn(settings, path)
   return typeof value === 'string' && value !== '' && !isOpen(value) ? value : undefined
 }

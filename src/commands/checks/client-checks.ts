@@ -1,11 +1,15 @@
-import { type Client, type FileText, isCovered } from '../../clients/client.ts'
+import { type Client, hasCause, type LoadedFile } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
 import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { expectWorking, type Program, versionNotices } from '../inventory/client-program.ts'
-import type { ClientState } from '../inventory/client-state.ts'
+import {
+  expectWorking,
+  type InstalledProgram,
+  versionNotices,
+} from '../inventory/client-program.ts'
+import type { ClientStatus } from '../inventory/client-state.ts'
 import { type Drifted, driftSince } from '../inventory/drift.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
@@ -28,7 +32,7 @@ export interface Finding {
 }
 
 /** A client's state, and its program on this machine. */
-export interface Examined extends ClientState, Program {
+export interface Examined extends ClientStatus, InstalledProgram {
   readonly isInstalled: boolean
 }
 
@@ -41,7 +45,7 @@ interface Circumstances {
 
 type FileCheck = (
   session: Session,
-  state: ClientState,
+  state: ClientStatus,
   circumstances: Circumstances,
 ) => Iterable<Finding>
 
@@ -62,9 +66,9 @@ const fileChecks: readonly FileCheck[] = [
 export function checkInstalled(examined: Examined): Finding {
   const { client, settings, isInstalled, version = '' } = examined
   const id = 'installed'
-  const { label, binary } = client
+  const { label, program } = client
   if (!isInstalled) {
-    const isSetUp = settings.root !== undefined
+    const isSetUp = settings.baseUrl !== undefined
     const isUnknown = settings.broken !== undefined
     const message = `${label} is not installed`
     if (!isSetUp && !isUnknown)
@@ -78,7 +82,7 @@ export function checkInstalled(examined: Examined): Finding {
   if (unknown !== undefined) return asWarning(unknown)
 
   const found = { id, message: `${label} ${version}`, brief: version } as const
-  const { testedVersions } = binary
+  const { testedVersions } = program
   const [oldest = version, newest = version] = [testedVersions[0], testedVersions.at(-1)]
   const beyond = isBefore(version, oldest)
     ? { how: `older than those that repoint was run with, from ${oldest} on`, toUpdate: 'it' }
@@ -94,15 +98,15 @@ export function checkInstalled(examined: Examined): Finding {
 
 function* checkBroken(
   _: Session,
-  { client, settings, obstacles, files }: ClientState,
+  { client, settings, obstacles, files }: ClientStatus,
   { fixing }: Circumstances,
 ): Generator<Finding> {
   const { broken } = settings
-  if (broken === undefined || isCovered('broken', obstacles)) return
+  if (broken === undefined || hasCause('broken', obstacles)) return
 
   const isTried = fixing === 'given' || fixing === 'ask'
   const cures = ['Correct the file by hand']
-  if (!isTried && obstacles.some(({ repair }) => repair?.toStrictJson))
+  if (!isTried && obstacles.some(({ fix }) => fix?.toStrictJson))
     cures.push(`repoint doctor ${client.family} --fix --yes`)
   if (files.some(({ run }) => run !== undefined))
     cures.push(`put an earlier version back: repoint rollback ${client.family} --force`)
@@ -111,7 +115,7 @@ function* checkBroken(
   yield { id: 'broken', result: 'problem', message: broken, cure, code: 'config-invalid' }
 }
 
-function* checkLeftRunning({ platform }: Session, { client }: ClientState): Generator<Finding> {
+function* checkLeftRunning({ platform }: Session, { client }: ClientStatus): Generator<Finding> {
   const server = client.leftRunning?.(platform)
   if (server !== undefined)
     yield {
@@ -123,7 +127,7 @@ function* checkLeftRunning({ platform }: Session, { client }: ClientState): Gene
 }
 
 interface SecretFile {
-  readonly text: FileText
+  readonly text: LoadedFile
   readonly what: 'the key' | 'a secret header'
   /** Permission bits. */
   readonly mode: number
@@ -133,7 +137,7 @@ interface SecretFile {
 /** The files that hold the key of a client, or a secret that it sends along. */
 export function secretFiles(
   { platform }: Session,
-  { settings, texts }: ClientState,
+  { settings, texts }: ClientStatus,
 ): readonly SecretFile[] {
   if (platform.machine.os === 'win32') return []
 
@@ -152,12 +156,12 @@ export function secretFiles(
 }
 
 /** As it stands, or with what JSON and TOML escape. */
-function holds({ bytes }: FileText, secret: string): boolean {
+function holds({ bytes }: LoadedFile, secret: string): boolean {
   const text = bytes === null ? '' : new TextDecoder().decode(bytes)
   return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
 }
 
-function* checkPrivacy(session: Session, state: ClientState): Generator<Finding> {
+function* checkPrivacy(session: Session, state: ClientStatus): Generator<Finding> {
   for (const { text, what, mode, isOpen } of secretFiles(session, state)) {
     const { path } = text
     if (!isOpen) yield { id: 'private', result: 'ok', message: `${path} is private` }
@@ -174,19 +178,19 @@ function* checkPrivacy(session: Session, state: ClientState): Generator<Finding>
 
 function* checkObstacles(
   _: Session,
-  { client, settings, obstacles }: ClientState,
+  { client, settings, obstacles }: ClientStatus,
   { fixing }: Circumstances,
 ): Generator<Finding> {
-  for (const { code, message, place, cure, weight, repair, needsConsent } of obstacles) {
-    const blocks = weight === 'blocks' && settings.root !== undefined
-    const flag = needsConsent === undefined ? '--fix' : '--fix --yes'
+  for (const { code, message, location, hint, severity, fix, consent } of obstacles) {
+    const blocks = severity === 'blocks' && settings.baseUrl !== undefined
+    const flag = consent === undefined ? '--fix' : '--fix --yes'
 
     yield {
       id: code,
       result: blocks ? 'problem' : 'warning',
-      message: `${message} (${place})`,
+      message: `${message} (${location})`,
       ...compact({
-        cure: repair && !fixing ? `${cure} Or: repoint doctor ${client.family} ${flag}` : cure,
+        cure: fix && !fixing ? `${hint} Or: repoint doctor ${client.family} ${flag}` : hint,
       }),
       ...(blocks && { code: 'config-conflict' }),
     }
@@ -196,7 +200,7 @@ function* checkObstacles(
 /** What somebody else has changed since the last setup: no repair approves it. */
 function* checkDrift(
   session: Session,
-  state: ClientState,
+  state: ClientStatus,
   { runs }: Circumstances,
 ): Generator<Finding> {
   const drifted = runs && driftSince(session, state, runs)

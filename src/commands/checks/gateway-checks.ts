@@ -1,4 +1,4 @@
-import { type Client, isCovered, type ModelChoice, protocolOf } from '../../clients/client.ts'
+import { type Client, hasCause, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
 import { listing } from '../../clients/models.ts'
 import { strayModels } from '../../clients/picker.ts'
 import { compact } from '../../compact.ts'
@@ -12,14 +12,14 @@ import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
 import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
-import type { Catalog, Gateway, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
+import type { Catalog, Gateway, GatewayAccess, Protocol } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import { authoritiesOf, authorityNotices, expectBelieved } from '../inventory/client-authorities.ts'
-import type { ClientState } from '../inventory/client-state.ts'
+import type { ClientStatus } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
-import { type Probed, Probes, sendersOf } from '../setup/probes.ts'
+import { type ProbeAnswer, Probes, sendersOf } from '../setup/probes.ts'
 import { asWarning, type Examined, type Finding, failedCheck } from './client-checks.ts'
 
 type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
@@ -34,11 +34,11 @@ interface AskedGateway {
 /** Asks the gateways of all the clients for their models, side by side. */
 export function askGateways(
   session: Session,
-  states: readonly ClientState[],
+  states: readonly ClientStatus[],
   flags: RequestFlags,
-): ReadonlyMap<ClientState, AskedGateway> {
+): ReadonlyMap<ClientStatus, AskedGateway> {
   const byGateway = new Map<string, AskedGateway>()
-  const byState = new Map<ClientState, AskedGateway>()
+  const byState = new Map<ClientStatus, AskedGateway>()
   const authorities = authoritiesOf(
     session.platform.machine.env,
     states.map(({ client }) => client),
@@ -50,7 +50,7 @@ export function askGateways(
     if (broken !== undefined || state.gateway === undefined || !key) continue
 
     const { baseUrl } = state.gateway
-    const asking = { roots: rootsOf(state.gateway), key, keyHeader, headers, query }
+    const asking = { baseUrls: rootsOf(state.gateway), key, keyHeader, headers, query }
     const caFile = caFileFor(session.platform, baseUrl, flags.caFile) ?? named
     const timeoutMs = flags.timeout * 1000
     const question = JSON.stringify(asking)
@@ -98,7 +98,7 @@ export async function checkGateway(
 
   const caFile = caFileFor(session.platform, gateway.baseUrl, flags.caFile)
   if (asked === undefined) {
-    if (isCovered('key-missing', obstacles)) return []
+    if (hasCause('key-missing', obstacles)) return []
     const message = `${client.label} has an address (${gateway.baseUrl}) but no key that it would use`
     const cure = setupAgain(client, gateway, caFile)
     return [{ id: 'key-missing', result: 'problem', message, cure, code: 'key-missing' }]
@@ -131,7 +131,7 @@ async function* askedChecks(
   asked: AskedGateway,
   caFile: string | undefined,
 ): AsyncGenerator<Finding> {
-  const { client, settings, texts, version, clientTable } = examined
+  const { client, settings, texts, version, modelTable } = examined
   const { access } = asked
   const list = await asked.catalog
 
@@ -141,9 +141,9 @@ async function* askedChecks(
   yield* checkCatalog(session, examined, access, list)
 
   const choice = choiceOf(examined, list)
-  yield* choice.notes.map(asWarning)
+  yield* choice.findings.map(asWarning)
   const protocol = protocolOf(client, choice)
-  const by = { texts, version, clientTable }
+  const by = { texts, version, clientTable: modelTable }
   const probes = new Probes(
     (...question) => probe(access, ...question),
     list,
@@ -158,7 +158,7 @@ async function* askedChecks(
 /** The hints of some failures speak of flags that a setup has and doctor has not. */
 function cureFor(
   error: UserError,
-  { client, isSetUp }: ClientState,
+  { client, isSetUp }: ClientStatus,
   gateway: Gateway,
   caFile: string | undefined,
 ): string | undefined {
@@ -189,7 +189,7 @@ function addressFlags(gateway: Gateway, caFile: string | undefined): string {
 /** @throws UserError where nothing can be proven after it */
 function* checkCatalog(
   session: Session,
-  { gateway }: ClientState,
+  { gateway }: ClientStatus,
   access: GatewayAccess,
   list: Catalog | UserError,
 ): Generator<Finding> {
@@ -212,9 +212,9 @@ function* checkCatalog(
 
 /** @throws UserError why the model is not served */
 function probeCheck(
-  protocol: ProtocolName,
+  protocol: Protocol,
   list: Catalog | UserError,
-  { id: model, result }: Probed,
+  { id: model, result }: ProbeAnswer,
 ): Finding {
   if (result.status === 'rejected') throw result.reason
   const isUnlisted = !(list instanceof UserError) && listing(list, model, protocol) === 'absent'
@@ -237,12 +237,12 @@ function* checkPicker(
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
 function choiceOf(
-  { client, options, version, clientTable }: Examined,
+  { client, options, version, modelTable }: Examined,
   answer: Catalog | UserError,
-): ModelChoice {
+): ResolvedOptions {
   const chosen = (catalog: Catalog | undefined) => {
-    const heard = { catalog, refused: [], clientTable }
-    return client.choose({ named: {}, kept: options, heard }, version)
+    const gatewayInfo = { catalog, rejected: [], modelTable }
+    return client.resolve({ requested: {}, previous: options, gatewayInfo }, version)
   }
   if (!(answer instanceof UserError)) return chosen(answer)
 

@@ -1,11 +1,11 @@
 import { absentText } from '../inventory/client-program.ts'
-import type { ClientState, Unreadable } from '../inventory/client-state.ts'
+import type { ClientStatus, Unreadable } from '../inventory/client-state.ts'
 import type { Session } from '../screen/session.ts'
 import type { Finding } from './client-checks.ts'
 
 /** A client with what was found out about it, its gateway included. */
 export interface ExaminedClient {
-  readonly state: ClientState | Unreadable
+  readonly state: ClientStatus | Unreadable
   readonly findings: readonly Finding[]
   /** What its files say, a line each. */
   readonly details?: readonly string[]

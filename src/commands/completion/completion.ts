@@ -144,7 +144,7 @@ async function hookFor(shell: string, { os }: Machine): Promise<string> {
     })
 
   const clients = await loadPrograms()
-  const programs = clients.filter((one) => one.forOneRun).map(({ binary }) => binary.command)
+  const programs = clients.filter((one) => one.launchSettings).map(({ program }) => program.command)
   return write(shell, [...new Set(programs)])
 }
 

@@ -1,9 +1,9 @@
-import { type Client, type ModelChoice, protocolOf } from '../../clients/client.ts'
+import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
-import type { Catalog, GatewayAccess, ProtocolName, Sender } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess, Protocol, Sender } from '../../gateway/types.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import type { GatewayFlags } from '../command.ts'
 import { findGateway, gatewaysInUse, namesGateway } from '../find-gateway.ts'
@@ -44,7 +44,7 @@ export async function askCatalog(
     throw adviseNamingModel(answer)
   }
   saveModels(session.platform, answer)
-  session.notice(...(answer.notices ?? []))
+  session.notice(...(answer.findings ?? []))
   return { finder, answer }
 }
 
@@ -52,7 +52,7 @@ interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocol' | 'sends'>
   readonly choose: (catalog: Catalog | undefined) => Models
   /** Absent: what it sends along is not known. */
-  readonly senderOf?: (protocol: ProtocolName, model: string) => Sender
+  readonly senderOf?: (protocol: Protocol, model: string) => Sender
 }
 
 /**
@@ -61,7 +61,7 @@ interface ModelProof<Models> {
  * @throws UserError with the diagnosis; `protocol-unsupported` where the client cannot ask so
  */
 export async function proveModel<
-  Models extends Pick<ModelChoice, 'probeModel' | 'protocol' | 'notes'>,
+  Models extends Pick<ResolvedOptions, 'probeModel' | 'protocol' | 'findings'>,
 >(
   session: Session,
   flags: CatalogFlags,
@@ -78,6 +78,6 @@ export async function proveModel<
   const { access } = finder
   expectSendable(client, access)
   if (isMissing) session.notice(catalogUnavailable(answer))
-  session.notice(...models.notes)
+  session.notice(...models.findings)
   return { access, models }
 }

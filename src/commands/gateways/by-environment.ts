@@ -44,10 +44,10 @@ async function tellVariables(
 ): Promise<number> {
   const program = await installedVersion(session, client)
   expectWorking(client, program)
-  const named = { model: flags.model }
+  const requested = { model: flags.model }
   const { access, models } = await proveModel(session, flags, {
     client,
-    choose: (catalog) => client.choose({ named, heard: { catalog, refused: [] } }),
+    choose: (catalog) => client.resolve({ requested, gatewayInfo: { catalog, rejected: [] } }),
     senderOf: (protocol, model) =>
       sendersOf(session, client, protocol, { texts: [], ...program })(model),
   })
@@ -65,12 +65,19 @@ async function tellVariables(
 
   const root = rootOf(access, protocol)
   const { baseUrl, headers } = access
-  const choice = { root, key: '', providerId: 'gateway', models, wanted: { named }, headers }
+  const choice = {
+    baseUrl: root,
+    key: '',
+    providerId: 'gateway',
+    resolved: models,
+    input: { requested },
+    headers,
+  }
   const { machine } = session.platform
-  const { env } = client.forOneRun!([], choice, {
+  const { env } = client.launchSettings!([], choice, {
     args: [],
     env: { [runKeyVariable]: keyMark },
-    folder: '',
+    tempFolder: '',
   })
 
   const told = Object.entries(env).filter(([variable]) => variable !== runKeyVariable)
@@ -83,7 +90,7 @@ async function tellVariables(
     value === undefined && machine.env[variable] !== undefined ? [variable] : [],
   )
 
-  const run = name === undefined ? undefined : `repoint run ${name} -- ${client.binary.command}`
+  const run = name === undefined ? undefined : `repoint run ${name} -- ${client.program.command}`
   const shell = spellingOf(machine)
   const lines = [
     ...unset.map((one) => shell.unset(one)),

@@ -160,9 +160,9 @@ function show(
   })
   session.sayTable(['  NAME', 'ADDRESS', 'KEY', 'CLIENTS', 'PROVEN'], rows)
 
-  for (const { name, roots, headers = [], query, keyHeader } of all) {
-    if (roots !== undefined)
-      session.say(`  ${name} has chat at ${roots.chat}, messages at ${roots.messages}`)
+  for (const { name, baseUrls, headers = [], query, keyHeader } of all) {
+    if (baseUrls !== undefined)
+      session.say(`  ${name} has chat at ${baseUrls.chat}, messages at ${baseUrls.messages}`)
     if (keyHeader !== undefined) session.say(`  ${name} takes the key as ${keyHeader}`)
     if (headers.length > 0)
       session.say(`  ${name} is asked with ${headers.map(shownHeader).join(', ')}`)

@@ -1,35 +1,35 @@
 import { basename, resolve } from 'node:path'
 import {
-  type AskedRun,
   type Client,
-  type FileTexts,
-  type ModelChoice,
-  type OneRun,
+  type LaunchSettings,
+  type LoadedFiles,
+  type ProcessToStart,
   protocolOf,
+  type ResolvedOptions,
+  type ResolveInput,
   runKeyVariable,
-  type Wanted,
 } from '../../clients/client.ts'
-import { layerObstacles } from '../../clients/deciding.ts'
 import { checkWishes } from '../../clients/flags.ts'
 import { expectSendable } from '../../clients/headers.ts'
-import { modelsOf } from '../../clients/models.ts'
+import { modelsIn } from '../../clients/models.ts'
+import { overrideFindings } from '../../clients/overrides.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
-import type { Catalog, GatewayAccess, ProtocolName } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
 import { asNotice, isUsual, readClientFiles, settingsNow } from '../inventory/client-files.ts'
 import { expectWorking, type ProgramVersion, versionNotices } from '../inventory/client-program.ts'
-import { expectNotLedAstray } from '../inventory/client-state.ts'
+import { refuseRedirectedKey } from '../inventory/client-state.ts'
 import { folderSettings } from '../inventory/folder-settings.ts'
 import { runsSoFar } from '../inventory/history.ts'
 import type { Session } from '../screen/session.ts'
-import { isAt, keptChoices, wantedFor } from '../setup/choose.ts'
+import { isAt, previousSetups, resolveInputFor } from '../setup/choose.ts'
 import type { Kept } from '../setup/run.ts'
 import { realPath } from './by-folder.ts'
 
@@ -42,7 +42,10 @@ export function clientsCalled(
   const name = basename(program).replace(/\.(exe|cmd|bat)$/i, '')
   const isTaken = (client: Client) => Number(isUsual(session, client))
   return clients
-    .filter(({ binary, forOneRun }) => binary.command === name && forOneRun !== undefined)
+    .filter(
+      ({ program: binary, launchSettings }) =>
+        binary.command === name && launchSettings !== undefined,
+    )
     .toSorted((one, other) => isTaken(other) - isTaken(one))
 }
 
@@ -63,13 +66,13 @@ export async function lookAtFolder(
     const folders = workingFolders(session, client, args)
     const texts = filesOfFolders(session, client, folders)
     const own = { root: rootOf(access, client.protocol), providerId: providerIdOf(session, client) }
-    const found = [...layerObstacles(client, texts, own)]
-    if (!session.canAsk) expectNotLedAstray(client, found)
+    const found = [...overrideFindings(client, texts, own)]
+    if (!session.canAsk) refuseRedirectedKey(client, found)
 
-    for (const { message, place, leadsElsewhere } of found) {
-      if (!leadsElsewhere) continue
+    for (const { message, location, redirectsKey } of found) {
+      if (!redirectsKey) continue
       const question = {
-        message: `${message} (${session.showPath(place)}). Start it all the same?`,
+        message: `${message} (${session.showPath(location)}). Start it all the same?`,
         default: false,
       }
       await session.agree('ask', question)
@@ -84,7 +87,7 @@ function workingFolders(
   client: Client,
   args: readonly string[],
 ): readonly string[] {
-  const named = client.binary.foldersIn?.(args) ?? []
+  const named = client.program.foldersIn?.(args) ?? []
   const folders = named
     .map((folder) => realPath(files, resolve(machine.cwd, folder)))
     .filter((folder) => ifPossible(() => files.stat(folder))?.kind === 'folder')
@@ -93,14 +96,14 @@ function workingFolders(
 }
 
 /** The files of the project in each folder, each file once. */
-function filesOfFolders(session: Session, client: Client, folders: readonly string[]): FileTexts {
+function filesOfFolders(session: Session, client: Client, folders: readonly string[]): LoadedFiles {
   const texts = folders
     .flatMap((folder) => readClientFiles(session, client, folder))
-    .filter(({ role }) => role.startsWith('project'))
+    .filter(({ kind }) => kind.startsWith('project'))
   return [...new Map(texts.map((text) => [text.path, text])).values()]
 }
 
-export interface PointedRun extends OneRun {
+export interface PointedRun extends LaunchSettings {
   /** With the roots that have answered by now. */
   readonly access: GatewayAccess
   /** What a person is told of it. */
@@ -111,7 +114,7 @@ export interface PointedRun extends OneRun {
 export interface Target {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
-  readonly asked: AskedRun
+  readonly asked: ProcessToStart
   /** The one to take, as it was named. */
   readonly model?: string | undefined
   /** The one to take where none is named, and the rules choose none. */
@@ -136,21 +139,21 @@ export async function pointProgram(
   target: Target,
 ): Promise<PointedRun> {
   const { access, asked } = target
-  if (clients.length === 0) return { args: asked.args, env: pointedAt(access, asked.env), access }
+  if (clients.length === 0) return { args: asked.args, env: gatewayEnv(access, asked.env), access }
 
   const chosen = chosenFor(session, clients, target)
-  const program = target.versions.get(chosen.client.binary.command) ?? {}
+  const program = target.versions.get(chosen.client.program.command) ?? {}
   expectWorking(chosen.client, program, 'run')
   expectSendable(chosen.client, access)
   const rooted = await provenFor(session, chosen, target)
-  session.notice(...chosen.models.notes, ...versionNotices(chosen.client, program))
+  session.notice(...chosen.models.findings, ...versionNotices(chosen.client, program))
   return pointClient(session, chosen, rooted, target)
 }
 
 /** The key stands in one variable of its process, and our own are not handed on. */
 function pointClient(
   session: Session,
-  { client, wanted, models }: ChosenForRun,
+  { client, wanted: input, models: resolved }: ChosenForRun,
   access: GatewayAccess,
   { asked, answersSafeguards }: Target,
 ): PointedRun {
@@ -158,23 +161,23 @@ function pointClient(
     ...asked.env,
     ...withoutProxyHere(asked.env),
     [runKeyVariable]: access.key,
-    ...(access.caFile && { [client.binary.authorityVariables[0]]: access.caFile }),
+    ...(access.caFile && { [client.program.caFileVariables[0]]: access.caFile }),
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
-  const protocol = protocolOf(client, models)
-  const root = rootOf(access, protocol)
-  const run = client.forOneRun!(
+  const protocol = protocolOf(client, resolved)
+  const baseUrl = rootOf(access, protocol)
+  const run = client.launchSettings!(
     readClientFiles(session, client),
     {
-      root,
+      baseUrl,
       key: access.key,
       keyHeader: access.keyHeader,
       headers: access.headers,
       query: access.query,
       providerId: providerIdOf(session, client),
-      models,
-      wanted,
+      resolved,
+      input,
       answersSafeguards,
     },
     { ...asked, env },
@@ -182,13 +185,13 @@ function pointClient(
 
   const { resuming } = client
   const told =
-    resuming && run.resumingKeeps
-      ? `; \`${resuming.command}\` keeps the ${run.resumingKeeps} of the old conversation`
+    resuming && run.resumeKeeps
+      ? `; \`${resuming.command}\` keeps the ${run.resumeKeeps} of the old conversation`
       : ''
   return {
     ...run,
     access,
-    told: `${client.label}: ${shownRoot(root, protocol)}, model ${models.model}${told}`,
+    told: `${client.label}: ${shownRoot(baseUrl, protocol)}, model ${resolved.model}${told}`,
   }
 }
 
@@ -232,19 +235,19 @@ async function provenFor(
 function isMessagesOpen(
   session: Session,
   client: Client,
-  protocol: ProtocolName,
+  protocol: Protocol,
   { access, mayAsk }: { readonly access: GatewayAccess; readonly mayAsk: SavedGateway },
 ): boolean {
-  const { messages } = access.roots
+  const { messages } = access.baseUrls
   if (protocol !== 'messages' || messages !== access.baseUrl) return false
   if (mayAsk.proven?.protocol === 'messages') return false
-  return settingsNow(session, client)?.root !== messages
+  return settingsNow(session, client)?.baseUrl !== messages
 }
 
 interface ChosenForRun {
   readonly client: Client
-  readonly wanted: Wanted
-  readonly models: ModelChoice
+  readonly wanted: ResolveInput
+  readonly models: ResolvedOptions
 }
 
 /**
@@ -258,17 +261,17 @@ function chosenFor(
   clients: readonly Client[],
   { access, catalog, model, provenModel, versions }: Target,
 ): ChosenForRun {
-  const kept = keptChoices(session, clients, runsSoFar(session))
+  const kept = previousSetups(session, clients, runsSoFar(session))
   const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
 
   const choose = (client: Client, model: string | undefined) => {
     const before = kept.get(client)
     const isElsewhere = before !== undefined && !isAt(client, before, access)
-    const refused = isElsewhere && catalog ? unlisted(before, catalog) : []
+    const rejected = isElsewhere && catalog ? unlisted(before, catalog) : []
     const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
-    const wanted = wantedFor(setup, client, access, { catalog, refused, isListAll: true })
-    const { version } = versions.get(client.binary.command) ?? {}
-    return { client, wanted, models: client.choose(wanted, version) }
+    const wanted = resolveInputFor(setup, client, access, { catalog, rejected, catalogOnly: true })
+    const { version } = versions.get(client.program.command) ?? {}
+    return { client, wanted, models: client.resolve(wanted, version) }
   }
 
   const failures: UserError[] = []
@@ -284,7 +287,7 @@ function chosenFor(
 /** Nothing is asked of the gateway here: where it is another than before, its list is all there is. */
 function unlisted({ memories }: Kept, catalog: Catalog): readonly string[] {
   const isListed = (id: string) => catalog.models.some((model) => model.id === id)
-  return modelsOf(memories).filter((id) => !isListed(id) && aliasTarget(catalog, id) === undefined)
+  return modelsIn(memories).filter((id) => !isListed(id) && aliasTarget(catalog, id) === undefined)
 }
 
 /** The one in use, under which conversations are recorded; else the usual one. */
@@ -295,17 +298,17 @@ function providerIdOf(session: Session, client: Client): string {
 }
 
 /** An environment in which everything that programs usually look at points at a gateway. */
-export function pointedAt(
-  { baseUrl, roots, key }: GatewayAccess,
+export function gatewayEnv(
+  { baseUrl, baseUrls, key }: GatewayAccess,
   env: Machine['env'],
 ): Machine['env'] {
   return {
     ...env,
     REPOINT_BASE_URL: baseUrl,
     REPOINT_API_KEY: key,
-    OPENAI_BASE_URL: roots.chat,
+    OPENAI_BASE_URL: baseUrls.chat,
     OPENAI_API_KEY: key,
-    ANTHROPIC_BASE_URL: roots.messages,
+    ANTHROPIC_BASE_URL: baseUrls.messages,
     ANTHROPIC_AUTH_TOKEN: key,
     // Beside the token it would go out too, and win.
     ANTHROPIC_API_KEY: undefined,

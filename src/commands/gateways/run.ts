@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
-import { type AskedRun, type Client, protocolOf } from '../../clients/client.ts'
+import { type Client, type ProcessToStart, protocolOf } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
@@ -27,9 +27,9 @@ import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOf, shownFolder } from './by-folder.ts'
 import {
   clientsCalled,
+  gatewayEnv,
   lookAtFolder,
   type PointedRun,
-  pointedAt,
   pointProgram,
   statusOf,
   type Target,
@@ -86,11 +86,11 @@ export const command = commandOf(define, async (session, name, behind, flags, se
 
   const isShell = given.length === 0
   const program = isShell ? shellOf(session) : given
-  const asked: AskedRun = {
+  const asked: ProcessToStart = {
     args: program.slice(1),
     // Node adds them to its own, as many programs of the terminal do; what a client wants, it says itself.
     env: { ...platform.machine.env, ...compact({ NODE_EXTRA_CA_CERTS: access.caFile }) },
-    folder: newFolder(platform),
+    tempFolder: newFolder(platform),
   }
 
   const clients = await loadPrograms()
@@ -122,7 +122,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   if (isShell || called.length === 0) noteUnsaid(session, access)
   platform.ask.release()
 
-  const result = await withFiles(platform, asked.folder, files, () =>
+  const result = await withFiles(platform, asked.tempFolder, files, () =>
     platform.runInForeground(program[0]!, args, { env }),
   )
   return statusOf(result, program[0]!, 'Check the spelling of the command.')
@@ -177,7 +177,7 @@ function saidBy(session: Session, folder: SavedFolder, client: Client | undefine
 
   const settings = settingsNow(session, client) ?? {}
   const own =
-    nameOf(session, protocolOf(client, settings), settings) ?? settings.root ?? 'its own service'
+    nameOf(session, protocolOf(client, settings), settings) ?? settings.baseUrl ?? 'its own service'
   return own === folder.gateway ? says : `${says}; ${client.label}'s own files say ${own}`
 }
 
@@ -269,10 +269,10 @@ async function pointShell(
     session.remark(
       `note: ${program} ignores these variables: start it with repoint run ${how} -- ${program}`,
     )
-  return { ...asked, env: pointedAt(access, asked.env), access }
+  return { ...asked, env: gatewayEnv(access, asked.env), access }
 }
 
 function installedPrograms({ platform }: Session, clients: readonly Client[]): readonly string[] {
-  const programs = [...new Set(clients.map(({ binary }) => binary.command))]
+  const programs = [...new Set(clients.map(({ program: binary }) => binary.command))]
   return programs.filter((program) => platform.processes.which(program) !== undefined)
 }

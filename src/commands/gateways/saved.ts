@@ -20,7 +20,7 @@ export function accessToSaved(
   saved: SavedGateway,
   timeoutMs: number,
 ): GatewayAccess {
-  return accessTo(session, { ...saved, roots: rootsOf(saved), timeoutMs })
+  return accessTo(session, { ...saved, baseUrls: rootsOf(saved), timeoutMs })
 }
 
 /**
@@ -82,8 +82,8 @@ async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {
   const catalog = await catalogOrError(access)
   if (catalog instanceof UserError) throw adviseNamingModel(catalog)
 
-  for (const { protocol, wouldUse } of await loadClients(familyRows)) {
-    const [use] = wouldUse(catalog)
+  for (const { protocol, previewModels } of await loadClients(familyRows)) {
+    const [use] = previewModels(catalog)
     if (use !== undefined) return { protocol, model: use.id }
   }
   throw new UserError({

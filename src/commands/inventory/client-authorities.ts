@@ -1,9 +1,9 @@
-import type { Client, Settings } from '../../clients/client.ts'
+import type { Client, ClientState } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError } from '../../gateway/catalog.ts'
 import { mayRefuse } from '../../gateway/http/authorities.ts'
 import { hangUp } from '../../gateway/http/request.ts'
-import type { Authorities, GatewayAccess } from '../../gateway/types.ts'
+import type { CertificateStores, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Session } from '../screen/session.ts'
@@ -11,9 +11,9 @@ import type { Session } from '../screen/session.ts'
 /** What these clients believe, all that one of them does. */
 export function authoritiesOf(
   env: Machine['env'],
-  clients: readonly Pick<Client, 'label' | 'binary'>[],
-): Authorities {
-  const all = clients.map(({ binary }) => binary.authorities(env))
+  clients: readonly Pick<Client, 'label' | 'program'>[],
+): CertificateStores {
+  const all = clients.map(({ program }) => program.certificateStores(env))
   const [alone] = all
 
   const of = clients.map(({ label }) => label).join(', ')
@@ -52,13 +52,13 @@ export async function expectBelieved(
  */
 export function* authorityNotices(
   { platform }: Session,
-  { label, binary }: Client,
-  settings: Pick<Settings, 'caFile'>,
+  { label, program }: Client,
+  settings: Pick<ClientState, 'caFile'>,
   caFile: string | undefined,
 ): Generator<Notice> {
   const { os, env } = platform.machine
-  const set = binary.authorityVariables.find((name) => env[name])
-  const [variable, ...others] = binary.authorityVariables
+  const set = program.caFileVariables.find((name) => env[name])
+  const [variable, ...others] = program.caFileVariables
   const named = settings.caFile ?? (set && env[set])
   if (caFile === undefined || named === caFile) return
 

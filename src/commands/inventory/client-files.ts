@@ -1,12 +1,12 @@
 import { posix } from 'node:path'
 import type {
   Client,
+  ClientState,
   ConfigFile,
-  FileText,
-  FileTexts,
-  Look,
-  Obstacle,
-  Settings,
+  DiskReader,
+  Finding,
+  LoadedFile,
+  LoadedFiles,
 } from '../../clients/client.ts'
 import { shellProfilePaths } from '../../clients/shell.ts'
 import { readFile } from '../../clients/texts.ts'
@@ -28,8 +28,8 @@ import type { Session } from '../screen/session.ts'
  * @param cwd the folder that it works in; absent: ours
  * @throws UserError `not-permitted`, `config-invalid` (too large, not UTF-8), `config-conflict` (not a file)
  */
-export function readClientFiles(session: Session, client: Client, cwd?: string): FileTexts {
-  return listClientFiles(session, client, cwd).map((file): FileText => {
+export function readClientFiles(session: Session, client: Client, cwd?: string): LoadedFiles {
+  return listClientFiles(session, client, cwd).map((file): LoadedFile => {
     const text = { ...file, bytes: readConfig(session, file) }
     if (file.use === 'target') expectReadHere(session, client, text)
     return text
@@ -37,7 +37,7 @@ export function readClientFiles(session: Session, client: Client, cwd?: string):
 }
 
 /** @throws UserError `config-invalid` for what the client may read, and repoint does not */
-function expectReadHere(session: Session, { label }: Client, text: FileText): void {
+function expectReadHere(session: Session, { label }: Client, text: LoadedFile): void {
   const { problem = '', isNotReadHere } = readFile(text)
   if (!isNotReadHere) return
   throw new UserError({
@@ -56,17 +56,17 @@ export function listClientFiles(
   return client.files({ ...machine, cwd }, lookAt(files))
 }
 
-export function lookAt(files: Files): Look {
+export function lookAt(files: Files): DiskReader {
   return {
     exists: (path) => ifPossible(() => files.stat(path)) !== undefined,
     entries: (folder) => ifPossible(() => files.readdir(folder).sort()) ?? [],
-    start: (path) => new TextDecoder().decode(ifPossible(() => files.readStart(path, 1024))),
+    readStart: (path) => new TextDecoder().decode(ifPossible(() => files.readStart(path, 1024))),
   }
 }
 
 /** What a client believes now; undefined where its files cannot be read. */
-export function settingsNow(session: Session, client: Client): Settings | undefined {
-  const settings = resultOf(() => client.readBack(readClientFiles(session, client)))
+export function settingsNow(session: Session, client: Client): ClientState | undefined {
+  const settings = resultOf(() => client.read(readClientFiles(session, client)))
   return settings instanceof UserError ? undefined : settings
 }
 
@@ -105,10 +105,10 @@ export function readShellProfiles(session: Session): readonly { path: string; te
 /** The files with what runs recorded of each: the first one that is listed. */
 export function asRecorded(
   { platform }: Session,
-  texts: FileTexts,
+  texts: LoadedFiles,
   files: readonly RecordedFile[],
   when: 'before' | 'after',
-): FileTexts {
+): LoadedFiles {
   return texts.map((text) => {
     const file = files.find(({ path }) => path === text.path)
     return file ? { ...text, bytes: copyOf(platform, file[when]) } : text
@@ -119,7 +119,7 @@ export function asRecorded(
  * Files that decide where the key goes, and folders on the way to them, that others may write. The
  * home folder is the last that is looked at, or the root for a file outside of it.
  */
-export function openPlaces(session: Session, texts: FileTexts): readonly Obstacle[] {
+export function worldWritablePaths(session: Session, texts: LoadedFiles): readonly Finding[] {
   const { machine } = session.platform
   if (machine.os === 'win32') return []
   const places = new Set(
@@ -137,11 +137,11 @@ export function openAuthorities(session: Session, caFile: string | undefined): r
   return openAmong(session, [caFile, ...foldersAbove(caFile, home)]).map(asNotice)
 }
 
-export function asNotice({ code, message, place, cure }: Obstacle): Notice {
-  return { code, message: `${message} (${place})`, ...compact({ hint: cure }) }
+export function asNotice({ code, message, location, hint }: Finding): Notice {
+  return { code, message: `${message} (${location})`, ...compact({ hint }) }
 }
 
-function openAmong(session: Session, places: Iterable<string>): readonly Obstacle[] {
+function openAmong(session: Session, places: Iterable<string>): readonly Finding[] {
   return [...places].flatMap((path) => {
     const status = ifPossible(() => session.platform.files.stat(path))
     return status && isOpenToOthers(status) ? [openPlace(session, path, status)] : []
@@ -166,16 +166,16 @@ function isOpenToOthers({ kind, mode, uid, gid }: FileStatus): boolean {
   return (mode & othersWrite) !== 0 || ((mode & groupWrites) !== 0 && gid !== uid)
 }
 
-function openPlace(session: Session, path: string, { kind, mode }: FileStatus): Obstacle {
+function openPlace(session: Session, path: string, { kind, mode }: FileStatus): Finding {
   const who = (mode & othersWrite) === 0 ? 'its group' : 'anyone on this machine'
   const what = kind === 'folder' ? 'replace the files in it' : 'write it'
   const place = session.showPath(path)
   return {
     code: 'open-to-others',
     message: `${who} may ${what} (mode ${mode.toString(8)}), and so decide where the key goes`,
-    place: path,
-    cure: `chmod ${(mode & othersWrite) === 0 ? 'g-w' : 'go-w'} ${place}`,
-    needsConsent: `${place} is open: ${who} may ${what}, and so decide where your key goes. Close it with \`chmod go-w ${place}\`.`,
-    weight: 'blocks',
+    location: path,
+    hint: `chmod ${(mode & othersWrite) === 0 ? 'g-w' : 'go-w'} ${place}`,
+    consent: `${place} is open: ${who} may ${what}, and so decide where your key goes. Close it with \`chmod go-w ${place}\`.`,
+    severity: 'blocks',
   }
 }

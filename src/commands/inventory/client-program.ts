@@ -1,4 +1,4 @@
-import type { Carrying, Client } from '../../clients/client.ts'
+import type { Client, FirstRequestInput } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
@@ -17,7 +17,7 @@ export interface ProgramVersion {
 }
 
 /** What the client's program reports about itself. */
-export type Program = ProgramVersion & Pick<Carrying, 'clientTable'>
+export type InstalledProgram = ProgramVersion & Pick<FirstRequestInput, 'modelTable'>
 
 /** Some clients take a second for their version; on a loaded machine, ten times as long. */
 const versionTimeoutMs = 20_000
@@ -26,8 +26,8 @@ const versionTimeoutMs = 20_000
 const tableTimeoutMs = 10_000
 
 /** Whether a client's command is in PATH. */
-export function isInstalled({ platform }: Session, { binary }: Pick<Client, 'binary'>): boolean {
-  return platform.processes.which(binary.command) !== undefined
+export function isInstalled({ platform }: Session, { program }: Pick<Client, 'program'>): boolean {
+  return platform.processes.which(program.command) !== undefined
 }
 
 /**
@@ -36,7 +36,7 @@ export function isInstalled({ platform }: Session, { binary }: Pick<Client, 'bin
  */
 export async function readVersion(
   { platform }: Session,
-  { binary }: Pick<Client, 'binary'>,
+  { program: binary }: Pick<Client, 'program'>,
 ): Promise<ProgramVersion> {
   const program = platform.processes.which(binary.command)
   if (program === undefined) return {}
@@ -76,15 +76,15 @@ function versionIn(text: string): string | undefined {
 }
 
 /** The oldest version that works after a setup, or with `repoint run`. */
-function oldestFor({ worksSince, runsSince = worksSince }: Client['binary'], use: Use) {
-  return use === 'setup' ? worksSince : runsSince
+function oldestFor({ minVersion, minVersionForRun = minVersion }: Client['program'], use: Use) {
+  return use === 'setup' ? minVersion : minVersionForRun
 }
 
 type Use = 'setup' | 'run'
 
 /** Whether the version of a client decides anything. */
-function needsVersion({ sendsByVersion, binary }: Client, use: Use): boolean {
-  return sendsByVersion === true || oldestFor(binary, use) !== undefined
+function needsVersion({ sendsByVersion, program }: Client, use: Use): boolean {
+  return sendsByVersion === true || oldestFor(program, use) !== undefined
 }
 
 /** The installed version, if something depends on it: asking can take a second. */
@@ -97,12 +97,12 @@ export async function installedVersion(
 }
 
 /** What a setup needs to know of a client's program. */
-export async function programOf(session: Session, client: Client): Promise<Program> {
-  const [version, clientTable] = await Promise.all([
+export async function programOf(session: Session, client: Client): Promise<InstalledProgram> {
+  const [version, modelTable] = await Promise.all([
     installedVersion(session, client),
     tableOf(session, client),
   ])
-  return { ...version, clientTable }
+  return { ...version, modelTable }
 }
 
 /** What `repoint run` needs to know of the versions of several clients, by their command. */
@@ -110,7 +110,7 @@ export async function installedVersions(
   session: Session,
   clients: readonly Client[],
 ): Promise<ReadonlyMap<string, ProgramVersion>> {
-  const byProgram = new Map(clients.map((client) => [client.binary.command, client]))
+  const byProgram = new Map(clients.map((client) => [client.program.command, client]))
   const versions = [...byProgram].map(
     async ([command, client]) => [command, await installedVersion(session, client, 'run')] as const,
   )
@@ -122,22 +122,22 @@ export async function installedVersions(
  *   `client-version-unknown` if the client has an oldest version and nobody can check it
  */
 export function expectWorking(
-  { id, label, binary }: Pick<Client, 'id' | 'label' | 'binary'>,
+  { id, label, program }: Pick<Client, 'id' | 'label' | 'program'>,
   { version, versionProblem }: ProgramVersion,
   use: Use = 'setup',
 ): void {
-  const oldest = oldestFor(binary, use)
+  const oldest = oldestFor(program, use)
   if (oldest === undefined) return
   if (versionProblem !== undefined)
     throw new UserError({
       code: 'client-version-unknown',
       message: `${label} has to be ${oldest} or newer, and its version is unknown: ${versionProblem}`,
-      hint: `Run it by hand: ${binary.command} --version. Once it answers, run the command again.`,
+      hint: `Run it by hand: ${program.command} --version. Once it answers, run the command again.`,
     })
   if (version === undefined || !isBefore(version, oldest)) return
 
-  const { worksSince } = binary
-  const isRunAlone = worksSince === undefined || !isBefore(version, worksSince)
+  const { minVersion } = program
+  const isRunAlone = minVersion === undefined || !isBefore(version, minVersion)
   throw new UserError({
     code: 'client-too-old',
     message: `${label} ${version} is too old ${isRunAlone ? 'for one run at a gateway' : 'for a gateway of your own'}: the oldest that works is ${oldest}`,
@@ -147,7 +147,7 @@ export function expectWorking(
 
 /** What to report of a version that is unknown, if the command can go on without it. */
 export function versionNotices(
-  { label, binary }: Pick<Client, 'label' | 'binary'>,
+  { label, program }: Pick<Client, 'label' | 'program'>,
   { versionProblem }: ProgramVersion,
 ): readonly Notice[] {
   if (versionProblem === undefined) return []
@@ -155,7 +155,7 @@ export function versionNotices(
     {
       code: 'client-version-unknown',
       message: `The version of ${label} is unknown: ${versionProblem}`,
-      hint: `Run it by hand: ${binary.command} --version`,
+      hint: `Run it by hand: ${program.command} --version`,
     },
   ]
 }
@@ -163,22 +163,22 @@ export function versionNotices(
 /** What the client prints of the models that it knows; undefined: it is not here, or prints none. */
 export async function tableOf(
   { platform: { processes, machine } }: Session,
-  { binary: { command, tableArgs } }: Client,
+  { program: { command, modelTableArgs } }: Client,
 ): Promise<string | undefined> {
-  const path = tableArgs && processes.which(command)
+  const path = modelTableArgs && processes.which(command)
   if (path === undefined) return undefined
   const options = { timeoutMs: tableTimeoutMs, cwd: machine.home }
-  const { exitStatus, stdout } = await processes.run(path, tableArgs!, options)
+  const { exitStatus, stdout } = await processes.run(path, modelTableArgs!, options)
   return exitStatus === 0 ? stdout : undefined
 }
 
 /** @throws UserError `client-failed` where the client cannot be run at all */
 export function expectInstalled(session: Session, client: Client): string {
-  const path = session.platform.processes.which(client.binary.command)
+  const path = session.platform.processes.which(client.program.command)
   if (path !== undefined) return path
   throw new UserError({
     code: 'client-failed',
-    message: `${client.label} cannot be tried: there is no ${client.binary.command} in PATH`,
+    message: `${client.label} cannot be tried: there is no ${client.program.command} in PATH`,
     hint: 'Install it, or leave out --try-client.',
   })
 }
@@ -228,9 +228,9 @@ export async function adviceForRunning(
   const pgrep = processes.which('pgrep')
   if (pgrep === undefined) return clients.map(({ restartAdvice }) => restartAdvice)
 
-  const asked = clients.map(async ({ binary, restartAdvice }) => {
+  const asked = clients.map(async ({ program, restartAdvice }) => {
     // A program of its own, or a script that node or bun runs: not an editor that has such a file open.
-    const itself = `^([^ ]*/)?((node|bun)( --[^ ]*)* )?([^ ]*/)?${binary.command}( |$)`
+    const itself = `^([^ ]*/)?((node|bun)( --[^ ]*)* )?([^ ]*/)?${program.command}( |$)`
     const args = ['-U', String(processes.uid), '-f', itself]
     const { exitStatus } = await processes.run(pgrep, args, { timeoutMs: 2_000 })
     return exitStatus === 1 ? [] : [restartAdvice]
@@ -241,7 +241,7 @@ export async function adviceForRunning(
 /** The next thing to type. */
 export function nowRun(session: Session, clients: readonly Client[]): string {
   const commands = clients.map((client) => {
-    const { command } = client.binary
+    const { command } = client.program
     return isInstalled(session, client) ? command : `${command} (not installed here)`
   })
   return `Now run: ${[...new Set(commands)].join(', or ')}`

@@ -1,21 +1,21 @@
 import {
   type Client,
+  type ClientContext,
   type ClientName,
-  type FileText,
-  type FileTexts,
+  type ClientState,
+  type Finding,
+  type LoadedFile,
+  type LoadedFiles,
   type Memories,
-  type Obstacle,
   type Origins,
   protocolOf,
-  type Scene,
-  type Settings,
 } from '../../clients/client.ts'
-import { layerObstacles } from '../../clients/deciding.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { memoriesOf } from '../../clients/models.ts'
+import { overrideFindings } from '../../clients/overrides.ts'
 import { originsOf } from '../../clients/texts.ts'
 import { compact } from '../../compact.ts'
-import type { KeyPath } from '../../edits/plan.ts'
+import type { SettingPath } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { gatewayAt, isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
@@ -26,15 +26,20 @@ import { sha256Of } from '../../transaction/files.ts'
 import { gatewaysOf, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
 import { activeRuns } from '../../transaction/undo/stack.ts'
 import type { Session } from '../screen/session.ts'
-import { openPlaces, readClientFiles, readShellProfiles, settingsNow } from './client-files.ts'
+import {
+  readClientFiles,
+  readShellProfiles,
+  settingsNow,
+  worldWritablePaths,
+} from './client-files.ts'
 import { folderSettings } from './folder-settings.ts'
 import { changedSince, isSetupRun, lastSetup } from './written.ts'
 
 /** What a client believes now, and what repoint has to do with that. */
 export interface ClientNow {
   readonly client: Client
-  readonly texts: FileTexts
-  readonly settings: Settings
+  readonly texts: LoadedFiles
+  readonly settings: ClientState
   /** The gateway that it points at; undefined: its own service. */
   readonly gateway: Gateway | undefined
   /** What it is set up with. */
@@ -44,9 +49,9 @@ export interface ClientNow {
 }
 
 /** What is known about one client without asking it or the network. */
-export interface ClientState extends ClientNow {
+export interface ClientStatus extends ClientNow {
   readonly origins: Origins
-  readonly obstacles: readonly Obstacle[]
+  readonly obstacles: readonly Finding[]
   readonly files: readonly FileState[]
 }
 
@@ -61,7 +66,7 @@ export interface FileState {
   /** The newest run that wrote it. */
   readonly run?: string
   /** Our keys that have another value now. */
-  readonly changedKeys: readonly KeyPath[]
+  readonly changedKeys: readonly SettingPath[]
 }
 
 /** The recorded runs of a client's family. */
@@ -85,14 +90,16 @@ export function ownRoots(client: Client, runs: Runs): readonly string[] {
 }
 
 /** Whether a client points at a root that repoint has written for it. */
-export function isAtOwnRoot(client: Client, { root }: Settings, runs: Runs): boolean {
-  return ownRoots(client, runs).some((own) => root !== undefined && isSameButVersion(own, root))
+export function isAtOwnRoot(client: Client, { baseUrl }: ClientState, runs: Runs): boolean {
+  return ownRoots(client, runs).some(
+    (own) => baseUrl !== undefined && isSameButVersion(own, baseUrl),
+  )
 }
 
 /** Where a client sends its requests, as it is shown; undefined: to its own service. */
-export function shownAddress(client: Client, settings: Settings): string | undefined {
-  const { root } = settings
-  return root === undefined ? undefined : shownRoot(root, protocolOf(client, settings))
+export function shownAddress(client: Client, settings: ClientState): string | undefined {
+  const { baseUrl } = settings
+  return baseUrl === undefined ? undefined : shownRoot(baseUrl, protocolOf(client, settings))
 }
 
 /**
@@ -102,16 +109,16 @@ export function shownAddress(client: Client, settings: Settings): string | undef
 export function gatewayOf(
   session: Session,
   client: Client,
-  settings: Settings,
+  settings: ClientState,
   runs: Runs,
 ): Gateway | undefined {
-  const { root } = settings
+  const { baseUrl: root } = settings
   if (root === undefined) return undefined
 
   const protocol = protocolOf(client, settings)
   const known = [...gatewaysIfReadable(session.platform), ...gatewaysOfClient(client, runs)]
     .filter(({ baseUrl }) => baseUrl !== '')
-    .map(({ baseUrl, roots }): Gateway => ({ baseUrl, roots }))
+    .map(({ baseUrl, baseUrls }): Gateway => ({ baseUrl, baseUrls }))
 
   const found =
     known.find((one) => rootOf(one, protocol) === root) ??
@@ -124,8 +131,8 @@ export function gatewayOf(
  * Whether what a client believes comes from a setup of repoint: at an address that it wrote, or one
  * that its user has put there since.
  */
-export function isSetUp(client: Client, settings: Settings, runs: Runs): boolean {
-  if (settings.root === undefined) return false
+export function isSetUp(client: Client, settings: ClientState, runs: Runs): boolean {
+  if (settings.baseUrl === undefined) return false
   return inForce(client, runs) !== undefined || isAtOwnRoot(client, settings, runs)
 }
 
@@ -171,8 +178,8 @@ function isSetUpClient(now: ClientNow | UserError): now is SetUpClient {
 
 function whyUnreadable(now: ClientNow | UserError): string | undefined {
   if (now instanceof UserError) return now.message
-  const { root, broken } = now.settings
-  return root === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
+  const { baseUrl, broken } = now.settings
+  return baseUrl === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
 }
 
 const correctIt = 'Correct the file by hand, then run the command again.'
@@ -205,7 +212,7 @@ function setUpAs(client: ClientName, runs: Runs): string | undefined {
 }
 
 /** What a client is set up with; of what another of its family has left, what both share. */
-export function configuredOptions(client: Client, settings: Settings, runs: Runs): Memories {
+export function configuredOptions(client: Client, settings: ClientState, runs: Runs): Memories {
   const isOwn = setUpAs(client, runs) === client.id || undefined
   return memoriesOf(client, settings, isOwn)
 }
@@ -259,12 +266,12 @@ export function stateOrFailure(
   session: Session,
   client: Client,
   runs: Runs | undefined,
-): ClientState | Unreadable {
-  const state = resultOf((): ClientState => {
+): ClientStatus | Unreadable {
+  const state = resultOf((): ClientStatus => {
     const now = clientNow(session, client, runs ?? [])
     const { texts } = now
 
-    const isShown = ({ use, isOptional, bytes }: FileText) =>
+    const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
       use === 'target' && !(isOptional && bytes === null)
     return {
       ...now,
@@ -272,10 +279,10 @@ export function stateOrFailure(
       obstacles: [
         ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
         // With its own service a client may be set up as its owner likes.
-        ...(now.settings.root === undefined
+        ...(now.settings.baseUrl === undefined
           ? []
-          : [...layerObstacles(client, texts, now.settings), ...folderSettings(session, client)]),
-        ...openPlaces(session, texts),
+          : [...overrideFindings(client, texts, now.settings), ...folderSettings(session, client)]),
+        ...worldWritablePaths(session, texts),
       ],
       files: texts.filter(isShown).map((file) => fileState(session, file, runs)),
     }
@@ -286,7 +293,7 @@ export function stateOrFailure(
 /** @throws UserError as `readClientFiles` does */
 function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
   const texts = readClientFiles(session, client)
-  const settings = client.readBack(texts)
+  const settings = client.read(texts)
   return {
     client,
     texts,
@@ -297,9 +304,14 @@ function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
   }
 }
 
-export function sceneOf(session: Session, client: Client, texts: FileTexts, runs: Runs): Scene {
+export function sceneOf(
+  session: Session,
+  client: Client,
+  files: LoadedFiles,
+  runs: Runs,
+): ClientContext {
   return {
-    texts,
+    files,
     machine: session.platform.machine,
     ownRoots: ownRoots(client, runs),
     knownModels: savedModels(session.platform),
@@ -308,20 +320,20 @@ export function sceneOf(session: Session, client: Client, texts: FileTexts, runs
 }
 
 /** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
-export function expectNotLedAstray(
+export function refuseRedirectedKey(
   { label }: Pick<Client, 'label'>,
-  obstacles: readonly Obstacle[],
+  obstacles: readonly Finding[],
 ): void {
-  const astray = obstacles.find(({ leadsElsewhere }) => leadsElsewhere)
+  const astray = obstacles.find(({ redirectsKey }) => redirectsKey)
   if (astray === undefined) return
   throw new UserError({
     code: 'config-conflict',
-    message: `${label} would not use the gateway here: ${astray.message} (${astray.place})`,
+    message: `${label} would not use the gateway here: ${astray.message} (${astray.location})`,
     hint: 'Run the command in another folder, such as your home, or take that out of the file.',
   })
 }
 
-function fileState(session: Session, file: FileText, runs: Runs | undefined): FileState {
+function fileState(session: Session, file: LoadedFile, runs: Runs | undefined): FileState {
   const { path, bytes } = file
   const run = runs?.find(({ files }) => files.some((one) => one.path === path))
   const recorded = run?.files.find((one) => one.path === path)

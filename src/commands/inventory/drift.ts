@@ -1,4 +1,4 @@
-import { protocolOf, type Repair, type Settings } from '../../clients/client.ts'
+import { type ClientState, type FileFix, protocolOf } from '../../clients/client.ts'
 import { planRepairs } from '../../clients/repairs.ts'
 import { asPlanned } from '../../clients/texts.ts'
 import type { FileEdit } from '../../edits/plan.ts'
@@ -12,7 +12,7 @@ import type { Runs } from '../../transaction/record.ts'
 import { copyOf } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './client-files.ts'
-import { type ClientState, gatewayOf, shownAddress } from './client-state.ts'
+import { type ClientStatus, gatewayOf, shownAddress } from './client-state.ts'
 import { changedSince, lastSetup } from './written.ts'
 
 /** Where a client has to point, and with what. */
@@ -20,13 +20,13 @@ export interface Expected extends Gateway {
   /** Whether a key is the one for it; absent: any is. */
   readonly isKey?: (key: string) => boolean
   /** With the models of then; absent: any will do. */
-  readonly settings?: Settings
+  readonly settings?: ClientState
 }
 
 /** Why a client does not point where it has to, in words; empty: it does. */
 export function driftOf(
   session: Session,
-  state: ClientState,
+  state: ClientStatus,
   expected: Expected,
 ): readonly string[] {
   const { settings, obstacles } = state
@@ -35,19 +35,19 @@ export function driftOf(
   if (changed.length > 0) return changed
 
   return obstacles
-    .filter(({ code, weight }) => weight === 'blocks' && code !== 'open-to-others')
-    .map(({ message, place }) => `${message} (${session.showPath(place)})`)
+    .filter(({ code, severity }) => severity === 'blocks' && code !== 'open-to-others')
+    .map(({ message, location }) => `${message} (${session.showPath(location)})`)
 }
 
 /** The same of what the client's own files say. */
 export function settingsDrift(
-  { client, settings }: Pick<ClientState, 'client' | 'settings'>,
+  { client, settings }: Pick<ClientStatus, 'client' | 'settings'>,
   expected: Expected,
 ): readonly string[] {
-  const { root, key, login } = settings
+  const { baseUrl, key, login } = settings
   const protocol = protocolOf(client, settings)
   const right = rootOf(expected, protocol)
-  if (root === undefined || !isSameButVersion(root, right)) {
+  if (baseUrl === undefined || !isSameButVersion(baseUrl, right)) {
     const now = shownAddress(client, settings) ?? 'its own service'
     return [`the address is ${now}, not ${shownRoot(right, protocol)}`]
   }
@@ -62,7 +62,7 @@ export function settingsDrift(
   return expected.settings ? modelDrift(settings, expected.settings) : []
 }
 
-function modelDrift(now: Settings, then: Settings): readonly string[] {
+function modelDrift(now: ClientState, then: ClientState): readonly string[] {
   const [found, wanted] = [modelsIn(now), modelsIn(then)]
   return Object.keys({ ...wanted, ...found })
     .filter((name) => found[name] !== wanted[name])
@@ -70,7 +70,7 @@ function modelDrift(now: Settings, then: Settings): readonly string[] {
 }
 
 /** By what a person calls them. */
-function modelsIn(settings: Settings): Readonly<Record<string, string | undefined>> {
+function modelsIn(settings: ClientState): Readonly<Record<string, string | undefined>> {
   const { model, smallModel, subagentModel, slotModels = {} } = settings
   const bySlot = Object.entries(slotModels).map(([slot, id]) => [`model of ${slot}`, id])
   return {
@@ -84,14 +84,14 @@ function modelsIn(settings: Settings): Readonly<Record<string, string | undefine
 /** Where the last setup that stands has left a client; undefined: none stands. */
 export function leftAt(
   session: Session,
-  { client, texts }: ClientState,
+  { client, texts }: ClientStatus,
   runs: Runs,
 ): Expected | undefined {
   const targets = texts.filter(({ use }) => use === 'target')
   const files = targets.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
   if (files.length === 0) return undefined
 
-  const settings = client.readBack(asRecorded(session, texts, files, 'after'))
+  const settings = client.read(asRecorded(session, texts, files, 'after'))
   const gateway = gatewayOf(session, client, settings, runs)
   const ours = savedExtras(session)
   const headers = settings.headers?.filter((one) => isAmong(one, ours.headers))
@@ -106,34 +106,32 @@ export interface Drifted {
   /** Which keys, where, and since which run. */
   readonly changes: string
   /** With all of this the client has what the setup left; absent: nothing does, so nothing is put back. */
-  readonly cure?: { readonly repairs: readonly Repair[]; readonly edits: readonly FileEdit[] }
+  readonly cure?: { readonly repairs: readonly FileFix[]; readonly edits: readonly FileEdit[] }
 }
 
 /** From this many on the others are counted. */
 const manyKeys = 4
 
 /** @returns undefined: no setup stands, or safe repairs are all it takes to have what the last one left */
-export function driftSince(session: Session, state: ClientState, runs: Runs): Drifted | undefined {
+export function driftSince(session: Session, state: ClientStatus, runs: Runs): Drifted | undefined {
   const { client, obstacles, settings } = state
   const expected = leftAt(session, state, runs)
   if (expected === undefined || settings.broken !== undefined) return undefined
 
-  const safe = obstacles.flatMap(({ repair, needsConsent }) =>
-    repair && needsConsent === undefined ? [repair] : [],
-  )
-  const driftAfter = (repairs: readonly Repair[], edits: readonly FileEdit[] = []) => {
+  const safe = obstacles.flatMap(({ fix, consent }) => (fix && consent === undefined ? [fix] : []))
+  const driftAfter = (repairs: readonly FileFix[], edits: readonly FileEdit[] = []) => {
     const texts = asPlanned(state.texts, [...edits, ...planRepairs(client, state.texts, repairs)])
-    const reasons = settingsDrift({ client, settings: client.readBack(texts) }, expected)
+    const reasons = settingsDrift({ client, settings: client.read(texts) }, expected)
     return { texts, reasons }
   }
 
   const planned = resultOf(() => driftAfter(safe))
   if (planned instanceof UserError || planned.reasons.length === 0) return undefined
   const { texts, reasons } = planned
-  const repairs: Repair[] = []
+  const repairs: FileFix[] = []
   const edits: FileEdit[] = []
   const places: string[] = []
-  for (const [index, { path, role, use, format }] of texts.entries()) {
+  for (const [index, { path, kind: fileKind, use, format }] of texts.entries()) {
     const setup = lastSetup(path, runs)
     const changes = use === 'target' ? changedSince(session, texts[index]!, runs) : []
     if (setup === undefined || changes.length === 0) continue
@@ -144,7 +142,7 @@ export function driftSince(session: Session, state: ClientState, runs: Runs): Dr
     places.push(`${keys} in ${session.showPath(path)}, written by run ${setup.run.id}`)
 
     const { scope, holdsSecret, after } = setup.file
-    if (scope === 'keys') repairs.push({ role, changes })
+    if (scope === 'keys') repairs.push({ fileKind, changes })
     else {
       const versions = {
         before: state.texts[index]!.bytes,

@@ -1,5 +1,5 @@
 import { basename, dirname, join, relative } from 'node:path'
-import type { Client, FolderFiles, Obstacle } from '../../clients/client.ts'
+import type { Client, Finding, FolderFiles } from '../../clients/client.ts'
 import { projectFolders } from '../../clients/paths.ts'
 import { ifPossible } from '../../errors.ts'
 import type { Files } from '../../platform/platform.ts'
@@ -27,7 +27,7 @@ export function folderSettings(
   session: Session,
   client: Client,
   folders: readonly string[] = [session.platform.machine.cwd],
-): readonly Obstacle[] {
+): readonly Finding[] {
   const { cwd } = session.platform.machine
   const { paths, isComplete } = findFolderFiles(session, client, folders)
   if (paths.length === 0) return []
@@ -40,8 +40,8 @@ export function folderSettings(
     {
       code: 'folder-settings',
       message: `${client.label} reads settings of this folder, which can start programs: ${names.join(', ')}${more}`,
-      place: folders[0]!,
-      weight: 'may-block',
+      location: folders[0]!,
+      severity: 'may-block',
     },
   ]
 }

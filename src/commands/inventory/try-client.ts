@@ -36,7 +36,7 @@ export async function tryClient(
   access: GatewayAccess,
 ): Promise<Tried> {
   const { processes, machine, interrupt } = session.platform
-  const { pingArgs, pingEnv, answerIn } = client.binary
+  const { pingArgs, pingEnv, answerIn } = client.program
   const program = expectInstalled(session, client)
   const { version } = await installedVersion(session, client, 'run')
 

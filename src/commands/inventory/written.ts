@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FileText, FileTexts } from '../../clients/client.ts'
+import type { LoadedFile, LoadedFiles } from '../../clients/client.ts'
 import { documentOf } from '../../edits/format.ts'
-import type { ConfigValue, KeyChange, KeyPath } from '../../edits/plan.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { includesPath } from '../../edits/values.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import { changeTo, type RecordedFile, type RunRecord, type Runs } from '../../transaction/record.ts'
@@ -42,9 +42,9 @@ function lastStanding(
  */
 export function changedSince(
   { platform }: Session,
-  { path, bytes }: Pick<FileText, 'path' | 'bytes'>,
+  { path, bytes }: Pick<LoadedFile, 'path' | 'bytes'>,
   runs: Runs,
-): readonly KeyChange[] {
+): readonly SettingChange[] {
   const setup = lastSetup(path, runs)
   if (setup === undefined) return []
 
@@ -55,12 +55,12 @@ export function changedSince(
 
   const repair = lastStanding(path, runs, (run) => !isSetupRun(run))?.file
   const repaired = repair && documentOf(repair, copyOf(platform, repair.after))
-  const isRepaired = (key: KeyPath) =>
+  const isRepaired = (key: SettingPath) =>
     includesPath(repair?.settings.map((one) => one.path) ?? [], key) &&
     isDeepStrictEqual(repaired?.get(key), now?.get(key))
 
   return file.settings
-    .map((setting): KeyChange => changeTo(setting, then.get(setting.path)))
+    .map((setting): SettingChange => changeTo(setting, then.get(setting.path)))
     .filter(({ path: key, value }) => !isDeepStrictEqual(value, now?.get(key)) && !isRepaired(key))
 }
 
@@ -73,7 +73,7 @@ type Header = Pick<ExtraHeader, 'name' | 'value'>
  */
 export function isFromElsewhere(
   { platform }: Session,
-  { runs, texts, baseUrl }: { runs: Runs; texts: FileTexts; baseUrl: string },
+  { runs, texts, baseUrl }: { runs: Runs; texts: LoadedFiles; baseUrl: string },
   header: Header,
 ): boolean {
   const paths = texts.map(({ path }) => path)

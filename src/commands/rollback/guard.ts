@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Client, FileTexts, Settings } from '../../clients/client.ts'
+import type { Client, ClientState, LoadedFiles } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/texts.ts'
 import { documentOf } from '../../edits/format.ts'
@@ -33,9 +33,9 @@ export interface Undoing {
 /** What a client reads before a rollback, and after it. */
 export interface Outlook {
   readonly client: Client
-  readonly before: FileTexts
-  readonly after: FileTexts
-  readonly future: Settings
+  readonly before: LoadedFiles
+  readonly after: LoadedFiles
+  readonly future: ClientState
 }
 
 export function outlooksOf(
@@ -48,7 +48,7 @@ export function outlooksOf(
   return concerned.map((client): Outlook => {
     const before = readClientFiles(session, client)
     const after = asPlanned(before, edits)
-    return { client, before, after, future: client.readBack(after) }
+    return { client, before, after, future: client.read(after) }
   })
 }
 
@@ -74,7 +74,7 @@ type ClientCheck = (
 function clientCheck({ session, runs }: Undoing, client: Client): ClientCheck {
   const texts = readClientFiles(session, client)
   const read = (contents: ReadonlyMap<string, Bytes | null>) =>
-    client.readBack(
+    client.read(
       texts.map((text) => {
         const bytes = contents.get(text.path)
         return bytes === undefined ? text : { ...text, bytes }
@@ -95,12 +95,12 @@ function clientCheck({ session, runs }: Undoing, client: Client): ClientCheck {
 function wasBroken(
   session: Session,
   client: Client,
-  texts: FileTexts,
+  texts: LoadedFiles,
   runs: Runs,
-  { broken }: Settings,
+  { broken }: ClientState,
 ): boolean {
   return runsOf(client, runs).some(
-    ({ files }) => client.readBack(asRecorded(session, texts, files, 'before')).broken === broken,
+    ({ files }) => client.read(asRecorded(session, texts, files, 'before')).broken === broken,
   )
 }
 
@@ -110,7 +110,7 @@ function wasBroken(
  */
 function movedAddressCheck(
   client: Client,
-  texts: FileTexts,
+  texts: LoadedFiles,
   runs: Runs,
 ): (
   after: ReadonlyMap<string, Bytes | null>,
@@ -148,14 +148,14 @@ function movedAddressCheck(
 function wrongKeyCheck(
   session: Session,
   client: Client,
-  texts: FileTexts,
+  texts: LoadedFiles,
   runs: Runs,
-): (present: Settings, future: Settings) => boolean {
+): (present: ClientState, future: ClientState) => boolean {
   const own = runsOf(client, runs)
   const roots = ownRoots(client, runs)
   const written = writtenKeys(session, client, texts, own)
   const keys = new Set<string>()
-  let ways: readonly Settings[] | undefined
+  let ways: readonly ClientState[] | undefined
 
   const isWrittenKey = (key: string) => {
     if (keys.has(key)) return true
@@ -168,8 +168,8 @@ function wrongKeyCheck(
   }
 
   return (present, future) => {
-    const { root, key, login } = future
-    if (root === undefined || !roots.some((one) => isSameButVersion(one, root))) return false
+    const { baseUrl, key, login } = future
+    if (baseUrl === undefined || !roots.some((one) => isSameButVersion(one, baseUrl))) return false
     // What is so already is not the work of this undo.
     if (isSameWay(present, future)) return false
     if (login === undefined && key !== undefined && isWrittenKey(key)) return false
@@ -187,7 +187,7 @@ function wrongKeyCheck(
 export function refuseWrongKey({ session, runs }: Undoing, outlooks: readonly Outlook[]): void {
   for (const { client, before, future } of outlooks) {
     const isWrong = wrongKeyCheck(session, client, before, runs)
-    if (!isWrong(client.readBack(before), future)) continue
+    if (!isWrong(client.read(before), future)) continue
     const { key, login } = future
     const { baseUrl } = gatewayOf(session, client, future, runs)!
     throw new UserError({
@@ -223,7 +223,7 @@ export async function refuseUnknownClient(session: Session, { plan }: RollbackPl
 function* writtenKeys(
   session: Session,
   client: Client,
-  texts: FileTexts,
+  texts: LoadedFiles,
   runs: Runs,
 ): Generator<string | undefined> {
   // Only what runs wrote, one after the other, not what is in the files now.
@@ -231,7 +231,7 @@ function* writtenKeys(
   for (const [index, { kind }] of runs.entries()) {
     if (kind !== 'change') continue
     const files = runs.slice(index).flatMap((run) => run.files)
-    yield client.readBack(asRecorded(session, blank, files, 'after')).key
+    yield client.read(asRecorded(session, blank, files, 'after')).key
   }
 }
 
@@ -239,11 +239,11 @@ function* writtenKeys(
 function waysBefore(
   session: Session,
   client: Client,
-  texts: FileTexts,
+  texts: LoadedFiles,
   runs: Runs,
-): readonly Settings[] {
+): readonly ClientState[] {
   const oldestFirst = runs.toReversed()
-  const ways: Settings[] = []
+  const ways: ClientState[] = []
   const written: RunRecord[] = []
 
   // A file that no run wrote was there as it is now, unless someone made it of one of ours since.
@@ -256,8 +256,8 @@ function waysBefore(
   for (const run of oldestFirst) {
     const { files } = run
     found = asRecorded(session, found, files, 'before')
-    const way = client.readBack(found)
-    if (way.root !== undefined && !isAtOwnRoot(client, way, written)) ways.push(way)
+    const way = client.read(found)
+    if (way.baseUrl !== undefined && !isAtOwnRoot(client, way, written)) ways.push(way)
     written.push(run)
     found = asRecorded(session, found, files, 'after')
   }
@@ -267,7 +267,7 @@ function waysBefore(
 /** Whether a file that no run wrote has all the settings that a run wrote into another one. */
 function isCopyOfOurs(
   { platform }: Session,
-  { path, bytes }: FileTexts[number],
+  { path, bytes }: LoadedFiles[number],
   recorded: readonly RecordedFile[],
 ): boolean {
   if (bytes === null || recorded.some((file) => file.path === path)) return false
@@ -288,8 +288,8 @@ function isCopyOfOurs(
   })
 }
 
-function isSameWay(one: Settings, other: Settings): boolean {
-  return one.root === other.root && one.key === other.key && one.login === other.login
+function isSameWay(one: ClientState, other: ClientState): boolean {
+  return one.baseUrl === other.baseUrl && one.key === other.key && one.login === other.login
 }
 
 /** Whether a recorded file belongs to a client as it is installed here, or to one that nobody knows. */

@@ -240,17 +240,17 @@ async function runBeside(
   const { machine, interrupt } = platform
   // REPOINT_UPSTREAM_KEY is for the upstream alone.
   const env = { ...machine.env, REPOINT_UPSTREAM_KEY: undefined }
-  const roots = usualRoots(url)
-  const access = accessTo(session, { baseUrl: url, roots, key, timeoutMs: ownTimeoutMs })
+  const baseUrls = usualRoots(url)
+  const access = accessTo(session, { baseUrl: url, baseUrls, key, timeoutMs: ownTimeoutMs })
 
   const called = clientsCalled(session, await loadPrograms(), command)
   const catalog = called.length > 0 ? (served ?? (await readCatalog(access))) : undefined
-  const asked = { args, env, folder: newFolder(platform) }
+  const asked = { args, env, tempFolder: newFolder(platform) }
   const versions = await installedVersions(session, called)
 
   const run = await pointProgram(session, called, { access, catalog, asked, versions })
   session.showNotices('note')
-  const result = await withFiles(platform, asked.folder, run.files, () =>
+  const result = await withFiles(platform, asked.tempFolder, run.files, () =>
     platform.runInForeground(command, run.args, { signal: interrupt, env: run.env }),
   )
 

@@ -1,15 +1,15 @@
 import {
   type Client,
-  type Heard,
+  type ClientOptions,
+  defaultSlot,
+  type GatewayInfo,
   type Memories,
-  type ModelChoice,
   protocolOf,
+  type ResolvedOptions,
+  type ResolveInput,
   slots,
-  usualSlot,
-  type Wanted,
-  type Wishes,
 } from '../../clients/client.ts'
-import { listing, modelsOf, wishesOf } from '../../clients/models.ts'
+import { effectiveOptions, listing, modelsIn } from '../../clients/models.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { adviseNamingModel } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
@@ -26,21 +26,24 @@ import type { Probes } from './probes.ts'
 import type { Kept, SetupRequest, SetupRun } from './run.ts'
 
 /** What was chosen before, for each client that is set up: by repoint, or by its user since. */
-export function keptChoices(
+export function previousSetups(
   session: Session,
   clients: readonly Client[],
   runs: Runs,
 ): ReadonlyMap<Client, Kept> {
   const kept = clients.flatMap((client): [Client, Kept][] => {
     const settings = settingsNow(session, client)
-    if (settings?.root === undefined || !isSetUp(client, settings, runs)) return []
+    if (settings?.baseUrl === undefined || !isSetUp(client, settings, runs)) return []
     const memories = configuredOptions(client, settings, runs)
-    return [[client, { root: settings.root, memories }]]
+    return [[client, { root: settings.baseUrl, memories }]]
   })
   return new Map(kept)
 }
 
-export function namedFor({ optionsOf }: Pick<SetupRequest, 'optionsOf'>, { id }: Client): Wishes {
+export function requestedFor(
+  { optionsOf }: Pick<SetupRequest, 'optionsOf'>,
+  { id }: Client,
+): ClientOptions {
   return optionsOf?.(id) ?? {}
 }
 
@@ -52,30 +55,38 @@ interface ModelWishes extends Pick<SetupRun, 'kept'> {
 }
 
 /** Where the gateway is not asked. */
-export const unheard: Heard = { catalog: undefined, refused: [] }
+export const unheard: GatewayInfo = { catalog: undefined, rejected: [] }
 
 /** What the models of one client go by, at this gateway. Pure. */
-export function wantedFor(
+export function resolveInputFor(
   wishes: ModelWishes,
   client: Client,
   gateway: Gateway,
-  heard: Heard,
-): Wanted {
+  gatewayInfo: GatewayInfo,
+): ResolveInput {
   const { request, kept } = wishes
-  const named = namedFor(request, client)
+  const requested = requestedFor(request, client)
   const before = kept.get(client)
-  if (before === undefined) return { named, heard }
-  if (request.flags.defaults) return { named, isAnew: true, heard }
+  if (before === undefined) return { requested, gatewayInfo }
+  if (request.flags.defaults) return { requested, resetToDefaults: true, gatewayInfo }
 
-  const lost = request.isKeyOnly ? [] : lostModels(client, before, heard)
-  return { named, kept: stillKept(client, before, { named, lost, gateway }), heard }
+  const lost = request.isKeyOnly ? [] : unavailableModels(client, before, gatewayInfo)
+  return {
+    requested,
+    previous: stillKept(client, before, { named: requested, lost, gateway }),
+    gatewayInfo,
+  }
 }
 
 /** What is kept of a setup beside what is named now, without the models that are lost. */
 function stillKept(
   client: Client,
   before: Kept,
-  now: { readonly named: Wishes; readonly lost: readonly string[]; readonly gateway: Gateway },
+  now: {
+    readonly named: ClientOptions
+    readonly lost: readonly string[]
+    readonly gateway: Gateway
+  },
 ): Memories {
   const { named, lost, gateway } = now
   const { memories } = before
@@ -83,14 +94,14 @@ function stillKept(
     id !== undefined && lost.includes(id) ? undefined : id
 
   // A model that is named now takes the place of that of the slot that is started with.
-  const startSlot = named.slot ?? memories.slot ?? usualSlot
+  const startSlot = named.slot ?? memories.slot ?? defaultSlot
   const pins = Object.entries(memories.slotModels ?? {}).filter(
     ([slot, id]) => unlessLost(id) && !(slot === startSlot && named.model !== undefined),
   )
 
   // Window and protocol are those of the models, a subagent's apart, the protocol at one gateway.
   const isElsewhere = !isAt(client, before, gateway)
-  const isSame = lost.length === 0 && modelsOf({ ...named, subagentModel: undefined }).length === 0
+  const isSame = lost.length === 0 && modelsIn({ ...named, subagentModel: undefined }).length === 0
   return {
     ...memories,
     model: unlessLost(memories.model),
@@ -113,18 +124,18 @@ export function isAt(client: Client, { root, memories }: Kept, gateway: Gateway)
  * The models of before that the gateway has not: the rules choose in their place. What it does not
  * list it may serve: only once it has refused that is it lost. A small model is never asked for.
  */
-export function lostModels(
+export function unavailableModels(
   client: Client,
   { memories }: Kept,
-  { catalog, refused }: Heard,
+  { catalog, rejected }: GatewayInfo,
 ): readonly string[] {
   if (catalog === undefined) return []
 
-  const asked = modelsOf({ ...memories, smallModel: undefined })
-  return modelsOf(memories).filter((id) => {
+  const asked = modelsIn({ ...memories, smallModel: undefined })
+  return modelsIn(memories).filter((id) => {
     const said = listing(catalog, id, protocolOf(client, memories))
     const isGone = said === 'of another protocol' || (said === 'absent' && !asked.includes(id))
-    return isGone || refused.includes(id)
+    return isGone || rejected.includes(id)
   })
 }
 
@@ -134,7 +145,7 @@ export interface Asking {
   readonly access: GatewayAccess
   readonly client: Client
   readonly version: string | undefined
-  readonly heard: Heard
+  readonly heard: GatewayInfo
   /** Why the gateway does not serve what was chosen first. */
   readonly refusal?: UserError
   readonly probes: Probes
@@ -147,30 +158,33 @@ export interface Asking {
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; where only a list could have told
  *   the models, why there is none
  */
-export async function chooseModels(asking: Asking): Promise<ModelChoice | undefined> {
+export async function chooseModels(asking: Asking): Promise<ResolvedOptions | undefined> {
   const { run, access, client, version, heard, refusal } = asking
-  const { missing } = heard
-  const wanted = wantedFor(run, client, access, heard)
+  const { catalogError } = heard
+  const wanted = resolveInputFor(run, client, access, heard)
 
   if (refusal !== undefined && heard.catalog === undefined)
     return chooseByPerson(asking, wanted, refusal)
-  const chosen = resultOf(() => client.choose(wanted, version))
+  const chosen = resultOf(() => client.resolve(wanted, version))
   if (!(chosen instanceof UserError)) return chosen
   if (!isUndecided(chosen)) throw chosen
 
-  const isNamed = modelsOf(wishesOf(wanted)).length > 0
-  const reason = missing === undefined || isNamed ? chosen : adviseNamingModel(missing)
+  const isNamed = modelsIn(effectiveOptions(wanted)).length > 0
+  const reason = catalogError === undefined || isNamed ? chosen : adviseNamingModel(catalogError)
   // An address or a key that is at fault is asked for again.
-  const isElsewhere = missing !== undefined && traitsOf(missing)?.mayLackList !== true
+  const isElsewhere = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
   if (run.consent !== 'ask' || isElsewhere) throw reason
   return chooseByPerson(asking, wanted, reason)
 }
 
 /** Whether a client's models are known before the gateway is asked for its list. */
 export function isDecided(run: SetupRun, client: Client, access: GatewayAccess): boolean {
-  const missing = new UserError({ code: 'usage', message: 'The gateway was not asked for a list' })
-  const wanted = wantedFor(run, client, access, { ...unheard, missing })
-  const chosen = resultOf(() => client.choose(wanted))
+  const catalogError = new UserError({
+    code: 'usage',
+    message: 'The gateway was not asked for a list',
+  })
+  const wanted = resolveInputFor(run, client, access, { ...unheard, catalogError })
+  const chosen = resultOf(() => client.resolve(wanted))
   if (chosen instanceof UserError && !isUndecided(chosen)) throw chosen
   return !(chosen instanceof UserError)
 }
@@ -185,7 +199,7 @@ export function canChooseAgain(
   refused: readonly string[],
 ): boolean {
   const { consent, request, kept } = run
-  const named = modelsOf(namedFor(request, client))
+  const named = modelsIn(requestedFor(request, client))
   if (refused.every((id) => named.includes(id))) return false
   if (heard.catalog === undefined)
     return consent === 'ask' && named.length === 0 && !kept.has(client)
@@ -214,14 +228,14 @@ export async function withPickedModel(
   const model = await session.platform.ask.search({
     message: `Which model should ${labels.join(' and ')} use?`,
     choices: chatModels(catalog, (one) =>
-      clients.every((client) => canUse(client, namedFor(request, client), one)),
+      clients.every((client) => canUse(client, requestedFor(request, client), one)),
     ),
   })
   const optionsOf = (id: string) => ({ ...request.optionsOf?.(id), model })
   return { ...run, request: { ...request, optionsOf } }
 }
 
-function canUse({ protocol, alsoSpeaks = [] }: Client, named: Wishes, model: CatalogModel) {
+function canUse({ protocol, alsoSpeaks = [] }: Client, named: ClientOptions, model: CatalogModel) {
   const spoken = named.protocol ? [named.protocol] : [protocol, ...alsoSpeaks]
   return spoken.some((one) => speaks(model, one) !== false)
 }
@@ -237,9 +251,9 @@ function chatModels(
 /** One question for all that is not named. */
 async function chooseByPerson(
   asking: Asking,
-  wanted: Wanted,
+  wanted: ResolveInput,
   reason: UserError,
-): Promise<ModelChoice | undefined> {
+): Promise<ResolvedOptions | undefined> {
   const { catalog } = asking.heard
   const answer =
     catalog === undefined
@@ -249,16 +263,25 @@ async function chooseByPerson(
 }
 
 /** What is chosen where a person names one model for all. */
-function choiceBy({ client, version }: Asking, wanted: Wanted, answer: string): ModelChoice {
-  const { slot = usualSlot, model = answer, slotModels, subagentModel = answer } = wishesOf(wanted)
+function choiceBy(
+  { client, version }: Asking,
+  wanted: ResolveInput,
+  answer: string,
+): ResolvedOptions {
+  const {
+    slot = defaultSlot,
+    model = answer,
+    slotModels,
+    subagentModel = answer,
+  } = effectiveOptions(wanted)
   const all = Object.fromEntries(slots.map((one) => [one, answer]))
-  const named = {
-    ...wanted.named,
+  const requested = {
+    ...wanted.requested,
     model,
     slotModels: { ...all, [slot]: model, ...slotModels },
     subagentModel,
   }
-  return client.choose({ ...wanted, named }, version)
+  return client.resolve({ ...wanted, requested }, version)
 }
 
 async function pickedModel(
@@ -275,7 +298,11 @@ async function pickedModel(
 }
 
 /** @throws UserError `reason` where a person knows none: the address may be asked for again then */
-async function typedModel(asking: Asking, wanted: Wanted, reason: UserError): Promise<string> {
+async function typedModel(
+  asking: Asking,
+  wanted: ResolveInput,
+  reason: UserError,
+): Promise<string> {
   const { run, client, probes } = asking
   const { session } = run
   session.remark(`note: ${reason.message}`)

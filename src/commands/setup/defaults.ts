@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import type { ClientFlag, Wishes } from '../../clients/client.ts'
-import { saidTogether } from '../../clients/flags.ts'
+import type { ClientFlag, ClientOptions } from '../../clients/client.ts'
+import { mergeOptions } from '../../clients/flags.ts'
 import { type ClientRow, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
@@ -32,7 +32,7 @@ export interface ClientDefaults {
   readonly id: string
   /** By the name of the flag, without dashes in front: `opus-model`. */
   readonly flags: Readonly<Record<string, FlagValue | undefined>>
-  readonly options: Wishes
+  readonly options: ClientOptions
 }
 
 type FlagValue = string | number | boolean
@@ -91,7 +91,7 @@ async function fetched(
   const access = accessTo(session, {
     baseUrl: url.href,
     // Nothing but the file is asked for.
-    roots: usualRoots(url.origin),
+    baseUrls: usualRoots(url.origin),
     key: '',
     timeoutMs: timeout * 1000,
     caFile,
@@ -173,12 +173,12 @@ function flagsOf({ flags }: ClientRow) {
   )
 }
 
-function wishesIn(row: ClientRow, given: ClientDefaults['flags']): Wishes {
+function wishesIn(row: ClientRow, given: ClientDefaults['flags']): ClientOptions {
   const said = row.flags.flatMap((flag) => {
     const value = given[nameOfFlag(flag)]
-    return value === undefined ? [] : [flag.means(value)]
+    return value === undefined ? [] : [flag.toOptions(value)]
   })
-  return saidTogether(said)
+  return mergeOptions(said)
 }
 
 /** `--opus-model <id>`: opus-model. */
@@ -206,11 +206,13 @@ export function spellDefaults({ baseUrl, messagesUrl, name, clients }: TeamDefau
 }
 
 /** The flags that say what stands in `options`, for a file that sets up others alike. Pure. */
-export function flagsFor(row: ClientRow, options: Wishes): ClientDefaults['flags'] {
+export function flagsFor(row: ClientRow, options: ClientOptions): ClientDefaults['flags'] {
   const values = leavesOf(options)
   return Object.fromEntries(
     row.flags.flatMap((flag) => {
-      const value = values.find((one) => isFitting(flag, one) && isPartOf(flag.means(one), options))
+      const value = values.find(
+        (one) => isFitting(flag, one) && isPartOf(flag.toOptions(one), options),
+      )
       return value === undefined ? [] : [[nameOfFlag(flag), value]]
     }),
   )

@@ -1,16 +1,16 @@
 import {
-  type Choice,
   type Client,
-  type FileTexts,
-  type Heard,
-  isCovered,
-  type ModelChoice,
-  type Obstacle,
+  type Finding,
+  type GatewayInfo,
+  hasCause,
+  type LoadedFiles,
   protocolOf,
-  type Wanted,
+  type ResolvedOptions,
+  type ResolveInput,
+  type SetupTarget,
 } from '../../clients/client.ts'
-import { layerObstacles } from '../../clients/deciding.ts'
-import { isAsBefore, memoriesOf, modelsOf, wishesOf } from '../../clients/models.ts'
+import { effectiveOptions, keepsModels, memoriesOf, modelsIn } from '../../clients/models.ts'
+import { overrideFindings } from '../../clients/overrides.ts'
 import { strayModels } from '../../clients/picker.ts'
 import { asPlanned, fileOf } from '../../clients/texts.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
@@ -21,20 +21,20 @@ import type { GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import { authorityNotices } from '../inventory/client-authorities.ts'
-import { asNotice, openPlaces, readClientFiles } from '../inventory/client-files.ts'
-import { expectNotLedAstray, sceneOf } from '../inventory/client-state.ts'
+import { asNotice, readClientFiles, worldWritablePaths } from '../inventory/client-files.ts'
+import { refuseRedirectedKey, sceneOf } from '../inventory/client-state.ts'
 import { folderSettings } from '../inventory/folder-settings.ts'
 import { isFromElsewhere } from '../inventory/written.ts'
 import type { Session } from '../screen/session.ts'
-import { lostModels, wantedFor } from './choose.ts'
+import { resolveInputFor, unavailableModels } from './choose.ts'
 import type { ProvenRun } from './run.ts'
 
 /** One client's part of a setup, before anything is written. */
-export interface Draft {
+export interface ClientPlan {
   readonly client: Client
-  readonly models: ModelChoice
+  readonly models: ResolvedOptions
   readonly answersSafeguards: boolean | undefined
-  readonly obstacles: readonly Obstacle[]
+  readonly obstacles: readonly Finding[]
   readonly edits: readonly FileEdit[]
   /** What a person should know beside the changes: of files, obstacles and models. */
   readonly notices: readonly Notice[]
@@ -46,17 +46,17 @@ export interface Draft {
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft> {
+export async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
   const { models: allModels, heard, answersSafeguards } = chosen.get(client)!
-  const wanted = wantedFor(run, client, access, heard)
-  const models = request.isKeyOnly ? onlyChosen(allModels) : allModels
+  const input = resolveInputFor(run, client, access, heard)
+  const resolved = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const texts = readClientFiles(session, client)
   const former = savedExtras(session)
 
-  const choice: Choice = {
-    root: rootOf(access, protocolOf(client, models)),
+  const choice: SetupTarget = {
+    baseUrl: rootOf(access, protocolOf(client, resolved)),
     key: access.key,
     keyHeader: access.keyHeader,
     headers: access.headers,
@@ -66,75 +66,80 @@ export async function draftSetup(run: ProvenRun, client: Client): Promise<Draft>
     isFromElsewhere: (header) =>
       isFromElsewhere(session, { runs, texts, baseUrl: access.baseUrl }, header),
     caFile: access.caFile,
-    providerId: wishesOf(wanted).providerId ?? 'gateway',
-    models,
-    wanted,
+    providerId: effectiveOptions(input).providerId ?? 'gateway',
+    resolved,
+    input,
     answersSafeguards: request.isKeyOnly ? undefined : answersSafeguards,
     earlier: await earlierOf(run, texts),
   }
 
-  const { root, providerId } = choice
+  const { baseUrl, providerId } = choice
   const obstacles = [
     ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
-    ...layerObstacles(client, texts, { root, providerId, model: models.model }),
+    ...overrideFindings(client, texts, { baseUrl, providerId, model: resolved.model }),
     ...folderSettings(session, client),
-    ...openPlaces(session, texts),
+    ...worldWritablePaths(session, texts),
   ]
-  if (consent !== 'ask') expectNotLedAstray(client, obstacles)
+  if (consent !== 'ask') refuseRedirectedKey(client, obstacles)
 
-  const repairs = obstacles.flatMap((one) => (one.repair ? [one.repair] : []))
-  const edits = client.plan(texts, { ...choice, repairs })
+  const fixes = obstacles.flatMap((one) => (one.fix ? [one.fix] : []))
+  const edits = client.plan(texts, { ...choice, fixes })
   expectUnblocked(client, obstacles)
   const after = asPlanned(texts, edits)
-  expectReadBack(client, after, access)
+  refuseMismatch(client, after, access)
 
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
-  const isNews = ({ code }: Notice) => isChanged && !isCovered(code, obstacles)
+  const isNews = ({ code }: Notice) => isChanged && !hasCause(code, obstacles)
   return {
     client,
-    models,
+    models: resolved,
     answersSafeguards,
     obstacles,
     edits,
     notices: [
       ...edits.flatMap((edit) => [...modeNotices(session, edit)]),
       ...obstacles.filter(isNoticed).map(asNotice),
-      ...authorityNotices(session, client, client.readBack(after), access.caFile),
+      ...authorityNotices(session, client, client.read(after), access.caFile),
       ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
-      ...models.notes.filter(isNews),
-      ...[...strayNotices(client, after, models, heard)].filter(isNews),
-      ...lossNotices(run, client, after, wanted),
+      ...resolved.findings.filter(isNews),
+      ...[...strayNotices(client, after, resolved, heard)].filter(isNews),
+      ...lossNotices(run, client, after, input),
     ],
   }
 }
 
-function isNoticed({ repair, needsConsent, isReported }: Obstacle): boolean {
-  return isReported ?? (!repair && !needsConsent)
+function isNoticed({ fix, consent, isReported }: Finding): boolean {
+  return isReported ?? (!fix && !consent)
 }
 
 /** What earlier runs found: loaded only where there are some. */
 async function earlierOf(
   { session, runs }: ProvenRun,
-  texts: FileTexts,
-): Promise<Choice['earlier']> {
+  texts: LoadedFiles,
+): Promise<SetupTarget['earlier']> {
   if (runs.length === 0) return undefined
   const { earlierVersions } = await import('../../transaction/rollback.ts')
   return (role) => earlierVersions(session.platform, fileOf(texts, role).path)
 }
 
 /** What the gateway says beside the models themselves is left out. */
-function onlyChosen({ contextWindow: _, catalog: __, ...models }: ModelChoice): ModelChoice {
-  return { ...models, offered: [], isWholeList: false }
+function onlyChosen({
+  contextWindow: _,
+  catalog: __,
+  ...models
+}: ResolvedOptions): ResolvedOptions {
+  return { ...models, offered: [], offersWholeCatalog: false }
 }
 
 /** Of entries that repoint did not write: those that it wrote have left by then. */
 function* strayNotices(
   client: Client,
-  after: FileTexts,
-  models: ModelChoice,
-  { catalog }: Heard,
+  after: LoadedFiles,
+  models: ResolvedOptions,
+  { catalog }: GatewayInfo,
 ): Generator<Notice> {
-  const stray = catalog && models.isWholeList ? strayModels(client, after, catalog, models) : []
+  const stray =
+    catalog && models.offersWholeCatalog ? strayModels(client, after, catalog, models) : []
   if (stray.length > 0)
     yield {
       code: 'model-not-listed',
@@ -147,30 +152,32 @@ function* strayNotices(
 function* lossNotices(
   { kept, request }: ProvenRun,
   client: Client,
-  after: FileTexts,
-  wanted: Wanted,
+  after: LoadedFiles,
+  wanted: ResolveInput,
 ): Generator<Notice> {
   const before = request.flags.defaults || request.isKeyOnly ? undefined : kept.get(client)
   if (before === undefined) return
 
   const code = 'choice-not-kept'
-  const now = memoriesOf(client, client.readBack(after), true)
-  const models = modelsOf(now)
-  const lost = lostModels(client, before, wanted.heard).filter((id) => !models.includes(id))
+  const now = memoriesOf(client, client.read(after), true)
+  const models = modelsIn(now)
+  const lost = unavailableModels(client, before, wanted.gatewayInfo).filter(
+    (id) => !models.includes(id),
+  )
   if (lost.length > 0)
     yield {
       code,
       message: `The gateway has no ${lost.join(', nor ')}, with which ${client.label} was set up: the rules have chosen anew`,
       hint: 'To choose otherwise, name the model; `repoint models` lists all.',
     }
-  if (lost.length > 0 || !isAsBefore(wanted)) return
+  if (lost.length > 0 || !keepsModels(wanted)) return
 
   // Of the same models another window or another protocol, where nobody has asked for it.
   const keeping = (flag: string) => `To keep it: \`repoint ${client.id} ${flag}\`.`
-  const { named } = wanted
+  const { requested } = wanted
   const { contextWindow: window } = before.memories
   const isOtherWindow = window !== undefined && window !== now.contextWindow
-  if (isOtherWindow && named.contextWindow === undefined)
+  if (isOtherWindow && requested.contextWindow === undefined)
     yield {
       code,
       message: `${client.label} was set up with a context window of ${window} tokens, and the gateway says ${now.contextWindow ?? 'none'}`,
@@ -178,7 +185,7 @@ function* lossNotices(
     }
 
   const [spoke, speaks] = [protocolOf(client, before.memories), protocolOf(client, now)]
-  if (spoke !== speaks && named.protocol === undefined)
+  if (spoke !== speaks && requested.protocol === undefined)
     yield {
       code,
       message: `${client.label} was set up to speak the ${spoke} protocol, and speaks ${speaks} with this gateway`,
@@ -187,25 +194,25 @@ function* lossNotices(
 }
 
 /** @throws UserError `config-conflict` for what blocks the client, and is neither repaired nor agreed to */
-function expectUnblocked({ label }: Client, obstacles: readonly Obstacle[]): void {
+function expectUnblocked({ label }: Client, obstacles: readonly Finding[]): void {
   const blocking = obstacles.find(
-    ({ weight, repair, needsConsent }) => weight === 'blocks' && !repair && !needsConsent,
+    ({ severity, fix, consent }) => severity === 'blocks' && !fix && !consent,
   )
   if (blocking === undefined) return
   throw new UserError({
     code: 'config-conflict',
-    message: `${label} would not work with the gateway: ${blocking.message} (${blocking.place})`,
-    hint: blocking.cure,
+    message: `${label} would not work with the gateway: ${blocking.message} (${blocking.location})`,
+    hint: blocking.hint,
   })
 }
 
 /** @throws UserError `internal` if the client would not believe what was planned or written */
-export function expectReadBack(client: Client, texts: FileTexts, access: GatewayAccess): void {
-  const after = client.readBack(texts)
-  const { root, key, keyHeader, alsoSendsTo, broken, login } = after
+export function refuseMismatch(client: Client, texts: LoadedFiles, access: GatewayAccess): void {
+  const after = client.read(texts)
+  const { baseUrl, key, keyHeader, alsoSendsTo, broken, login } = after
   const right = rootOf(access, protocolOf(client, after))
 
-  const isThere = root === right && alsoSendsTo === undefined
+  const isThere = baseUrl === right && alsoSendsTo === undefined
   const isKey = key === access.key && keyHeader === access.keyHeader
   const { headers = [], query = [] } = access
   const isAllSent =

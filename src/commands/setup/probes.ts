@@ -1,20 +1,25 @@
-import { type Client, type FileTexts, type ModelChoice, protocolOf } from '../../clients/client.ts'
+import {
+  type Client,
+  type LoadedFiles,
+  protocolOf,
+  type ResolvedOptions,
+} from '../../clients/client.ts'
 import { idsToProve } from '../../clients/models.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
-import type { Catalog, ProtocolName, Sender } from '../../gateway/types.ts'
-import type { Program } from '../inventory/client-program.ts'
+import type { Catalog, Protocol, Sender } from '../../gateway/types.ts'
+import type { InstalledProgram } from '../inventory/client-program.ts'
 import type { Session } from '../screen/session.ts'
 
 /** One id that a client will send, and what the gateway said to it. */
-export interface Probed {
+export interface ProbeAnswer {
   readonly id: string
   readonly result: PromiseSettledResult<ProbeResult>
 }
 
 type ProbeOne = (
-  protocol: ProtocolName,
+  protocol: Protocol,
   model: string,
   options: Pick<ProbeOptions, 'catalog' | 'unservedHint' | 'sender'>,
 ) => Promise<ProbeResult>
@@ -26,15 +31,15 @@ type Senders = (model: string) => Sender
 export function sendersOf(
   { platform }: Session,
   client: Client,
-  protocol: ProtocolName,
-  by: { readonly texts: FileTexts } & Program,
+  protocol: Protocol,
+  by: { readonly texts: LoadedFiles } & InstalledProgram,
 ): Senders {
   const { texts, ...program } = by
 
   const { env } = platform.machine
   return (model) => ({
     label: client.label,
-    ...client.carries(texts, { ...program, env, model, protocol }),
+    ...client.firstRequest(texts, { ...program, env, model, protocol }),
   })
 }
 
@@ -45,15 +50,15 @@ export function sendersOf(
 export class Probes {
   readonly #probe: ProbeOne
   readonly #list: Catalog | UserError
-  readonly #sendersOf: (client: Client, choice: ModelChoice) => Senders
+  readonly #sendersOf: (client: Client, choice: ResolvedOptions) => Senders
   readonly #asked = new Map<string, Promise<ProbeResult>>()
   /** By the choice: to know them, a client's files are read and planned. */
-  readonly #senders = new Map<ModelChoice, Senders>()
+  readonly #senders = new Map<ResolvedOptions, Senders>()
 
   constructor(
     probe: ProbeOne,
     list: Catalog | UserError,
-    sendersOf: (client: Client, choice: ModelChoice) => Senders,
+    sendersOf: (client: Client, choice: ResolvedOptions) => Senders,
   ) {
     this.#probe = probe
     this.#list = list
@@ -64,14 +69,14 @@ export class Probes {
     return this.#list instanceof UserError ? undefined : this.#list
   }
 
-  #sendersFor(client: Client, choice: ModelChoice): Senders {
+  #sendersFor(client: Client, choice: ResolvedOptions): Senders {
     const senders = this.#senders.get(choice) ?? this.#sendersOf(client, choice)
     this.#senders.set(choice, senders)
     return senders
   }
 
   #ask(
-    protocol: ProtocolName,
+    protocol: Protocol,
     model: string,
     more: Pick<ProbeOptions, 'unservedHint' | 'sender'> = {},
   ): Promise<ProbeResult> {
@@ -85,7 +90,7 @@ export class Probes {
   }
 
   /** Asks for all that a client will send, side by side. Never throws. */
-  async askFor(client: Client, choice: ModelChoice): Promise<readonly Probed[]> {
+  async askFor(client: Client, choice: ResolvedOptions): Promise<readonly ProbeAnswer[]> {
     const protocol = protocolOf(client, choice)
     const ids = idsToProve(choice, this.catalog)
     const hintFor = (id: string) => (id === choice.probeModel ? choice.probeCure : undefined)
@@ -97,7 +102,7 @@ export class Probes {
   }
 
   /** What of a choice no question has been asked about yet. */
-  newIds(client: Client, choice: ModelChoice): readonly string[] {
+  newIds(client: Client, choice: ResolvedOptions): readonly string[] {
     const protocol = protocolOf(client, choice)
     const ids = idsToProve(choice, this.catalog)
     const senderOf = this.#sendersFor(client, choice)
@@ -105,7 +110,10 @@ export class Probes {
   }
 
   /** The first of these that the gateway serves. @throws UserError as `probe` does, for the last */
-  async firstServed(client: Client, choices: ReadonlyMap<string, ModelChoice>): Promise<string> {
+  async firstServed(
+    client: Client,
+    choices: ReadonlyMap<string, ResolvedOptions>,
+  ): Promise<string> {
     const ids = [...choices.keys()]
     for (const id of ids.slice(0, -1)) {
       const [first] = await this.askFor(client, choices.get(id)!)
@@ -117,7 +125,7 @@ export class Probes {
 }
 
 /** What is the same is asked once, for whichever client. */
-function questionOf(protocol: ProtocolName, model: string, sender: Sender | undefined): string {
+function questionOf(protocol: Protocol, model: string, sender: Sender | undefined): string {
   const { body, headers, safeguards } = sender ?? {}
   return JSON.stringify([protocol, model, body, headers, safeguards])
 }

@@ -1,14 +1,14 @@
 import {
   type Client,
-  type FileTexts,
-  type Heard,
+  type ClientOptions,
+  defaultSlot,
+  type GatewayInfo,
+  type LoadedFiles,
   protocolOf,
-  usualSlot,
-  type Wishes,
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { rowOf } from '../../clients/list.ts'
-import { idsToProve, wishesOf } from '../../clients/models.ts'
+import { effectiveOptions, idsToProve } from '../../clients/models.ts'
 import { asPlanned } from '../../clients/texts.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, UserError } from '../../errors.ts'
@@ -34,7 +34,7 @@ import { authoritiesOf, expectBelieved } from '../inventory/client-authorities.t
 import { readClientFiles } from '../inventory/client-files.ts'
 import {
   expectWorking,
-  type Program,
+  type InstalledProgram,
   programOf,
   versionNotices,
 } from '../inventory/client-program.ts'
@@ -44,12 +44,12 @@ import {
   canChooseAgain,
   chooseModels,
   isDecided,
-  namedFor,
+  requestedFor,
+  resolveInputFor,
   unheard,
-  wantedFor,
   withPickedModel,
 } from './choose.ts'
-import { isUnserved, type Probed, Probes, sendersOf } from './probes.ts'
+import { isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
 import type { Chosen, Proof, ProvenRun, SetupRun } from './run.ts'
 
 interface Proven extends Proof {
@@ -70,7 +70,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
   let preset: Preset = {
     lastBaseUrl: runs[0]?.baseUrl,
     inUse: session.canAsk ? inUse : [],
-    gateway: gatewayToStay(given, inUse),
+    gateway: currentGateway(given, inUse),
     ...request.preset,
   }
 
@@ -90,7 +90,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
     } catch (error) {
       const next =
         nextOfLink(error, found, preset) ??
-        (tries < maxTries ? presetAfter(error, found, preset) : undefined)
+        (tries < maxTries ? retryWith(error, found, preset) : undefined)
       if (next === undefined) throw error
       session.remark(`That did not work: ${(error as UserError).message}`)
       preset = next
@@ -101,16 +101,19 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
 /** What a link names for a client goes behind what was named now. */
 function withLink(run: SetupRun, link: ImportLink): SetupRun {
   const { request } = run
-  const optionsOf = (id: string): Wishes => ({ ...wishesIn(link, id), ...request.optionsOf?.(id) })
+  const optionsOf = (id: string): ClientOptions => ({
+    ...wishesIn(link, id),
+    ...request.optionsOf?.(id),
+  })
   return { ...run, request: { ...request, optionsOf } }
 }
 
-function wishesIn({ client, model, slotModels }: ImportLink, id: string): Wishes {
+function wishesIn({ client, model, slotModels }: ImportLink, id: string): ClientOptions {
   const { family, flags } = rowOf(id)
   if (client !== id && client !== family) return {}
   const hasSlots = flags.some(({ flag }) => flag.startsWith('--slot '))
   if (!hasSlots) return compact({ model })
-  return { slotModels: compact({ [usualSlot]: model, ...slotModels }) }
+  return { slotModels: compact({ [defaultSlot]: model, ...slotModels }) }
 }
 
 /** Of a link's addresses the next, where one is at fault. */
@@ -123,14 +126,14 @@ function nextOfLink(error: unknown, { link, access }: FoundGateway, preset: Pres
 }
 
 /** Who names another model, and no gateway, means the one that the client has. */
-function gatewayToStay(
+function currentGateway(
   { session, request, clients: [client], kept }: SetupRun,
   inUse: readonly GatewayInUse[],
 ): Gateway | undefined {
   const { clients, flags, picksModel = false } = request
   if (client === undefined || clients.length > 1 || !kept.has(client)) return undefined
 
-  const { slotModels, ...named } = namedFor(request, client)
+  const { slotModels, ...named } = requestedFor(request, client)
   const isChoice = Object.keys(compact({ ...slotModels, ...named })).length > 0
   if (!isChoice && !picksModel && !flags.defaults) return undefined
   if (namesGateway(session, flags)) return undefined
@@ -158,13 +161,13 @@ function* keyNotices(before: GatewayAccess, { keyHeader }: GatewayAccess): Gener
 }
 
 /** What stays known when something is asked again; undefined: nothing that was typed is at fault. */
-function presetAfter(
+function retryWith(
   error: unknown,
   { access, asked, isKeyInUse }: FoundGateway,
   preset: Preset,
 ): Preset | undefined {
   if (!(error instanceof UserError)) return undefined
-  const { baseUrl, roots, query, key } = access
+  const { baseUrl, baseUrls, query, key } = access
   const withKnown = (known: Partial<Gateway>, more: Preset): Preset => ({
     ...preset,
     ...more,
@@ -172,7 +175,7 @@ function presetAfter(
   })
 
   const blamed = traitsOf(error)?.blames
-  if (blamed === 'key' && asked.key) return withKnown({ baseUrl, roots, query }, { inUse: [] })
+  if (blamed === 'key' && asked.key) return withKnown({ baseUrl, baseUrls, query }, { inUse: [] })
   if ((blamed === 'address' || blamed === 'network') && asked.baseUrl)
     return withKnown({ key: isKeyInUse ? undefined : key }, { lastBaseUrl: baseUrl })
   return undefined
@@ -186,10 +189,10 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const programs = await programsOf(session, run)
 
   const chosen = clients.map((client): [Client, Chosen] => {
-    const { version, clientTable } = programs.get(client)!
-    const heard = { ...unheard, clientTable }
-    const wanted = wantedFor(run, client, access, heard)
-    const models = client.choose(wanted, version)
+    const { version, modelTable } = programs.get(client)!
+    const heard = { ...unheard, clientTable: modelTable }
+    const wanted = resolveInputFor(run, client, access, heard)
+    const models = client.resolve(wanted, version)
     return [client, { models, heard }]
   })
   return {
@@ -236,11 +239,11 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       Promise.all([finder.askCatalog({ isExtra }), programsOf(session, given)]),
     )
 
-    const [catalog, missing] = answer instanceof UserError ? [undefined, answer] : [answer]
-    if (missing !== undefined && !mayStillServe(missing)) throw missing
+    const [catalog, catalogError] = answer instanceof UserError ? [undefined, answer] : [answer]
+    if (catalogError !== undefined && !mayStillServe(catalogError)) throw catalogError
     left = askBalanceBeside(finder.access, catalog)
     const run = await withPickedModel(given, catalog)
-    const heard: Heard = { catalog, missing, refused: [] }
+    const heard: GatewayInfo = { catalog, catalogError, rejected: [] }
     const { request } = run
 
     const probes = new Probes(
@@ -260,18 +263,18 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     }
 
     const askings = clients.map((client): Asking => {
-      const { version, clientTable } = programs.get(client)!
-      return { run, access, client, version, heard: { ...heard, clientTable }, probes }
+      const { version, modelTable } = programs.get(client)!
+      return { run, access, client, version, heard: { ...heard, modelTable }, probes }
     })
     for (const asking of askings) await choose(asking)
 
     const probed = await askAll(session, probes, chosen)
     for (const asking of askings) {
       const refusals = refusalsIn(probed.get(asking.client) ?? [], catalog)
-      const refused = [...refusals.keys()]
+      const rejected = [...refusals.keys()]
       const [refusal] = refusals.values()
-      if (refusal !== undefined && canChooseAgain(asking, refused))
-        await choose({ ...asking, heard: { ...asking.heard, refused }, refusal })
+      if (refusal !== undefined && canChooseAgain(asking, rejected))
+        await choose({ ...asking, heard: { ...asking.heard, rejected }, refusal })
     }
     if (chosen.size === 0)
       throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
@@ -283,7 +286,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     for (const [client, one] of chosen)
       chosen.set(client, { ...one, answersSafeguards: safeguardsIn(proven.get(client) ?? []) })
 
-    const isLeft = ({ result }: Probed) =>
+    const isLeft = ({ result }: ProbeAnswer) =>
       request.flags.tryClient === true &&
       result.status === 'rejected' &&
       traitsOf(result.reason)?.curedByTryClient === true
@@ -291,9 +294,9 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     const served = results.filter((one) => !isLeft(one))
     const balance = await left?.answered()
     const notices = [
-      ...(catalog?.notices ?? []),
+      ...(catalog?.findings ?? []),
       ...noticesAbout(programs),
-      ...(missing === undefined ? [] : [catalogUnavailable(missing)]),
+      ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
       ...new Set(served.flatMap(({ result }) => noticesOf(result))),
       ...(isLeftToClients ? [leftToClients] : []),
       ...(balance?.remaining === 0 ? [emptyKey] : []),
@@ -310,18 +313,18 @@ function filesAfter(
   run: SetupRun,
   client: Client,
   { access, models, heard }: Chosen & { readonly access: GatewayAccess },
-): FileTexts {
+): LoadedFiles {
   const texts = readClientFiles(run.session, client)
   if (run.request.isKeyOnly) return texts
 
-  const wanted = wantedFor(run, client, access, heard)
-  const { providerId = 'gateway' } = wishesOf(wanted)
+  const wanted = resolveInputFor(run, client, access, heard)
+  const { providerId = 'gateway' } = effectiveOptions(wanted)
   const root = rootOf(access, protocolOf(client, models))
   const ids = idsToProve(models, heard.catalog)
   const offered = models.offered?.filter(({ id }) => ids.includes(id))
   const choice = {
-    ...{ root, key: access.key, providerId, wanted },
-    models: { ...models, ...(offered && { offered }) },
+    ...{ baseUrl: root, key: access.key, providerId, input: wanted },
+    resolved: { ...models, ...(offered && { offered }) },
   }
   const edits = ifPossible(() => client.plan(texts, choice))
   return edits === undefined ? texts : asPlanned(texts, edits)
@@ -332,7 +335,7 @@ async function askAll(
   session: Session,
   probes: Probes,
   chosen: ReadonlyMap<Client, Chosen>,
-): Promise<ReadonlyMap<Client, readonly Probed[]>> {
+): Promise<ReadonlyMap<Client, readonly ProbeAnswer[]>> {
   const all = [...chosen]
   const names = new Set(all.flatMap(([client, { models }]) => probes.newIds(client, models)))
   const answers = Promise.all(
@@ -347,7 +350,7 @@ async function askAll(
 }
 
 /** Whether the gateway answers the safeguards for every model; undefined: nothing was asked. */
-function safeguardsIn(probed: readonly Probed[]): boolean | undefined {
+function safeguardsIn(probed: readonly ProbeAnswer[]): boolean | undefined {
   const answers = probed.flatMap(({ result }) =>
     result.status === 'fulfilled' ? [result.value.answersSafeguards] : [],
   )
@@ -360,7 +363,7 @@ function safeguardsIn(probed: readonly Probed[]): boolean | undefined {
  * and no reason to choose anew.
  */
 function refusalsIn(
-  probed: readonly Probed[],
+  probed: readonly ProbeAnswer[],
   catalog: Catalog | undefined,
 ): ReadonlyMap<string, UserError> {
   const unlisted = probed.filter(({ id }) => !catalog?.models.some((model) => model.id === id))
@@ -385,7 +388,7 @@ const leftToClients: Notice = {
 }
 
 /** @throws UserError why the model is not served */
-function noticesOf(result: Probed['result']): readonly Notice[] {
+function noticesOf(result: ProbeAnswer['result']): readonly Notice[] {
   if (result.status === 'rejected') throw result.reason
   return result.value.notices
 }
@@ -394,7 +397,7 @@ function noticesOf(result: Probed['result']): readonly Notice[] {
 async function programsOf(
   session: Session,
   { clients, request }: SetupRun,
-): Promise<ReadonlyMap<Client, Program>> {
+): Promise<ReadonlyMap<Client, InstalledProgram>> {
   const programs = await Promise.all(
     clients.map(async (client) => [client, await programOf(session, client)] as const),
   )
@@ -402,6 +405,6 @@ async function programsOf(
   return new Map(programs)
 }
 
-function noticesAbout(programs: ReadonlyMap<Client, Program>): readonly Notice[] {
+function noticesAbout(programs: ReadonlyMap<Client, InstalledProgram>): readonly Notice[] {
   return [...programs].flatMap(([client, program]) => versionNotices(client, program))
 }

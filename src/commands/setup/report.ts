@@ -6,13 +6,13 @@ import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Notice } from '../../notice.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../inventory/try-client.ts'
-import type { Draft } from './draft.ts'
+import type { ClientPlan } from './draft.ts'
 import type { ProvenRun } from './run.ts'
 
 /** The plan as a person reads it: two lines a client, or every key; and what needs consent. */
 export function showPlan(
   { session, access, catalog }: ProvenRun,
-  drafts: readonly Draft[],
+  drafts: readonly ClientPlan[],
   shown: { readonly consents: readonly Notice[]; readonly isDetailed: boolean },
 ): void {
   for (const { client, models, obstacles, edits } of drafts) {
@@ -30,8 +30,8 @@ export function showPlan(
     const details = edits.flatMap((edit) => describeEdit(edit, session))
     const summary = edits.map((edit) => titleOf(edit, session)).join(', ')
     for (const line of shown.isDetailed ? details : [summary]) session.say(`  ${line}`)
-    for (const { repair, isReported, message, place } of obstacles)
-      if (repair && !isReported) session.say(`  repairs: ${message} (${place})`)
+    for (const { fix, isReported, message, location } of obstacles)
+      if (fix && !isReported) session.say(`  repairs: ${message} (${location})`)
   }
   for (const { message } of shown.consents) session.say(`  ! ${message}`)
 }
@@ -82,7 +82,7 @@ export function reportSetup(
       : files.some(({ action }) => action !== 'unchanged'),
     run: applied?.run?.id ?? null,
     baseUrl: plan.baseUrl,
-    roots: plan.roots,
+    roots: plan.baseUrls,
     model: plan.model,
     files,
     // The gateway was proven; the files, read back, say what was proven.

@@ -1,4 +1,10 @@
-import type { Client, Heard, Memories, ModelChoice, Wishes } from '../../clients/client.ts'
+import type {
+  Client,
+  ClientOptions,
+  GatewayInfo,
+  Memories,
+  ResolvedOptions,
+} from '../../clients/client.ts'
 import type { Balance } from '../../gateway/balance.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
@@ -13,7 +19,7 @@ export interface SetupRequest {
   /** How far it goes, and with what. */
   readonly flags: SetupFlags
   /** What was named now for a client of this id. What was chosen before comes from its files. */
-  readonly optionsOf?: (id: string) => Wishes | undefined
+  readonly optionsOf?: (id: string) => ClientOptions | undefined
   /** A person picks the model from the gateway's list. */
   readonly picksModel?: boolean
   /** What is known of the gateway already, and neither looked for nor asked. */
@@ -42,8 +48,8 @@ export interface SetupRun {
 
 /** The models of a client, and what they were chosen by. */
 export interface Chosen {
-  readonly models: ModelChoice
-  readonly heard: Heard
+  readonly models: ResolvedOptions
+  readonly heard: GatewayInfo
   /** As `Choice.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
 }

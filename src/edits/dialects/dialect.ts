@@ -1,4 +1,4 @@
-import type { ConfigValue, KeyPath } from '../plan.ts'
+import type { ConfigValue, SettingPath } from '../plan.ts'
 import { isValueTable, type Value, type ValueTable } from '../values.ts'
 
 /** A parsed text: `root` comes from the independent parser, the containers from the one that has places. */
@@ -81,7 +81,7 @@ export interface MemberLayout {
 
 /** A key that is to have a value. */
 export interface Setting {
-  readonly path: KeyPath
+  readonly path: SettingPath
   readonly content: Content
 }
 

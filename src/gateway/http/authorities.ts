@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import tls from 'node:tls'
 import { ifPossible, UserError } from '../../errors.ts'
-import type { Authorities, GatewayAccess } from '../types.ts'
+import type { CertificateStores, GatewayAccess } from '../types.ts'
 
 /** Where no client is asked for: what most of them read. */
-const usual: Authorities = {
+const usual: CertificateStores = {
   system: true,
   files: ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
   folders: ['SSL_CERT_DIR'],

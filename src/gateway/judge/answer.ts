@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors.ts'
-import type { Authorities, Catalog, ProtocolName } from '../types.ts'
+import type { Catalog, CertificateStores, Protocol } from '../types.ts'
 
 /** Largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
 export const maxCatalogBytes = 8_000_000
@@ -50,7 +50,7 @@ export interface NetworkFailure {
 
 /** What was asked, as far as an answer must be judged by it. */
 export interface AskedRequest {
-  readonly asked: ProtocolName | 'catalog'
+  readonly asked: Protocol | 'catalog'
   /** The root. */
   readonly baseUrl: string
   /** The model that was asked for. */
@@ -64,7 +64,7 @@ export interface AskedRequest {
   /** The person told Node to take any certificate, which repoint does not. */
   readonly isCheckRefused?: boolean
   /** What the client believes, and what is set for Node, which may be something else. */
-  readonly authorities?: Authorities | undefined
+  readonly authorities?: CertificateStores | undefined
   readonly isNodeToldMore?: boolean
   /** Never repeated from an answer. */
   readonly secrets: readonly string[]

@@ -79,14 +79,14 @@ export function toolsUnsupported({ said = '', ...refusal }: Outcome, model: stri
 export function parameterUnsupported(
   { said = '', ...refusal }: Outcome,
   model: string,
-  { label, body, headers, cures = {} }: Sender,
+  { label, body, headers, hints = {} }: Sender,
   refused: readonly string[],
 ): Outcome {
   const all = Object.keys({ ...body, ...headers }).filter((name) => shown(name) !== undefined)
   const parts = (refused.length > 0 ? refused : all).map(shown)
   const what =
     refused.length > 0 ? parts.join(', ') : `all that it sends along (${parts.join(', ')})`
-  const cure = (refused.length > 0 ? refused : all).map((name) => cures[name]).find(Boolean)
+  const cure = (refused.length > 0 ? refused : all).map((name) => hints[name]).find(Boolean)
   return {
     ...refusal,
     code: 'parameter-unsupported',

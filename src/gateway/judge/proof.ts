@@ -1,5 +1,5 @@
 import { asObject, jsonIn } from '../foreign-text.ts'
-import type { ProtocolName } from '../types.ts'
+import type { Protocol } from '../types.ts'
 
 /**
  * What the body of a 200 proves about an inference.
@@ -13,7 +13,7 @@ export type BodyProof =
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /** Judges a body by the shape of its protocol; the status proves nothing. */
-export function proofIn(protocol: ProtocolName, body: string): BodyProof {
+export function proofIn(protocol: Protocol, body: string): BodyProof {
   const whole = asObject(jsonIn(body))
   if (whole !== undefined) {
     if (protocol === 'responses' && isFiltered(whole))
@@ -42,7 +42,7 @@ export function answersSafeguards(body: string): boolean {
 }
 
 /** Whether a stream has come to its end: no need to wait until the gateway closes it. */
-export function isComplete(protocol: ProtocolName, body: string): boolean {
+export function isComplete(protocol: Protocol, body: string): boolean {
   const lines = body.slice(-maxLastEvent).split(/\r?\n/)
   return lines.some(
     (line, index) =>
@@ -56,7 +56,7 @@ export function isComplete(protocol: ProtocolName, body: string): boolean {
 /** Longest last event, in characters: the responses protocol repeats the whole answer in it. */
 const maxLastEvent = 200_000
 
-const lastWord: Readonly<Record<ProtocolName, RegExp>> = {
+const lastWord: Readonly<Record<Protocol, RegExp>> = {
   chat: /^data:\s*\[DONE\]\s*$/,
   responses: /"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/,
   messages: /"type"\s*:\s*"message_stop"/,
@@ -64,14 +64,14 @@ const lastWord: Readonly<Record<ProtocolName, RegExp>> = {
 
 type Event = Readonly<Record<string, unknown>>
 
-const isWhole: Readonly<Record<ProtocolName, (body: Event) => boolean>> = {
+const isWhole: Readonly<Record<Protocol, (body: Event) => boolean>> = {
   chat: (body) => Array.isArray(body['choices']) && body['choices'].length > 0,
   responses: (body) =>
     body['object'] === 'response' && Array.isArray(body['output']) && body['status'] !== 'failed',
   messages: (body) => body['type'] === 'message' && Array.isArray(body['content']),
 }
 
-const proofInEvents: Readonly<Record<ProtocolName, (events: readonly Event[]) => BodyProof>> = {
+const proofInEvents: Readonly<Record<Protocol, (events: readonly Event[]) => BodyProof>> = {
   chat(events) {
     const failure = events.find((event) => (event['error'] ?? '') !== '')
     if (failure !== undefined) return { kind: 'failed', error: failure }

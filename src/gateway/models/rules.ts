@@ -1,5 +1,5 @@
 import { nearestTo } from '../../text.ts'
-import type { Catalog, CatalogModel, ProtocolName } from '../types.ts'
+import type { Catalog, CatalogModel, Protocol } from '../types.ts'
 import { newestOfMaker } from './families.ts'
 import { dateAtEnd, plainModelName } from './ids.ts'
 
@@ -43,7 +43,7 @@ export function isChatModel(model: CatalogModel): boolean {
  * for chat completions only. New API lists the GPT models so and serves them on its other routes
  * too, by translation (common/endpoint_type.go, read 2026-11-21): only a probe can tell.
  */
-export function speaks(model: CatalogModel, protocol: ProtocolName): boolean | 'unknown' {
+export function speaks(model: CatalogModel, protocol: Protocol): boolean | 'unknown' {
   if (!isChatModel(model)) return false
   const types = model.endpointTypes
   if (types === undefined || types.length === 0) return 'unknown'
@@ -52,7 +52,7 @@ export function speaks(model: CatalogModel, protocol: ProtocolName): boolean | '
   return types.includes('openai') || types.includes('openai-response') ? 'unknown' : false
 }
 
-const endpointType: Readonly<Record<ProtocolName, string>> = {
+const endpointType: Readonly<Record<Protocol, string>> = {
   chat: 'openai',
   responses: 'openai-response',
   messages: 'anthropic',
@@ -62,7 +62,7 @@ const endpointType: Readonly<Record<ProtocolName, string>> = {
  * The model for a client that needs one: the newest family's sol variant; or, if a gateway has a single
  * chat model, that one; or the newest of the maker that has the most. Undefined: only a person can choose.
  */
-export function defaultModel(catalog: Catalog, protocol: ProtocolName): ChosenModel | undefined {
+export function defaultModel(catalog: Catalog, protocol: Protocol): ChosenModel | undefined {
   const usable = catalog.models.filter((model) => speaks(model, protocol) !== false)
   const newest = newestSol(gptModels(usable))
   if (newest !== undefined) return { id: newest.model.id, reason: solReason(newest) }
@@ -129,7 +129,7 @@ export function resolveModel(catalog: Catalog, asked: string): ChosenModel | und
 }
 
 /** The one model that a gateway has for conversations. Undefined: it has none, or a choice. */
-export function onlyModel(catalog: Catalog, protocol: ProtocolName): string | undefined {
+export function onlyModel(catalog: Catalog, protocol: Protocol): string | undefined {
   const [only, ...others] = catalog.models.filter((model) => speaks(model, protocol) !== false)
   return others.length === 0 ? only?.id : undefined
 }

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import type { WholeAnswer } from '../codecs/answer.ts'
 import { chat } from '../codecs/chat.ts'
 import type { Codec } from '../codecs/codec.ts'
@@ -17,7 +17,7 @@ import type { RawReply } from '../settings/scenario.ts'
 import type { StoredResponses } from '../store/responses.ts'
 import type { MessageThreads } from '../store/threads.ts'
 
-const codecs: Readonly<Record<ProtocolName, Codec>> = { chat, responses, messages }
+const codecs: Readonly<Record<Protocol, Codec>> = { chat, responses, messages }
 
 /** What the decision depends on beside the request. */
 interface DecisionContext {
@@ -31,7 +31,7 @@ interface DecisionContext {
 
 /** An inference request as it came. */
 interface InferenceRequest {
-  readonly protocol: ProtocolName
+  readonly protocol: Protocol
   readonly body: string
   /** Whether its Content-Type says so. */
   readonly isJson: boolean
@@ -79,7 +79,7 @@ export function decide(context: DecisionContext, inference: InferenceRequest) {
 
 /** What is known of the answer before all checks have passed. */
 interface Undecided {
-  readonly protocol: ProtocolName
+  readonly protocol: Protocol
   readonly modelAsked: string | undefined
   modelServed: string | undefined
   readonly isStream: boolean

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import type { AnswerFacts, AnswerStream } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
 import type { Reply } from '../http/reply.ts'
@@ -33,7 +33,7 @@ export class Inference {
     this.#parts = parts
   }
 
-  async answer(reply: Reply, protocol: ProtocolName, scope: Scope): Promise<void> {
+  async answer(reply: Reply, protocol: Protocol, scope: Scope): Promise<void> {
     const { request, entry } = reply
     const { catalog } = this.#parts
     const type = request.headers['content-type']

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import type { JsonObject } from '../requests/read.ts'
 import type { Beside, ModelRequest } from '../requests/request.ts'
 import type { WholeAnswer } from './answer.ts'
@@ -19,7 +19,7 @@ export interface AnswerFacts {
  * socket and writes nothing.
  */
 export interface Codec {
-  readonly protocol: ProtocolName
+  readonly protocol: Protocol
   /** @throws InvalidRequest, Refusal */
   readRequest(body: JsonObject, beside?: Beside): ModelRequest
   encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream

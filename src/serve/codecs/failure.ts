@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import type { Refusal } from '../requests/refusal.ts'
 
 /**
@@ -100,7 +100,7 @@ export const failures = {
 export function failureText(
   failure: GatewayFailure,
   requestId: string,
-  protocol: ProtocolName | undefined,
+  protocol: Protocol | undefined,
 ): string {
   const { type, code, shape } = failure
   if (shape === 'vendor' && protocol === 'messages') {

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import type { LogEntry } from '../log/request-log.ts'
 
 /** Requests and tokens a minute that the vendors are said to allow; only faults limit them here. */
@@ -6,7 +6,7 @@ const allowed = { requests: 10_000, tokens: 10_000_000 }
 
 /** @param left requests until the vendor's limit; 0: it is reached */
 export function vendorHeaders(
-  protocol: ProtocolName | undefined,
+  protocol: Protocol | undefined,
   { id, at }: LogEntry,
   left = allowed.requests - 1,
 ): Record<string, string | number> {

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import { hideKeys, maskKey } from './secrets.ts'
 
 /** Which headers carried a key. */
@@ -13,7 +13,7 @@ interface Arrival {
   readonly method: string
   /** With the query. A long one is cut. */
   readonly path: string
-  readonly protocol: ProtocolName | undefined
+  readonly protocol: Protocol | undefined
   readonly auth: AuthHeaders
   /** The key that counted, masked. */
   readonly key: string

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import builtIn from './catalog.json' with { type: 'json' }
 
 /** One model that the gateway knows. */
@@ -27,13 +27,13 @@ export const everyProtocol: readonly string[] = ['openai', 'openai-response', 'a
 export const builtInCatalog: readonly CatalogEntry[] = builtIn
 
 /** The endpoint type that a model needs so that a protocol reaches it. */
-const endpointTypeOf: Readonly<Record<ProtocolName, string>> = {
+const endpointTypeOf: Readonly<Record<Protocol, string>> = {
   chat: 'openai',
   responses: 'openai-response',
   messages: 'anthropic',
 }
 
-export function isReachable(entry: CatalogEntry, protocol: ProtocolName): boolean {
+export function isReachable(entry: CatalogEntry, protocol: Protocol): boolean {
   return entry.endpointTypes.includes(endpointTypeOf[protocol])
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import { isObject, type JsonObject } from './read.ts'
 import type { Path, Refusal, Rule, Words } from './refusal.ts'
 import { type Rows, rowsOf } from './rows.ts'
@@ -11,7 +11,7 @@ import { bodies, type Form, formOf, type ObjectForm, type Shape } from './shapes
  *
  * @throws Refusal in the vendor's words
  */
-export function checkShape(protocol: ProtocolName, body: JsonObject): void {
+export function checkShape(protocol: Protocol, body: JsonObject): void {
   const { rows, words } = rowsOf[protocol]
   const problem = new Checker(words).find(bodies[protocol], { value: body, rows, up: undefined })
   if (problem !== undefined) throw problem.refusal()

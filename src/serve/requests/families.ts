@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import { asObject, asString, type JsonObject } from './read.ts'
 import type { Turn } from './reading/turns.ts'
 import { Refusal } from './refusal.ts'
@@ -65,7 +65,7 @@ const windows: readonly (readonly [models: RegExp, tokens: number])[] = [
 ]
 
 /** How each protocol says that a conversation is longer than the window (the vendors' references). */
-const tooLong: Readonly<Record<ProtocolName, (tokens: number, window: number) => Refusal>> = {
+const tooLong: Readonly<Record<Protocol, (tokens: number, window: number) => Refusal>> = {
   chat: (tokens, window) =>
     new Refusal(
       `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
@@ -83,7 +83,7 @@ const tooLong: Readonly<Record<ProtocolName, (tokens: number, window: number) =>
 }
 
 /** @throws Refusal where a conversation is longer than what the model takes */
-export function checkWindow(protocol: ProtocolName, request: ModelRequest): ModelRequest {
+export function checkWindow(protocol: Protocol, request: ModelRequest): ModelRequest {
   const id = bareId(request.model)
   const window = windows.find(([models]) => models.test(id))?.[1]
   const tokens = countInputTokens(request)

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import { anthropicWords, openaiWords, Refusal, type Words } from './refusal.ts'
 import rules from './rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
@@ -58,7 +58,7 @@ const chatWords: Words = {
 }
 
 /** What holds for the body of a protocol, and how its vendor says what is wrong. */
-export const rowsOf: Readonly<Record<ProtocolName, { rows: Rows; words: Words }>> = {
+export const rowsOf: Readonly<Record<Protocol, { rows: Rows; words: Words }>> = {
   chat: { rows: rowsIn(rules.chat as []), words: chatWords },
   responses: { rows: rowsIn(rules.responses as []), words: openaiWords },
   messages: { rows: rowsIn(rules.messages as []), words: anthropicWords },

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import shapes from './shapes.json' with { type: 'json' }
 
 /**
@@ -25,7 +25,7 @@ export interface ObjectForm {
 const shared = shapes.shared as unknown as readonly Form[]
 
 /** What the body of each protocol may be. */
-export const bodies = shapes as unknown as Readonly<Record<ProtocolName, Shape>>
+export const bodies = shapes as unknown as Readonly<Record<Protocol, Shape>>
 
 /** The form that a shape is, itself or by its place among those that several share. */
 export function formOf(shape: Shape): Form {

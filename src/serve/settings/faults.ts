@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
 import { type VendorErrorName, vendorError, vendorErrorNames } from './vendor-errors.ts'
@@ -7,7 +7,7 @@ import { type VendorErrorName, vendorError, vendorErrorNames } from './vendor-er
 /** What is to go wrong, when, and how often. Parts can be combined. */
 export interface Fault {
   /** Only on this route; absent: on every route under /v1. */
-  readonly route?: 'models' | ProtocolName
+  readonly route?: 'models' | Protocol
   /** Only for this model. */
   readonly model?: string
   /** Only where the body has this text in it: a parameter that the gateway does not bear. */
@@ -86,7 +86,7 @@ function isServiceError(name: FaultName): name is ServiceErrorName {
 
 /** What a fault is matched against. */
 export interface FaultTarget {
-  readonly route: 'models' | ProtocolName
+  readonly route: 'models' | Protocol
   readonly model: string | undefined
 }
 

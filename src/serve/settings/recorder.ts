@@ -11,7 +11,7 @@ import {
 import { performance } from 'node:perf_hooks'
 import { stringify } from 'yaml'
 import { UserError } from '../../errors.ts'
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import type { LogEntry, LoggedRequest } from '../log/request-log.ts'
 import { hideKeys } from '../log/secrets.ts'
 import { lastUserText } from '../model/person.ts'
@@ -183,7 +183,7 @@ function conditionOf({ requestBody, modelAsked, protocol }: LoggedRequest) {
   }
 }
 
-const turnReaders: Readonly<Record<ProtocolName, (body: JsonObject) => readonly Turn[]>> = {
+const turnReaders: Readonly<Record<Protocol, (body: JsonObject) => readonly Turn[]>> = {
   chat: readChatTurns,
   responses: readResponsesTurns,
   messages: readMessagesTurns,

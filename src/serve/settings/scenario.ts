@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
 import * as v from 'valibot'
 import { compact } from '../../compact.ts'
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import type { Utterance } from '../codecs/answer.ts'
 import type { GatewayFailure } from '../codecs/failure.ts'
 import type { Script } from '../model/model.ts'
@@ -173,7 +173,7 @@ export interface Played extends Script {
   readonly failure?: GatewayFailure
 }
 
-export function questionOf(request: ModelRequest, protocol: ProtocolName): GatewayQuestion {
+export function questionOf(request: ModelRequest, protocol: Protocol): GatewayQuestion {
   const { model, messages, tools } = request
   return {
     text: lastUserText(messages),
@@ -238,7 +238,7 @@ export class Player {
   }
 
   /** The answer of the first rule that fits and has one; a text: why those that fit have none. */
-  play(request: ModelRequest, protocol: ProtocolName): Played | string {
+  play(request: ModelRequest, protocol: Protocol): Played | string {
     const asked = questionOf(request, protocol)
     let problems = ''
     for (const [index, state] of this.#rules.entries()) {

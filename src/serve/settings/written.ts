@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../protocols.ts'
+import type { Protocol } from '../../protocols.ts'
 import type { Script } from '../model/model.ts'
 import type { Turn } from '../requests/reading/turns.ts'
 import type { Fault } from './faults.ts'
@@ -24,7 +24,7 @@ export interface WrittenCondition {
   /** A regular expression, as RE2 has them. */
   readonly pattern?: string
   readonly model?: string
-  readonly protocol?: ProtocolName
+  readonly protocol?: Protocol
   /** Whether the request ends with the results of tools. */
   readonly afterTool?: boolean
 }
@@ -49,7 +49,7 @@ export interface GatewayQuestion {
   readonly text: string
   /** As the client named it. */
   readonly model: string
-  readonly protocol: ProtocolName
+  readonly protocol: Protocol
   /** Whether the request ends with the results of tools. */
   readonly afterTool: boolean
   /** The names of the tools that may be called. */

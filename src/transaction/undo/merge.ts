@@ -111,8 +111,8 @@ function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): C
 
 function uniqueGateways(gateways: readonly RunGateway[]): readonly RunGateway[] {
   const unique = new Map<string, RunGateway>()
-  for (const { baseUrl, roots } of gateways) {
-    const gateway: RunGateway = roots ? { baseUrl, roots } : { baseUrl }
+  for (const { baseUrl, baseUrls } of gateways) {
+    const gateway: RunGateway = baseUrls ? { baseUrl, baseUrls } : { baseUrl }
     const name = JSON.stringify(gateway)
     if (!unique.has(name)) unique.set(name, gateway)
   }

@@ -1,7 +1,7 @@
 /** Undoes one run in one file. Pure functions over values. */
 import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../edits/format.ts'
-import type { Bytes, ConfigValue, KeyPath } from '../../edits/plan.ts'
+import type { Bytes, ConfigValue, SettingPath } from '../../edits/plan.ts'
 import { valuePathsAt } from '../../edits/undo.ts'
 import { includesPath, startsWith, uniquePaths } from '../../edits/values.ts'
 import { resultOf, UserError } from '../../errors.ts'
@@ -126,11 +126,12 @@ function undoSettings(
     written: copies.bytesOf(file.after),
     current,
   }
-  const undo = (paths: readonly KeyPath[]) => formatOf(file.format).undo(versions, paths, file.path)
+  const undo = (paths: readonly SettingPath[]) =>
+    formatOf(file.format).undo(versions, paths, file.path)
 
   const paths = leaves.map(({ path }) => path)
   let undone = undo(paths)
-  let shared: readonly KeyPath[] = []
+  let shared: readonly SettingPath[] = []
   if (sharedTables === 'keep') {
     shared = settingsInSharedTables(since, paths, undone.bytes)
     undone = undo(paths.filter((path) => !includesPath(shared, path)))
@@ -150,7 +151,7 @@ function undoSettings(
 
 /** One value that a run wrote or confirmed. A table is compared value by value. */
 export interface Leaf {
-  readonly path: KeyPath
+  readonly path: SettingPath
   readonly setting: RecordedSetting
   /** The run changed it. */
   readonly isChanged: boolean
@@ -213,7 +214,7 @@ function withOurTables(since: FileSince, current: Bytes): Bytes {
   const { copies, file } = since
   const connection = file.settings.filter(isConnection).map(({ path }) => path)
   const now = formatOf(file.format).read(current, file.path)
-  const isAsWritten = (path: KeyPath) =>
+  const isAsWritten = (path: SettingPath) =>
     isDeepStrictEqual(now.get(path), valueIn(since, file.after, path))
 
   const changes = uniquePaths(connection.map((path) => path.slice(0, -1)))
@@ -226,9 +227,9 @@ function withOurTables(since: FileSince, current: Bytes): Bytes {
 /** Our settings without a role in tables that we created and in which something of others stays. */
 function settingsInSharedTables(
   { copies, file }: FileSince,
-  paths: readonly KeyPath[],
+  paths: readonly SettingPath[],
   after: Bytes | null,
-): readonly KeyPath[] {
+): readonly SettingPath[] {
   const before = copies.documentOf(file, file.before)
   const left = after === null ? undefined : formatOf(file.format).read(after, file.path)
 
@@ -250,7 +251,7 @@ export function isAddress(role: RecordedSetting['role']): boolean {
 
 export function settingAt(
   { settings }: Pick<RecordedFile, 'settings'>,
-  path: KeyPath,
+  path: SettingPath,
 ): RecordedSetting | undefined {
   return settings.find((setting) => startsWith(path, setting.path))
 }
@@ -258,7 +259,7 @@ export function settingAt(
 export function valueIn(
   { copies, file }: FileSince,
   version: FileVersion | null,
-  path: KeyPath,
+  path: SettingPath,
 ): ConfigValue | undefined {
   return copies.documentOf(file, version)?.get(path)
 }

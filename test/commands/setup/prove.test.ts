@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Wishes } from '../../../src/clients/client.ts'
+import type { ClientOptions } from '../../../src/clients/client.ts'
 import { loadClients, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { prove } from '../../../src/commands/setup/prove.ts'
@@ -31,7 +31,7 @@ async function proofOf(
   ids: string | string[],
   access: GatewayAccess,
   model?: string,
-  slotModels?: Wishes['slotModels'],
+  slotModels?: ClientOptions['slotModels'],
 ) {
   const clients = await loadClients([ids].flat().map(rowOf))
   const options = { model, slotModels }
@@ -135,7 +135,7 @@ test('every id that no list has is asked for once, of the others the first', asy
     proof.chosen
       .values()
       .next()
-      .value?.models.notes.map(({ code }) => code),
+      .value?.models.findings.map(({ code }) => code),
   ).toEqual(['model-not-listed', 'model-not-listed', 'context-window-unknown'])
 })
 

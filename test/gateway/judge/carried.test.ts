@@ -84,11 +84,11 @@ test.each([
 })
 
 describe('a refusal of what is sent along', () => {
-  const cures = { 'x-mode': 'Take it out.', stream_options: 'Switch it off.' }
+  const hints = { 'x-mode': 'Take it out.', stream_options: 'Switch it off.' }
 
   test('names what the gateway named, with the value of a limit, and its cure', () => {
     const names = ['max_output_tokens', 'x-mode']
-    expect(parameterUnsupported(outcome(''), 'glm', { ...sent, cures }, names)).toMatchObject({
+    expect(parameterUnsupported(outcome(''), 'glm', { ...sent, hints }, names)).toMatchObject({
       code: 'parameter-unsupported',
       message: 'glm answers, but not to a request of Codex, with max_output_tokens 9000, x-mode',
       hint: 'Take it out.',
@@ -98,7 +98,7 @@ describe('a refusal of what is sent along', () => {
   test('names all that was sent where the gateway named nothing', () => {
     const all =
       'max_output_tokens 9000, stream_options, include, reasoning, input, anthropic-beta, x-mode'
-    const { message, hint } = parameterUnsupported(outcome(''), 'glm', { ...sent, cures }, [])
+    const { message, hint } = parameterUnsupported(outcome(''), 'glm', { ...sent, hints }, [])
     expect(message).toBe(
       `glm answers, but not to a request of Codex, with all that it sends along (${all})`,
     )

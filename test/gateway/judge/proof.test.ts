@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isComplete, proofIn } from '../../../src/gateway/judge/proof.ts'
-import type { ProtocolName } from '../../../src/gateway/types.ts'
+import type { Protocol } from '../../../src/gateway/types.ts'
 
 const events = (...all: readonly unknown[]) =>
   all.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
@@ -11,7 +11,7 @@ const incomplete = (reason: string) => ({
   response: { status: 'incomplete', incomplete_details: { reason } },
 })
 
-test.each<readonly [ProtocolName, string | object, string]>([
+test.each<readonly [Protocol, string | object, string]>([
   ['chat', { choices: [{}] }, 'unstreamed'],
   ['chat', { choices: [] }, 'foreign'],
   ['chat', { choices: { length: 1 } }, 'foreign'],
@@ -74,7 +74,7 @@ test('proof: a failure carries the error, of a response the response', () => {
   })
 })
 
-test.each<readonly [ProtocolName, string, boolean]>([
+test.each<readonly [Protocol, string, boolean]>([
   ['chat', 'data: [DONE]', true],
   ['chat', 'data: {}\n\ndata:[DONE] \r\n', true],
   ['chat', 'data: [DONE] and more', false],

@@ -118,7 +118,7 @@ describe('catalog: all pages are read', () => {
     })
     const catalog = await readCatalog(accessTo(server))
     expect(catalog.models.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
-    expect(catalog.notices).toBeUndefined()
+    expect(catalog.findings).toBeUndefined()
     expect(server.seen).toHaveLength(3)
   })
 
@@ -129,7 +129,7 @@ describe('catalog: all pages are read', () => {
     })
     const catalog = await readCatalog(accessTo(server))
     expect(catalog.models).toHaveLength(2)
-    expect(catalog.notices).toMatchObject([{ code: 'catalog-cut' }])
+    expect(catalog.findings).toMatchObject([{ code: 'catalog-cut' }])
   })
 
   test.each([

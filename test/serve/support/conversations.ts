@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../../../src/protocols.ts'
+import type { Protocol } from '../../../src/protocols.ts'
 import type { JsonObject } from '../../../src/serve/requests/read.ts'
 import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
 
@@ -29,7 +29,7 @@ const answer = [
 const result = { type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: 'rain' }] }
 
 /** The same in three protocols: a system prompt, a prompt with a picture, a thought, an answer with a call, its result. */
-export const conversations: Readonly<Record<ProtocolName, JsonObject>> = {
+export const conversations: Readonly<Record<Protocol, JsonObject>> = {
   chat: {
     model: 'm',
     max_completion_tokens: 17,

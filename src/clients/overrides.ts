@@ -1,61 +1,60 @@
-import type { ConfigValue, KeyPath, SettingRole } from '../edits/plan.ts'
+import type { ConfigValue, SettingPath, SettingRole } from '../edits/plan.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import type {
   ClientModule,
   ClientName,
-  DecidingSetting,
-  DecidingTable,
-  FileText,
-  FileTexts,
-  Obstacle,
+  Finding,
+  LoadedFile,
+  LoadedFiles,
+  SensitiveSetting,
+  SensitiveSettings,
 } from './client.ts'
 import { isTable, readFile, rootOf, shownUrl } from './texts.ts'
 
 /** A setting of a client's table that stands in a file. */
-interface DecidingFound extends DecidingSetting {
+interface DecidingFound extends SensitiveSetting {
   /** Up to the first list on the way. */
-  readonly path: KeyPath
+  readonly foundAt: SettingPath
   readonly value: ConfigValue
 }
 
 /** What a client is set up with, or about to be: what says the same leads nowhere else. */
 export interface OwnSetup {
-  readonly root?: string | undefined
+  readonly baseUrl?: string | undefined
   readonly providerId?: string | undefined
   readonly model?: string | undefined
 }
 
-type Decided = DecidingSetting['decides']
+type Decided = SensitiveSetting['role']
 
 /** What stands outside of the user's own files and decides one of these takes the key elsewhere. */
 const takingKey: readonly Decided[] = ['address', 'key', 'provider', 'proxy', 'trust']
 
 type TabledClient = Pick<ClientName, 'family' | 'label'> &
-  Pick<ClientModule, 'deciding' | 'interprets'>
+  Pick<ClientModule, 'sensitiveSettings' | 'interpolation'>
 
 /**
  * What files that are not the user's own settings say of where the key goes: those of the folder that
  * the client is started in, of the administrator, and others that win. Every reader of such files
  * takes it from here: setup, `use`, `key`, `run`, `status`, `doctor`.
  */
-export function* layerObstacles(
+export function* overrideFindings(
   client: TabledClient,
-  texts: FileTexts,
+  texts: LoadedFiles,
   own: OwnSetup,
-): Generator<Obstacle, void> {
+): Generator<Finding, void> {
   for (const file of texts) {
     if (file.use !== 'layer') continue
     const found = [...settingsIn(client, file, own.providerId)].filter(
       (setting) => !isSameAs(setting, client, own),
     )
-    const those = (kinds: readonly Decided[]) =>
-      found.filter(({ decides }) => kinds.includes(decides))
+    const those = (kinds: readonly Decided[]) => found.filter(({ role }) => kinds.includes(role))
 
-    if (file.role === 'profile') {
+    if (file.kind === 'profile') {
       yield* ofStronger(client, file, found, 'may-block')
       continue
     }
-    if (!file.role.startsWith('project')) {
+    if (!file.kind.startsWith('project')) {
       yield* ofStronger(client, file, those(takingKey), 'blocks')
       yield* ofStronger(client, file, those(['model']), 'may-block')
       continue
@@ -68,26 +67,28 @@ export function* layerObstacles(
 
 /** The settings of a client's table that stand in a file and say something. */
 function* settingsIn(
-  { deciding }: Pick<ClientModule, 'deciding'>,
-  file: FileText,
+  { sensitiveSettings }: Pick<ClientModule, 'sensitiveSettings'>,
+  file: LoadedFile,
   providerId?: string,
 ): Generator<DecidingFound, void> {
   const content = contentOf(file)
-  const isOfFolder = file.role.startsWith('project')
-  const provider = providerId && (deciding.nameOf?.(providerId) ?? providerId)
+  const isOfFolder = file.kind.startsWith('project')
+  const provider = providerId && (sensitiveSettings.providerTable?.(providerId) ?? providerId)
 
-  for (const row of deciding.rows.filter(({ layers }) => layers.includes(file.role))) {
+  for (const row of sensitiveSettings.rows.filter(({ fileKinds }) =>
+    fileKinds.includes(file.kind),
+  )) {
     const fits = (pattern: string, name: string) =>
       pattern === ':provider' ? isOfFolder || name === provider : isLike(pattern, name)
-    for (const { path, value } of leavesAt(content, row.at.split('.'), fits))
-      if (saysSomething(value) || isEmptyAddress(row, value)) yield { ...row, path, value }
+    for (const { foundAt, value } of leavesAt(content, row.path.split('.'), fits))
+      if (saysSomething(value) || isEmptyAddress(row, value)) yield { ...row, foundAt, value }
   }
 }
 
 /** What a file of any kind says, as one table. */
-function contentOf(file: FileText): ConfigValue {
+function contentOf(file: LoadedFile): ConfigValue {
   const text = textOf(file)
-  if (file.role.endsWith('-env'))
+  if (file.kind.endsWith('-env'))
     return { env: Object.fromEntries(variablesIn(text).map(({ name }) => [name, true])) }
   if (file.path.endsWith('.md')) {
     const [, head = ''] = /^---\r?\n(.*?)\r?\n---/s.exec(text) ?? []
@@ -97,7 +98,7 @@ function contentOf(file: FileText): ConfigValue {
   return readFile(file).document?.root ?? null
 }
 
-function textOf({ bytes }: FileText): string {
+function textOf({ bytes }: LoadedFile): string {
   return new TextDecoder().decode(bytes ?? new Uint8Array()).replace(/\r\n?/g, '\n')
 }
 
@@ -126,20 +127,20 @@ const undoRoles: Readonly<Partial<Record<Decided, SettingRole>>> = {
  * a model counts in every file.
  */
 export function roleOf(
-  { rows }: DecidingTable,
+  { rows }: SensitiveSettings,
   role: string,
-  path: KeyPath,
+  path: SettingPath,
 ): SettingRole | undefined {
-  const fits = (pattern: string, key: KeyPath[number] | undefined) =>
+  const fits = (pattern: string, key: SettingPath[number] | undefined) =>
     key !== undefined &&
     (pattern === ':provider' || isLike(pattern, typeof key === 'string' ? key : ''))
   const row = rows.find(
-    ({ at, decides, layers }) =>
+    ({ path: at, role: decides, fileKinds }) =>
       undoRoles[decides] !== undefined &&
-      (decides === 'model' || layers.includes(role)) &&
+      (decides === 'model' || fileKinds.includes(role)) &&
       at.split('.').every((pattern, index) => fits(pattern, path[index])),
   )
-  return row && undoRoles[row.decides]
+  return row && undoRoles[row.role]
 }
 
 /** A list counts element by element: its place is all that can be told of them. */
@@ -147,11 +148,11 @@ function* leavesAt(
   value: ConfigValue,
   [pattern, ...rest]: readonly string[],
   fits: (pattern: string, name: string) => boolean,
-  path: KeyPath = [],
+  foundAt: SettingPath = [],
   isInList = false,
-): Generator<Pick<DecidingFound, 'path' | 'value'>, void> {
+): Generator<Pick<DecidingFound, 'foundAt' | 'value'>, void> {
   if (pattern === undefined) {
-    yield { path, value }
+    yield { foundAt, value }
     return
   }
 
@@ -163,7 +164,7 @@ function* leavesAt(
     const name = isList && typeof id === 'string' ? id : index
     const stays = isInList || isList
     if (fits(pattern, name))
-      yield* leavesAt(below, rest, fits, stays ? path : [...path, name], stays)
+      yield* leavesAt(below, rest, fits, stays ? foundAt : [...foundAt, name], stays)
   }
 }
 
@@ -174,8 +175,8 @@ function saysSomething(value: ConfigValue): boolean {
 }
 
 /** Then a client asks its own service: Claude Code 2.1.330 is on its way to it with the key (2026-11-23). */
-function isEmptyAddress({ decides }: DecidingSetting, value: ConfigValue): boolean {
-  return decides === 'address' && value === ''
+function isEmptyAddress({ role }: SensitiveSetting, value: ConfigValue): boolean {
+  return role === 'address' && value === ''
 }
 
 /** In any letters: variables of proxies count in both, on Windows every one does. */
@@ -186,25 +187,25 @@ function isLike(pattern: string, name: string): boolean {
 
 /** Whether a setting says what the client's own files say. */
 function isSameAs(
-  { decides, value }: DecidingFound,
-  { deciding }: TabledClient,
+  { role, value }: DecidingFound,
+  { sensitiveSettings }: TabledClient,
   own: OwnSetup,
 ): boolean {
   if (typeof value !== 'string') return false
-  const { root, providerId, model } = own
-  if (decides === 'address') return root !== undefined && isSameButVersion(root, rootOf(value))
-  if (decides !== 'model') return false
-  const provider = providerId && (deciding.nameOf?.(providerId) ?? providerId)
+  const { baseUrl, providerId, model } = own
+  if (role === 'address') return baseUrl !== undefined && isSameButVersion(baseUrl, rootOf(value))
+  if (role !== 'model') return false
+  const provider = providerId && (sensitiveSettings.providerTable?.(providerId) ?? providerId)
   return [model, provider, `${provider}/${model}`].includes(value)
 }
 
 /** Why nobody knows where a project file leads: too large, no document, or keys made of variables. */
-function whyUntold({ interprets }: TabledClient, file: FileText): string | undefined {
-  if (file.bytes === null && /^project(?:-env)?$/.test(file.role)) return 'cannot be read'
-  if (file.role !== 'project') return undefined
+function whyUntold({ interpolation }: TabledClient, file: LoadedFile): string | undefined {
+  if (file.bytes === null && /^project(?:-env)?$/.test(file.kind)) return 'cannot be read'
+  if (file.kind !== 'project') return undefined
   const { document, problem } = readFile(file)
   if (problem !== undefined) return problem
-  const isMade = interprets.isInKeys && hasKeyLike(document?.root ?? null, interprets.names)
+  const isMade = interpolation.isInKeys && hasKeyLike(document?.root ?? null, interpolation.names)
   return isMade ? 'makes keys of others' : undefined
 }
 
@@ -228,13 +229,13 @@ const effects: Readonly<Record<Decided, (value: ConfigValue) => string>> = {
 
 /** A file of the folder decides where the key goes, or which model is asked. */
 function* ofFolder(
-  { family, label, deciding }: TabledClient,
-  file: FileText,
+  { family, label, sensitiveSettings }: TabledClient,
+  file: LoadedFile,
   found: readonly DecidingFound[],
   untold?: string,
-): Generator<Obstacle, void> {
+): Generator<Finding, void> {
   const [first] = found
-  const decides = first?.decides ?? 'provider'
+  const decides = first?.role ?? 'provider'
   if (first === undefined && untold === undefined) return
 
   const what = `${label}, started in this folder, ${effects[decides](first?.value ?? null)}`
@@ -242,12 +243,12 @@ function* ofFolder(
   const keys = keysOf(found)
 
   yield {
-    code: `${family}-project-${deciding.called}`,
+    code: `${family}-project-${sensitiveSettings.fileWord}`,
     message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (untold ?? 'is there')}: ${what}`,
-    place: first ? placeIn(file, first) : file.path,
-    cure: `Remove it there, or start ${label} in another folder, unless you trust whoever wrote this one.`,
-    ...(isLed && { needsConsent: `${what}: ${file.path} says so.`, leadsElsewhere: true }),
-    weight: isLed ? 'blocks' : 'may-block',
+    location: first ? placeIn(file, first) : file.path,
+    hint: `Remove it there, or start ${label} in another folder, unless you trust whoever wrote this one.`,
+    ...(isLed && { consent: `${what}: ${file.path} says so.`, redirectsKey: true }),
+    severity: isLed ? 'blocks' : 'may-block',
   }
 }
 
@@ -259,38 +260,38 @@ const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
 
 /** A file of the administrator's, or of the user's own that a setup does not write. */
 function* ofStronger(
-  { family, deciding }: TabledClient,
-  file: FileText,
+  { family, sensitiveSettings }: TabledClient,
+  file: LoadedFile,
   found: readonly DecidingFound[],
-  weight: Obstacle['weight'],
-): Generator<Obstacle, void> {
+  severity: Finding['severity'],
+): Generator<Finding, void> {
   const [first] = found
   if (first === undefined) return
-  const isProfile = file.role === 'profile'
-  const [whose = 'this file', cure = 'Remove it there.'] = strongerFiles[file.role] ?? []
+  const isProfile = file.kind === 'profile'
+  const [whose = 'this file', hint = 'Remove it there.'] = strongerFiles[file.kind] ?? []
 
   yield {
-    code: `${family}-${file.role}${isProfile ? '' : `-${deciding.called}`}`,
+    code: `${family}-${file.kind}${isProfile ? '' : `-${sensitiveSettings.fileWord}`}`,
     message: `${whose} sets ${keysOf(found)}, which wins over yours`,
-    place: placeIn(file, first),
-    cure,
-    weight,
+    location: placeIn(file, first),
+    hint,
+    severity,
   }
 }
 
 /** A variable is shown by its name alone. */
 function keysOf(found: readonly DecidingFound[]): string {
-  const names = found.map(({ path }) => path.join('.').replace(/^env\./, ''))
+  const names = found.map(({ foundAt }) => foundAt.join('.').replace(/^env\./, ''))
   return [...new Set(names)].join(', ')
 }
 
-function nameOf({ path }: FileText): string {
+function nameOf({ path }: LoadedFile): string {
   return path.split(/[\\/]/).at(-1)!
 }
 
-function placeIn(file: FileText, { path }: DecidingFound): string {
-  const [parent, name] = path
-  if (!file.role.endsWith('-env') || parent !== 'env') return readFile(file).place(path)
+function placeIn(file: LoadedFile, { foundAt }: DecidingFound): string {
+  const [parent, name] = foundAt
+  if (!file.kind.endsWith('-env') || parent !== 'env') return readFile(file).place(foundAt)
   const line = variablesIn(textOf(file)).find((one) => one.name === name)?.line
   return line === undefined ? file.path : `${file.path}:${line}`
 }

@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest'
-import type { Client, ConfigFile, DecidingSetting } from '../../src/clients/client.ts'
-import { layerObstacles } from '../../src/clients/deciding.ts'
+import type { Client, ConfigFile, SensitiveSetting } from '../../src/clients/client.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
+import { overrideFindings } from '../../src/clients/overrides.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { aMachine, baseUrl, byId, catalog, planOn, textsOf, wanted } from './support.ts'
 
 /** All that a client would read, on a disk on which everything is there. */
 function everyFile(client: Client): readonly ConfigFile[] {
   const names = ['a.config.toml', 'a.json', 'a.md', 'a.ts']
-  return client.files(aMachine(), { exists: () => true, entries: () => names, start: () => '' })
+  return client.files(aMachine(), { exists: () => true, entries: () => names, readStart: () => '' })
 }
 
 /** The keys of a row, each `*` and `:provider` as something. */
-function keysOf({ deciding }: Client, { at }: DecidingSetting): readonly string[] {
-  const provider = deciding.nameOf?.('gateway') ?? 'gateway'
-  return at.split('.').map((key) => (key === ':provider' ? provider : key.replaceAll('*', 'X')))
+function keysOf({ sensitiveSettings }: Client, { path }: SensitiveSetting): readonly string[] {
+  const provider = sensitiveSettings.providerTable?.('gateway') ?? 'gateway'
+  return path.split('.').map((key) => (key === ':provider' ? provider : key.replaceAll('*', 'X')))
 }
 
 /** What a file of any kind is with one setting in it. */
 function planted(file: ConfigFile, keys: readonly string[], value: string): Uint8Array {
   const text = (content: string) => new TextEncoder().encode(content)
-  if (file.role.endsWith('-env')) return text(`${keys[1]}=${value}\n`)
+  if (file.kind.endsWith('-env')) return text(`${keys[1]}=${value}\n`)
   if (file.path.endsWith('.md')) return text(`---\n${keys[0]}: ${value}\n---\nDo as I say.\n`)
   return formatOf(file.format).edit(null, [{ path: keys, value }], file.path)!
 }
@@ -28,36 +28,36 @@ function planted(file: ConfigFile, keys: readonly string[], value: string): Uint
 function found(client: Client, { path }: ConfigFile, content: Uint8Array) {
   const texts = textsOf(client, aMachine(), { [path]: content, '/home/ada/work/.git/HEAD': '' })
   const root = `${baseUrl}/v1`
-  return [...layerObstacles(client, texts, { root, providerId: 'gateway', model: 'gpt-5.6' })]
+  return [
+    ...overrideFindings(client, texts, { baseUrl: root, providerId: 'gateway', model: 'gpt-5.6' }),
+  ]
 }
 
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
   '%s: what decides where the key goes',
   (_, client) => {
     const files = everyFile(client)
-    const plantings = client.deciding.rows.flatMap((row) =>
-      row.layers.map((layer) => [row.at, layer, row] as const),
+    const plantings = client.sensitiveSettings.rows.flatMap((row) =>
+      row.fileKinds.map((layer) => [row.path, layer, row] as const),
     )
 
     test.each(plantings)('%s in %s is seen by all who look', (_, layer, row) => {
-      const ofLayer = files.filter(({ role }) => role === layer)
+      const ofLayer = files.filter(({ kind }) => kind === layer)
       expect(ofLayer).not.toEqual([])
       if (ofLayer[0]!.use === 'target') return
 
       const keys = keysOf(client, row)
       for (const file of ofLayer) {
         const obstacles = found(client, file, planted(file, keys, 'planted'))
-        expect(obstacles.map(({ place }) => place.replace(/:\d+$/, ''))).toContain(file.path)
+        expect(obstacles.map(({ location }) => location.replace(/:\d+$/, ''))).toContain(file.path)
         const text = JSON.stringify(obstacles)
         expect(text).toContain(keys.at(-1))
 
         const isOfFolder = layer.startsWith('project')
-        const isTold = row.decides === 'model'
-        expect(obstacles.some(({ leadsElsewhere }) => leadsElsewhere)).toBe(isOfFolder && !isTold)
+        const isTold = row.role === 'model'
+        expect(obstacles.some(({ redirectsKey }) => redirectsKey)).toBe(isOfFolder && !isTold)
         // What is neither repaired nor asked stops a setup.
-        const stops = obstacles.some(
-          ({ weight, needsConsent }) => weight === 'blocks' && !needsConsent,
-        )
+        const stops = obstacles.some(({ severity, consent }) => severity === 'blocks' && !consent)
         expect(stops).toBe(!isOfFolder && !isTold && layer !== 'profile')
       }
     })
@@ -65,7 +65,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     test('what its setup writes of that is undone together', () => {
       const { edits, texts } = planOn(client, {})
       const unbound = edits.flatMap(({ path, changes }) => {
-        const { role } = texts.find((text) => text.path === path)!
+        const { kind: role } = texts.find((text) => text.path === path)!
         return changes
           .filter(({ isBound }) => !isBound)
           .filter((change) => isDecided(client, role, change.path.map(String)))
@@ -75,15 +75,16 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     })
 
     test('each row says what was run or read, and when', () => {
-      for (const { seen } of client.deciding.rows) expect(seen).toMatch(/, 2026-\d\d-\d\d$/)
+      for (const { source } of client.sensitiveSettings.rows)
+        expect(source).toMatch(/, 2026-\d\d-\d\d$/)
     })
   },
 )
 
 function isDecided(client: Client, role: string, path: readonly string[]): boolean {
-  return client.deciding.rows.some((row) => {
+  return client.sensitiveSettings.rows.some((row) => {
     const keys = keysOf(client, row)
-    return row.layers.includes(role) && keys.every((key, index) => path[index] === key)
+    return row.fileKinds.includes(role) && keys.every((key, index) => path[index] === key)
   })
 }
 
@@ -143,7 +144,7 @@ describe('a setting of a list, or of another spelling', () => {
   ])('%s: %s is too large to be read, and leads nobody knows where', (id, path) => {
     const client = byId(id)
     const file = everyFile(client).find((one) => one.path.endsWith(path))!
-    const obstacles = [...layerObstacles(client, [{ ...file, bytes: null }], {})]
+    const obstacles = [...overrideFindings(client, [{ ...file, bytes: null }], {})]
     expect(obstacles).toMatchObject([{ leadsElsewhere: true, place: file.path }])
   })
 
@@ -158,23 +159,23 @@ describe('a setting of a list, or of another spelling', () => {
 describe.each((await loadPrograms()).map((client) => [client.id, client] as const))(
   '%s: what its own reader would put something else in the place of',
   (_, client) => {
-    const { names, values } = client.interprets
+    const { names, values } = client.interpolation
     const hostile = ['{file:~/.ssh/id_rsa}', '{env:HOME}', '$HOME', '${HOME}', '!id'].filter((id) =>
       names?.test(id),
     )
 
     test.each(hostile)('%s is refused as a model, and left out of a list', (id) => {
-      expect(() => client.choose(wanted(catalog, { model: id }))).toThrow(
+      expect(() => client.resolve(wanted(catalog, { model: id }))).toThrow(
         expect.objectContaining({ code: 'config-conflict' }),
       )
-      expect(() => client.choose(wanted(undefined, { model: id }))).toThrow(client.label)
-      expect(() => client.choose(wanted({ models: [{ id }] }))).toThrow(client.label)
+      expect(() => client.resolve(wanted(undefined, { model: id }))).toThrow(client.label)
+      expect(() => client.resolve(wanted({ models: [{ id }] }))).toThrow(client.label)
 
       const models = [{ id }, ...catalog.models.map((one) => ({ ...one, displayName: id }))]
       const { edits, choice } = planOn(client, {}, { catalog: { models } })
       const texts = edits.map(({ after }) => new TextDecoder().decode(after ?? undefined))
       expect(texts.join('\n')).not.toContain(id)
-      expect(choice.models.notes.map(({ code }) => code)).toContain('models-left-out')
+      expect(choice.resolved.findings.map(({ code }) => code)).toContain('models-left-out')
     })
 
     test('a key and a header of that kind are refused, and not shown', () => {
@@ -182,8 +183,8 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
         values?.test(one),
       )
       const choice = {
-        ...{ root: `${baseUrl}/v1`, key: 'sk-test-0123456789abcdef', providerId: 'gateway' },
-        ...{ models: client.choose(wanted(catalog)), wanted: { named: {} } },
+        ...{ baseUrl: `${baseUrl}/v1`, key: 'sk-test-0123456789abcdef', providerId: 'gateway' },
+        ...{ resolved: client.resolve(wanted(catalog)), input: { requested: {} } },
       }
       for (const value of samples)
         for (const taken of [{ key: value }, { headers: [{ name: 'x-team', value }] }])

@@ -1,0 +1,63 @@
+import type { SensitiveSettings } from '../client.ts'
+
+const run = '2.1.197 to 2.1.330, 2026-11-23'
+/** Named in the program of 2.1.330. */
+const read = 'read in 2.1.330, 2026-11-23'
+
+/** Named in the program of 2.1.331. */
+const named = 'read in 2.1.331, 2026-11-24'
+
+const own = ['settings', 'project', 'managed']
+const others = ['project', 'managed']
+const folder = ['project']
+const agents = ['project-agent']
+
+export const sensitiveSettings: SensitiveSettings = {
+  fileWord: 'settings',
+  rows: [
+    { path: 'env.ANTHROPIC_BASE_URL', role: 'address', fileKinds: own, source: run },
+    // Of Vertex and Bedrock run; those of Foundry, Mantle, AWS and Google Cloud as the program has them.
+    { path: 'env.ANTHROPIC_*_URL', role: 'address', fileKinds: others, source: run },
+    { path: 'env.CLAUDE_CODE_*_URL', role: 'address', fileKinds: folder, source: read },
+    { path: 'env.ANTHROPIC_*_RESOURCE', role: 'address', fileKinds: folder, source: read },
+    { path: 'env.ANTHROPIC_*_HOST', role: 'address', fileKinds: folder, source: read },
+    { path: 'env.ANTHROPIC_UNIX_SOCKET', role: 'address', fileKinds: folder, source: read },
+    { path: 'env.ANTHROPIC_AUTH_TOKEN', role: 'key', fileKinds: own, source: run },
+    { path: 'env.ANTHROPIC_API_KEY', role: 'key', fileKinds: own, source: run },
+    { path: 'env.ANTHROPIC_CUSTOM_HEADERS', role: 'key', fileKinds: own, source: run },
+    { path: 'env.CLAUDE_CODE_*_TOKEN', role: 'key', fileKinds: folder, source: read },
+    { path: 'apiKeyHelper', role: 'key', fileKinds: own, source: run },
+    { path: 'env.CLAUDE_CODE_USE_BEDROCK', role: 'provider', fileKinds: others, source: run },
+    { path: 'env.CLAUDE_CODE_USE_VERTEX', role: 'provider', fileKinds: others, source: run },
+    { path: 'env.CLAUDE_CODE_USE_FOUNDRY', role: 'provider', fileKinds: others, source: run },
+    { path: 'env.CLAUDE_CODE_USE_MANTLE', role: 'provider', fileKinds: others, source: run },
+    { path: 'env.CLAUDE_CODE_USE_ANTHROPIC_*', role: 'provider', fileKinds: others, source: run },
+    { path: 'env.CLAUDE_CODE_USE_GATEWAY', role: 'provider', fileKinds: others, source: run },
+    { path: 'env.*HTTP*_PROXY', role: 'proxy', fileKinds: folder, source: run },
+    { path: 'env.ALL_PROXY', role: 'proxy', fileKinds: folder, source: read },
+    { path: 'env.CLAUDE_CODE_PROXY_HOST', role: 'proxy', fileKinds: folder, source: read },
+    { path: 'env.NODE_TLS_REJECT_UNAUTHORIZED', role: 'trust', fileKinds: folder, source: run },
+    { path: 'env.NODE_EXTRA_CA_CERTS', role: 'trust', fileKinds: folder, source: run },
+    { path: 'env.SSL_CERT_*', role: 'trust', fileKinds: folder, source: read },
+    { path: 'env.CLAUDE_CODE_CLIENT_*', role: 'trust', fileKinds: folder, source: read },
+    { path: 'env.ANTHROPIC_*MODEL', role: 'model', fileKinds: others, source: run },
+    { path: 'env.CLAUDE_CODE_SUBAGENT_MODEL', role: 'model', fileKinds: others, source: run },
+    { path: 'env.ANTHROPIC_CUSTOM_MODEL_OPTION*', role: 'model', fileKinds: folder, source: named },
+    { path: 'env.CLAUDE_CODE_MODEL_CATALOG*', role: 'model', fileKinds: folder, source: named },
+    {
+      path: 'env.CLAUDE_CODE_SUBAGENT_MODEL_FORCE',
+      role: 'model',
+      fileKinds: others,
+      source: named,
+    },
+    { path: 'env.CLAUDE_CODE_AUTO_MODE_MODEL', role: 'model', fileKinds: others, source: named },
+    { path: 'model', role: 'model', fileKinds: [...others, ...agents], source: run },
+    {
+      path: 'env.CLAUDE_CODE_ENABLE_PROXY_AUTH_HELPER',
+      role: 'proxy',
+      fileKinds: folder,
+      source: named,
+    },
+    { path: 'proxyAuthHelper', role: 'proxy', fileKinds: folder, source: named },
+  ],
+}

@@ -1,0 +1,28 @@
+import type { SensitiveSettings } from '../client.ts'
+import { idOf } from './settings.ts'
+
+const run = '0.215.0 and 0.225.2, 2026-11-22'
+
+const others = ['project', 'upper', 'managed']
+const own = ['settings', ...others]
+const folder = ['project']
+
+export const sensitiveSettings: SensitiveSettings = {
+  fileWord: 'settings',
+  providerTable: idOf,
+  rows: [
+    // An entry with the id of ours takes its place as a whole.
+    { path: 'customModels.:provider.baseUrl', role: 'address', fileKinds: own, source: run },
+    { path: 'customModels.:provider.apiKey', role: 'key', fileKinds: own, source: run },
+    { path: 'customModels.:provider.extraHeaders', role: 'key', fileKinds: folder, source: run },
+    { path: 'customModels.:provider.provider', role: 'provider', fileKinds: own, source: run },
+    { path: 'customModels.:provider.authMode', role: 'provider', fileKinds: own, source: run },
+    { path: 'customModels.:provider.bedrock', role: 'provider', fileKinds: own, source: run },
+    { path: 'customModels.:provider.model', role: 'model', fileKinds: [], source: run },
+    { path: 'model', role: 'model', fileKinds: [...others, 'project-agent'], source: run },
+    { path: 'sessionDefaultSettings.model', role: 'model', fileKinds: others, source: run },
+    { path: 'sessionDefaultSettings.specModeModel', role: 'model', fileKinds: folder, source: run },
+  ],
+}
+
+export const droidName = { id: 'droid', label: 'droid', sensitiveSettings }

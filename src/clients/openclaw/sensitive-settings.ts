@@ -1,0 +1,22 @@
+import type { SensitiveSettings } from '../client.ts'
+
+/** A folder's .env counts for what OpenClaw thinks harmless: none of its keys, addresses and proxies. */
+const run = '2026.9.5 and 2026.9.6, 2026-11-23'
+const read = 'read in 2026.9.6, 2026-11-23'
+
+const provider = 'models.providers.:provider'
+const config = ['config']
+
+export const sensitiveSettings: SensitiveSettings = {
+  fileWord: 'config',
+  rows: [
+    { path: `${provider}.baseUrl`, role: 'address', fileKinds: config, source: run },
+    { path: `${provider}.models.*.baseUrl`, role: 'address', fileKinds: config, source: read },
+    { path: `${provider}.apiKey`, role: 'key', fileKinds: config, source: run },
+    { path: `${provider}.auth`, role: 'key', fileKinds: config, source: run },
+    { path: `${provider}.authHeader`, role: 'key', fileKinds: config, source: run },
+    { path: `${provider}.request`, role: 'key', fileKinds: config, source: run },
+    { path: `${provider}.api`, role: 'provider', fileKinds: config, source: run },
+    { path: 'agents.defaults.model', role: 'model', fileKinds: [], source: run },
+  ],
+}

@@ -1,0 +1,21 @@
+import type { SensitiveSettings } from '../client.ts'
+
+/** From 0.79 on a folder's settings count where its owner trusts it; of its providers nothing does. */
+const run = '0.60.0 to 0.87.1, 2026-11-22'
+
+const user = ['models']
+const folder = ['project']
+
+export const sensitiveSettings: SensitiveSettings = {
+  fileWord: 'settings',
+  rows: [
+    { path: 'providers.:provider.baseUrl', role: 'address', fileKinds: user, source: run },
+    { path: 'providers.:provider.models.*.baseUrl', role: 'address', fileKinds: user, source: run },
+    { path: 'providers.:provider.apiKey', role: 'key', fileKinds: user, source: run },
+    { path: 'providers.:provider.authHeader', role: 'key', fileKinds: user, source: run },
+    { path: 'providers.:provider.api', role: 'provider', fileKinds: user, source: run },
+    { path: 'defaultProvider', role: 'model', fileKinds: folder, source: run },
+    { path: 'defaultModel', role: 'model', fileKinds: folder, source: run },
+    { path: 'enabledModels', role: 'model', fileKinds: folder, source: run },
+  ],
+}

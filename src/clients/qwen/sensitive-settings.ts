@@ -1,0 +1,35 @@
+import type { SensitiveSettings } from '../client.ts'
+
+const run = '0.15.10 and 0.24.4, 2026-11-22'
+
+const others = ['project', 'managed']
+const folder = ['project']
+/** Beside an entry that names its key, `OPENAI_BASE_URL` and its like change nothing there. */
+const variables = ['project', 'project-env']
+
+export const sensitiveSettings: SensitiveSettings = {
+  fileWord: 'settings',
+  rows: [
+    { path: 'modelProviders.*.*.baseUrl', role: 'address', fileKinds: ['settings'], source: run },
+    // Its lists take the place of the user's.
+    { path: 'modelProviders', role: 'provider', fileKinds: others, source: run },
+    { path: 'providerProtocol', role: 'provider', fileKinds: others, source: run },
+    { path: 'security.auth.selectedType', role: 'provider', fileKinds: others, source: run },
+    { path: 'security.auth.enforcedType', role: 'provider', fileKinds: others, source: run },
+    { path: 'security.auth.baseUrl', role: 'address', fileKinds: others, source: run },
+    { path: 'security.auth.apiKey', role: 'key', fileKinds: others, source: run },
+    {
+      path: 'env.QWEN_GATEWAY_API_KEY',
+      role: 'key',
+      fileKinds: ['settings', 'managed', ...variables],
+      source: run,
+    },
+    { path: 'proxy', role: 'proxy', fileKinds: folder, source: run },
+    { path: 'env.HTTP*_PROXY', role: 'proxy', fileKinds: variables, source: run },
+    { path: 'env.NODE_TLS_REJECT_UNAUTHORIZED', role: 'trust', fileKinds: variables, source: run },
+    { path: 'model.name', role: 'model', fileKinds: others, source: run },
+    { path: 'model.baseUrl', role: 'address', fileKinds: ['settings', ...others], source: run },
+  ],
+}
+
+export const qwenName = { id: 'qwen', label: 'Qwen Code', sensitiveSettings }
