@@ -98,7 +98,7 @@ export interface ClientModule {
   firstRequest(texts: LoadedFiles, asking: FirstRequestInput): FirstRequest
 
   /**
-   * The file from which each of `readBack`'s values comes; the key's is `Settings.keyPath`. Absent: all
+   * The file from which each of `read`'s values comes; the key's is `ClientState.keyPath`. Absent: all
    * of them stand in its last target. Pure.
    */
   origins?(texts: LoadedFiles): Origins
@@ -161,7 +161,7 @@ export interface FirstRequestInput {
   readonly protocol: Protocol
   /** Of the installed client. Absent: not installed, or unknown; the newest is meant. */
   readonly version?: string | undefined
-  /** As `Heard.clientTable`. */
+  /** As `GatewayInfo.modelTable`. */
   readonly modelTable?: string | undefined
   readonly env: Machine['env']
 }
@@ -280,7 +280,7 @@ export interface Program {
   readonly foldersIn?: (args: readonly string[]) => readonly string[]
   /** The oldest that works with what a setup writes; older ones that were run do not. Absent: all of those do. */
   readonly minVersion?: string
-  /** The oldest that `forOneRun` works with. Absent: as a setup. */
+  /** The oldest that `launchSettings` works with. Absent: as a setup. */
   readonly minVersionForRun?: string
   /**
    * Arguments that make it answer `prompt` once without a terminal.

@@ -127,7 +127,7 @@ export const catalogFlags = switchFlags(
 export const keepOldGatewayFlag: ClientFlag = {
   flag: '--keep-old-gateway',
   help: 'the gateway of before keeps its key, for its conversations',
-  toOptions: (keepsOldGateway) => ({ keepOldGateway: keepsOldGateway === true }),
+  toOptions: (keepOldGateway) => ({ keepOldGateway: keepOldGateway === true }),
 }
 
 /** What several flags say. */

@@ -21,7 +21,7 @@ export interface ClientRow extends EnvironmentRow {
   readonly flags: readonly ClientFlag[]
 }
 
-/** Of a client that keeps no gateway in a file, and is told by its environment alone: `forOneRun`. */
+/** Of a client that keeps no gateway in a file, and is told by its environment alone: `launchSettings`. */
 export interface EnvironmentRow extends ClientName {
   /** In the list of commands. */
   readonly description: string

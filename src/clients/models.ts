@@ -48,7 +48,7 @@ export function memoriesOf(
     providerId = '',
   } = settings
   const isUsable = providerId !== '' && !reservedProviderIds.includes(providerId)
-  const kept = { model, smallModel, protocol, contextWindow, ownCatalog: writeModelCatalog }
+  const kept = { model, smallModel, protocol, contextWindow, writeModelCatalog }
   return { ...kept, providerId: isUsable ? providerId : undefined }
 }
 

@@ -166,7 +166,7 @@ export function* variableFindings(
 
   for (const { name, effect, ...found } of variables) {
     const asks = found.severity === 'blocks' && found.fix === undefined
-    const shared = { ...found, ...(asks && { needsConsent: `${name} stays set: ${effect}.` }) }
+    const shared = { ...found, ...(asks && { consent: `${name} stays set: ${effect}.` }) }
     const lines = linesExporting(scene, name)
 
     if (machine.env[name]) {

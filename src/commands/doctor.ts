@@ -136,9 +136,9 @@ async function checkAll(
       else {
         const { client } = state
         const program = [readVersion(session, client), tableOf(session, client)] as const
-        const [version, clientTable] = await Promise.all(program)
+        const [version, modelTable] = await Promise.all(program)
         const isHere = isInstalled(session, client)
-        const examined = { ...state, isInstalled: isHere, ...version, clientTable }
+        const examined = { ...state, isInstalled: isHere, ...version, modelTable }
         found.push(checkInstalled(examined))
         found.push(...checkFiles(session, state, { fixing: fixing || undefined, runs }))
         if (asked !== undefined)

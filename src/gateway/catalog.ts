@@ -82,7 +82,7 @@ export async function readCatalog(
   ]
   return compact({
     models: [...models.values()],
-    notices: notices.length === 0 ? undefined : notices,
+    findings: notices.length === 0 ? undefined : notices,
     serverTime,
     isNewApi,
   })

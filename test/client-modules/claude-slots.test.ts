@@ -132,12 +132,12 @@ describe('where the installed version says nothing', () => {
     const version = undefined
     expect(choose(version, { slot: 'opus' })).toMatchObject({
       probeModel: 'claude-opus-5-5',
-      notes: [],
+      findings: [],
     })
     const catalog = without('claude-opus-5-5', 'claude-opus-5', 'claude-opus-4-6')
     expect(choose(version, { slot: 'opus' }, catalog)).toMatchObject({
       probeModel: 'claude-opus-4-8',
-      notes: [
+      findings: [
         {
           code: 'slot-id-missing',
           message:
@@ -152,7 +152,7 @@ describe('where the installed version says nothing', () => {
     const catalog = listing('claude-sonnet-5-5', 'claude-opus-5-5', 'claude-haiku-5-5')
     expect(choose('9.0.0', {}, catalog)).toMatchObject({
       probeModel: 'claude-sonnet-5-5',
-      notes: [{ message: expect.stringContaining('claude-fable-5-2 (fable)') }],
+      findings: [{ message: expect.stringContaining('claude-fable-5-2 (fable)') }],
     })
     const other = listing('claude-sonnet-6', 'claude-opus-5-5', 'claude-haiku-5-5')
     const { probeModel, findings } = choose(

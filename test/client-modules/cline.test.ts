@@ -14,7 +14,7 @@ const ours = {
   baseUrl: 'https://gw.example/v1',
 }
 const entry = { settings: ours, updatedAt: '2026-11-23T00:00:00.000Z', tokenSource: 'manual' }
-const own = { root: ours.baseUrl, model: 'big', key: 'sk-a', keyPath: path }
+const own = { baseUrl: ours.baseUrl, model: 'big', key: 'sk-a', keyPath: path }
 
 /** As a setup leaves it, with something else in its place. */
 function home(more: object = {}, settings: object = {}, others: object = {}): Disk {
@@ -163,7 +163,7 @@ describe('one process', () => {
     expect(content).not.toContain(key)
     expect(content).not.toContain('x-own')
     const texts = textsOf(cline, aMachine(), { [file]: content })
-    expect(cline.read(texts)).toMatchObject({ root: 'https://gw.example/v1' })
+    expect(cline.read(texts)).toMatchObject({ baseUrl: 'https://gw.example/v1' })
   })
 
   test.each([

@@ -176,8 +176,8 @@ describe('once it is there', () => {
     const found = obstaclesOn(codex, disk).find(({ code }) => code === 'codex-catalog')
     expect(found).toMatchObject({
       message: expect.stringContaining(message),
-      weight: 'blocks',
-      repair: { role: 'config', changes: [{ path: ['model_catalog_json'], value: undefined }] },
+      severity: 'blocks',
+      fix: { fileKind: 'config', changes: [{ path: ['model_catalog_json'], value: undefined }] },
     })
     // The next setup needs no repair.
     const again = setUp(disk, { kept: keptOn(disk) })

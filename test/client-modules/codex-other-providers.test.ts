@@ -75,7 +75,7 @@ describe('a setup sets aside what takes the key of auth.json elsewhere', () => {
     ['with a header from a variable', aTable('env_http_headers = { Authorization = "MINE" }')],
   ])('%s', (_, table) => {
     const { said, after } = setUp(aHome(table))
-    expect(said).toMatchObject([{ needsConsent: expect.stringMatching(/readable.*codex fork ID/) }])
+    expect(said).toMatchObject([{ consent: expect.stringMatching(/readable.*codex fork ID/) }])
     expect(tableOf(after, 'old')).toEqual(aside)
     expect(setUp(after).said).toEqual([])
     expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])
@@ -131,7 +131,7 @@ describe('a provider that asks for no key goes on without it', () => {
     ['http_headers = { Authorization = "Bearer sk-mine" }', 'sk-mine'],
   ])('%s', (line, token) => {
     const { said, after } = setUp(aHome(aTable(line)))
-    expect(said).toMatchObject([{ code: 'codex-keyless-provider', weight: 'may-block' }])
+    expect(said).toMatchObject([{ code: 'codex-keyless-provider', severity: 'may-block' }])
     expect(said[0]?.consent).toBeUndefined()
     expect(tableOf(after, 'old')).toMatchObject({ experimental_bearer_token: token })
     expect(setUp(after).said).toEqual([])
@@ -197,7 +197,7 @@ describe('a setup is stopped', () => {
   ])('where a profile leads the provider itself elsewhere: %s', (profile, line) => {
     for (const path of ['/home/ada/.codex/x.config.toml', '/etc/codex/managed_config.toml'])
       expect(stopping(aHome('', { [path]: profile }))).toContainEqual(
-        expect.objectContaining({ code: 'codex-key-elsewhere', place: `${path}${line}` }),
+        expect.objectContaining({ code: 'codex-key-elsewhere', location: `${path}${line}` }),
       )
   })
 
@@ -222,7 +222,7 @@ describe('status and doctor', () => {
   test('know a table that was added since, and its repair sets it aside', () => {
     const disk = aHome(`${config()}\n${aTable(takesKey)}`)
     const found = obstaclesOn(codex, disk, aMachine(), ours)
-    expect(found).toMatchObject([{ code: 'codex-other-provider', weight: 'blocks' }])
+    expect(found).toMatchObject([{ code: 'codex-other-provider', severity: 'blocks' }])
     const texts = textsOf(codex, aMachine(), disk)
     expect(codex.read(texts).alsoSendsTo).toBe('https://old.example')
 
@@ -236,7 +236,7 @@ describe('status and doctor', () => {
     const profile = '[model_providers.gateway]\nbase_url = "https://old.example/v1"\n'
     const disk = aHome(config(), { '.codex/x.config.toml': profile })
     expect(obstaclesOn(codex, disk, aMachine(), ours)).toContainEqual(
-      expect.objectContaining({ code: 'codex-key-elsewhere', weight: 'blocks' }),
+      expect.objectContaining({ code: 'codex-key-elsewhere', severity: 'blocks' }),
     )
   })
 
@@ -249,7 +249,7 @@ describe('status and doctor', () => {
     const { config } = setUp(aHome(aTable(takesKey)))
     const disk = aHome(config.replace('model_provider = "gateway"', 'model_provider = "old"'))
     const found = obstaclesOn(codex, disk, aMachine(), ours)
-    expect(found).toMatchObject([{ code: 'codex-set-aside', covers: 'key-missing' }])
+    expect(found).toMatchObject([{ code: 'codex-set-aside', cause: 'key-missing' }])
     expect(found[0]?.fix).toBeUndefined()
     expect(codex.read(textsOf(codex, aMachine(), disk)).key).toBeUndefined()
   })

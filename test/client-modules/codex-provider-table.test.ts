@@ -55,9 +55,9 @@ describe('our table', () => {
     const [found, ...more] = obstacles.filter(({ code }) => code === 'codex-provider-setting')
     expect(more).toEqual([])
     expect(found).toMatchObject({
-      weight: 'blocks',
+      severity: 'blocks',
       message: expect.stringContaining(name),
-      place: '/home/ada/.codex/config.toml:8',
+      location: '/home/ada/.codex/config.toml:8',
     })
     expect(found?.consent).toBeUndefined()
     expect(tableOf(after)).not.toHaveProperty(name)
@@ -119,7 +119,7 @@ describe('our table', () => {
   test('status and doctor report it, and the repair removes it', () => {
     const disk = aHome(aTable(oldCatalog))
     const found = obstaclesOn(codex, disk, aMachine(), ours)
-    expect(found).toMatchObject([{ code: 'codex-provider-setting', weight: 'blocks' }])
+    expect(found).toMatchObject([{ code: 'codex-provider-setting', severity: 'blocks' }])
     expect(found[0]?.consent).toBeUndefined()
     const edits = planRepairs(codex, textsOf(codex, aMachine(), disk), [found[0]!.fix!])
     expect(tableOf(written(disk, aMachine(), edits))).not.toHaveProperty('model_catalog_url')
@@ -139,8 +139,8 @@ describe('files that a setup does not write', () => {
     const disk = aHome(aTable(''), { [path]: `[model_providers.gateway]\n${oldCatalog}\n` })
     const expected = expect.objectContaining({
       code: 'codex-key-elsewhere',
-      weight: 'blocks',
-      place: `${path}:2`,
+      severity: 'blocks',
+      location: `${path}:2`,
       message: expect.stringContaining('model_catalog_url'),
     })
     const { obstacles } = setUp(disk)

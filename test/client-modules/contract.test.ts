@@ -60,7 +60,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
         test('what the client reads back is what was chosen, with nothing in the way', () => {
           const settings = client.read(textsOf(client, machine, after))
-          expect(settings).toMatchObject({ root: choice.baseUrl, key })
+          expect(settings).toMatchObject({ baseUrl: choice.baseUrl, key })
           expect(settings.keyHeader).toBe(keyHeader)
           expect(settings.protocol ?? client.protocol).toBe(protocol)
           expect(settings.alsoSendsTo).toBeUndefined()

@@ -162,7 +162,7 @@ describe('what defeats it', () => {
   test('a project that leads elsewhere is told with where to', () => {
     const disk = { ...home(), [projectFile]: JSON.stringify({ customModels: [projectEntry] }) }
     const [found] = wrong(disk, { cwd: '/home/ada/project' })
-    expect(found).toMatchObject({ leadsElsewhere: true, weight: 'blocks' })
+    expect(found).toMatchObject({ redirectsKey: true, severity: 'blocks' })
     expect(found!.message).toContain('https://other.example/v1')
   })
 
@@ -170,7 +170,7 @@ describe('what defeats it', () => {
     const disk = { [file]: '\ufeff{\n  // mine\n  "theme": "dark", // at night\n}\n' }
     const texts = textsOf(droid, aMachine(), disk)
     const [found] = wrong(disk)
-    expect(found).toMatchObject({ code: 'droid-settings-unreadable', covers: 'broken' })
+    expect(found).toMatchObject({ code: 'droid-settings-unreadable', cause: 'broken' })
     const [edit] = planRepairs(droid, texts, [found!.fix!])
     expect(text(edit!.after)).toBe('{\n  // mine\n  "theme": "dark" // at night\n}\n')
   })
@@ -179,7 +179,7 @@ describe('what defeats it', () => {
     const disk = home({}, [], { baseUrl: 'https://other.example/v1' })
     const { choice } = planOn(droid, {})
     expect([...droid.inTheWay(scene(disk), choice)]).toMatchObject([
-      { code: 'droid-model-conflict', needsConsent: expect.any(String) },
+      { code: 'droid-model-conflict', consent: expect.any(String) },
     ])
   })
 })

@@ -32,7 +32,7 @@ describe('codex: a setup under another id', () => {
 
   test('for the same address takes away the table of the earlier one, once that is agreed to', () => {
     const { former, texts } = renamed(client, afterSetup(client), 'https://gw.example')
-    expect(former).toMatchObject([{ needsConsent: expect.stringContaining('provider gateway') }])
+    expect(former).toMatchObject([{ consent: expect.stringContaining('provider gateway') }])
     expect(texts[1]).not.toContain('model_providers.gateway')
     expect(texts[1]).toContain('[model_providers.gw2]')
     expect(texts[1]).toContain('# mine\n[mcp_servers.x]\ncommand = "y"\n')

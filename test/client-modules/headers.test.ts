@@ -58,7 +58,7 @@ describe.each(
   test.each(ways)('%s: another setup leaves nothing of it', (_, choice) => {
     const first = planOn(client, {}, { choice })
     const between = written({}, first.machine, first.edits)
-    const other = { root: 'https://other.example/v1', formerHeaders: headers }
+    const other = { baseUrl: 'https://other.example/v1', formerHeaders: headers }
     const second = planOn(client, between, { choice: other })
     const after = written(between, first.machine, second.edits)
     expect(Object.values(after).join('\n')).not.toMatch(/portkey|\[object/)

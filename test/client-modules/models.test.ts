@@ -83,7 +83,7 @@ describe('codex and opencode', () => {
       model: 'llama3',
       contextWindow: 8192,
       // It is too small for a client, which is said.
-      notes: [{ code: 'context-window-small' }],
+      findings: [{ code: 'context-window-small' }],
     })
   })
 
@@ -164,7 +164,7 @@ describe('codex and opencode', () => {
       const kept = { model: 'gpt-5.6', slotModels: { sonnet: 'gpt-5.6' } }
       expect(byId(id).resolve(wanted(catalog, {}, kept))).toMatchObject({
         probeModel: 'gpt-5.6',
-        notes: [],
+        findings: [],
       })
     },
   )
@@ -207,7 +207,7 @@ describe('claude', () => {
   test('works without a catalog', () => {
     expect(byId('claude').resolve(wanted(undefined, { slot: 'fable' }))).toMatchObject({
       model: 'fable',
-      notes: [],
+      findings: [],
     })
   })
 })

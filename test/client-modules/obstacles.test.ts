@@ -70,10 +70,10 @@ const opencodeHome = (more: object = {}, provider: object = {}): Disk => ({
 interface Expected {
   readonly code: string
   /** The home folder is `~`. */
-  readonly place: string
-  readonly weight: 'blocks' | 'may-block'
+  readonly location: string
+  readonly severity: 'blocks' | 'may-block'
   /** `none`: outside of what we may write. */
-  readonly repair: 'consent' | 'plain' | 'none'
+  readonly fix: 'consent' | 'plain' | 'none'
 }
 
 interface Case extends Expected {
@@ -84,11 +84,11 @@ interface Case extends Expected {
 
 function expected(
   code: string,
-  place: string,
-  weight: Expected['weight'],
-  repair: Expected['repair'],
+  location: string,
+  severity: Expected['severity'],
+  fix: Expected['fix'],
 ): Expected {
-  return { code, place, weight, repair }
+  return { code, location, severity, fix }
 }
 
 const profile = (path: string, text: string) => ({ shellProfiles: [{ path, text }] })
@@ -578,20 +578,20 @@ describe.each([
     expect(obstaclesOn(client, healthy)).toEqual([])
   })
 
-  test.each(cases.map((one) => [`${one.code} at ${one.place}`, one] as const))(
+  test.each(cases.map((one) => [`${one.code} at ${one.location}`, one] as const))(
     'finds %s, and its repair removes it',
-    (_, { code, disk, machine: changes, context, place, weight, repair }) => {
+    (_, { code, disk, machine: changes, context, location, severity, fix }) => {
       const machine = aMachine(changes)
       const found = obstaclesOn(client, disk, machine, context).filter((one) => one.code === code)
       expect(found).toHaveLength(1)
       const [obstacle] = found
-      expect(obstacle!.location.replace(machine.home, '~')).toBe(place)
-      expect(obstacle!.severity).toBe(weight)
-      if (repair === 'none') {
+      expect(obstacle!.location.replace(machine.home, '~')).toBe(location)
+      expect(obstacle!.severity).toBe(severity)
+      if (fix === 'none') {
         expect(obstacle!.fix).toBeUndefined()
         return
       }
-      expect(obstacle!.consent === undefined ? 'plain' : 'consent').toBe(repair)
+      expect(obstacle!.consent === undefined ? 'plain' : 'consent').toBe(fix)
       expect(obstacle!.consent ?? 'A sentence.').toMatch(/\.$/)
       const texts = textsOf(client, machine, disk)
       const edits = planRepairs(client, texts, [obstacle!.fix!])
@@ -708,7 +708,7 @@ describe('obstacles that only a setup has', () => {
     ],
   ])('%s: %s says what is lost once, and no command that is running', (id, code, consent, disk) => {
     const found = planOn(byId(id), disk).obstacles.filter((one) => one.code === code)
-    expect(found).toMatchObject([{ needsConsent: consent }])
+    expect(found).toMatchObject([{ consent: consent }])
     expect(`${found[0]!.message} ${found[0]!.hint}`).not.toMatch(
       /repoint (?:codex|opencode)|rollback/,
     )

@@ -44,7 +44,12 @@ function readBack(disk: Disk): ClientState {
 
 /** What OpenClaw does with each: run with 2026.9.5 and 2026.9.6, 2026-11-23. */
 describe('reading as OpenClaw reads', () => {
-  const good = { root: 'https://gw.example/v1', model: 'big', key: 'sk-a', providerId: 'gateway' }
+  const good = {
+    baseUrl: 'https://gw.example/v1',
+    model: 'big',
+    key: 'sk-a',
+    providerId: 'gateway',
+  }
 
   test.each([
     ['strict JSON', aHome()[path] as string],

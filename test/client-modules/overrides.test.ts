@@ -123,7 +123,7 @@ describe('a setting of a list, or of another spelling', () => {
     ['claude', 'work/.claude/settings.json', '{"env":{"anthropic_base_url":"https://x.example"}}'],
     ['kilo', 'work/kilo.json', '{"provider":{"second":{"api":"https://x.example"}}}'],
   ])('%s: %s with %s leads elsewhere', (client, path, text) => {
-    expect(at(client, path, text)).toContainEqual(expect.objectContaining({ leadsElsewhere: true }))
+    expect(at(client, path, text)).toContainEqual(expect.objectContaining({ redirectsKey: true }))
   })
 
   test.each([
@@ -145,7 +145,7 @@ describe('a setting of a list, or of another spelling', () => {
     const client = byId(id)
     const file = everyFile(client).find((one) => one.path.endsWith(path))!
     const obstacles = [...overrideFindings(client, [{ ...file, bytes: null }], {})]
-    expect(obstacles).toMatchObject([{ leadsElsewhere: true, place: file.path }])
+    expect(obstacles).toMatchObject([{ redirectsKey: true, location: file.path }])
   })
 
   test("another provider in a file of the user's own leads nobody away", () => {

@@ -53,7 +53,7 @@ function readBack(disk: Disk): ClientState {
 
 /** What pi does with each: run with 0.73.1, and where they differ the stricter of 0.60.0 and 0.87.1. */
 describe('reading as pi reads', () => {
-  const good = { root: 'https://gw.example/v1', protocol: 'chat', model: 'big', key: 'sk-a' }
+  const good = { baseUrl: 'https://gw.example/v1', protocol: 'chat', model: 'big', key: 'sk-a' }
 
   test('a pair that works', () => {
     expect(readBack(piHome())).toMatchObject(good)
@@ -145,8 +145,8 @@ describe('reading as pi reads', () => {
       'https://gw.example',
     ],
     [{ models: [{ id: 'big', api: 'openai-responses' }] }, 'responses', 'https://gw.example/v1'],
-  ])('%j', (inProvider, protocol, root) => {
-    expect(readBack(piHome(inProvider))).toMatchObject({ protocol, root })
+  ])('%j', (inProvider, protocol, baseUrl) => {
+    expect(readBack(piHome(inProvider))).toMatchObject({ protocol, baseUrl })
   })
 
   test('with a provider of its own it is at its own service', () => {
@@ -229,7 +229,7 @@ describe('what a setup refuses', () => {
 interface Case {
   readonly code: string
   readonly disk: Disk
-  readonly place: string
+  readonly location: string
   readonly env?: Machine['env']
   readonly context?: Partial<ClientContext>
   /** Something of the user's goes, and no repair takes it. */
@@ -242,99 +242,102 @@ const cases: Case[] = [
   {
     code: 'pi-models-invalid',
     disk: { ...piHome(), [models]: '{"providers":5}' },
-    place: models,
+    location: models,
     stays: true,
   },
   {
     code: 'pi-models-invalid',
     disk: { ...piHome(), [models]: `/* x */${piHome()[models]}` },
-    place: models,
+    location: models,
   },
   {
     code: 'pi-settings-invalid',
     disk: { ...piHome(), [settings]: `// x\n${json(chosen)}` },
-    place: settings,
+    location: settings,
   },
-  { code: 'pi-auth-unreadable', disk: piHome({}, {}, { [auth]: '{"a":{},}' }), place: auth },
+  { code: 'pi-auth-unreadable', disk: piHome({}, {}, { [auth]: '{"a":{},}' }), location: auth },
   {
     code: 'pi-other-key',
     disk: piHome({}, {}, { [auth]: '{"a":{},\n"gateway":{"type":"oauth"}}' }),
-    place: `${auth}:2`,
+    location: `${auth}:2`,
   },
   {
     code: 'pi-relative-folder',
     disk: {},
     env: { PI_CODING_AGENT_DIR: 'pi' },
-    place: 'environment',
+    location: 'environment',
     stays: true,
   },
   {
     code: 'pi-proxy',
     disk: piHome({ baseUrl: 'http://127.0.0.1:1/v1' }),
     env: { HTTP_PROXY: 'http://proxy.example:8080' },
-    place: 'environment',
+    location: 'environment',
     stays: true,
   },
   {
     code: 'pi-authorizing-header',
     disk: piHome({ headers: { 'X-API-Key': 'sk-users-own-key' } }),
-    place: `${models}:16`,
+    location: `${models}:16`,
   },
   {
     code: 'pi-authorizing-header',
     disk: piHome({ modelOverrides: { big: { headers: { Authorization: 'sk-users-own-key' } } } }),
-    place: `${models}:18`,
+    location: `${models}:18`,
   },
   {
     code: 'pi-model-address',
     disk: piHome({ models: [{ id: 'big' }, { id: 'b', baseUrl: 'https://other.example/v1' }] }),
-    place: `${models}:13`,
+    location: `${models}:13`,
   },
   {
     code: 'pi-enabled-models',
     disk: piHome({}, { enabledModels: ['anthropic/*'] }),
-    place: `${settings}:4`,
+    location: `${settings}:4`,
   },
   {
     code: 'pi-project-settings',
     disk: piHome({}, {}, { [project]: '{"defaultModel":"other"}' }),
-    place: `${project}:1`,
+    location: `${project}:1`,
     stays: true,
   },
   {
     code: 'pi-base-url-version',
     disk: piHome({ baseUrl: 'https://gw.example' }),
     context: { ownRoots: ['https://gw.example/v1'] },
-    place: `${models}:4`,
+    location: `${models}:4`,
   },
   {
     code: 'pi-model-unlisted',
     disk: piHome({ models: [{ id: 'x' }] }),
-    place: `${settings}:3`,
+    location: `${settings}:3`,
     stays: true,
   },
-  { code: 'pi-no-key', disk: piHome({ apiKey: 'MY_KEY' }), place: `${models}:6`, stays: true },
+  { code: 'pi-no-key', disk: piHome({ apiKey: 'MY_KEY' }), location: `${models}:6`, stays: true },
   {
     code: 'pi-placeholder-key',
     disk: piHome({ apiKey: 'proxy_managed' }),
-    place: models,
+    location: models,
     stays: true,
   },
 ]
 
 describe('what is wrong now', () => {
-  test.each(cases)('$code at $place', ({ code, disk, place, env = {}, context, stays = false }) => {
-    const machine = aMachine({ env })
-    const found = obstaclesOn(pi, disk, machine, context).filter((one) => one.code === code)
-    expect(found.map((one) => one.location.replace('/home/ada/', ''))).toEqual([place])
-    expect(found[0]!.message).not.toContain('users-own-key')
-    expect(found[0]!.fix === undefined).toBe(stays)
-    if (found[0]!.fix === undefined) return
+  test.each(cases)(
+    '$code at $location',
+    ({ code, disk, location, env = {}, context, stays = false }) => {
+      const machine = aMachine({ env })
+      const found = obstaclesOn(pi, disk, machine, context).filter((one) => one.code === code)
+      expect(found.map((one) => one.location.replace('/home/ada/', ''))).toEqual([location])
+      expect(found[0]!.message).not.toContain('users-own-key')
+      expect(found[0]!.fix === undefined).toBe(stays)
+      if (found[0]!.fix === undefined) return
 
-    const edits = planRepairs(pi, textsOf(pi, machine, disk), [found[0]!.fix])
-    const after = obstaclesOn(pi, written(disk, machine, edits), machine, context)
-    expect(after.map((one) => one.code)).not.toContain(code)
-  })
+      const edits = planRepairs(pi, textsOf(pi, machine, disk), [found[0]!.fix])
+      const after = obstaclesOn(pi, written(disk, machine, edits), machine, context)
+      expect(after.map((one) => one.code)).not.toContain(code)
+    },
+  )
 
   test('code in the home is the own of its user', () => {
     const machine = aMachine({ cwd: '/home/ada' })
@@ -493,7 +496,7 @@ describe('whatever stands there', () => {
         const after = written(disk, machine, edits)
         const { baseUrl, providerId } = choice
         const { model, protocol } = choice.resolved
-        expect(readBack(after)).toMatchObject({ root: baseUrl, key, providerId, model, protocol })
+        expect(readBack(after)).toMatchObject({ baseUrl, key, providerId, model, protocol })
         expect(obstaclesOn(pi, after).filter(({ severity }) => severity === 'blocks')).toEqual([])
         for (const edit of edits) {
           const versions = { before: edit.before, written: edit.after, current: edit.after }

@@ -219,7 +219,7 @@ describe('opencode', () => {
       '.local/share/opencode/auth.json': '{"gateway":{"type":"oauth","refresh":"r"}}',
     }
     expect(planOn(byId('opencode'), disk).obstacles).toMatchObject([
-      { code: 'opencode-other-key', needsConsent: expect.any(String) },
+      { code: 'opencode-other-key', consent: expect.any(String) },
     ])
   })
 })

@@ -41,7 +41,7 @@ function home(more: object = {}, others: readonly object[] = [], ours: object = 
 
 const theirs = { id: 'big', baseUrl: 'https://api.openai.com/v1', envKey: 'OPENAI_API_KEY' }
 const own = {
-  root: 'https://gw.example/v1',
+  baseUrl: 'https://gw.example/v1',
   model: 'big',
   key: 'sk-a',
   keyPath: `/home/ada/${file}`,
@@ -83,7 +83,7 @@ describe('what it believes', () => {
       'a key from a variable',
       home({ env: { [variable]: '${KEY}' } }),
       {
-        baseUrl: own.root,
+        baseUrl: own.baseUrl,
         model: 'big',
       },
     ],
@@ -131,113 +131,118 @@ interface Case {
   readonly code: string
   readonly disk: Disk
   readonly machine?: Partial<Machine>
-  readonly place: string
-  readonly weight: Finding['severity']
+  readonly location: string
+  readonly severity: Finding['severity']
   /** It goes with `doctor --fix`. */
   readonly isRepaired?: true
 }
 
 const cases: readonly Case[] = [
-  { code: 'qwen-settings-broken', disk: { [file]: '{"a":' }, place: file, weight: 'blocks' },
+  { code: 'qwen-settings-broken', disk: { [file]: '{"a":' }, location: file, severity: 'blocks' },
   {
     code: 'qwen-settings-broken',
     disk: { [file]: '// mine\n{"a": 1,}' },
-    place: file,
-    weight: 'blocks',
+    location: file,
+    severity: 'blocks',
     isRepaired: true,
   },
   {
     code: 'qwen-entry-broken',
     disk: home({}, [{ name: 'no id' }]),
-    place: `${file}:7`,
-    weight: 'blocks',
+    location: `${file}:7`,
+    severity: 'blocks',
   },
   {
     code: 'qwen-entry-broken',
     disk: { [file]: '{"modelProviders": {"openai": {"models": []}}}' },
-    place: `${file}:1`,
-    weight: 'blocks',
+    location: `${file}:1`,
+    severity: 'blocks',
   },
   {
     code: 'qwen-only-other-login',
     disk: home({ security: { auth: { selectedType: 'openai', enforcedType: 'qwen-oauth' } } }),
-    place: `${file}:19`,
-    weight: 'blocks',
+    location: `${file}:19`,
+    severity: 'blocks',
     isRepaired: true,
   },
   {
     code: 'qwen-same-model',
     disk: home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [theirs]),
-    place: `${file}:8`,
-    weight: 'may-block',
+    location: `${file}:8`,
+    severity: 'may-block',
   },
-  { code: 'qwen-rewrites', disk: home({ $version: 3 }), place: `${file}:2`, weight: 'may-block' },
+  {
+    code: 'qwen-rewrites',
+    disk: home({ $version: 3 }),
+    location: `${file}:2`,
+    severity: 'may-block',
+  },
   {
     code: 'qwen-rewrites',
     disk: home({ $version: undefined, vimMode: true }),
-    place: file,
-    weight: 'may-block',
+    location: file,
+    severity: 'may-block',
   },
   {
     code: 'qwen-proxy',
     disk: home({}, [], { baseUrl: 'http://127.0.0.1:4000/v1' }),
     machine: { env: { HTTP_PROXY: 'http://proxy.example:8080', NO_PROXY: 'localhost' } },
-    place: 'environment',
-    weight: 'blocks',
+    location: 'environment',
+    severity: 'blocks',
   },
   {
     code: 'qwen-copy',
     disk: { '.qwen/settings.json.orig': home()[file]! },
-    place: '.qwen/settings.json.orig:4',
-    weight: 'may-block',
+    location: '.qwen/settings.json.orig:4',
+    severity: 'may-block',
   },
   {
     code: 'qwen-shell-variable',
     disk: home(),
     machine: { env: { [variable]: 'sk-old' } },
-    place: 'environment',
-    weight: 'blocks',
+    location: 'environment',
+    severity: 'blocks',
   },
   ...['.env', '.qwen/.env', 'work/.env', 'work/.qwen/.env'].map(
     (path): Case => ({
       code: path.startsWith('work') ? 'qwen-project-settings' : 'qwen-env-file',
       disk: { ...home(), [path]: `# mine\nX=1\n${variable}="sk-old"\n` },
-      place: `${path}:3`,
-      weight: 'blocks',
+      location: `${path}:3`,
+      severity: 'blocks',
     }),
   ),
   {
     code: 'qwen-project-settings',
     disk: { ...home(), 'work/.env': `export ${variable}=sk-old\n` },
     machine: { cwd: '/home/ada/work/a/b' },
-    place: 'work/.env:1',
-    weight: 'blocks',
+    location: 'work/.env:1',
+    severity: 'blocks',
   },
   {
     code: 'qwen-folder-elsewhere',
     disk: { ...home(), '.env': 'QWEN_HOME=/srv/qwen\n' },
-    place: '.env:1',
-    weight: 'blocks',
+    location: '.env:1',
+    severity: 'blocks',
   },
   {
     code: 'qwen-relative-folder',
     disk: {},
     machine: { env: { QWEN_HOME: 'q' } },
-    place: 'environment',
-    weight: 'may-block',
+    location: 'environment',
+    severity: 'may-block',
   },
-  { code: 'qwen-no-key', disk: home({ env: {} }), place: file, weight: 'blocks' },
+  { code: 'qwen-no-key', disk: home({ env: {} }), location: file, severity: 'blocks' },
   {
     code: 'qwen-placeholder-key',
     disk: home({ env: { [variable]: 'PROXY_MANAGED' } }),
-    place: `${file}:4`,
-    weight: 'blocks',
+    location: `${file}:4`,
+    severity: 'blocks',
   },
   {
     code: 'qwen-project-settings',
     disk: { ...home(), 'work/.qwen/settings.json': '{"model": {"name": "x"}}' },
-    place: 'work/.qwen/settings.json:1',
-    weight: 'may-block',
+    location: 'work/.qwen/settings.json:1',
+    severity: 'may-block',
   },
   {
     code: 'qwen-project-settings',
@@ -245,36 +250,39 @@ const cases: readonly Case[] = [
       ...home(),
       'work/.qwen/settings.json': JSON.stringify({ modelProviders: { openai: [theirs] } }),
     },
-    place: 'work/.qwen/settings.json:1',
-    weight: 'blocks',
+    location: 'work/.qwen/settings.json:1',
+    severity: 'blocks',
   },
   {
     code: 'qwen-managed-settings',
     disk: { ...home(), '/srv/all.json': JSON.stringify({ env: { [variable]: 'sk-all' } }) },
     machine: { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: '/srv/all.json' } },
-    place: '/srv/all.json:1',
-    weight: 'blocks',
+    location: '/srv/all.json:1',
+    severity: 'blocks',
   },
 ]
 
 describe('what is wrong', () => {
-  test.each(cases)('$code at $place', ({ code, disk, machine = {}, place, weight, isRepaired }) => {
-    const found = obstaclesOn(qwen, disk, aMachine(machine))
-    const one = found.find((obstacle) => obstacle.code === code)
-    expect(one?.location).toBe(
-      place.startsWith('/') || place === 'environment' ? place : `/home/ada/${place}`,
-    )
-    expect(one?.severity).toBe(weight)
-    expect(JSON.stringify(found)).not.toMatch(/sk-/)
-    expect(one?.fix !== undefined).toBe(isRepaired === true)
-    if (one?.fix === undefined) return
+  test.each(cases)(
+    '$code at $location',
+    ({ code, disk, machine = {}, location, severity, isRepaired }) => {
+      const found = obstaclesOn(qwen, disk, aMachine(machine))
+      const one = found.find((obstacle) => obstacle.code === code)
+      expect(one?.location).toBe(
+        location.startsWith('/') || location === 'environment' ? location : `/home/ada/${location}`,
+      )
+      expect(one?.severity).toBe(severity)
+      expect(JSON.stringify(found)).not.toMatch(/sk-/)
+      expect(one?.fix !== undefined).toBe(isRepaired === true)
+      if (one?.fix === undefined) return
 
-    const on = aMachine(machine)
-    const edits = planRepairs(qwen, textsOf(qwen, on, disk), [one.fix])
-    expect(obstaclesOn(qwen, written(disk, on, edits), on).map((left) => left.code)).not.toContain(
-      code,
-    )
-  })
+      const on = aMachine(machine)
+      const edits = planRepairs(qwen, textsOf(qwen, on, disk), [one.fix])
+      expect(
+        obstaclesOn(qwen, written(disk, on, edits), on).map((left) => left.code),
+      ).not.toContain(code)
+    },
+  )
 
   test('nothing after a setup, whatever else stands around it', () => {
     const around = { ...home(), '.env': 'OPENAI_API_KEY=sk-theirs\n', 'work/.env': 'A=1\n' }
@@ -340,7 +348,7 @@ describe('a setup', () => {
       '.qwen/oauth_creds.json': '{}',
     }
     const { obstacles } = planOn(qwen, disk)
-    expect(obstacles).toMatchObject([{ code: 'qwen-login', needsConsent: expect.any(String) }])
+    expect(obstacles).toMatchObject([{ code: 'qwen-login', consent: expect.any(String) }])
   })
 
   test('a file that Qwen Code does not read is refused; trailing commas go, comments stay', () => {
@@ -357,7 +365,7 @@ describe('a setup', () => {
     })
     for (const choice of [
       { key: 'sk-$HOME' },
-      { root: 'https://gw.example/$A' },
+      { baseUrl: 'https://gw.example/$A' },
       { headers: [{ ...headers[0]!, value: '${A}' }] },
     ])
       expect(() => planOn(qwen, {}, { choice })).toThrow('Qwen Code would put something else')

@@ -64,8 +64,8 @@ export function carries(texts: LoadedFiles, asking: FirstRequestInput): FirstReq
     },
     safeguards: safeguardsOf(version, isPlain),
     // 2.1.238 does not; it began in one of the versions between.
-    yields: isBefore('2.1.238', version) ? unknownBetas : undefined,
-    cures: isPlain ? { max_tokens: limitCure } : cures,
+    retryWithout: isBefore('2.1.238', version) ? unknownBetas : undefined,
+    hints: isPlain ? { max_tokens: limitCure } : cures,
   })
 }
 

@@ -149,7 +149,7 @@ const shared = {
     const slotModels = slotModelsIn(settings)
 
     return compact({
-      root: url && rootOf(url),
+      baseUrl: url && rootOf(url),
       ...(ignored === undefined ? modelIn(settings) : {}),
       key,
       keyPath: key && file.path,
@@ -222,7 +222,7 @@ function memoriesOf(settings: ClientState, isOwn: boolean): Memories {
   const shared = {
     slot,
     isSlotUnnamed: settings.isModelUnnamed,
-    enableDiscovery: settings.isDiscovering,
+    discoverModels: settings.isDiscovering,
   }
 
   if (!isOwn) return shared

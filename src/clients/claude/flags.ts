@@ -27,7 +27,7 @@ export const claudeFlags: readonly ClientFlag[] = [
   {
     flag: '--enable-discovery',
     help: 'let the client list the gateway’s models',
-    toOptions: (enableDiscovery) => ({ discoverModels: enableDiscovery === true }),
+    toOptions: (discoverModels) => ({ discoverModels: discoverModels === true }),
   },
   {
     flag: '--no-attribution',

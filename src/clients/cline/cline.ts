@@ -160,7 +160,7 @@ export const cline: ClientModule = {
     const { headers, keyed } = readHeaders(settings['headers'])
     const key = apiKey ? { key: apiKey } : keyed
     return compact({
-      root: url === undefined ? undefined : rootOf(url),
+      baseUrl: url === undefined ? undefined : rootOf(url),
       model: textIn(settings, ['model']),
       ...key,
       keyPath: key && path,

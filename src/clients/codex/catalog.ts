@@ -52,8 +52,8 @@ function entryOf(table: readonly Entry[], id: string): Entry | undefined {
 }
 
 /** Whether Codex asks this model in the shape of Responses Lite (0.146.0 to 0.169.0, 2026-11-23). */
-export function isAskedLite(clientTable: string | undefined, model: string): boolean {
-  return entryOf(entriesIn(clientTable), model)?.['use_responses_lite'] === true
+export function isAskedLite(modelTable: string | undefined, model: string): boolean {
+  return entryOf(entriesIn(modelTable), model)?.['use_responses_lite'] === true
 }
 
 /** The choice with the text of a catalog, where one is wished and Codex has told its own table. */

@@ -148,7 +148,7 @@ trust_level = "trusted"
     const [fault] = [...startObstacles(config), ...catalogFaults(texts, config)]
 
     return compact({
-      root: url && rootOf(url),
+      baseUrl: url && rootOf(url),
       model: config.text(['model']),
       contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
       ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),
@@ -157,7 +157,7 @@ trust_level = "trusted"
       query: query.length === 0 ? undefined : query,
       alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(texts, rootOf(url)) : undefined,
       providerId,
-      ownCatalog: namesCatalog(texts, config) || undefined,
+      writeModelCatalog: namesCatalog(texts, config) || undefined,
       login: auth.login,
       broken: config.problem ?? (fault && `${fault.location}: ${fault.message}`),
     })

@@ -258,7 +258,7 @@ function kept(
   const offer = keyBefore
     ? ' To let it go on with its old key, in config.toml: `repoint codex --keep-old-gateway`.'
     : ''
-  const needsConsent =
+  const consent =
     token === undefined
       ? `${name} is set aside, so that ${address} does not get the new key: its conversations stay readable and send nothing. \`codex fork ID\` goes on with one at the gateway, which is then sent all of it; rollback brings ${name} back.${offer}`
       : former &&
@@ -272,7 +272,7 @@ function kept(
     location,
     hint: 'Give it a key of its own, or keep it from asking.',
     fix: configRepair(...changes),
-    ...compact({ needsConsent }),
+    ...compact({ consent }),
     severity: takesKey ? 'blocks' : 'may-block',
   }
 }

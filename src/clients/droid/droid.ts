@@ -147,7 +147,7 @@ export const droid: ClientModule = {
     const key = inline ? { key: isFromVariable(inline) ? undefined : inline } : keyed
 
     return compact({
-      root: url === undefined ? undefined : rootOf(url),
+      baseUrl: url === undefined ? undefined : rootOf(url),
       model: found ? textIn(found.entry, ['model']) : chosen,
       ...key,
       keyPath: key?.key === undefined ? undefined : path,

@@ -113,7 +113,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       }
       const model = modelIn('model')
       return compact({
-        root: url === undefined ? undefined : rootOf(url),
+        baseUrl: url === undefined ? undefined : rootOf(url),
         model,
         smallModel: modelIn('small_model'),
         providerId,

@@ -106,7 +106,7 @@ function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Findings 
       code: `${id}-api-key`,
       message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
       // A weaker file is not written.
-      ...(file.path === target.path ? gone : compact({ cure: gone.hint })),
+      ...(file.path === target.path ? gone : compact({ hint: gone.hint })),
     })
   }
 }

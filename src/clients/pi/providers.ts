@@ -86,7 +86,7 @@ export function believedOf(
   // A model of the same provider may have an address of its own, which gets the same key.
   const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
   return compact({
-    root,
+    baseUrl: root,
     protocol: protocols.find((protocol) => apiOf[protocol] === api),
     headers,
     keyHeader: keyed?.keyHeader,

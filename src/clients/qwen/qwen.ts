@@ -169,7 +169,7 @@ export const qwen: ClientModule = {
     const origin = originOf(ownFiles(texts), ['env', variable]) ?? fileOf(texts, 'settings').path
 
     return compact({
-      root: url === undefined ? undefined : rootOf(url),
+      baseUrl: url === undefined ? undefined : rootOf(url),
       model,
       key,
       keyPath: key && origin,

@@ -143,7 +143,7 @@ async function* askedChecks(
   const choice = choiceOf(examined, list)
   yield* choice.findings.map(asWarning)
   const protocol = protocolOf(client, choice)
-  const by = { texts, version, clientTable: modelTable }
+  const by = { texts, version, modelTable }
   const probes = new Probes(
     (...question) => probe(access, ...question),
     list,

@@ -64,9 +64,10 @@ export const command = commandOf(define, async (session, word, exported, { check
   session.document({
     command: 'gateways',
     gateways: all.map((one) => {
-      const { headers = [], query, ...shown } = one
+      const { headers = [], query, baseUrls: roots, ...shown } = one
       return {
         ...shown,
+        roots,
         key: maskSecret(one.key),
         headers: headerDocument(headers),
         query: query && shownQuery(query),

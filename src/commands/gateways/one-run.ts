@@ -65,7 +65,10 @@ export async function lookAtFolder(
   for (const client of clients) {
     const folders = workingFolders(session, client, args)
     const texts = filesOfFolders(session, client, folders)
-    const own = { root: rootOf(access, client.protocol), providerId: providerIdOf(session, client) }
+    const own = {
+      baseUrl: rootOf(access, client.protocol),
+      providerId: providerIdOf(session, client),
+    }
     const found = [...overrideFindings(client, texts, own)]
     if (!session.canAsk) refuseRedirectedKey(client, found)
 

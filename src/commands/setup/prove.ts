@@ -190,7 +190,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
 
   const chosen = clients.map((client): [Client, Chosen] => {
     const { version, modelTable } = programs.get(client)!
-    const heard = { ...unheard, clientTable: modelTable }
+    const heard = { ...unheard, modelTable }
     const wanted = resolveInputFor(run, client, access, heard)
     const models = client.resolve(wanted, version)
     return [client, { models, heard }]
