@@ -118,8 +118,8 @@ function testedPage() {
   const families = clients.filter(
     ({ family }, index) => clients.findIndex((one) => one.family === family) === index,
   )
-  const sections = families.map(({ label, binary }) => {
-    const tested = JSON.parse(readFileSync(`src/clients/${binary.command}/tested.json`, 'utf8'))
+  const sections = families.map(({ label, program }) => {
+    const tested = JSON.parse(readFileSync(`src/clients/${program.command}/tested.json`, 'utf8'))
     const own = tested.rows
     const setups = [...new Set(own.map(({ setup }) => setup))]
     const lines = [...new Set(own.map(({ version }) => version))].map((version) => {
@@ -177,8 +177,8 @@ function changesTable() {
 function clientsTable({ head, versions }) {
   return table(
     head,
-    clients.map(({ id, label, binary, protocol, alsoSpeaks = [] }) => {
-      const tested = binary.testedVersions
+    clients.map(({ id, label, program, protocol, alsoSpeaks = [] }) => {
+      const tested = program.testedVersions
       return [
         label,
         `\`repoint ${id}\``,

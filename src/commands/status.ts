@@ -249,7 +249,7 @@ function asDocument({ state, wanted, drift }: ClientReport) {
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
   const { client, settings, origins, gateway, obstacles, files } = state
-  const { key, baseUrl, headers = [], query, ...rest } = settings
+  const { key, baseUrl, headers = [], query, writeModelCatalog: ownCatalog, ...rest } = settings
 
   const protocol = protocolOf(client, settings)
   return {
@@ -257,6 +257,7 @@ function asDocument({ state, wanted, drift }: ClientReport) {
     label: client.label,
     ...compact({ configuredUrl: baseUrl, baseUrl: shownAddress(client, settings) }),
     ...rest,
+    ...compact({ ownCatalog }),
     gateway: gateway?.name ?? null,
     origins,
     key: key === undefined ? null : maskSecret(key),

@@ -92,7 +92,7 @@ export function caFileFor(
 
 /** What a client's files say about its gateway. */
 interface UsedGateway {
-  readonly root?: string
+  readonly baseUrl?: string
   readonly key?: string
   readonly headers?: readonly ExtraHeader[]
 }
@@ -103,10 +103,10 @@ export function nameOf(
   protocol: Protocol,
   settings: UsedGateway,
 ): string | undefined {
-  const { root, key } = settings
-  if (root === undefined) return undefined
+  const { baseUrl, key } = settings
+  if (baseUrl === undefined) return undefined
   const used = savedGatewaysIfReadable(session).filter(
-    (one) => one.key === key && isSameButVersion(rootOf(one, protocol), root),
+    (one) => one.key === key && isSameButVersion(rootOf(one, protocol), baseUrl),
   )
 
   // Several can have the same address and key. The one whose headers the client sends matches best.
