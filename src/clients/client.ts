@@ -56,13 +56,13 @@ export interface ClientModule {
    * Targets may not exist yet and stand in the order in which they switch towards the gateway.
    * Layers follow, the weaker before the stronger; only those that exist are listed.
    */
-  files(machine: Machine, look: DiskReader): readonly ConfigFile[]
+  files(machine: Machine, disk: DiskReader): readonly ConfigFile[]
 
   /** Ids of providers that mean something to it already. Absent: no provider of a setup has an id. */
   readonly reservedProviderIds?: readonly string[]
 
   /** Before anything is asked. Pure. @throws UserError `usage` for wishes that contradict each other */
-  checkFlags?(named: ClientOptions): void
+  checkFlags?(requested: ClientOptions): void
 
   /** Which ids the client sends depends on its version, which `choose` then wants to know. */
   readonly sendsByVersion?: boolean
@@ -74,7 +74,7 @@ export interface ClientModule {
    * @throws UserError `model-unknown` with the nearest ids, or `usage` where no rule fits and only a
    *   person could choose
    */
-  resolve(wanted: ResolveInput, version?: string): ResolvedOptions
+  resolve(input: ResolveInput, version?: string): ResolvedOptions
 
   /**
    * The edits for a choice and its accepted repairs, in switching order: one for each target that
@@ -82,26 +82,26 @@ export interface ClientModule {
    *
    * @throws UserError `config-invalid`, `config-conflict`
    */
-  plan(texts: LoadedFiles, choice: SetupTarget): readonly FileEdit[]
+  plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[]
 
   /**
    * What the client will now believe, read from its targets (and what lies beneath them) as it reads
    * them. What lies above them (project, managed, environment) is told by `inTheWay` and `wrongNow`. Never throws.
    * Pure.
    */
-  read(texts: LoadedFiles): ClientState
+  read(files: LoadedFiles): ClientState
 
   /**
    * What its requests carry, by its files, its version and its environment: the proof carries the same. Only
    * what it never asks without; where it asks once more after a refusal, that is left out. Pure.
    */
-  firstRequest(texts: LoadedFiles, asking: FirstRequestInput): FirstRequest
+  firstRequest(files: LoadedFiles, asking: FirstRequestInput): FirstRequest
 
   /**
    * The file from which each of `read`'s values comes; the key's is `ClientState.keyPath`. Absent: all
    * of them stand in its last target. Pure.
    */
-  origins?(texts: LoadedFiles): Origins
+  origins?(files: LoadedFiles): Origins
 
   /**
    * What is kept of `settings`: by it `choose` finds the models again, and a setup keeps what was
@@ -110,16 +110,16 @@ export interface ClientModule {
    *
    * @param isOwn whether it was set up as this client; absent: as far as the settings tell
    */
-  asConfigured?(settings: ClientState, isOwn?: boolean): Memories
+  asConfigured?(state: ClientState, isOwn?: boolean): Memories
 
   /** What the rules would take each model of a catalog for. Pure. */
   previewModels(catalog: Catalog): readonly ModelUse[]
 
   /** The models that its own list offers at the provider in use. Absent: it has no such list. Pure. */
-  offers?(texts: LoadedFiles): readonly string[]
+  offers?(files: LoadedFiles): readonly string[]
 
   /** Of several clients of a family: whether this is the one for what is configured. Pure. */
-  isUsual?(settings: ClientState): boolean
+  isUsual?(state: ClientState): boolean
 
   /** Configurations as people write them, by their path below a home: for a demonstration. */
   readonly demoFiles?: Readonly<Record<string, string>>
@@ -137,7 +137,7 @@ export interface ClientModule {
   ): readonly Notice[]
 
   /** Its own copies of its files, which no undo and no `forget` reaches, and how they are removed. */
-  storedCopies?(world: Outside, texts: LoadedFiles): readonly Notice[]
+  storedCopies?(world: Outside, files: LoadedFiles): readonly Notice[]
 
   /**
    * How one process of the client is pointed at a gateway while its files stay as they are. The key of
@@ -146,13 +146,13 @@ export interface ClientModule {
    *
    * @throws UserError `usage` where the process is told otherwise already
    */
-  launchSettings?(texts: LoadedFiles, choice: SetupTarget, asked: ProcessToStart): LaunchSettings
+  launchSettings?(files: LoadedFiles, target: SetupTarget, asked: ProcessToStart): LaunchSettings
 
   /** What would defeat the setup that is about to be made. Pure. */
-  inTheWay(scene: ClientContext, choice: SetupTarget): Findings
+  inTheWay(context: ClientContext, target: SetupTarget): Findings
 
   /** What is wrong with what the client believes now. Pure. */
-  wrongNow(scene: ClientContext): Findings
+  wrongNow(context: ClientContext): Findings
 }
 
 /** A request of a client's. */

@@ -143,11 +143,11 @@ export function mergeOptions(said: readonly ClientOptions[]): ClientOptions {
  */
 export function checkWishes(
   { label, reservedProviderIds, checkFlags }: Client,
-  named: ClientOptions,
+  requested: ClientOptions,
 ): void {
   if (reservedProviderIds !== undefined)
-    checkProviderId(named.providerId, label, reservedProviderIds)
-  checkFlags?.(named)
+    checkProviderId(requested.providerId, label, reservedProviderIds)
+  checkFlags?.(requested)
 }
 
 /**

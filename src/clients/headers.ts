@@ -94,17 +94,17 @@ export function isStrayHeader(
 export function headerKeys(
   path: SettingPath,
   found: ConfigValue | undefined,
-  choice: SetupTarget,
+  target: SetupTarget,
   isOtherAddress: boolean,
 ): readonly SettingChange[] {
   const standing = isTable(found) ? Object.keys(found) : []
-  const wanted = wantedHeaders(choice).map(({ name, ...header }) => {
+  const wanted = wantedHeaders(target).map(({ name, ...header }) => {
     const spelled = standing.find((one) => one.toLowerCase() === name)
     return { name: spelled ?? name, ...header }
   })
 
   return tableKeys(path, found, wanted, (one) =>
-    isStrayHeader({ ...one, name: one.name.toLowerCase() }, choice, isOtherAddress),
+    isStrayHeader({ ...one, name: one.name.toLowerCase() }, target, isOtherAddress),
   )
 }
 
@@ -166,11 +166,11 @@ export function textMembers(found: ConfigValue | undefined) {
  * others. The key has its variable already.
  */
 export function headersInVariables(
-  choice: SetupTarget,
+  target: SetupTarget,
 ): readonly (ExtraHeader & { readonly variable: string })[] {
-  return wantedHeaders(choice).map((header, index) => ({
+  return wantedHeaders(target).map((header, index) => ({
     ...header,
-    variable: header.name === choice.keyHeader ? runKeyVariable : `REPOINT_RUN_HEADER_${index + 1}`,
+    variable: header.name === target.keyHeader ? runKeyVariable : `REPOINT_RUN_HEADER_${index + 1}`,
   }))
 }
 

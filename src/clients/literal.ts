@@ -13,27 +13,27 @@ export function takingLiterally(client: Client): Client {
 
   return {
     ...client,
-    resolve: (wanted, version) => chooseLiteral(client, wanted, version),
-    plan: (texts, choice) => {
-      expectLiteral(client, choice)
-      return plan(texts, choice)
+    resolve: (input, version) => chooseLiteral(client, input, version),
+    plan: (files, target) => {
+      expectLiteral(client, target)
+      return plan(files, target)
     },
     ...(launchSettings && {
-      launchSettings: (texts, choice, asked) => {
-        expectLiteral(client, choice)
-        return launchSettings(texts, choice, asked)
+      launchSettings: (files, target, asked) => {
+        expectLiteral(client, target)
+        return launchSettings(files, target, asked)
       },
     }),
   }
 }
 
 /** @throws UserError `config-conflict`, and as the client's own `choose` does */
-function chooseLiteral(client: Client, wanted: ResolveInput, version?: string): ResolvedOptions {
-  const { catalog } = wanted.gatewayInfo
+function chooseLiteral(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
+  const { catalog } = input.gatewayInfo
   const { names } = client.interpolation
-  if (names === null) return client.resolve(wanted, version)
+  if (names === null) return client.resolve(input, version)
 
-  const named = modelsIn(effectiveOptions(wanted)).find((id) => names.test(id))
+  const named = modelsIn(effectiveOptions(input)).find((id) => names.test(id))
   if (named !== undefined) throw refusal(client, `the model ${named}`)
 
   const listed = catalog?.models ?? []
@@ -43,15 +43,15 @@ function chooseLiteral(client: Client, wanted: ResolveInput, version?: string): 
     throw refusal(client, `the model ${first.id}, as of every one that the gateway lists`)
 
   const models = listed.filter((model) => !taken.includes(model)).map(withoutName(names))
-  const gatewayInfo = { ...wanted.gatewayInfo, catalog: catalog && { ...catalog, models } }
-  const choice = client.resolve({ ...wanted, gatewayInfo }, version)
-  if (first === undefined) return choice
+  const gatewayInfo = { ...input.gatewayInfo, catalog: catalog && { ...catalog, models } }
+  const resolved = client.resolve({ ...input, gatewayInfo }, version)
+  if (first === undefined) return resolved
   const others = taken.length === 1 ? '' : ` and ${taken.length - 1} more`
   const note = {
     code: 'models-left-out',
     message: `${client.label} is not given the model ${first.id}${others}: it would put something else in the place of a part of the name`,
   }
-  return { ...choice, findings: [...choice.findings, note] }
+  return { ...resolved, findings: [...resolved.findings, note] }
 }
 
 function withoutName(names: RegExp) {

@@ -34,10 +34,10 @@ export function effectiveOptions({
 /** What is kept of what a client believes; a provider's id, where a setup can write it. */
 export function memoriesOf(
   { asConfigured, reservedProviderIds = [] }: Pick<Client, 'asConfigured' | 'reservedProviderIds'>,
-  settings: ClientState,
+  state: ClientState,
   isOwn?: boolean,
 ): Memories {
-  if (asConfigured) return asConfigured(settings, isOwn)
+  if (asConfigured) return asConfigured(state, isOwn)
 
   const {
     model,
@@ -46,7 +46,7 @@ export function memoriesOf(
     contextWindow,
     writeModelCatalog,
     providerId = '',
-  } = settings
+  } = state
   const isUsable = providerId !== '' && !reservedProviderIds.includes(providerId)
   const kept = { model, smallModel, protocol, contextWindow, writeModelCatalog }
   return { ...kept, providerId: isUsable ? providerId : undefined }
@@ -70,17 +70,17 @@ export function modelsIn(said: Memories): readonly string[] {
  * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` where only a person can choose
  */
 export function chooseOneModel(
-  wanted: ResolveInput,
+  input: ResolveInput,
   protocol: Protocol,
   window: WindowHabit,
 ): ResolvedOptions {
-  const model = pickModel(wanted, protocol)
-  const { notes, ...limits } = windowOf(wanted, [model], window)
+  const model = pickModel(input, protocol)
+  const { notes, ...limits } = windowOf(input, [model], window)
   return {
     probeModel: model,
     model,
     ...limits,
-    findings: [...aboutNames(wanted, [wanted.requested.model]), ...notes],
+    findings: [...aboutNames(input, [input.requested.model]), ...notes],
   }
 }
 
@@ -89,13 +89,13 @@ export function chooseOneModel(
  * model that is asked for or chosen by the rules; else chat, which every gateway serves.
  */
 export function listedProtocol(
-  wanted: ResolveInput,
+  input: ResolveInput,
   ranked: readonly Protocol[],
   byRules: (catalog: Catalog) => ChosenModel | undefined,
 ): Protocol {
-  const { catalog } = wanted.gatewayInfo
+  const { catalog } = input.gatewayInfo
   if (catalog === undefined) return 'chat'
-  const { model } = effectiveOptions(wanted)
+  const { model } = effectiveOptions(input)
   const chosen = model === undefined ? byRules(catalog) : resolveModel(catalog, model)
   const entry = entryOf(catalog, chosen?.id)
   return ranked.find((protocol) => entry && speaks(entry, protocol) === true) ?? 'chat'
@@ -122,10 +122,10 @@ export function oneUse(chosen: ChosenModel | undefined, role?: string): readonly
 }
 
 /** As `chooseOneModel`, the id only. */
-export function pickModel(wanted: ResolveInput, protocol: Protocol): string {
-  const { catalog } = wanted.gatewayInfo
-  const { model } = effectiveOptions(wanted)
-  if (model !== undefined) return checkedModel(wanted, model, protocol)
+export function pickModel(input: ResolveInput, protocol: Protocol): string {
+  const { catalog } = input.gatewayInfo
+  const { model } = effectiveOptions(input)
+  if (model !== undefined) return checkedModel(input, model, protocol)
   if (catalog === undefined) {
     throw new UserError({
       code: 'usage',
@@ -177,9 +177,9 @@ export function idsToProve(
  *
  * @throws UserError `protocol-unsupported`
  */
-export function checkedModel(wanted: ResolveInput, asked: string, protocol: Protocol): string {
-  const { catalog } = wanted.gatewayInfo
-  if (catalog === undefined || keepsModels(wanted)) return asked
+export function checkedModel(input: ResolveInput, asked: string, protocol: Protocol): string {
+  const { catalog } = input.gatewayInfo
+  if (catalog === undefined || keepsModels(input)) return asked
   const found = resolveModel(catalog, asked)
   if (found === undefined) return asked
   const model = entryOf(catalog, found.id)
@@ -196,11 +196,11 @@ export function checkedModel(wanted: ResolveInput, asked: string, protocol: Prot
 
 /** What is said of models that the list has under another name, or not at all. */
 export function aboutNames(
-  wanted: ResolveInput,
+  input: ResolveInput,
   asked: readonly (string | undefined)[],
 ): readonly Notice[] {
-  const { catalog } = wanted.gatewayInfo
-  if (catalog === undefined || keepsModels(wanted)) return []
+  const { catalog } = input.gatewayInfo
+  if (catalog === undefined || keepsModels(input)) return []
 
   return [...new Set(asked)].flatMap((name): Notice[] => {
     if (name === undefined) return []
@@ -240,15 +240,15 @@ export interface WindowHabit {
  * gateway says, then what was chosen for another.
  */
 export function windowOf(
-  wanted: ResolveInput,
+  input: ResolveInput,
   ids: readonly string[],
   { knows = () => false, otherwise }: WindowHabit,
 ): { readonly contextWindow?: number; readonly notes: readonly Notice[] } {
-  const { requested, previous, gatewayInfo } = wanted
+  const { requested, previous, gatewayInfo } = input
   const chosen =
     requested.contextWindow ?? (previous?.isElsewhere ? undefined : previous?.contextWindow)
   if (chosen !== undefined)
-    return { contextWindow: chosen, notes: keepsModels(wanted) ? [] : aboutSize(chosen) }
+    return { contextWindow: chosen, notes: keepsModels(input) ? [] : aboutSize(chosen) }
 
   const said = ids.map((id) => entryOf(gatewayInfo.catalog, id)?.contextWindow)
   const isAllSaid = ids.length > 0 && !said.includes(undefined)
@@ -260,13 +260,13 @@ export function windowOf(
   )
   const unknown = [...new Set(ids.filter((_, index) => sizes[index] === undefined))]
   if (unknown.length > 0)
-    return { notes: keepsModels(wanted) ? [] : [unknownWindow(unknown, otherwise)] }
+    return { notes: keepsModels(input) ? [] : [unknownWindow(unknown, otherwise)] }
 
   const known = sizes.filter((size) => typeof size === 'number')
   const isAll = known.length === ids.length && ids.length > 0
   if (!isAll) return { notes: [] }
   const smallest = Math.min(...known)
-  return { contextWindow: smallest, notes: keepsModels(wanted) ? [] : aboutSize(smallest) }
+  return { contextWindow: smallest, notes: keepsModels(input) ? [] : aboutSize(smallest) }
 }
 
 /**

@@ -89,11 +89,11 @@ interface StandingAddress {
 /** An address that repoint has written, without its `/v1` by now; one from elsewhere is not mended here. */
 export function* lostVersion(
   { id }: Named,
-  scene: ClientContext,
+  context: ClientContext,
   file: ReadFile,
   { url, path, name, effect = '' }: StandingAddress,
 ): Findings {
-  const value = url && withLostVersion(url, scene)
+  const value = url && withLostVersion(url, context)
   if (!value) return
 
   yield findingAt(file, path, {
@@ -107,18 +107,18 @@ export function* lostVersion(
 /** What is wrong with an address that is in use, and with the key beside it. */
 export function* addressFindings(
   client: Named,
-  scene: ClientContext,
+  context: ClientContext,
   file: ReadFile,
   found: StandingAddress & Pick<Leftover, 'key' | 'keyPlace'>,
 ): Findings {
-  yield* lostVersion(client, scene, file, found)
-  yield* leftoverFindings(client, scene, { ...found, urlPlace: file.place(found.path) })
+  yield* lostVersion(client, context, file, found)
+  yield* leftoverFindings(client, context, { ...found, urlPlace: file.place(found.path) })
 }
 
 /** What a setup is about to write stands there for another address, which it did not write. */
 export function* otherAddress(
-  scene: ClientContext,
-  choice: SetupTarget,
+  context: ClientContext,
+  target: SetupTarget,
   found: Pick<Finding, 'code' | 'location'> & {
     readonly what: string
     readonly url: string | undefined
@@ -129,7 +129,7 @@ export function* otherAddress(
   const { code, location, what, url } = found
   const { hint = 'To keep it, choose another id with --provider-id.' } = found
 
-  if (url === undefined || isOwnAddress(url, scene, choice)) return
+  if (url === undefined || isOwnAddress(url, context, target)) return
 
   yield {
     code,
@@ -240,7 +240,7 @@ interface Leftover {
 /** What another tool has left in a client's settings: present state only, a setup replaces it. */
 export function* leftoverFindings(
   { id, label }: Named,
-  scene: ClientContext,
+  context: ClientContext,
   left: Leftover,
 ): Findings {
   const { url } = left
@@ -255,7 +255,7 @@ export function* leftoverFindings(
     }
   }
 
-  if (url === undefined || !isLoopbackUrl(url) || isOwnAddress(url, scene)) return
+  if (url === undefined || !isLoopbackUrl(url) || isOwnAddress(url, context)) return
   const tool = proxies[new URL(url).port]
   if (tool === undefined) return
 

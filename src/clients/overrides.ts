@@ -40,10 +40,10 @@ type TabledClient = Pick<ClientName, 'family' | 'label'> &
  */
 export function* overrideFindings(
   client: TabledClient,
-  texts: LoadedFiles,
+  files: LoadedFiles,
   own: OwnSetup,
 ): Generator<Finding, void> {
-  for (const file of texts) {
+  for (const file of files) {
     if (file.use !== 'layer') continue
     const found = [...settingsIn(client, file, own.providerId)].filter(
       (setting) => !isSameAs(setting, client, own),

@@ -35,23 +35,23 @@ export function pathsOf(machine: Machine) {
  * that stands there twice counts where it stands first.
  */
 export function layersThere(
-  look: DiskReader,
+  disk: DiskReader,
   target: string,
   kinds: readonly (readonly [kind: string, paths: readonly string[]])[],
 ): readonly ConfigFile[] {
   const seen = new Set([target])
   return kinds.flatMap(([kind, paths]) =>
     paths
-      .filter((path) => look.exists(path) && !seen.has(path) && seen.add(path))
+      .filter((path) => disk.exists(path) && !seen.has(path) && seen.add(path))
       .map((path) => ({ kind, path, format: 'json', holdsSecret: true, use: 'layer' }) as const),
   )
 }
 
 /** The folders from the root of the repository to the working folder; outside of one, that folder alone. */
-export function projectFolders(machine: Machine, look: DiskReader): readonly string[] {
+export function projectFolders(machine: Machine, disk: DiskReader): readonly string[] {
   const { join, dirname } = pathsOf(machine)
   const folders = [machine.cwd]
-  while (!look.exists(join(folders[0]!, '.git'))) {
+  while (!disk.exists(join(folders[0]!, '.git'))) {
     const above = dirname(folders[0]!)
     if (above === folders[0]) return [machine.cwd]
     folders.unshift(above)
@@ -63,9 +63,9 @@ export function projectFolders(machine: Machine, look: DiskReader): readonly str
  * The main worktree of a repository whose root is a linked one: there `.git` is a file that leads to it
  * (gitrepository-layout). Undefined: it is none.
  */
-export function mainWorktree(machine: Machine, look: DiskReader, root: string): string | undefined {
+export function mainWorktree(machine: Machine, disk: DiskReader, root: string): string | undefined {
   const { join, isAbsolute } = pathsOf(machine)
-  const start = look.readStart(join(root, '.git'))
+  const start = disk.readStart(join(root, '.git'))
   const main = /^gitdir: (.+?)[\\/]\.git[\\/]worktrees[\\/]/.exec(start)?.[1]
   if (main === undefined) return undefined
   return isAbsolute(main) ? main : join(root, main)

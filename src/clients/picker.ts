@@ -53,17 +53,17 @@ export function offeredModels(
  *
  * @throws UserError `model-unknown`, `protocol-unsupported`, `usage`
  */
-export function chooseOfAny(wanted: ResolveInput, window: WindowHabit): ResolvedOptions {
+export function chooseOfAny(input: ResolveInput, window: WindowHabit): ResolvedOptions {
   const protocol =
-    effectiveOptions(wanted).protocol ?? listedProtocol(wanted, protocolsByRank, defaultOfAny)
-  const choice = chooseOneModel(wanted, protocol, window)
+    effectiveOptions(input).protocol ?? listedProtocol(input, protocolsByRank, defaultOfAny)
+  const resolved = chooseOneModel(input, protocol, window)
 
   const saidOf = (one: CatalogModel | undefined) => one && speaks(one, protocol)
-  const said = saidOf(entryOf(wanted.gatewayInfo.catalog, choice.model))
+  const said = saidOf(entryOf(input.gatewayInfo.catalog, resolved.model))
   const canUse = (one: CatalogModel) =>
     said === undefined ? saidOf(one) !== false : saidOf(one) === said
 
-  return { ...choice, protocol, ...offeredModels(wanted, choice.model, canUse) }
+  return { ...resolved, protocol, ...offeredModels(input, resolved.model, canUse) }
 }
 
 /** The models of a choice for a client with a list of its own, the chosen one among them. */
@@ -92,14 +92,14 @@ export function leavingKeys(
   file: LoadedFile,
   entries: readonly ListedEntry[],
   staying: readonly Pick<CatalogModel, 'id'>[],
-  choice: SetupTarget,
+  target: SetupTarget,
 ): readonly SettingChange[] {
   const kept = new Set(staying.map(({ id }) => id))
   const others = entries.filter(({ id }) => !kept.has(id))
-  const here = choice.resolved.offersWholeCatalog
+  const here = target.resolved.offersWholeCatalog
     ? others.filter(({ isElsewhere }) => !isElsewhere)
     : []
-  const ours = [...here.filter(({ isMarked }) => isMarked), ...ownAmong(file, here, choice)]
+  const ours = [...here.filter(({ isMarked }) => isMarked), ...ownAmong(file, here, target)]
 
   return others
     .filter((one) => one.isElsewhere || ours.includes(one))
@@ -134,13 +134,13 @@ function ownAmong(
  */
 export function strayModels(
   client: Pick<Client, 'offers'>,
-  texts: LoadedFiles,
+  files: LoadedFiles,
   catalog: Catalog,
   chosen: Memories,
 ): readonly string[] {
   const known = new Set([...catalog.models.map(({ id }) => id), ...modelsIn(chosen)])
   if ([...known].some((id) => id.includes('*'))) return []
-  return (client.offers?.(texts) ?? []).filter((id) => !known.has(id))
+  return (client.offers?.(files) ?? []).filter((id) => !known.has(id))
 }
 
 /** A member of an entry of a client's list that tells something of the model. */
@@ -222,21 +222,21 @@ export interface ModelList {
 export function listKeys(
   file: LoadedFile,
   list: ModelList,
-  choice: SetupTarget,
+  target: SetupTarget,
 ): readonly SettingChange[] {
   const { at, now, isOtherGateway, fresh, told } = list
-  const offered = offeredIn(choice.resolved)
+  const offered = offeredIn(target.resolved)
   const entries = [...now.keys()].map((id) => {
     return { id, path: at(id), isElsewhere: isOtherGateway }
   })
 
   return [
-    ...leavingKeys(file, entries, offered, choice),
+    ...leavingKeys(file, entries, offered, target),
     ...offered.flatMap((model): readonly SettingChange[] => {
       const path = at(model.id)
       const entry = now.get(model.id)
       if (isTable(entry))
-        return toldKeys({ path, now: entry, isOtherGateway }, model, told(model), choice)
+        return toldKeys({ path, now: entry, isOtherGateway }, model, told(model), target)
       return [{ path, value: { ...fresh(model), ...toldValues(told(model)) } }]
     }),
   ]

@@ -87,11 +87,11 @@ export function editReadably(
  */
 export function planRepairs(
   client: Editing,
-  texts: LoadedFiles,
+  files: LoadedFiles,
   repairs: readonly FileFix[],
 ): readonly FileEdit[] {
   const roles = [...new Set(repairs.map((repair) => repair.fileKind))]
-  return roles.map((role) => editKeys(client, fileOf(texts, role), [], repairs))
+  return roles.map((role) => editKeys(client, fileOf(files, role), [], repairs))
 }
 
 /** The cure of an obstacle that `change` takes out of a file, and that its owner may miss. */

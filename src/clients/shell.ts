@@ -159,15 +159,15 @@ interface DefeatingVariable extends Pick<Finding, 'code' | 'severity'> {
  * set it in the next shell.
  */
 export function* variableFindings(
-  scene: ClientContext,
+  context: ClientContext,
   variables: readonly DefeatingVariable[],
 ): Findings {
-  const { machine } = scene
+  const { machine } = context
 
   for (const { name, effect, ...found } of variables) {
     const asks = found.severity === 'blocks' && found.fix === undefined
     const shared = { ...found, ...(asks && { consent: `${name} stays set: ${effect}.` }) }
-    const lines = linesExporting(scene, name)
+    const lines = linesExporting(context, name)
 
     if (machine.env[name]) {
       yield {
@@ -246,8 +246,8 @@ function unsetOf(machine: Machine, name: string): string {
 }
 
 /** Whether a variable is set now or in the next shell. */
-export function isExported(scene: ClientContext, name: string): boolean {
-  return Boolean(scene.machine.env[name]) || linesExporting(scene, name).length > 0
+export function isExported(context: ClientContext, name: string): boolean {
+  return Boolean(context.machine.env[name]) || linesExporting(context, name).length > 0
 }
 
 /** `file:line` of each line of a shell profile that sets a variable in the next shell. */

@@ -16,20 +16,20 @@ import type {
 } from './client.ts'
 
 /** The file of a role. A client lists each of its targets exactly once. */
-export function fileOf(texts: LoadedFiles, role: string): LoadedFile {
-  const file = texts.find((text) => text.kind === role)
+export function fileOf(files: LoadedFiles, role: string): LoadedFile {
+  const file = files.find((text) => text.kind === role)
   if (!file) throw new Error(`no file with the role ${role} was read`)
   return file
 }
 
 /** The layers of a role: any number, the weaker before the stronger. */
-export function layersOf(texts: LoadedFiles, role: string): readonly LoadedFile[] {
-  return texts.filter((text) => text.kind === role)
+export function layersOf(files: LoadedFiles, role: string): readonly LoadedFile[] {
+  return files.filter((text) => text.kind === role)
 }
 
 /** The files as they are, with what the edits make of theirs. */
-export function asPlanned(texts: LoadedFiles, edits: readonly FileEdit[]): LoadedFiles {
-  return texts.map((text) => {
+export function asPlanned(files: LoadedFiles, edits: readonly FileEdit[]): LoadedFiles {
+  return files.map((text) => {
     const edit = edits.find(({ path }) => path === text.path)
     return edit === undefined ? text : { ...text, bytes: edit.after }
   })
@@ -92,13 +92,13 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
 }
 
 /** The same of the file of a role. */
-export function readRole(texts: LoadedFiles, role: string): ReadFile {
-  return readFile(fileOf(texts, role))
+export function readRole(files: LoadedFiles, role: string): ReadFile {
+  return readFile(fileOf(files, role))
 }
 
 /** The same of the layers of a role. */
-export function readLayers(texts: LoadedFiles, role: string): readonly ReadFile[] {
-  return layersOf(texts, role).map(readFile)
+export function readLayers(files: LoadedFiles, role: string): readonly ReadFile[] {
+  return layersOf(files, role).map(readFile)
 }
 
 export type Table = { readonly [key: string]: ConfigValue }
@@ -169,16 +169,16 @@ export function isLoopbackUrl(url: string | undefined): boolean {
 export function isOwnAddress(
   url: string | undefined,
   { ownRoots }: ClientContext,
-  choice?: SetupTarget,
+  target?: SetupTarget,
 ): boolean {
   if (url === undefined) return false
-  const own = choice === undefined ? ownRoots : [...ownRoots, choice.baseUrl]
+  const own = target === undefined ? ownRoots : [...ownRoots, target.baseUrl]
   return own.some((root) => isSameButVersion(root, rootOf(url)))
 }
 
 /** A model server on this machine may need no key; an address that repoint has written does. */
-export function mayNeedNoKey(url: string | undefined, scene: ClientContext): boolean {
-  return isLoopbackUrl(url) && !isOwnAddress(url, scene)
+export function mayNeedNoKey(url: string | undefined, context: ClientContext): boolean {
+  return isLoopbackUrl(url) && !isOwnAddress(url, context)
 }
 
 /** The address with the `/v1` that repoint has written and that is gone; undefined: none is. */
@@ -213,12 +213,12 @@ export function originOf(files: readonly ReadFile[], path: SettingPath): string 
 /** The files from which a client's address and its models come. */
 export function originsOf(
   { origins, read }: Pick<Client, 'origins' | 'read'>,
-  texts: LoadedFiles,
+  files: LoadedFiles,
 ): Origins {
-  if (origins) return origins(texts)
+  if (origins) return origins(files)
 
-  const { baseUrl, model, isModelUnnamed, smallModel } = read(texts)
-  const path = texts.findLast(({ use }) => use === 'target')?.path
+  const { baseUrl, model, isModelUnnamed, smallModel } = read(files)
+  const path = files.findLast(({ use }) => use === 'target')?.path
   return compact({
     baseUrl: baseUrl && path,
     model: isModelUnnamed ? undefined : model && path,

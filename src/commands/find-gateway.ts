@@ -232,10 +232,10 @@ export async function gatewaysInUse(
 
   return (await loadClients(configured)).flatMap((client) => {
     const { family, label } = client
-    const settings = settingsNow(session, client) ?? {}
-    const { key, keyHeader, headers, query } = settings
-    const gateway = gatewayOf(session, client, settings, runs)
-    const isOurs = isAtOwnRoot(client, settings, runs)
+    const state = settingsNow(session, client) ?? {}
+    const { key, keyHeader, headers, query } = state
+    const gateway = gatewayOf(session, client, state, runs)
+    const isOurs = isAtOwnRoot(client, state, runs)
     const own = { family, label, key, keyHeader, headers, query }
     return gateway && isOurs && key ? [{ ...gateway, ...own, key }] : []
   })

@@ -101,12 +101,12 @@ function problemOfChoice(chosen: readonly string[]): true | string {
 
 /** Behind the program of a client: where that has its answers from. */
 function pointsAt(session: Session, client: Client): string {
-  const settings = settingsNow(session, client)
-  if (settings === undefined) return ', configuration unreadable'
-  const { baseUrl } = settings
+  const state = settingsNow(session, client)
+  if (state === undefined) return ', configuration unreadable'
+  const { baseUrl } = state
   if (baseUrl === undefined) return isInstalled(session, client) ? ', its own service' : ''
 
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
-  const name = nameOf(session, protocolOf(client, settings), settings) ?? host
+  const name = nameOf(session, protocolOf(client, state), state) ?? host
   return `, gateway ${name}${name === host ? '' : ` (${host})`}`
 }

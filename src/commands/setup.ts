@@ -47,12 +47,12 @@ export function commandFor(row: ClientRow): ListedCommand {
   }
 
   return commandOf(define, (session, flags, command) => {
-    const named = setupOptions(row.flags, command)
+    const requested = setupOptions(row.flags, command)
     return setup(session, {
       command: row.id,
       clients: [row.id],
       flags,
-      optionsOf: () => named,
+      optionsOf: () => requested,
       picksModel: command.getOptionValue('model') === true,
     })
   })

@@ -200,28 +200,28 @@ function from(session: Session, path: string | undefined): string {
   return path === undefined ? '' : ` in ${session.showPath(path)}`
 }
 
-function configured(session: Session, settings: ClientState, origins: Origins): [string, string][] {
-  const { slotModels = {}, headers = [], query, keyHeader } = settings
+function configured(session: Session, state: ClientState, origins: Origins): [string, string][] {
+  const { slotModels = {}, headers = [], query, keyHeader } = state
   const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
   const rows: [string, string | undefined][] = [
-    ['model', settings.model && settings.model + from(session, origins.model)],
-    ['small', settings.smallModel && settings.smallModel + from(session, origins.smallModel)],
+    ['model', state.model && state.model + from(session, origins.model)],
+    ['small', state.smallModel && state.smallModel + from(session, origins.smallModel)],
     ...Object.entries(slotModels),
-    ['subagent', settings.subagentModel],
-    ['provider', settings.providerId],
+    ['subagent', state.subagentModel],
+    ['provider', state.providerId],
     [
       'key',
-      settings.key &&
-        `${maskSecret(settings.key)}${sentAs}${settings.keyPath ? ` in ${session.showPath(settings.keyPath)}` : ''}`,
+      state.key &&
+        `${maskSecret(state.key)}${sentAs}${state.keyPath ? ` in ${session.showPath(state.keyPath)}` : ''}`,
     ],
     ...headers.map((header): [string, string] => ['header', shownHeader(header)]),
     ['query', query && shownQuery(query)],
     [
       'key also',
-      settings.alsoSendsTo && `to ${settings.alsoSendsTo}, from conversations of before`,
+      state.alsoSendsTo && `to ${state.alsoSendsTo}, from conversations of before`,
     ],
-    ['login', settings.login],
-    ['broken', settings.broken],
+    ['login', state.login],
+    ['broken', state.broken],
   ]
 
   return rows.filter((row): row is [string, string] => row[1] !== undefined)

@@ -16,8 +16,8 @@ const without = (...ids: string[]): Catalog => ({
   models: everything.models.filter(({ id }) => !ids.includes(id)),
 })
 
-function choose(version: string | undefined, named: ClientOptions, catalog = everything) {
-  return byId('claude').resolve(wanted(catalog, named), version)
+function choose(version: string | undefined, requested: ClientOptions, catalog = everything) {
+  return byId('claude').resolve(wanted(catalog, requested), version)
 }
 
 describe('what Claude Code sends, by version', () => {
@@ -76,9 +76,9 @@ describe('the proof asks what the installed version sends', () => {
   })
 
   test('a pin is asked in the place of the slot`s id', () => {
-    const choice = choose('2.1.238', { slot: 'opus', model: 'gpt-5.4' })
-    expect(choice.probeModel).toBe('gpt-5.4')
-    expect(choice.probeCure).toBeUndefined()
+    const resolved = choose('2.1.238', { slot: 'opus', model: 'gpt-5.4' })
+    expect(resolved.probeModel).toBe('gpt-5.4')
+    expect(resolved.probeCure).toBeUndefined()
   })
 
   test('what it sends for its other slots is looked up', () => {

@@ -223,10 +223,10 @@ describe('status and doctor', () => {
     const disk = aHome(`${config()}\n${aTable(takesKey)}`)
     const found = obstaclesOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-other-provider', severity: 'blocks' }])
-    const texts = textsOf(codex, aMachine(), disk)
-    expect(codex.read(texts).alsoSendsTo).toBe('https://old.example')
+    const files = textsOf(codex, aMachine(), disk)
+    expect(codex.read(files).alsoSendsTo).toBe('https://old.example')
 
-    const edits = planRepairs(codex, texts, [found[0]!.fix!])
+    const edits = planRepairs(codex, files, [found[0]!.fix!])
     const repaired = written(disk, aMachine(), edits)
     expect(obstaclesOn(codex, repaired, aMachine(), ours)).toEqual([])
     expect(codex.read(textsOf(codex, aMachine(), repaired)).alsoSendsTo).toBeUndefined()

@@ -59,16 +59,16 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const after = written(disk, machine, edits)
 
         test('what the client reads back is what was chosen, with nothing in the way', () => {
-          const settings = client.read(textsOf(client, machine, after))
-          expect(settings).toMatchObject({ baseUrl: choice.baseUrl, key })
-          expect(settings.keyHeader).toBe(keyHeader)
-          expect(settings.protocol ?? client.protocol).toBe(protocol)
-          expect(settings.alsoSendsTo).toBeUndefined()
-          expect(settings.broken).toBeUndefined()
-          expect(settings.login).toBeUndefined()
+          const state = client.read(textsOf(client, machine, after))
+          expect(state).toMatchObject({ baseUrl: choice.baseUrl, key })
+          expect(state.keyHeader).toBe(keyHeader)
+          expect(state.protocol ?? client.protocol).toBe(protocol)
+          expect(state.alsoSendsTo).toBeUndefined()
+          expect(state.broken).toBeUndefined()
+          expect(state.login).toBeUndefined()
           const left = obstaclesOn(client, after, machine)
           expect(left.filter(({ severity }) => severity === 'blocks')).toEqual([])
-          expect(client.resolve(wanted(catalog, {}, memoriesOf(client, settings)))).toMatchObject({
+          expect(client.resolve(wanted(catalog, {}, memoriesOf(client, state)))).toMatchObject({
             probeModel: choice.resolved.probeModel,
             ...options,
           })
@@ -109,10 +109,10 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
       test('what its requests carry is told for each protocol, without the key', () => {
         const { machine, edits, choice } = planOn(client, disk)
-        const texts = textsOf(client, machine, written(disk, machine, edits))
+        const files = textsOf(client, machine, written(disk, machine, edits))
         const { probeModel: model } = choice.resolved
         const carried = [client.protocol, ...(client.alsoSpeaks ?? [])].map((protocol) =>
-          client.firstRequest(texts, { model, protocol, env: {} }),
+          client.firstRequest(files, { model, protocol, env: {} }),
         )
         expect(carried.some(({ body }) => Object.keys(body).length > 0)).toBe(true)
         expect(JSON.stringify(carried)).not.toContain(key)
@@ -162,8 +162,8 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const targets = texts.filter(({ use, isOptional }) => use === 'target' && !isOptional)
         expect(edits.map(({ path }) => path)).toEqual(targets.map(({ path }) => path))
         const firstOnly = written(disk, machine, edits.slice(0, 1))
-        const settings = client.read(textsOf(client, machine, firstOnly))
-        if (settings.baseUrl === choice.baseUrl) expect(settings.key).toBe(key)
+        const state = client.read(textsOf(client, machine, firstOnly))
+        if (state.baseUrl === choice.baseUrl) expect(state.key).toBe(key)
       })
     })
 
@@ -179,8 +179,8 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       )
       const after = written({}, machine, edits)
       expect(texts.length).toBeGreaterThan(0)
-      const settings = client.read(textsOf(client, machine, after))
-      expect([settings.model, ...Object.values(settings.slotModels ?? {})]).toContain(id)
+      const state = client.read(textsOf(client, machine, after))
+      expect([state.model, ...Object.values(state.slotModels ?? {})]).toContain(id)
     })
   },
 )

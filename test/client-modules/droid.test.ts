@@ -92,9 +92,9 @@ describe('what droid believes', () => {
     ['with comments', { [file]: `// mine\n${home()[file]}` }, { model: 'big' }],
     ['a number for a key', home({}, [], { apiKey: 5 }), { model: 'big' }],
   ])('%s', (_, disk, expected) => {
-    const settings = readBack(disk)
-    expect(settings).toMatchObject(expected)
-    expect(settings.broken).toBeUndefined()
+    const state = readBack(disk)
+    expect(state).toMatchObject(expected)
+    expect(state.broken).toBeUndefined()
   })
 
   test.each([
@@ -102,9 +102,9 @@ describe('what droid believes', () => {
     ['a byte order mark', `\ufeff${home()[file]}`],
     ['half a file', String(home()[file]).slice(0, -1)],
   ])('nothing, for %s', (_, content) => {
-    const settings = readBack({ [file]: content })
-    expect(settings.baseUrl).toBeUndefined()
-    expect(settings.broken).toContain(file)
+    const state = readBack({ [file]: content })
+    expect(state.baseUrl).toBeUndefined()
+    expect(state.broken).toContain(file)
   })
 
   test('a key from a variable is not taken for one', () => {
@@ -168,10 +168,10 @@ describe('what defeats it', () => {
 
   test('a file that droid ignores is repaired, and its comments stay', () => {
     const disk = { [file]: '\ufeff{\n  // mine\n  "theme": "dark", // at night\n}\n' }
-    const texts = textsOf(droid, aMachine(), disk)
+    const files = textsOf(droid, aMachine(), disk)
     const [found] = wrong(disk)
     expect(found).toMatchObject({ code: 'droid-settings-unreadable', cause: 'broken' })
-    const [edit] = planRepairs(droid, texts, [found!.fix!])
+    const [edit] = planRepairs(droid, files, [found!.fix!])
     expect(text(edit!.after)).toBe('{\n  // mine\n  "theme": "dark" // at night\n}\n')
   })
 

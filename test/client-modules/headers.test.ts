@@ -35,10 +35,10 @@ describe.each(
   test.each(ways)('%s: what is chosen is read back, kept private and undone', (_, choice) => {
     const first = planOn(client, client.demoFiles ?? {}, { choice })
     const after = written(client.demoFiles ?? {}, first.machine, first.edits)
-    const settings = client.read(textsOf(client, first.machine, after))
-    const sent = settings.headers?.map(({ name, value }) => ({ name, value }))
+    const state = client.read(textsOf(client, first.machine, after))
+    const sent = state.headers?.map(({ name, value }) => ({ name, value }))
     expect(sent).toEqual(headers.map(({ name, value }) => ({ name, value })))
-    expect([settings.key, settings.keyHeader]).toEqual([key, first.choice.keyHeader])
+    expect([state.key, state.keyHeader]).toEqual([key, first.choice.keyHeader])
     const blocking = obstaclesOn(client, after).filter(({ severity }) => severity === 'blocks')
     expect(blocking).toEqual([])
 
@@ -62,10 +62,10 @@ describe.each(
     const second = planOn(client, between, { choice: other })
     const after = written(between, first.machine, second.edits)
     expect(Object.values(after).join('\n')).not.toMatch(/portkey|\[object/)
-    const settings = client.read(textsOf(client, first.machine, after))
-    expect(settings).toMatchObject({ key })
-    expect(settings).not.toHaveProperty('headers')
-    expect(settings).not.toHaveProperty('keyHeader')
+    const state = client.read(textsOf(client, first.machine, after))
+    expect(state).toMatchObject({ key })
+    expect(state).not.toHaveProperty('headers')
+    expect(state).not.toHaveProperty('keyHeader')
   })
 
   test.each(ways)(

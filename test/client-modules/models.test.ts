@@ -36,9 +36,9 @@ describe('codex and opencode', () => {
     'llama3.2:3b',
   ])('%s, which is not listed, is left to the probe, and that is said', (model) => {
     for (const id of ['codex', 'opencode', 'claude']) {
-      const choice = choose(id, { model })
-      expect(choice.probeModel).toBe(model)
-      expect(choice.findings).toContainEqual(
+      const resolved = choose(id, { model })
+      expect(resolved.probeModel).toBe(model)
+      expect(resolved.findings).toContainEqual(
         expect.objectContaining({
           code: 'model-not-listed',
           message: `The gateway does not list ${model}`,
@@ -170,10 +170,10 @@ describe('codex and opencode', () => {
   )
 
   test('opencode: is offered what speaks chat, and a small model of its own', () => {
-    const choice = choose('opencode')
-    expect(choice.smallModel).toBe('gpt-5.4-mini')
-    expect(choice.offered?.map(({ id }) => id)).not.toContain('gpt-image-2')
-    expect(choice.offered?.map(({ id }) => id)).toContain('claude-sonnet-5')
+    const resolved = choose('opencode')
+    expect(resolved.smallModel).toBe('gpt-5.4-mini')
+    expect(resolved.offered?.map(({ id }) => id)).not.toContain('gpt-image-2')
+    expect(resolved.offered?.map(({ id }) => id)).toContain('claude-sonnet-5')
     expect(choose('opencode', {}, one).smallModel).toBe('llama3')
   })
 })
@@ -227,13 +227,13 @@ describe('claude-gpt', () => {
   })
 
   test('every one can be overridden', () => {
-    const choice = choose('claude-gpt', {
+    const resolved = choose('claude-gpt', {
       slot: 'opus',
       model: 'gpt-5.6-terra',
       slotModels: { haiku: 'gpt-5.6-luna', fable: 'claude-opus-5-5', sonnet: 'gpt-5.6-sol' },
       subagentModel: 'gpt-5.4',
     })
-    expect(choice).toMatchObject({
+    expect(resolved).toMatchObject({
       slotModels: {
         opus: 'gpt-5.6-terra',
         sonnet: 'gpt-5.6-sol',

@@ -593,8 +593,8 @@ describe.each([
       }
       expect(obstacle!.consent === undefined ? 'plain' : 'consent').toBe(fix)
       expect(obstacle!.consent ?? 'A sentence.').toMatch(/\.$/)
-      const texts = textsOf(client, machine, disk)
-      const edits = planRepairs(client, texts, [obstacle!.fix!])
+      const files = textsOf(client, machine, disk)
+      const edits = planRepairs(client, files, [obstacle!.fix!])
       const mended = written(disk, machine, edits)
       const left = obstaclesOn(client, mended, machine, context)
       expect(left.filter((one) => one.code === code)).toEqual([])

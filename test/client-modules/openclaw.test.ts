@@ -118,8 +118,8 @@ test.each([
 })
 
 test('the file of the old name stays the one, where it is there', () => {
-  const texts = textsOf(openclaw, aMachine(), { '.clawdbot/clawdbot.json': '{}' })
-  expect(texts[0]!.path).toBe('/home/ada/.clawdbot/clawdbot.json')
+  const files = textsOf(openclaw, aMachine(), { '.clawdbot/clawdbot.json': '{}' })
+  expect(files[0]!.path).toBe('/home/ada/.clawdbot/clawdbot.json')
 })
 
 describe('what a setup writes', () => {
@@ -299,8 +299,8 @@ describe('what its requests carry', () => {
   const carried = (protocol: Protocol, model: string, entry: object) => {
     const models = [{ id: model, name: 'x', maxTokens: 32_000, ...entry }]
     const disk = aHome({ models }, {}, { defaults: { model: `gateway/${model}` } })
-    const texts = textsOf(openclaw, aMachine(), disk)
-    return openclaw.firstRequest(texts, { model, protocol, env: {} }).body
+    const files = textsOf(openclaw, aMachine(), disk)
+    return openclaw.firstRequest(files, { model, protocol, env: {} }).body
   }
   const adaptive = { thinking: { type: 'adaptive', display: 'summarized' } }
 

@@ -26,10 +26,10 @@ function planted(file: ConfigFile, keys: readonly string[], value: string): Uint
 }
 
 function found(client: Client, { path }: ConfigFile, content: Uint8Array) {
-  const texts = textsOf(client, aMachine(), { [path]: content, '/home/ada/work/.git/HEAD': '' })
+  const files = textsOf(client, aMachine(), { [path]: content, '/home/ada/work/.git/HEAD': '' })
   const root = `${baseUrl}/v1`
   return [
-    ...overrideFindings(client, texts, { baseUrl: root, providerId: 'gateway', model: 'gpt-5.6' }),
+    ...overrideFindings(client, files, { baseUrl: root, providerId: 'gateway', model: 'gpt-5.6' }),
   ]
 }
 

@@ -127,9 +127,9 @@ describe('claude-gpt', () => {
     const models = catalogWithWindows.models.map((model) =>
       model.id === 'gpt-5.4-mini' ? { id: 'gpt-5.5-mini' } : model,
     )
-    const choice = byId('claude-gpt').resolve(wanted({ models }))
-    expect(choice.contextWindow).toBeUndefined()
-    expect(choice.findings).toMatchObject([
+    const resolved = byId('claude-gpt').resolve(wanted({ models }))
+    expect(resolved.contextWindow).toBeUndefined()
+    expect(resolved.findings).toMatchObject([
       { code: 'context-window-unknown', message: expect.stringContaining('gpt-5.5-mini') },
     ])
   })

@@ -267,7 +267,7 @@ describe('what is wrong', () => {
     '$code at $location',
     ({ code, disk, machine = {}, location, severity, isRepaired }) => {
       const found = obstaclesOn(qwen, disk, aMachine(machine))
-      const one = found.find((obstacle) => obstacle.code === code)
+      const one = found.find((finding) => finding.code === code)
       expect(one?.location).toBe(
         location.startsWith('/') || location === 'environment' ? location : `/home/ada/${location}`,
       )

@@ -126,8 +126,8 @@ function aChoice(client: Client, setup: Setup = {}): SetupTarget {
 export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   const machine = setup.machine ?? aMachine()
   const files = textsOf(client, machine, disk)
-  const choice = aChoice(client, setup)
-  const scene: ClientContext = {
+  const target = aChoice(client, setup)
+  const context: ClientContext = {
     files,
     machine,
     ownRoots: [],
@@ -135,14 +135,14 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
     shellProfiles: [],
     ...setup.context,
   }
-  const { baseUrl, providerId, resolved } = choice
+  const { baseUrl, providerId, resolved } = target
   const obstacles = [
-    ...client.inTheWay(scene, choice),
+    ...client.inTheWay(context, target),
     ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
   ]
   const fixes = obstacles.flatMap(({ fix }) => (fix ? [fix] : []))
-  const edits = client.plan(files, { ...choice, fixes })
-  return { machine, texts: files, choice, obstacles, edits }
+  const edits = client.plan(files, { ...target, fixes })
+  return { machine, texts: files, choice: target, obstacles, edits }
 }
 
 /** The disk after a plan. */
@@ -162,20 +162,20 @@ export function obstaclesOn(
   machine: Machine = aMachine(),
   context: Partial<ClientContext> = {},
 ) {
-  const texts = textsOf(client, machine, disk)
+  const files = textsOf(client, machine, disk)
   const scene = {
-    files: texts,
+    files,
     machine,
     ownRoots: [],
     knownModels: [],
     shellProfiles: [],
     ...context,
   }
-  const settings = client.read(texts)
-  const isPointed = settings.baseUrl !== undefined
+  const state = client.read(files)
+  const isPointed = state.baseUrl !== undefined
   return [
     ...client.wrongNow(scene),
-    ...(isPointed ? overrideFindings(client, texts, settings) : []),
+    ...(isPointed ? overrideFindings(client, files, state) : []),
   ]
 }
 

@@ -47,8 +47,8 @@ test('the client of docs/adding-a-client.md compiles, can be set up, read back a
 
   const disk = { '.sprout/settings.json': '{\n  // mine\n  "theme": "dark",\n}\n' }
   const { machine, edits, choice } = planOn(client, disk)
-  const settings = client.read(textsOf(client, machine, written(disk, machine, edits)))
-  expect(settings).toMatchObject({ baseUrl: choice.baseUrl, key, model: choice.resolved.model })
+  const state = client.read(textsOf(client, machine, written(disk, machine, edits)))
+  expect(state).toMatchObject({ baseUrl: choice.baseUrl, key, model: choice.resolved.model })
   for (const { before, after, changes, format, path } of edits) {
     const paths = changes.map((change) => change.path)
     const versions = { before, written: after, current: after }

@@ -55,10 +55,10 @@ export function safeguardsOf(version: string, withoutBetas: boolean): FirstReque
  * settings count in its folder only, and are left out unless `roles` names them.
  */
 export function isModeChosen(
-  texts: LoadedFiles,
+  files: LoadedFiles,
   roles: readonly LoadedFile['kind'][] = ['settings', 'managed'],
 ): boolean {
-  return texts
+  return files
     .filter(({ kind }) => roles.includes(kind))
     .map((file) => readSettings(file).root)
     .some((root) => {
@@ -68,8 +68,8 @@ export function isModeChosen(
 }
 
 /** What stops the first command, if the gateway does not answer `safeguards`. */
-export function* autoMode(texts: LoadedFiles, settings: ClaudeSettings): Findings {
-  if (isModeChosen(texts)) {
+export function* autoMode(files: LoadedFiles, settings: ClaudeSettings): Findings {
+  if (isModeChosen(files)) {
     if (valueIn(settings.root, modePath) !== 'auto') return
     yield findingAt(settings, [...modePath], {
       code: 'claude-auto-mode',

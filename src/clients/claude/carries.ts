@@ -35,9 +35,9 @@ const outputTokens = { own: 128_000, other: 32_000 }
  * As the same versions ask, each run against a gateway that refuses one of these. Of its older models,
  * which were not run, only what it sends of every one.
  */
-export function carries(texts: LoadedFiles, asking: FirstRequestInput): FirstRequest {
+export function carries(files: LoadedFiles, asking: FirstRequestInput): FirstRequest {
   const { model, version = tableVersions.newest } = asking
-  const env = { ...asking.env, ...readSettings(fileOf(texts, 'settings')).env }
+  const env = { ...asking.env, ...readSettings(fileOf(files, 'settings')).env }
   const isPlain = isOn(env[names.withoutBetas])
   const isOwn = slots.some((slot) => sentFirst(version, slot) === model)
   const isFrom = (first: string) => !isBefore(version, first)

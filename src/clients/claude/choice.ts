@@ -19,24 +19,24 @@ import {
 } from './settings.ts'
 
 /** What a choice makes of the settings: every key that it sets, and every one that it takes away. */
-export function ourKeys(now: ClaudeSettings, choice: SetupTarget): readonly SettingChange[] {
+export function ourKeys(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const set = (name: string, value: ConfigValue | undefined): SettingChange => ({
     path: inEnv(name),
     value,
   })
 
   return [
-    ...keyKeys(now, choice),
-    set(names.baseUrl, choice.baseUrl),
-    ...customHeaderKeys(now, choice),
+    ...keyKeys(now, target),
+    set(names.baseUrl, target.baseUrl),
+    ...customHeaderKeys(now, target),
     // Another file that stands there may hold the authority of a proxy, which we do not know.
-    ...(choice.caFile && !now.env[names.authorities]
-      ? [set(names.authorities, choice.caFile)]
+    ...(target.caFile && !now.env[names.authorities]
+      ? [set(names.authorities, target.caFile)]
       : []),
-    ...trafficKeys(now, choice).map(([name, value]) => set(name, value)),
-    ...mappingKeys(now, choice).map(([name, value]) => set(name, value)),
-    ...rootModel(now, choice),
-    ...permissionMode(now, choice),
+    ...trafficKeys(now, target).map(([name, value]) => set(name, value)),
+    ...mappingKeys(now, target).map(([name, value]) => set(name, value)),
+    ...rootModel(now, target),
+    ...permissionMode(now, target),
   ]
 }
 
@@ -44,11 +44,11 @@ export function ourKeys(now: ClaudeSettings, choice: SetupTarget): readonly Sett
  * The mode stays ours as long as the gateway needs it. If the gateway answers `safeguards`, the mode from
  * before the setup is restored.
  */
-function permissionMode(now: ClaudeSettings, choice: SetupTarget): readonly SettingChange[] {
+function permissionMode(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const present = askingModeChanges.filter(({ path, value }) => valueIn(now.root, path) === value)
-  if (choice.answersSafeguards === false) return present
-  if (choice.answersSafeguards === undefined) return []
-  return present.flatMap(({ path }) => restoredAt(now, choice, isSetUpByUs, path))
+  if (target.answersSafeguards === false) return present
+  if (target.answersSafeguards === undefined) return []
+  return present.flatMap(({ path }) => restoredAt(now, target, isSetUpByUs, path))
 }
 
 /** Each alone: what stands in both goes out twice. */
@@ -62,11 +62,11 @@ function keyKeys(now: ClaudeSettings, { key, keyHeader }: SetupTarget): readonly
   ]
 }
 
-function customHeaderKeys(now: ClaudeSettings, choice: SetupTarget): readonly SettingChange[] {
+function customHeaderKeys(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const found = now.env[names.headers]
-  const value = customHeaders(found, choice, isElsewhere(now, choice))
+  const value = customHeaders(found, target, isElsewhere(now, target))
   if (value === undefined && found === undefined) return []
-  const isOurs = value !== found || (choice.headers ?? []).length > 0
+  const isOurs = value !== found || (target.headers ?? []).length > 0
   return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true }] : []
 }
 
@@ -78,8 +78,8 @@ export function isElsewhere({ env }: ClaudeSettings, { baseUrl }: SetupTarget): 
 
 type Variable = readonly [name: string, value: ConfigValue | undefined]
 
-function trafficKeys(now: ClaudeSettings, choice: SetupTarget): readonly Variable[] {
-  if (effectiveOptions(choice.input).discoverModels) {
+function trafficKeys(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
+  if (effectiveOptions(target.input).discoverModels) {
     return [
       [names.discovery, '1'],
       ...quietButDiscovering.map((name): Variable => [name, '1']),
@@ -91,7 +91,7 @@ function trafficKeys(now: ClaudeSettings, choice: SetupTarget): readonly Variabl
     [names.quiet, '1'],
     ...removed(now, names.discovery),
     ...(isDiscovering(now)
-      ? quietButDiscovering.flatMap((name) => restored(now, choice, isDiscovering, name))
+      ? quietButDiscovering.flatMap((name) => restored(now, target, isDiscovering, name))
       : []),
   ]
 }
@@ -110,19 +110,19 @@ export function isDiscovering({ env }: ClaudeSettings): boolean {
  * names: they do not come back, since nothing has proven their models. What a setup takes away,
  * rollback brings back.
  */
-function mappingKeys(now: ClaudeSettings, choice: SetupTarget): readonly Variable[] {
-  const { slotModels = {}, subagentModel, contextWindow } = choice.resolved
+function mappingKeys(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
+  const { slotModels = {}, subagentModel, contextWindow } = target.resolved
   const fillsSlots = Object.keys(slotModels).length > 0
   const subagent = asWritten(now.env[names.subagent], subagentModel)
   const window = contextWindow === undefined ? undefined : String(contextWindow)
   // Beside a mapping, a window that was given once stays until it is known, or all is chosen, anew.
-  const isWindowLeft = window === undefined && fillsSlots && !choice.input.resetToDefaults
+  const isWindowLeft = window === undefined && fillsSlots && !target.input.resetToDefaults
 
   return [
     ...slots.flatMap((slot) => slotKeys(now, slot, slotModels[slot])),
-    ...setOrRestored(now, choice, names.subagent, subagent),
-    ...(isWindowLeft ? [] : setOrRestored(now, choice, names.contextTokens, window)),
-    ...attributionKey(now, choice, isMapped(now) && !fillsSlots),
+    ...setOrRestored(now, target, names.subagent, subagent),
+    ...(isWindowLeft ? [] : setOrRestored(now, target, names.contextTokens, window)),
+    ...attributionKey(now, target, isMapped(now) && !fillsSlots),
   ]
 }
 
@@ -144,16 +144,16 @@ function asWritten(standing: string | undefined, model: string | undefined): str
 
 function attributionKey(
   now: ClaudeSettings,
-  choice: SetupTarget,
+  target: SetupTarget,
   isMappingGone: boolean,
 ): readonly Variable[] {
-  const { disableAttribution } = effectiveOptions(choice.input)
+  const { disableAttribution } = effectiveOptions(target.input)
   if (disableAttribution) return [[names.attribution, '0']]
   if (now.env[names.attribution] !== '0') return []
-  if (isMappingGone) return restored(now, choice, isMapped, names.attribution)
+  if (isMappingGone) return restored(now, target, isMapped, names.attribution)
 
-  const isTakenBack = disableAttribution === false || choice.input.resetToDefaults
-  return isTakenBack ? restored(now, choice, isSetUpByUs, names.attribution) : []
+  const isTakenBack = disableAttribution === false || target.input.resetToDefaults
+  return isTakenBack ? restored(now, target, isSetUpByUs, names.attribution) : []
 }
 
 function isSetUpByUs({ env }: ClaudeSettings): boolean {
@@ -180,23 +180,23 @@ function setOrRemoved(
  */
 function setOrRestored(
   now: ClaudeSettings,
-  choice: SetupTarget,
+  target: SetupTarget,
   name: string,
   value: string | undefined,
 ): readonly Variable[] {
   if (value !== undefined) return [[name, value]]
-  const isInState = choice.input.resetToDefaults ? isSetUpByUs : isMapped
-  return isInState(now) ? restored(now, choice, isInState, name) : []
+  const isInState = target.input.resetToDefaults ? isSetUpByUs : isMapped
+  return isInState(now) ? restored(now, target, isInState, name) : []
 }
 
 /** Gives a variable the value that it had before a state of the settings, as far as the records tell. */
 function restored(
   now: ClaudeSettings,
-  choice: SetupTarget,
+  target: SetupTarget,
   isInState: (settings: ClaudeSettings) => boolean,
   name: string,
 ): readonly Variable[] {
-  const changes = restoredAt(now, choice, isInState, inEnv(name))
+  const changes = restoredAt(now, target, isInState, inEnv(name))
   return changes.map(({ value }): Variable => [name, value])
 }
 

@@ -80,26 +80,26 @@ const shared = {
   inTheWay,
   wrongNow,
 
-  files(machine, look) {
+  files(machine, disk) {
     const { join, named } = pathsOf(machine)
     const { cwd, home } = machine
     const own = named(names.folder)
     const folder = own ?? join(home, '.claude')
     const settings = join(folder, 'settings.json')
     const project = join(cwd, '.claude')
-    const root = projectFolders(machine, look)[0]!
-    const repository = mainWorktree(machine, look, root) ?? root
+    const root = projectFolders(machine, disk)[0]!
+    const repository = mainWorktree(machine, disk, root) ?? root
     const managed = managedFolder(machine)
 
     const filesIn = (place: string, ending: string) =>
-      look
+      disk
         .entries(place)
         .filter((name) => name.endsWith(ending) && !name.startsWith('.'))
         .map((name) => join(place, name))
 
     return [
       { kind: 'settings', path: settings, format: 'json', holdsSecret: true, use: 'target' },
-      ...layersThere(look, settings, [
+      ...layersThere(disk, settings, [
         ['credentials', [join(folder, '.credentials.json')]],
         ['state', [join(own ?? home, '.claude.json')]],
         [
@@ -136,8 +136,8 @@ const shared = {
     })
   },
 
-  read(texts) {
-    const file = fileOf(texts, 'settings')
+  read(files) {
+    const file = fileOf(files, 'settings')
     const settings = readSettings(file)
     const { env, ignored } = settings
     const url = env[names.baseUrl] || undefined
@@ -163,7 +163,7 @@ const shared = {
         Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
       isDiscovering: isDiscovering(settings) || undefined,
       hidesAttribution: env[names.attribution] === '0' || undefined,
-      login: key === undefined && hasLogin(texts) ? 'a saved login' : undefined,
+      login: key === undefined && hasLogin(files) ? 'a saved login' : undefined,
       broken: ignored && brokenText(file.path, ignored),
     })
   },
@@ -173,8 +173,8 @@ const shared = {
 export const claude: ClientModule = {
   ...shared,
   resolve: chooseSlots,
-  asConfigured: (settings, isOwn = !isMapping(settings.slotModels)) => memoriesOf(settings, isOwn),
-  plan: (texts, choice) => planClaude('claude', texts, choice),
+  asConfigured: (state, isOwn = !isMapping(state.slotModels)) => memoriesOf(state, isOwn),
+  plan: (files, target) => planClaude('claude', files, target),
   previewModels: usesOfSlots,
   isUsual: ({ slotModels }) => !isMapping(slotModels),
 }
@@ -183,8 +183,8 @@ export const claude: ClientModule = {
 export const claudeGpt: ClientModule = {
   ...shared,
   resolve: chooseMapped,
-  asConfigured: (settings, isOwn = isMapping(settings.slotModels)) => memoriesOf(settings, isOwn),
-  plan: (texts, choice) => planClaude('claude-gpt', texts, choice),
+  asConfigured: (state, isOwn = isMapping(state.slotModels)) => memoriesOf(state, isOwn),
+  plan: (files, target) => planClaude('claude-gpt', files, target),
   previewModels: usesOfMapping,
   isUsual: ({ slotModels }) => isMapping(slotModels),
   demoFiles: {
@@ -206,23 +206,23 @@ function managedFolder(machine: Machine): string {
 
 function planClaude(
   id: 'claude' | 'claude-gpt',
-  texts: LoadedFiles,
-  choice: SetupTarget,
+  files: LoadedFiles,
+  target: SetupTarget,
 ): readonly FileEdit[] {
-  const file = fileOf(texts, 'settings')
-  const changes = ourKeys(readRepairedSettings(file), choice)
+  const file = fileOf(files, 'settings')
+  const changes = ourKeys(readRepairedSettings(file), target)
   const client = { id, label: 'Claude Code', sensitiveSettings }
-  return [editReadably(client, file, changes, choice, readSettings)]
+  return [editReadably(client, file, changes, target, readSettings)]
 }
 
 /** A root model that is no slot goes out before every pin. */
-function memoriesOf(settings: ClientState, isOwn: boolean): Memories {
-  const { model, slotModels = {}, subagentModel, contextWindow } = settings
+function memoriesOf(state: ClientState, isOwn: boolean): Memories {
+  const { model, slotModels = {}, subagentModel, contextWindow } = state
   const slot = model === undefined ? undefined : slotOf(model)
   const shared = {
     slot,
-    isSlotUnnamed: settings.isModelUnnamed,
-    discoverModels: settings.isDiscovering,
+    isSlotUnnamed: state.isModelUnnamed,
+    discoverModels: state.isDiscovering,
   }
 
   if (!isOwn) return shared
@@ -234,7 +234,7 @@ function memoriesOf(settings: ClientState, isOwn: boolean): Memories {
     slotModels: Object.fromEntries(pins),
     subagentModel: subagentModel && withoutWindow(subagentModel),
     contextWindow,
-    disableAttribution: settings.hidesAttribution,
+    disableAttribution: state.hidesAttribution,
   }
 }
 

@@ -11,17 +11,17 @@ import { isStrayHeader } from '../headers.ts'
  */
 export function customHeaders(
   now: string | undefined,
-  choice: SetupTarget,
+  target: SetupTarget,
   isOtherAddress: boolean,
 ): string | undefined {
-  const { headers = [] } = choice
+  const { headers = [] } = target
   const lines = linesOf(now)
 
   const kept = lines.filter((line) => {
     const { name, value } = headerIn(line)
     const wanted = headers.find((one) => one.name === name)
     if (wanted !== undefined) return wanted.value === value
-    return !isCredentialLine(line) && !isStrayHeader({ name, value }, choice, isOtherAddress)
+    return !isCredentialLine(line) && !isStrayHeader({ name, value }, target, isOtherAddress)
   })
 
   const added = headers.filter(({ name }) => kept.every((line) => headerIn(line).name !== name))

@@ -46,17 +46,17 @@ function gptMapping(
  *
  * @throws UserError `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
  */
-export function chooseSlots(wanted: ResolveInput, version?: string): ResolvedOptions {
-  const { slot = defaultSlot, subagentModel } = effectiveOptions(wanted)
-  const named = checkedPins(wanted, slot)
-  const filled = fillSlots({ wanted, slot, named, version })
+export function chooseSlots(input: ResolveInput, version?: string): ResolvedOptions {
+  const { slot = defaultSlot, subagentModel } = effectiveOptions(input)
+  const named = checkedPins(input, slot)
+  const filled = fillSlots({ wanted: input, slot, named, version })
   return choiceOf({
     command: 'claude',
-    wanted,
+    wanted: input,
     version,
     slotModels: { ...named, ...filled },
-    subagentModel: subagentModel && checkedAsWritten(wanted, subagentModel),
-    aboutSlots: aboutFilled(filled, wanted.gatewayInfo.catalog),
+    subagentModel: subagentModel && checkedAsWritten(input, subagentModel),
+    aboutSlots: aboutFilled(filled, input.gatewayInfo.catalog),
   })
 }
 
@@ -65,17 +65,17 @@ export function chooseSlots(wanted: ResolveInput, version?: string): ResolvedOpt
  *
  * @throws UserError `usage` where no rule fits and nothing was asked for, `protocol-unsupported`
  */
-export function chooseMapped(wanted: ResolveInput, version?: string): ResolvedOptions {
-  const { catalog } = wanted.gatewayInfo
-  const { slot = defaultSlot, subagentModel } = effectiveOptions(wanted)
-  const slotModels = mappedSlots(wanted.gatewayInfo, checkedPins(wanted, slot))
+export function chooseMapped(input: ResolveInput, version?: string): ResolvedOptions {
+  const { catalog } = input.gatewayInfo
+  const { slot = defaultSlot, subagentModel } = effectiveOptions(input)
+  const slotModels = mappedSlots(input.gatewayInfo, checkedPins(input, slot))
   return choiceOf({
     command: 'claude-gpt',
-    wanted,
+    wanted: input,
     version,
     slotModels,
     subagentModel: subagentModel
-      ? checkedAsWritten(wanted, subagentModel)
+      ? checkedAsWritten(input, subagentModel)
       : ((catalog && gptMapping(catalog).subagent?.id) ?? slotModels.haiku),
   })
 }
@@ -125,14 +125,14 @@ function choiceOf(found: Found): ResolvedOptions {
 }
 
 /** @throws UserError `usage` naming every slot that no rule fills */
-function mappedSlots(heard: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
-  const { catalog } = heard
+function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
+  const { catalog } = gatewayInfo
   const rules = catalog && gptMapping(catalog)
   const only = catalog && onlyModel(catalog, 'messages')
   const modelOf = (slot: Slot) =>
     pins[slot] ?? rules?.[slot]?.id ?? (slot === 'fable' ? pins.opus : undefined) ?? only
   const missing = slots.filter((slot) => modelOf(slot) === undefined)
-  if (missing.length > 0) throw noRule(heard, missing)
+  if (missing.length > 0) throw noRule(gatewayInfo, missing)
   return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
 }
 
@@ -166,28 +166,28 @@ export function usesOfMapping(catalog: Catalog): readonly ModelUse[] {
   })
 }
 
-function slotTaken(wanted: ResolveInput, slot: Slot, version: string | undefined): Slot {
-  const isOwn = wanted.previous?.isSlotUnnamed && keepsModels(wanted) && version !== undefined
+function slotTaken(input: ResolveInput, slot: Slot, version: string | undefined): Slot {
+  const isOwn = input.previous?.isSlotUnnamed && keepsModels(input) && version !== undefined
   return isOwn ? slotWithoutModel(version) : slot
 }
 
-function checkedPins(wanted: ResolveInput, slot: Slot): Pins {
-  const { model, slotModels } = effectiveOptions(wanted)
+function checkedPins(input: ResolveInput, slot: Slot): Pins {
+  const { model, slotModels } = effectiveOptions(input)
   const asked: Partial<Record<Slot, string>> = { ...slotModels }
   // A model for the slot by its own name says more than the one for whichever slot is chosen.
   if (model !== undefined) asked[slot] ??= model
   return Object.fromEntries(
     slots.flatMap((name) => {
       const id = asked[name]
-      return id === undefined ? [] : [[name, checkedAsWritten(wanted, id)]]
+      return id === undefined ? [] : [[name, checkedAsWritten(input, id)]]
     }),
   )
 }
 
 /** The catalog's id, with the window that was written behind the name. */
-function checkedAsWritten(wanted: ResolveInput, written: string): string {
+function checkedAsWritten(input: ResolveInput, written: string): string {
   const asked = withoutWindow(written)
-  return checkedModel(wanted, asked, 'messages') + written.slice(asked.length)
+  return checkedModel(input, asked, 'messages') + written.slice(asked.length)
 }
 
 /** Without what is written behind the names. */

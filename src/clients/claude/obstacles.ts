@@ -29,46 +29,46 @@ import {
 } from './settings.ts'
 
 /** What would defeat the settings about to be written, as run against 2.1.197 and 2.1.329 (2026-11-21). */
-export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
-  const file = fileOf(scene.files, 'settings')
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const file = fileOf(context.files, 'settings')
   const now = readSettings(file)
   // A setup brings a skipped file into force, with all that stands in it.
   const settings = readRepairedSettings(file)
 
   // What else may be wrong with a skipped file, the plan rights or refuses.
   if (now.isRepairable) yield* skipped(now)
-  yield* folder(scene)
-  if (choice.keyHeader === undefined) yield* apiKey(scene, settings)
-  else yield* asksForKey(scene.files, choice.key)
-  yield* otherCredentials(scene, settings)
-  yield* loginKey(scene.files)
-  yield* models(scene, settings)
-  yield* oldPins(scene, settings, choice)
-  yield* shell(scene, settings, choice)
-  yield* proxy(scene, settings, choice.baseUrl)
-  if (choice.answersSafeguards === false) yield* autoMode(scene.files, settings)
+  yield* folder(context)
+  if (target.keyHeader === undefined) yield* apiKey(context, settings)
+  else yield* asksForKey(context.files, target.key)
+  yield* otherCredentials(context, settings)
+  yield* loginKey(context.files)
+  yield* models(context, settings)
+  yield* oldPins(context, settings, target)
+  yield* shell(context, settings, target)
+  yield* proxy(context, settings, target.baseUrl)
+  if (target.answersSafeguards === false) yield* autoMode(context.files, settings)
 }
 
 /** What is wrong with what Claude Code believes now. */
-export function* wrongNow(scene: ClientContext): Findings {
-  const settings = readSettings(fileOf(scene.files, 'settings'))
+export function* wrongNow(context: ClientContext): Findings {
+  const settings = readSettings(fileOf(context.files, 'settings'))
   const { env } = settings
   const url = env[names.baseUrl]
 
   yield* skipped(settings)
-  yield* folder(scene)
-  yield* leftovers(scene, settings)
+  yield* folder(context)
+  yield* leftovers(context, settings)
   // With its own service Claude Code may be set up as its owner likes.
   if (!url) return
 
-  if (env[names.token]) yield* apiKey(scene, settings)
-  yield* otherCredentials(scene, settings)
-  yield* loginKey(scene.files)
-  yield* models(scene, settings)
+  if (env[names.token]) yield* apiKey(context, settings)
+  yield* otherCredentials(context, settings)
+  yield* loginKey(context.files)
+  yield* models(context, settings)
   yield* modelDefault(settings)
-  yield* address(scene, settings, url)
-  yield* shell(scene, settings)
-  yield* proxy(scene, settings, url)
+  yield* address(context, settings, url)
+  yield* shell(context, settings)
+  yield* proxy(context, settings, url)
 }
 
 function skipped(file: ClaudeSettings): Findings {
@@ -92,11 +92,11 @@ function* folder({ machine }: ClientContext): Findings {
   }
 }
 
-function leftovers(scene: ClientContext, settings: ClaudeSettings): Findings {
-  const { machine } = scene
+function leftovers(context: ClientContext, settings: ClaudeSettings): Findings {
+  const { machine } = context
   const own = settings.env[names.baseUrl]
   const [key, keyName] = [settings.env[names.token], names.token]
-  return leftoverFindings(claudeName, scene, {
+  return leftoverFindings(claudeName, context, {
     url: own ?? machine.env[names.baseUrl],
     urlPlace: own === undefined ? 'environment' : settings.place(inEnv(names.baseUrl)),
     key: key ?? machine.env[keyName],
@@ -144,20 +144,20 @@ function change(path: SettingPath, value: string | undefined): SettingChange {
 const credentials = [names.apiKey, names.token, names.headers, 'apiKeyHelper']
 
 /** The value that takes the effect of a variable away: in the settings' `env` it beats the shell's. */
-function withoutEffect(scene: ClientContext, name: string): '' | undefined {
-  return isExported(scene, name) ? '' : undefined
+function withoutEffect(context: ClientContext, name: string): '' | undefined {
+  return isExported(context, name) ? '' : undefined
 }
 
-function apiKey(scene: ClientContext, settings: ClaudeSettings): Findings {
+function apiKey(context: ClientContext, settings: ClaudeSettings): Findings {
   return unwanted(settings, inEnv(names.apiKey), {
     code: 'claude-api-key',
     message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
-    value: withoutEffect(scene, names.apiKey),
+    value: withoutEffect(context, names.apiKey),
   })
 }
 
 /** Credentials beside the token, and services in its place. */
-function* otherCredentials(scene: ClientContext, settings: ClaudeSettings): Findings {
+function* otherCredentials(context: ClientContext, settings: ClaudeSettings): Findings {
   const { env, path } = settings
   yield* unwanted(settings, ['apiKeyHelper'], {
     code: 'claude-api-key-helper',
@@ -178,7 +178,7 @@ function* otherCredentials(scene: ClientContext, settings: ClaudeSettings): Find
     yield* unwanted(settings, inEnv(name), {
       code: 'claude-service-switch',
       message: `${name} makes Claude Code use another service than the gateway`,
-      value: withoutEffect(scene, name),
+      value: withoutEffect(context, name),
     })
   }
 }
@@ -188,8 +188,8 @@ function* otherCredentials(scene: ClientContext, settings: ClaudeSettings): Find
  * ANTHROPIC_API_KEY in the settings does not take its effect away. Not with `--bare`. Run against
  * 2.1.197 and 2.1.329, 2026-11-21.
  */
-function* loginKey(texts: LoadedFiles): Findings {
-  for (const state of readLayers(texts, 'state')) {
+function* loginKey(files: LoadedFiles): Findings {
+  for (const state of readLayers(files, 'state')) {
     if (!state.text(['primaryApiKey'])) continue
     yield findingAt(state, ['primaryApiKey'], {
       code: 'claude-login-key',
@@ -210,11 +210,11 @@ function withoutCredential(headers: string | undefined): string | undefined {
  * has: a saved login goes to the gateway then. Headless it does not ask. Run with 2.1.197 and 2.1.330,
  * 2026-11-22.
  */
-export function* asksForKey(texts: LoadedFiles, key: string): Findings {
-  const answer = answerFor(texts, key)
+export function* asksForKey(files: LoadedFiles, key: string): Findings {
+  const answer = answerFor(files, key)
   if (answer?.list === 'approved') return
 
-  const isLoggedIn = hasLogin(texts)
+  const isLoggedIn = hasLogin(files)
   const otherwise = isLoggedIn ? 'it sends your saved login to the gateway' : 'it has no key'
 
   yield {
@@ -237,10 +237,10 @@ export function* asksForKey(texts: LoadedFiles, key: string): Findings {
 
 /** What was answered for a key, of which the client keeps the last 20 characters. */
 function answerFor(
-  texts: LoadedFiles,
+  files: LoadedFiles,
   key: string,
 ): { readonly list: 'approved' | 'rejected'; readonly place: string } | undefined {
-  const [state] = readLayers(texts, 'state')
+  const [state] = readLayers(files, 'state')
   for (const list of ['approved', 'rejected'] as const) {
     const path = ['customApiKeyResponses', list]
     const value = state?.get(path)
@@ -251,16 +251,16 @@ function answerFor(
   return undefined
 }
 
-function* models(scene: ClientContext, settings: ClaudeSettings): Findings {
+function* models(context: ClientContext, settings: ClaudeSettings): Findings {
   yield* unwanted(settings, inEnv(names.model), {
     code: 'claude-environment-model',
     message: `${names.model} in the settings beats "model"`,
-    value: withoutEffect(scene, names.model),
+    value: withoutEffect(context, names.model),
   })
   yield* unwanted(settings, inEnv(names.smallFast), {
     code: 'claude-small-fast-model',
     message: `${names.smallFast} beats the model of the haiku slot for background work`,
-    value: withoutEffect(scene, names.smallFast),
+    value: withoutEffect(context, names.smallFast),
     severity: 'may-block',
   })
 }
@@ -278,7 +278,7 @@ function* modelDefault(settings: ClaudeSettings): Findings {
 
 /** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
 function* oldPins(
-  scene: ClientContext,
+  context: ClientContext,
   settings: ClaudeSettings,
   { resolved }: SetupTarget,
 ): Findings {
@@ -290,16 +290,16 @@ function* oldPins(
     yield* unwanted(settings, inEnv(name), {
       code: 'claude-old-pin',
       message: `${name} = ${JSON.stringify(env[name])}: the slot ${slot} asks the gateway for that model`,
-      value: withoutEffect(scene, name),
+      value: withoutEffect(context, name),
       hint: 'Remove it, unless the gateway has that model.',
       severity: 'may-block',
     })
   }
 }
 
-function* address(scene: ClientContext, settings: ClaudeSettings, url: string): Findings {
+function* address(context: ClientContext, settings: ClaudeSettings, url: string): Findings {
   const { env } = settings
-  if (/\/v1\/*$/.test(url) && !scene.ownRoots.includes(rootOf(url))) {
+  if (/\/v1\/*$/.test(url) && !context.ownRoots.includes(rootOf(url))) {
     yield findingAt(settings, inEnv(names.baseUrl), {
       code: 'claude-base-url-version',
       message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
@@ -309,8 +309,8 @@ function* address(scene: ClientContext, settings: ClaudeSettings, url: string): 
   }
 
   const apiKey = env[names.apiKey]
-  const isApproved = apiKey !== undefined && answerFor(scene.files, apiKey)?.list === 'approved'
-  if (!env[names.token] && !isApproved && hasLogin(scene.files)) {
+  const isApproved = apiKey !== undefined && answerFor(context.files, apiKey)?.list === 'approved'
+  if (!env[names.token] && !isApproved && hasLogin(context.files)) {
     yield findingAt(settings, inEnv(names.baseUrl), {
       code: 'claude-login-leak',
       message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,
@@ -334,10 +334,10 @@ function* address(scene: ClientContext, settings: ClaudeSettings, url: string): 
 }
 
 /** The settings' `env` beats the shell's, and an empty value there takes a variable's effect away. */
-function shell(scene: ClientContext, settings: ClaudeSettings, choice?: SetupTarget): Findings {
-  const { machine } = scene
-  const filled = choice?.resolved.slotModels ?? {}
-  const isKeyAlone = choice ? choice.keyHeader !== undefined : !settings.env[names.token]
+function shell(context: ClientContext, settings: ClaudeSettings, target?: SetupTarget): Findings {
+  const { machine } = context
+  const filled = target?.resolved.slotModels ?? {}
+  const isKeyAlone = target ? target.keyHeader !== undefined : !settings.env[names.token]
   const effects: readonly (readonly [name: string, effect: string])[] = [
     isKeyAlone
       ? [names.token, 'Claude Code sends it beside the API key, to a gateway that refuses it']
@@ -356,7 +356,7 @@ function shell(scene: ClientContext, settings: ClaudeSettings, choice?: SetupTar
   ]
 
   return variableFindings(
-    scene,
+    context,
     effects
       .filter(([name]) => settings.env[name] === undefined)
       .map(([name, effect]) => ({

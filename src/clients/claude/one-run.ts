@@ -27,8 +27,8 @@ const others = [names.token, names.apiKey, names.baseUrl, names.headers]
  * @throws UserError `usage`
  */
 export function forOneRun(
-  texts: LoadedFiles,
-  choice: SetupTarget,
+  files: LoadedFiles,
+  target: SetupTarget,
   { args, env }: LaunchSettings,
 ): LaunchSettings {
   expectUnsaid(
@@ -36,18 +36,18 @@ export function forOneRun(
     (flag) => `Claude Code takes ${flag} once, and needs it here for the gateway`,
   )
 
-  const file = fileOf(texts, 'settings')
+  const file = fileOf(files, 'settings')
   const settings = readRepairedSettings(file)
-  const inVariables = secretVariables(texts, settings, choice)
+  const inVariables = secretVariables(files, settings, target)
   const isInVariable = (name: string) => name in inVariables
 
   // Arguments are seen by every user of the machine.
-  const open = { ...choice, headers: [], keyHeader: undefined }
+  const open = { ...target, headers: [], keyHeader: undefined }
   const { changes } = editKeys(
     { id: '', sensitiveSettings },
     file,
     ourKeys(settings, open),
-    choice.fixes,
+    target.fixes,
   )
   const gone = changes.filter(({ value }) => value === undefined)
   const empty = [
@@ -59,7 +59,7 @@ export function forOneRun(
   ].filter((name) => !isInVariable(name))
   // `--settings` wins over every file but an administrator's, so a mode chosen in any of them stays.
   const needsMode =
-    choice.answersSafeguards !== true && !isModeChosen(texts, ['settings', 'project', 'managed'])
+    target.answersSafeguards !== true && !isModeChosen(files, ['settings', 'project', 'managed'])
   const overlay: Readonly<Record<string, ConfigValue>> = overlaid({}, [
     ...changes.filter(({ path }) => !isInVariable(String(path.at(-1)))),
     ...empty.map((name) => ({ path: ['env', name], value: '' })),
@@ -67,7 +67,7 @@ export function forOneRun(
     // What it prints goes out as Bearer too.
     {
       path: ['apiKeyHelper'],
-      value: choice.keyHeader === undefined ? `printenv ${runKeyVariable}` : '',
+      value: target.keyHeader === undefined ? `printenv ${runKeyVariable}` : '',
     },
   ])
 
@@ -87,14 +87,14 @@ export function forOneRun(
  * @throws UserError `usage` where the settings win over them, or a login would go out in their place
  */
 function secretVariables(
-  texts: LoadedFiles,
+  files: LoadedFiles,
   settings: ClaudeSettings,
-  choice: SetupTarget,
+  target: SetupTarget,
 ): Readonly<Record<string, string>> {
-  const { headers = [], key, keyHeader } = choice
+  const { headers = [], key, keyHeader } = target
   // Whose a line is that stands there for another address is not known here.
-  const standing = isElsewhere(settings, choice) ? undefined : settings.env[names.headers]
-  const lines = customHeaders(standing, choice, false)
+  const standing = isElsewhere(settings, target) ? undefined : settings.env[names.headers]
+  const lines = customHeaders(standing, target, false)
   const wanted = {
     ...(headers.length > 0 && lines !== undefined ? { [names.headers]: lines } : {}),
     ...(keyHeader === undefined ? {} : { [names.apiKey]: key }),
@@ -110,7 +110,7 @@ function secretVariables(
   for (const [name, value] of Object.entries(wanted))
     if (settings.env[name] !== undefined && settings.env[name] !== value)
       throw refuse(`${name} in ${settings.path} wins over what this gateway needs there`)
-  const asks = keyHeader === undefined ? [] : [...asksForKey(texts, key)]
+  const asks = keyHeader === undefined ? [] : [...asksForKey(files, key)]
   if (asks.some(({ consent }) => consent !== undefined))
     throw refuse('Claude Code would ask whether to use the key, and with No send your saved login')
   return wanted

@@ -149,6 +149,6 @@ function wrongType(root: Table): string | undefined {
 }
 
 /** Whether the client keeps a login of its vendor. */
-export function hasLogin(texts: LoadedFiles): boolean {
-  return layersOf(texts, 'credentials').some(({ bytes }) => bytes !== null)
+export function hasLogin(files: LoadedFiles): boolean {
+  return layersOf(files, 'credentials').some(({ bytes }) => bytes !== null)
 }

@@ -83,7 +83,7 @@ export const cline: ClientModule = {
   restartAdvice: 'Close every running Cline and start it again.',
 
   /** Cline reads the .env files of the working folder alone. */
-  files(machine, look) {
+  files(machine, disk) {
     const { join, named } = pathsOf(machine)
     const own = named('CLINE_DIR') ?? join(machine.home, '.cline')
     const data = named('CLINE_DATA_DIR') ?? join(own, 'data')
@@ -91,7 +91,7 @@ export const cline: ClientModule = {
 
     return [
       { kind: 'providers', path: target, format: 'json', holdsSecret: true, use: 'target' },
-      ...layersThere(look, target, [
+      ...layersThere(disk, target, [
         ['project-env', envFiles(machine).map((name) => join(machine.cwd, name))],
       ]),
     ]
@@ -101,20 +101,20 @@ export const cline: ClientModule = {
    * A window stays away from it where the model is known to give shorter answers than it would ask for
    * then: of `maxTokens` it makes nothing, in no place.
    */
-  resolve(wanted) {
-    const choice = chooseOneModel(wanted, 'chat', {
+  resolve(input) {
+    const resolved = chooseOneModel(input, 'chat', {
       otherwise: 'Cline does not know then when to sum a conversation up.',
     })
-    const { contextWindow, ...others } = choice
-    const { model, findings } = choice
+    const { contextWindow, ...others } = resolved
+    const { model, findings } = resolved
 
     const limit = described(
-      entryOf(wanted.gatewayInfo.catalog, model) ?? { id: model },
+      entryOf(input.gatewayInfo.catalog, model) ?? { id: model },
     ).maxOutputTokens
     const isSafe = limit === undefined || limit >= usualOutputTokens
     const told =
-      wanted.requested.contextWindow ?? (keepsModels(wanted) && wanted.previous?.contextWindow)
-    if (contextWindow === undefined || isSafe || told) return choice
+      input.requested.contextWindow ?? (keepsModels(input) && input.previous?.contextWindow)
+    if (contextWindow === undefined || isSafe || told) return resolved
 
     const note = {
       code: 'context-window-left-out',
@@ -124,14 +124,14 @@ export const cline: ClientModule = {
     return { ...others, findings: [...findings, note] }
   },
 
-  plan(texts, choice) {
-    const file = fileOf(texts, 'providers')
-    return [editReadably(clineName, file, ourKeys(file, choice), choice, readProviders)]
+  plan(files, target) {
+    const file = fileOf(files, 'providers')
+    return [editReadably(clineName, file, ourKeys(file, target), target, readProviders)]
   },
 
   /** As 3.0.57 and 3.0.65 ask, the newest run against refusals of each. Without a window it names no limit. */
-  firstRequest(texts, { model }) {
-    const { settings } = readProviders(fileOf(texts, 'providers'))
+  firstRequest(files, { model }) {
+    const { settings } = readProviders(fileOf(files, 'providers'))
     const { enabled, effort } = tableIn(settings, ['reasoning'])
     const left = (numberIn(settings, ['contextWindow']) ?? 0) - ownTokens
     const isOfOpenAi = /(?<![a-z0-9])(?:o[134]|gpt-?5)(?![a-z0-9])/i.test(model)
@@ -147,8 +147,8 @@ export const cline: ClientModule = {
     }
   },
 
-  read(texts) {
-    const file = readProviders(fileOf(texts, 'providers'))
+  read(files) {
+    const file = readProviders(fileOf(files, 'providers'))
     const { path, ignored, used, settings } = file
     if (ignored !== undefined) return { broken: brokenText(path, ignored) }
     const isLoggedIn = used !== undefined && hasLogin(file, used)
@@ -171,8 +171,8 @@ export const cline: ClientModule = {
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
-  launchSettings: (texts, choice, asked) =>
-    forOneRun(ourKeys({ ...fileOf(texts, 'providers'), bytes: null }, choice), choice, asked),
+  launchSettings: (files, target, asked) =>
+    forOneRun(ourKeys({ ...fileOf(files, 'providers'), bytes: null }, target), target, asked),
   inTheWay,
   wrongNow,
 }
@@ -190,8 +190,8 @@ const usualOutputTokens = 32_000
 const ownTokens = 8_000
 
 /** In the order in which it writes them itself. */
-function ourKeys(file: LoadedFile, choice: SetupTarget): readonly SettingChange[] {
-  const { baseUrl, resolved } = choice
+function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
+  const { baseUrl, resolved } = target
   const { model, contextWindow } = resolved
   const { root: now, settings } = readProviders(file)
   const at = (name: string) => [...settingsPath, name]
@@ -209,17 +209,17 @@ function ourKeys(file: LoadedFile, choice: SetupTarget): readonly SettingChange[
     // It would add it itself.
     ...(isNew('modes') ? [{ path: ['modes'], value: {} }] : []),
     { path: at('provider'), value: providerId },
-    ...bearerKeys(at('apiKey'), settings['apiKey'], choice),
+    ...bearerKeys(at('apiKey'), settings['apiKey'], target),
     ...(isLoggedIn ? [{ path: at('auth'), value: undefined, isSecret: true }] : []),
     { path: at('model'), value: model },
     ...toldKeys(
       { path: settingsPath, now: settings, isOtherGateway, isOtherModel },
       { id: model, ...compact({ contextWindow }) },
       { contextWindow: { value: contextWindow, by: ['contextWindow'] } },
-      choice,
+      target,
     ),
     { path: at('baseUrl'), value: baseUrl },
-    ...headerKeys(at('headers'), settings['headers'], choice, isOtherGateway),
+    ...headerKeys(at('headers'), settings['headers'], target, isOtherGateway),
     // Both must be there. It writes the time of each of its starts.
     { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, isStamped: true },
     ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),

@@ -21,44 +21,44 @@ import {
 import { clineName } from './sensitive-settings.ts'
 
 /** What would defeat the entry about to be written, as run against 3.0.57 and 3.0.65 (2026-11-23). */
-export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
-  const file = readProviders(fileOf(scene.files, 'providers'))
-  yield* aroundTheFile(scene, file)
-  yield* otherEntry(scene, file, choice)
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const file = readProviders(fileOf(context.files, 'providers'))
+  yield* aroundTheFile(context, file)
+  yield* otherEntry(context, file, target)
   yield* login(file)
-  yield* proxyObstacles(clineName, choice.baseUrl, scene.machine.env)
-  if (choice.keyHeader !== undefined) yield* secondKey(scene)
+  yield* proxyObstacles(clineName, target.baseUrl, context.machine.env)
+  if (target.keyHeader !== undefined) yield* secondKey(context)
 }
 
 /** What is wrong with what Cline believes now. */
-export function* wrongNow(scene: ClientContext): Findings {
-  const file = readProviders(fileOf(scene.files, 'providers'))
-  yield* aroundTheFile(scene, file)
+export function* wrongNow(context: ClientContext): Findings {
+  const file = readProviders(fileOf(context.files, 'providers'))
+  yield* aroundTheFile(context, file)
   // With another provider it may be set up as its owner likes.
   if (file.used !== providerId) return
 
   const { settings } = file
   const url = textIn(settings, ['baseUrl'])
   const key = textIn(settings, ['apiKey'])
-  yield* withoutKey(scene, file, url)
-  yield* addressFindings(clineName, scene, file, {
+  yield* withoutKey(context, file, url)
+  yield* addressFindings(clineName, context, file, {
     url,
     path: [...settingsPath, 'baseUrl'],
     name: 'baseUrl of its provider',
     key,
     keyPlace: file.place([...settingsPath, 'apiKey']),
   })
-  if (url !== undefined) yield* proxyObstacles(clineName, url, scene.machine.env)
-  if (!key && readHeaders(settings['headers']).keyed) yield* secondKey(scene)
+  if (url !== undefined) yield* proxyObstacles(clineName, url, context.machine.env)
+  if (!key && readHeaders(settings['headers']).keyed) yield* secondKey(context)
 }
 
-function* aroundTheFile(scene: ClientContext, file: ProvidersFile): Findings {
-  yield* relativePathFindings(scene.machine, 'cline-relative-folder', 'Cline', [
+function* aroundTheFile(context: ClientContext, file: ProvidersFile): Findings {
+  yield* relativePathFindings(context.machine, 'cline-relative-folder', 'Cline', [
     'CLINE_DIR',
     'CLINE_DATA_DIR',
     'CLINE_PROVIDER_SETTINGS_PATH',
   ])
-  yield* variableFindings(scene, [
+  yield* variableFindings(context, [
     {
       name: 'CLINE_SANDBOX',
       code: 'cline-sandbox',
@@ -75,8 +75,8 @@ function* aroundTheFile(scene: ClientContext, file: ProvidersFile): Findings {
   })
 }
 
-function otherEntry(scene: ClientContext, file: ProvidersFile, choice: SetupTarget): Findings {
-  return otherAddress(scene, choice, {
+function otherEntry(context: ClientContext, file: ProvidersFile, target: SetupTarget): Findings {
+  return otherAddress(context, target, {
     code: 'cline-provider-conflict',
     what: `the provider ${providerId}`,
     url: textIn(file.settings, ['baseUrl']),
@@ -99,19 +99,19 @@ function* login(file: ProvidersFile): Findings {
   })
 }
 
-function* withoutKey(scene: ClientContext, file: ProvidersFile, url: string | undefined): Findings {
+function* withoutKey(context: ClientContext, file: ProvidersFile, url: string | undefined): Findings {
   const { settings } = file
   const hasKey = Boolean(settings['apiKey']) || readHeaders(settings['headers']).keyed !== undefined
-  const isElsewhere = hasLogin(file, providerId) || isExported(scene, 'OPENAI_API_KEY')
-  if (hasKey || isElsewhere || mayNeedNoKey(url, scene)) return
+  const isElsewhere = hasLogin(file, providerId) || isExported(context, 'OPENAI_API_KEY')
+  if (hasKey || isElsewhere || mayNeedNoKey(url, context)) return
 
   const message = 'the provider of Cline has no apiKey: Cline sends no key'
   yield missingKey(clineName, file.place(settingsPath), message)
 }
 
 /** Beside a key in a header of its own. */
-function secondKey(scene: ClientContext): Findings {
-  return variableFindings(scene, [
+function secondKey(context: ClientContext): Findings {
+  return variableFindings(context, [
     {
       name: 'OPENAI_API_KEY',
       code: 'cline-second-key',

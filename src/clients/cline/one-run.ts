@@ -31,10 +31,10 @@ const leavesDaemon = /^(?:--(?:tui|id|zen|kanban|acp)(?==|$)|-[Vpvh]*[iz])/
  */
 export function forOneRun(
   keys: readonly SettingChange[],
-  choice: SetupTarget,
+  target: SetupTarget,
   { args, env, tempFolder }: ProcessToStart,
 ): LaunchSettings {
-  expectBearer(clineName, choice)
+  expectBearer(clineName, target)
 
   // Without what stands behind it, which may be a key.
   const flag = args.map((arg) => leadsElsewhere.exec(arg)?.[0]).find(Boolean)

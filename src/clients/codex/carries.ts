@@ -43,15 +43,15 @@ const liteCure =
  * same. It names no limit of tokens (2026-11-23).
  */
 export function carries(
-  texts: LoadedFiles,
+  files: LoadedFiles,
   { version, model, modelTable }: FirstRequestInput,
 ): FirstRequest {
-  const config = readRole(texts, 'config')
+  const config = readRole(files, 'config')
   const isOwn = withoutVendor(model).startsWith('gpt-5')
   const effort = config.text(['model_reasoning_effort']) ?? (isOwn ? 'medium' : undefined)
   const reasoning = effort === undefined ? { summary: 'auto' } : { effort }
   const reasons = isOwn || version === undefined || !isBefore(version, reasonsWithAll)
-  const isLite = !namesCatalog(texts, config) && isAskedLite(modelTable, model)
+  const isLite = !namesCatalog(files, config) && isAskedLite(modelTable, model)
 
   return {
     ...(isLite && { headers: { [liteHeader]: 'true' } }),

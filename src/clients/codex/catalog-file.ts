@@ -13,17 +13,17 @@ import { entriesIn, isForAll } from './catalog.ts'
 const catalogPath = ['model_catalog_json']
 
 /** Before config.toml names the file it is there; it goes after that. Absent: it stays as it is. */
-export function planCatalog(texts: LoadedFiles, choice: SetupTarget): FileEdit | undefined {
-  const { path, bytes } = fileOf(texts, 'catalog')
-  const { catalog } = choice.resolved
-  if (choice.input.requested.writeModelCatalog && catalog === undefined)
+export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
+  const { path, bytes } = fileOf(files, 'catalog')
+  const { catalog } = target.resolved
+  if (target.input.requested.writeModelCatalog && catalog === undefined)
     throw new UserError({
       code: 'client-failed',
       message: '--catalog needs the list of models that Codex prints, and this Codex prints none',
       hint: 'Install Codex 0.122.0 or newer, or leave --catalog out.',
     })
 
-  if (catalog === undefined && (bytes === null || !dropsCatalog(choice))) return undefined
+  if (catalog === undefined && (bytes === null || !dropsCatalog(target))) return undefined
 
   return {
     client: 'codex',
@@ -42,22 +42,22 @@ function dropsCatalog({ input: { requested, resetToDefaults = false } }: SetupTa
 }
 
 /** What config.toml says of it. A file of the user's own stays named. */
-export function catalogKeys(texts: LoadedFiles, config: ReadFile, choice: SetupTarget) {
-  const { path } = fileOf(texts, 'catalog')
-  if (choice.resolved.catalog) return [{ path: catalogPath, value: path }]
-  const isDropped = namesCatalog(texts, config) && dropsCatalog(choice)
+export function catalogKeys(files: LoadedFiles, config: ReadFile, target: SetupTarget) {
+  const { path } = fileOf(files, 'catalog')
+  if (target.resolved.catalog) return [{ path: catalogPath, value: path }]
+  const isDropped = namesCatalog(files, config) && dropsCatalog(target)
   return isDropped ? [{ path: catalogPath, value: undefined }] : []
 }
 
 /** Whether Codex reads the file that a setup writes. */
-export function namesCatalog(texts: LoadedFiles, config: ReadFile): boolean {
-  return config.text(catalogPath) === fileOf(texts, 'catalog').path
+export function namesCatalog(files: LoadedFiles, config: ReadFile): boolean {
+  return config.text(catalogPath) === fileOf(files, 'catalog').path
 }
 
 /** What ends Codex, or some of its versions, at the start. */
-export function* catalogFaults(texts: LoadedFiles, config: ReadFile): Findings {
-  if (!namesCatalog(texts, config)) return
-  const { path, bytes } = fileOf(texts, 'catalog')
+export function* catalogFaults(files: LoadedFiles, config: ReadFile): Findings {
+  if (!namesCatalog(files, config)) return
+  const { path, bytes } = fileOf(files, 'catalog')
   const entries = entriesIn(bytes === null ? undefined : new TextDecoder().decode(bytes))
   const misfit = entries.find((one) => !isForAll(one))
 
@@ -80,10 +80,10 @@ export function* catalogFaults(texts: LoadedFiles, config: ReadFile): Findings {
 }
 
 /** A setup is about to name its own file in the place of another. */
-export function* otherCatalog(texts: LoadedFiles, config: ReadFile, choice: SetupTarget): Findings {
+export function* otherCatalog(files: LoadedFiles, config: ReadFile, target: SetupTarget): Findings {
   const named = config.get(catalogPath)
-  if (choice.resolved.catalog === undefined || named === undefined) return
-  if (namesCatalog(texts, config)) return
+  if (target.resolved.catalog === undefined || named === undefined) return
+  if (namesCatalog(files, config)) return
   yield findingAt(config, catalogPath, {
     code: 'codex-other-catalog',
     message: `model_catalog_json already names ${JSON.stringify(named)}`,
@@ -94,9 +94,9 @@ export function* otherCatalog(texts: LoadedFiles, config: ReadFile, choice: Setu
 }
 
 /** The models in the file of a setup. */
-export function offersOfCodex(texts: LoadedFiles): readonly string[] {
-  const { bytes } = fileOf(texts, 'catalog')
-  const isRead = bytes !== null && namesCatalog(texts, readRole(texts, 'config'))
+export function offersOfCodex(files: LoadedFiles): readonly string[] {
+  const { bytes } = fileOf(files, 'catalog')
+  const isRead = bytes !== null && namesCatalog(files, readRole(files, 'config'))
   return isRead ? entriesIn(new TextDecoder().decode(bytes)).map(({ slug }) => slug) : []
 }
 

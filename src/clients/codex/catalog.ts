@@ -57,28 +57,28 @@ export function isAskedLite(modelTable: string | undefined, model: string): bool
 }
 
 /** The choice with the text of a catalog, where one is wished and Codex has told its own table. */
-export function withCatalog(wanted: ResolveInput, choice: ResolvedOptions): ResolvedOptions {
-  const { requested, gatewayInfo } = wanted
+export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): ResolvedOptions {
+  const { requested, gatewayInfo } = input
   const table = entriesIn(gatewayInfo.modelTable)
-  if (!effectiveOptions(wanted).writeModelCatalog)
-    return { ...choice, findings: [...choice.findings, ...aboutCap(table, choice)] }
+  if (!effectiveOptions(input).writeModelCatalog)
+    return { ...resolved, findings: [...resolved.findings, ...aboutCap(table, resolved)] }
 
   // Of what is there already nothing is known anew.
   if (table.length === 0 || (gatewayInfo.catalog === undefined && !requested.writeModelCatalog))
-    return choice
+    return resolved
   // Those that speak the protocol, and those of which the gateway says as much as of the chosen one.
-  const listed = listedEntry(gatewayInfo.catalog, choice.model)
+  const listed = listedEntry(gatewayInfo.catalog, resolved.model)
   const said = listed === undefined ? 'unknown' : speaks(listed, 'responses')
   const canUse = (one: CatalogModel) => [true, said].includes(speaks(one, 'responses'))
-  const { offered } = offeredModels(wanted, choice.model, canUse)
-  const catalog = composed(table, offered, choice.contextWindow)
+  const { offered } = offeredModels(input, resolved.model, canUse)
+  const catalog = composed(table, offered, resolved.contextWindow)
   const count = offered.length - catalog.ids.length
   const cut: Notice = {
     code: 'codex-catalog-cut',
     message: `${count} of the gateway's ${offered.length} models do not fit into Codex's catalog: the list of Codex leaves them out`,
   }
 
-  return { ...choice, catalog, findings: count === 0 ? choice.findings : [...choice.findings, cut] }
+  return { ...resolved, catalog, findings: count === 0 ? resolved.findings : [...resolved.findings, cut] }
 }
 
 /** As many of the models as fit into a file. @param window of the first, in tokens */

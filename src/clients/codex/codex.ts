@@ -92,7 +92,7 @@ export const codex: ClientModule = {
   restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   files: codexFiles,
   reservedProviderIds: reservedIds,
-  resolve: (wanted) => withCatalog(wanted, chooseOneModel(wanted, 'responses', windows)),
+  resolve: (input) => withCatalog(input, chooseOneModel(input, 'responses', windows)),
   firstRequest: carries,
   offers: offersOfCodex,
   aboutConversations: (world, change) => [...aboutConversations(world, change)],
@@ -115,25 +115,25 @@ trust_level = "trusted"
   inTheWay,
   wrongNow,
 
-  plan(texts, choice) {
-    const file = fileOf(texts, 'config')
-    const auth = planAuth(texts, choice)
+  plan(files, target) {
+    const file = fileOf(files, 'config')
+    const auth = planAuth(files, target)
     const config = editKeys(
       { id: 'codex', sensitiveSettings },
       file,
-      ourKeys(texts, choice),
-      choice.fixes,
+      ourKeys(files, target),
+      target.fixes,
     )
-    const catalog = planCatalog(texts, choice)
+    const catalog = planCatalog(files, target)
 
     if (catalog === undefined) return [auth, config]
     // Codex does not start where config.toml names a catalog that is not there.
     return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
   },
 
-  read(texts) {
-    const config = readRole(texts, 'config')
-    const authFile = fileOf(texts, 'auth')
+  read(files) {
+    const config = readRole(files, 'config')
+    const authFile = fileOf(files, 'auth')
     const auth = readCodexAuth(authFile)
 
     const providerId = config.text(['model_provider'])
@@ -145,7 +145,7 @@ trust_level = "trusted"
     const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
 
     const contextWindow = config.get(['model_context_window'])
-    const [fault] = [...startObstacles(config), ...catalogFaults(texts, config)]
+    const [fault] = [...startObstacles(config), ...catalogFaults(files, config)]
 
     return compact({
       baseUrl: url && rootOf(url),
@@ -155,9 +155,9 @@ trust_level = "trusted"
       ...(isKeyUsed ? { key: auth.usableKey, keyPath: authFile.path } : {}),
       headers,
       query: query.length === 0 ? undefined : query,
-      alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(texts, rootOf(url)) : undefined,
+      alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(files, rootOf(url)) : undefined,
       providerId,
-      writeModelCatalog: namesCatalog(texts, config) || undefined,
+      writeModelCatalog: namesCatalog(files, config) || undefined,
       login: auth.login,
       broken: config.problem ?? (fault && `${fault.location}: ${fault.message}`),
     })
@@ -170,8 +170,8 @@ trust_level = "trusted"
  *
  * @throws UserError `config-conflict` if it belongs to opencode
  */
-function planAuth(texts: LoadedFiles, choice: SetupTarget): FileEdit {
-  const file = fileOf(texts, 'auth')
+function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
+  const file = fileOf(files, 'auth')
   if (isOpencodeAuth(file)) {
     throw new UserError({
       code: 'config-conflict',
@@ -180,7 +180,7 @@ function planAuth(texts: LoadedFiles, choice: SetupTarget): FileEdit {
     })
   }
 
-  const isRight = readCodexAuth(file).usableKey === choice.key
+  const isRight = readCodexAuth(file).usableKey === target.key
   const edit = {
     client: 'codex',
     path: file.path,
@@ -191,46 +191,46 @@ function planAuth(texts: LoadedFiles, choice: SetupTarget): FileEdit {
   } as const
   const change = { path: ['OPENAI_API_KEY'], isSecret: true, isBound: true }
   // Older versions send what stands there as Bearer all the same (0.105.0; not 0.169.0, 2026-11-22).
-  if (choice.keyHeader !== undefined)
+  if (target.keyHeader !== undefined)
     return { ...edit, changes: [{ ...change, value: undefined }], after: null }
 
-  const text = `${JSON.stringify({ OPENAI_API_KEY: choice.key }, null, 2)}\n`
+  const text = `${JSON.stringify({ OPENAI_API_KEY: target.key }, null, 2)}\n`
   const after = isRight ? file.bytes : new TextEncoder().encode(text)
-  return { ...edit, changes: [{ ...change, value: choice.key }], after }
+  return { ...edit, changes: [{ ...change, value: target.key }], after }
 }
 
-function ourKeys(texts: LoadedFiles, choice: SetupTarget): readonly SettingChange[] {
-  const config = readRole(texts, 'config')
-  const provider = ['model_providers', choice.providerId]
+function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
+  const config = readRole(files, 'config')
+  const provider = ['model_providers', target.providerId]
   const name = config.text([...provider, 'name'])
   const url = config.text([...provider, 'base_url'])
   const headers = [...provider, 'http_headers']
-  const { contextWindow } = choice.resolved
-  const isOtherAddress = url !== undefined && rootOf(url) !== choice.baseUrl
+  const { contextWindow } = target.resolved
+  const isOtherAddress = url !== undefined && rootOf(url) !== target.baseUrl
   const query = [...provider, 'query_params']
   const window = ['model_context_window']
-  const isWindowGone = choice.input.resetToDefaults && config.get(window) !== undefined
+  const isWindowGone = target.input.resetToDefaults && config.get(window) !== undefined
 
   return [
-    { path: ['model'], value: choice.resolved.model },
+    { path: ['model'], value: target.resolved.model },
     ...(contextWindow === undefined && !isWindowGone
       ? []
       : [{ path: window, value: contextWindow }]),
-    ...catalogKeys(texts, config, choice),
-    { path: ['model_provider'], value: choice.providerId },
-    { path: ['openai_base_url'], value: choice.baseUrl },
-    ...withoutOffer(choice.resolved.model),
+    ...catalogKeys(files, config, target),
+    { path: ['model_provider'], value: target.providerId },
+    { path: ['openai_base_url'], value: target.baseUrl },
+    ...withoutOffer(target.resolved.model),
     // Codex stops at an empty name; a name that someone gave stays.
     ...(name && !isNameOfBedrock(name) ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'base_url'], value: choice.baseUrl },
+    { path: [...provider, 'base_url'], value: target.baseUrl },
     { path: [...provider, 'wire_api'], value: 'responses' },
     // Without it no Authorization header is sent.
-    { path: [...provider, 'requires_openai_auth'], value: choice.keyHeader === undefined },
+    { path: [...provider, 'requires_openai_auth'], value: target.keyHeader === undefined },
     // Else Codex tries a WebSocket first and prints errors.
     { path: [...provider, 'supports_websockets'], value: false },
     // Not `env_http_headers`: a variable would have to be set in every shell. Run with 0.105.0 and
     // 0.169.0, 2026-11-22.
-    ...headerKeys(headers, config.get(headers), choice, isOtherAddress),
-    ...queryKeys(query, config.get(query), choice, isOtherAddress),
+    ...headerKeys(headers, config.get(headers), target, isOtherAddress),
+    ...queryKeys(query, config.get(query), target, isOtherAddress),
   ]
 }

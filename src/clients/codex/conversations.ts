@@ -49,7 +49,7 @@ export function* aboutConversations(
   world: Outside,
   { before, after }: { readonly before: LoadedFiles; readonly after: LoadedFiles },
 ): Generator<Notice, void> {
-  const [from, to] = [before, after].map((texts) => readRole(texts, 'config'))
+  const [from, to] = [before, after].map((files) => readRole(files, 'config'))
   if (from === undefined || to === undefined) return
   const recorded = recordedProviders(world)
 

@@ -11,7 +11,7 @@ export function codexHome(machine: Machine): string {
 /** That a setup makes of the gateway's models. */
 const catalog = 'repoint-models.json'
 
-export function codexFiles(machine: Machine, look: DiskReader): readonly ConfigFile[] {
+export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
   const home = codexHome(machine)
   const own = { holdsSecret: false, use: 'target' } as const
@@ -21,7 +21,7 @@ export function codexFiles(machine: Machine, look: DiskReader): readonly ConfigF
   const system = isWindows ? [] : [{ kind: 'system', path: '/etc/codex/config.toml' }]
   const folder = isWindows ? home : '/etc/codex'
   const managed = { kind: 'managed', path: join(folder, 'managed_config.toml') }
-  const profiles = look
+  const profiles = disk
     .entries(home)
     .filter((name) => name.endsWith('.config.toml'))
     .map((name) => ({ kind: 'profile', path: join(home, name) }))
@@ -31,8 +31,8 @@ export function codexFiles(machine: Machine, look: DiskReader): readonly ConfigF
     { ...own, kind: 'auth', path: join(home, 'auth.json'), format: 'json', holdsSecret: true },
     { ...own, kind: 'catalog', path: join(home, catalog), format: 'json', isOptional: true },
     { ...own, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
-    ...[...system, ...projectFiles(machine, look, home), ...profiles, managed]
-      .filter(({ path }) => look.exists(path))
+    ...[...system, ...projectFiles(machine, disk, home), ...profiles, managed]
+      .filter(({ path }) => disk.exists(path))
       .map((file) => ({ ...layer, ...file })),
   ]
 }
@@ -41,9 +41,9 @@ export function codexFiles(machine: Machine, look: DiskReader): readonly ConfigF
  * The configurations of the project around the working folder, from its root inwards. In a folder
  * that is trusted their `model` wins; a provider in them is ignored (0.140.0 to 0.169.0, 2026-11-23).
  */
-function projectFiles(machine: Machine, look: DiskReader, home: string) {
+function projectFiles(machine: Machine, disk: DiskReader, home: string) {
   const { join } = pathsOf(machine)
-  return projectFolders(machine, look)
+  return projectFolders(machine, disk)
     .map((folder) => join(folder, '.codex'))
     .filter((folder) => folder !== home)
     .map((folder) => ({ kind: 'project', path: join(folder, 'config.toml') }))

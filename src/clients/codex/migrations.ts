@@ -40,15 +40,15 @@ export function withoutOffer(model: string): readonly SettingChange[] {
  * The offer was taken: Codex wrote the new model, and every prompt fails where the gateway lacks it.
  * Nothing is said of a model that the last catalog lists.
  */
-export function* modelWasMigrated(scene: ClientContext, config: ReadFile): Findings {
+export function* modelWasMigrated(context: ClientContext, config: ReadFile): Findings {
   const model = config.text(['model'])
   const url = config.text(['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
-  if (model === undefined || url === undefined || !isOwnAddress(url, scene)) return
-  if (scene.knownModels.includes(model)) return
+  if (model === undefined || url === undefined || !isOwnAddress(url, context)) return
+  if (context.knownModels.includes(model)) return
 
   const answers = config.members(answersPath)
   const before = answers.filter(([, offered]) => offered === model).map(([from]) => from)
-  const former = before.find((id) => scene.knownModels.includes(id)) ?? before[0]
+  const former = before.find((id) => context.knownModels.includes(id)) ?? before[0]
   if (former === undefined) return
 
   yield findingAt(config, ['model'], {

@@ -15,45 +15,45 @@ import { addressInUse, providerInUse } from './provider.ts'
 import { providersInTheWay, providersWrongNow, startObstacles } from './provider-obstacles.ts'
 
 /** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
-export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
-  const config = readRole(scene.files, 'config')
-  yield* startObstacles(config, choice.providerId)
-  if (choice.resolved.catalog === undefined) yield* catalogFaults(scene.files, config)
-  yield* otherCatalog(scene.files, config, choice)
-  yield* relativePathFindings(scene.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
-  yield* lostWithAuth(scene, config, choice)
-  yield* providersInTheWay(scene, config, choice)
-  yield* environmentKey(scene)
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const config = readRole(context.files, 'config')
+  yield* startObstacles(config, target.providerId)
+  if (target.resolved.catalog === undefined) yield* catalogFaults(context.files, config)
+  yield* otherCatalog(context.files, config, target)
+  yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
+  yield* lostWithAuth(context, config, target)
+  yield* providersInTheWay(context, config, target)
+  yield* environmentKey(context)
   yield* loginSettings(config)
-  yield* windowOfAnother(config, choice)
-  yield* systemLayers(scene.files, config, true)
+  yield* windowOfAnother(config, target)
+  yield* systemLayers(context.files, config, true)
 }
 
 /** What is wrong with what Codex believes now. */
-export function* wrongNow(scene: ClientContext): Findings {
-  const config = readRole(scene.files, 'config')
+export function* wrongNow(context: ClientContext): Findings {
+  const config = readRole(context.files, 'config')
   const inUse = providerInUse(config)
   // With its own service, or a key from elsewhere, Codex may be set up as its owner likes.
   const isPointed = inUse?.table?.['requires_openai_auth'] === true
 
   yield* startObstacles(config)
-  yield* catalogFaults(scene.files, config)
-  yield* staleCatalog(scene, config)
-  yield* relativePathFindings(scene.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
-  yield* uselessAuth(scene.files, isPointed)
-  yield* providersWrongNow(scene, config)
-  yield* modelWasMigrated(scene, config)
+  yield* catalogFaults(context.files, config)
+  yield* staleCatalog(context, config)
+  yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
+  yield* uselessAuth(context.files, isPointed)
+  yield* providersWrongNow(context, config)
+  yield* modelWasMigrated(context, config)
   if (isPointed) {
-    yield* environmentKey(scene)
+    yield* environmentKey(context)
     yield* loginSettings(config)
   }
 
-  yield* leftovers(scene, config)
-  yield* systemLayers(scene.files, config, isPointed)
+  yield* leftovers(context, config)
+  yield* systemLayers(context.files, config, isPointed)
 }
 
-function environmentKey(scene: ClientContext): Findings {
-  return variableFindings(scene, [
+function environmentKey(context: ClientContext): Findings {
+  return variableFindings(context, [
     {
       name: 'CODEX_API_KEY',
       code: 'codex-environment-key',
@@ -64,8 +64,8 @@ function environmentKey(scene: ClientContext): Findings {
 }
 
 /** The setup replaces the file as a whole. */
-function* lostWithAuth(scene: ClientContext, config: ReadFile, choice: SetupTarget): Findings {
-  const file = fileOf(scene.files, 'auth')
+function* lostWithAuth(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
+  const file = fileOf(context.files, 'auth')
   const { path: location } = file
   const auth = readCodexAuth(file)
   const key = auth.usableKey ?? auth.shadowedKey
@@ -88,8 +88,8 @@ function* lostWithAuth(scene: ClientContext, config: ReadFile, choice: SetupTarg
       consent: `${auth.unreadKeys.join(', ')} in auth.json will be dropped; rollback brings it back.`,
       severity: 'may-block',
     }
-  else if (key !== undefined && key !== choice.key && !placeholderOf(key)) {
-    if (isOwnAddress(addressInUse(config).url, scene, choice)) return
+  else if (key !== undefined && key !== target.key && !placeholderOf(key)) {
+    if (isOwnAddress(addressInUse(config).url, context, target)) return
     yield {
       code: 'codex-other-key',
       message: 'auth.json holds an API key that no setup of repoint has put there',
@@ -102,8 +102,8 @@ function* lostWithAuth(scene: ClientContext, config: ReadFile, choice: SetupTarg
 }
 
 /** What Codex cannot use of auth.json, while a provider takes its key from there. */
-function* uselessAuth(texts: LoadedFiles, isPointed: boolean): Findings {
-  const file = fileOf(texts, 'auth')
+function* uselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
+  const file = fileOf(files, 'auth')
   const { path: location } = file
   const auth = readCodexAuth(file)
 
@@ -175,23 +175,23 @@ function* loginSettings(config: ReadFile): Findings {
 }
 
 /** A window that was set for another model makes Codex compact too late or too early. */
-function* windowOfAnother(config: ReadFile, choice: SetupTarget): Findings {
+function* windowOfAnother(config: ReadFile, target: SetupTarget): Findings {
   const window = config.get(['model_context_window'])
-  if (window === undefined || choice.resolved.contextWindow !== undefined) return
-  if (config.text(['model']) === choice.resolved.model) return
+  if (window === undefined || target.resolved.contextWindow !== undefined) return
+  if (config.text(['model']) === target.resolved.model) return
   yield findingAt(config, ['model_context_window'], {
     code: 'codex-context-window',
-    message: `model_context_window = ${String(window)} was set for another model, and the gateway does not say the window of ${choice.resolved.model}`,
+    message: `model_context_window = ${String(window)} was set for another model, and the gateway does not say the window of ${target.resolved.model}`,
     hint: 'Give the right one with --context-window, or remove the line.',
     severity: 'may-block',
     cause: 'context-window-unknown',
   })
 }
 
-function leftovers(scene: ClientContext, config: ReadFile): Findings {
+function leftovers(context: ClientContext, config: ReadFile): Findings {
   const { path, url } = addressInUse(config)
-  const auth = fileOf(scene.files, 'auth')
-  return leftoverFindings({ id: 'codex', label: 'Codex' }, scene, {
+  const auth = fileOf(context.files, 'auth')
+  return leftoverFindings({ id: 'codex', label: 'Codex' }, context, {
     url,
     urlPlace: config.place(path),
     key: readCodexAuth(auth).usableKey,
@@ -200,8 +200,8 @@ function leftovers(scene: ClientContext, config: ReadFile): Findings {
 }
 
 /** What lies beneath config.toml. */
-function* systemLayers(texts: LoadedFiles, config: ReadFile, isPointed: boolean): Findings {
-  for (const layer of readLayers(texts, 'system')) {
+function* systemLayers(files: LoadedFiles, config: ReadFile, isPointed: boolean): Findings {
+  for (const layer of readLayers(files, 'system')) {
     const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
       (key) => isPointed && layer.get([key]) !== undefined && config.get([key]) === undefined,
     )

@@ -21,32 +21,32 @@ const credentialKeys = ['auth', 'http_headers', 'env_http_headers']
  * on 0.98.0 to 0.169.0, and with the UI on 0.169.0, 2026-11-22.
  */
 export function forOneRun(
-  texts: LoadedFiles,
-  choice: SetupTarget,
+  files: LoadedFiles,
+  target: SetupTarget,
   { args, env }: LaunchSettings,
 ): LaunchSettings {
-  const config = readRole(texts, 'config')
-  const { resolved, query = [] } = choice
+  const config = readRole(files, 'config')
+  const { resolved, query = [] } = target
 
-  const tables = [config, ...otherLayers(texts)].map((file) =>
-    file.table(['model_providers', choice.providerId]),
+  const tables = [config, ...otherLayers(files)].map((file) =>
+    file.table(['model_providers', target.providerId]),
   )
   const isPlain = (table: Table = {}) =>
     textMembers(table['query_params']).every((one) => isAmong(one, query)) &&
     credentialKeys.every((name) => table[name] === undefined) &&
     harmfulKeys(table).length === 0
-  const id = tables.every(isPlain) ? choice.providerId : 'repoint-run'
+  const id = tables.every(isPlain) ? target.providerId : 'repoint-run'
 
-  const headers = headersInVariables(choice)
+  const headers = headersInVariables(target)
   const secrets = [runKeyVariable, ...headers.map(({ variable }) => variable)]
   const excluded = config.table(['shell_environment_policy'])?.['exclude']
 
   const settings: readonly (readonly [path: string, value: ConfigValue])[] = [
     ['model_provider', id],
     [`model_providers.${id}.name`, 'Gateway'],
-    [`model_providers.${id}.base_url`, choice.baseUrl],
+    [`model_providers.${id}.base_url`, target.baseUrl],
     [`model_providers.${id}.wire_api`, 'responses'],
-    ...(choice.keyHeader === undefined
+    ...(target.keyHeader === undefined
       ? [[`model_providers.${id}.env_key`, runKeyVariable] as const]
       : []),
     ...query.map(

@@ -106,9 +106,9 @@ function* otherProviders(
 }
 
 /** Where the key of auth.json goes beside `root`, in every version. */
-export function otherAddress(texts: LoadedFiles, root: string): string | undefined {
-  const ownId = providerInUse(readRole(texts, 'config'))?.id
-  for (const { table, url, address } of otherProviders(texts, root, ownId)) {
+export function otherAddress(files: LoadedFiles, root: string): string | undefined {
+  const ownId = providerInUse(readRole(files, 'config'))?.id
+  for (const { table, url, address } of otherProviders(files, root, ownId)) {
     if (table['requires_openai_auth'] !== true) continue
     const isThere = isSameButVersion(root, rootOf(url))
     return isThere ? address : shownUrl(shownRoot(rootOf(url), 'responses'))
@@ -120,8 +120,8 @@ export function otherAddress(texts: LoadedFiles, root: string): string | undefin
  * Settings of files that a setup does not write, in the table of the provider that it does: no line in
  * config.toml removes them.
  */
-export function* harmfulLayers(texts: LoadedFiles, ownId: string): Findings {
-  for (const file of otherLayers(texts))
+export function* harmfulLayers(files: LoadedFiles, ownId: string): Findings {
+  for (const file of otherLayers(files))
     for (const id of [ownId, 'openai']) {
       const path = ['model_providers', id]
       const [first, ...others] = harmfulKeys(file.table(path) ?? {})
@@ -141,11 +141,11 @@ export function* harmfulLayers(texts: LoadedFiles, ownId: string): Findings {
  * gateway's again.
  */
 export function* othersInTheWay(
-  scene: ClientContext,
+  context: ClientContext,
   config: ReadFile,
-  choice: SetupTarget,
+  target: SetupTarget,
 ): Findings {
-  const { providerId, baseUrl, keyHeader } = choice
+  const { providerId, baseUrl, keyHeader } = target
   // The file goes then.
   if (keyHeader !== undefined) return
   const own = { [providerId]: { base_url: baseUrl, requires_openai_auth: true } }
@@ -155,35 +155,35 @@ export function* othersInTheWay(
   // The table of an earlier setup for the same gateway is removed.
   const isFormer = (id: string) => {
     const table = config.table(['model_providers', id])
-    if (table === undefined || id === providerId || isChosen(scene.files, id)) return false
+    if (table === undefined || id === providerId || isChosen(context.files, id)) return false
     return isAtGateway(textIn(table, ['base_url'])) && isAsWeWrite(table)
   }
 
-  for (const other of otherProviders(scene.files, baseUrl, providerId, planned)) {
+  for (const other of otherProviders(context.files, baseUrl, providerId, planned)) {
     const { id } = other
     if (isFormer(id)) continue
     if (id === 'openai' || id === providerId) yield elsewhere(other)
     else
-      yield kept(config, other, formerKey(scene.files, config, id, choice), choice.input.requested)
-    if (isExported(scene, marks.env_key))
+      yield kept(config, other, formerKey(context.files, config, id, target), target.input.requested)
+    if (isExported(context, marks.env_key))
       yield {
         code: 'codex-set-aside-variable',
         message: `${marks.env_key} is set: with it, ${other.address} cannot be kept from the key`,
         location: 'environment',
-        hint: unsetCommand(scene.machine, marks.env_key),
+        hint: unsetCommand(context.machine, marks.env_key),
         severity: 'blocks',
       }
   }
 
   for (const [id, table] of config.members(['model_providers'])) {
     const url = textIn(table, ['base_url'])
-    const isHarmless = [config, ...otherLayers(scene.files)].every(
+    const isHarmless = [config, ...otherLayers(context.files)].every(
       (file) => harmfulKeys(file.table(['model_providers', id]) ?? {}).length === 0,
     )
     const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
 
     if (url !== undefined && isFormer(id))
-      yield formerProvider({ id: 'codex', label: 'Codex' }, choice, config, {
+      yield formerProvider({ id: 'codex', label: 'Codex' }, target, config, {
         providerId: id,
         url,
         hasKey: false,
@@ -203,9 +203,9 @@ export function* othersInTheWay(
 }
 
 /** Where the key that Codex has now can go beside `root`. */
-export function* othersWrongNow(texts: LoadedFiles, config: ReadFile, root: string): Findings {
+export function* othersWrongNow(files: LoadedFiles, config: ReadFile, root: string): Findings {
   const ownId = providerInUse(config)?.id
-  for (const other of otherProviders(texts, root, ownId)) {
+  for (const other of otherProviders(files, root, ownId)) {
     const { id, address, place: location, isAbove } = other
 
     if (id !== 'openai' && id !== ownId) yield kept(config, other)
@@ -286,8 +286,8 @@ function tokenWithoutKey(table: Table): string | undefined {
 }
 
 /** The key of auth.json, where it is that of a provider. */
-function formerKey(texts: LoadedFiles, config: ReadFile, id: string, { key }: SetupTarget) {
-  const { usableKey } = readCodexAuth(fileOf(texts, 'auth'))
+function formerKey(files: LoadedFiles, config: ReadFile, id: string, { key }: SetupTarget) {
+  const { usableKey } = readCodexAuth(fileOf(files, 'auth'))
   const isIts = providerInUse(config)?.id === id && usableKey !== key
   return isIts && !placeholderOf(usableKey) ? usableKey : undefined
 }
@@ -298,7 +298,7 @@ function isAsWeWrite(table: ConfigValue): boolean {
   return requires_openai_auth === true && supports_websockets === false && wire_api === 'responses'
 }
 
-function isChosen(texts: LoadedFiles, id: string): boolean {
-  const chosen = layersOf(texts, 'profile').map((file) => readFile(file).text(['model_provider']))
+function isChosen(files: LoadedFiles, id: string): boolean {
+  const chosen = layersOf(files, 'profile').map((file) => readFile(file).text(['model_provider']))
   return chosen.includes(id)
 }

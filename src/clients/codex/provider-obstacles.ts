@@ -61,54 +61,54 @@ function* whatStopsIt(config: ReadFile, planned: string | undefined): Findings {
 
 /** What in the provider tables would defeat the pair about to be written. */
 export function* providersInTheWay(
-  scene: ClientContext,
+  context: ClientContext,
   config: ReadFile,
-  choice: SetupTarget,
+  target: SetupTarget,
 ): Findings {
-  yield* otherOwnAddress(scene, config, choice)
+  yield* otherOwnAddress(context, config, target)
   for (const { id, table, path } of providersOf(config)) {
-    if (id !== choice.providerId) continue
+    if (id !== target.providerId) continue
     const address = [...path, 'base_url']
-    yield* otherAddress(scene, choice, {
+    yield* otherAddress(context, target, {
       code: 'codex-provider-conflict',
       what: `[model_providers.${id}]`,
       url: config.text(address),
       location: config.place(address),
     })
     const url = config.text(address)
-    const isOtherAddress = url !== undefined && rootOf(url) !== choice.baseUrl
+    const isOtherAddress = url !== undefined && rootOf(url) !== target.baseUrl
     yield* harmfulSettings(config, { id, table, path }, isOtherAddress)
     const marked: readonly unknown[] = Object.values(marks)
     const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
     yield* ownAuth(config, { id, path, table: Object.fromEntries(others) })
   }
 
-  yield* harmfulLayers(scene.files, choice.providerId)
-  yield* othersInTheWay(scene, config, choice)
+  yield* harmfulLayers(context.files, target.providerId)
+  yield* othersInTheWay(context, config, target)
 }
 
 /** What is wrong with the provider in use. */
-export function* providersWrongNow(scene: ClientContext, config: ReadFile): Findings {
+export function* providersWrongNow(context: ClientContext, config: ReadFile): Findings {
   const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
   if (provider === undefined || reservedIds.includes(provider.id)) return
   const url = config.text([...provider.path, 'base_url'])
 
-  yield* withoutVersion(scene, config, provider)
-  if (url !== undefined && isOwnAddress(url, scene)) {
+  yield* withoutVersion(context, config, provider)
+  if (url !== undefined && isOwnAddress(url, context)) {
     yield* harmfulSettings(config, provider)
-    yield* harmfulLayers(scene.files, provider.id)
+    yield* harmfulLayers(context.files, provider.id)
   }
   if (isSetAside(provider.table)) {
     yield* setAsideInUse(config, provider)
     return
   }
-  if (url !== undefined && isOwnAddress(url, scene) && takesAuthFile(config))
-    yield* othersWrongNow(scene.files, config, rootOf(url))
+  if (url !== undefined && isOwnAddress(url, context) && takesAuthFile(config))
+    yield* othersWrongNow(context.files, config, rootOf(url))
 
   if (provider.table['requires_openai_auth'] === true) {
     yield* ownAuth(config, provider)
     if (!url) yield* withoutAddress(config, provider)
-  } else if (!mayNeedNoKey(url, scene)) yield* withoutAuth(config, provider)
+  } else if (!mayNeedNoKey(url, context)) yield* withoutAuth(config, provider)
 }
 
 function* rootFaults(config: ReadFile, planned: string | undefined): Findings {
@@ -255,22 +255,22 @@ function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Findings
 }
 
 /** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
-function* withoutVersion(scene: ClientContext, config: ReadFile, { id, path }: Provider): Findings {
+function* withoutVersion(context: ClientContext, config: ReadFile, { id, path }: Provider): Findings {
   const addresses = [
     { name: `base_url of ${id}`, path: [...path, 'base_url'] },
     { name: 'openai_base_url', path: ownAddressPath },
   ]
   for (const { name, path: address } of addresses)
-    yield* lostVersion(codexName, scene, config, {
+    yield* lostVersion(codexName, context, config, {
       url: config.text(address),
       path: address,
       name,
     })
 }
 
-function* otherOwnAddress(scene: ClientContext, config: ReadFile, choice: SetupTarget): Findings {
+function* otherOwnAddress(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
   const url = config.text(ownAddressPath)
-  if (url === undefined || isOwnAddress(url, scene, choice)) return
+  if (url === undefined || isOwnAddress(url, context, target)) return
   yield findingAt(config, ownAddressPath, {
     code: 'codex-openai-base-url',
     message: `openai_base_url already stands for another address, ${shownUrl(url)}`,

@@ -104,8 +104,8 @@ export function harmfulKeys(table: Table, isOtherAddress = false): readonly stri
 }
 
 /** The files, next to config.toml, in which Codex reads provider tables. A setup does not write them. */
-export function otherLayers(texts: LoadedFiles): readonly ReadFile[] {
-  return ['system', 'profile', 'managed'].flatMap((role) => readLayers(texts, role))
+export function otherLayers(files: LoadedFiles): readonly ReadFile[] {
+  return ['system', 'profile', 'managed'].flatMap((role) => readLayers(files, role))
 }
 
 /** With these names Codex sends no key of auth.json (0.155.1 to 0.169.0, 2026-11-24). */

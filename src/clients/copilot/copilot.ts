@@ -62,12 +62,12 @@ export const copilot: ClientModule = {
   files: () => [],
 
   /** Responses where the gateway says that the model speaks it: GPT-5 and newer are made for that. */
-  resolve(wanted) {
+  resolve(input) {
     const byRules = (all: Catalog) => defaultModel(all, 'chat') ?? defaultModel(all, 'responses')
-    const protocol = wanted.requested.protocol ?? listedProtocol(wanted, ['responses'], byRules)
+    const protocol = input.requested.protocol ?? listedProtocol(input, ['responses'], byRules)
     // It knows the windows of many models, and takes a cautious one for the others.
-    const choice = chooseOneModel(wanted, protocol, { knows: () => true, otherwise: '' })
-    return { ...choice, protocol }
+    const resolved = chooseOneModel(input, protocol, { knows: () => true, otherwise: '' })
+    return { ...resolved, protocol }
   },
 
   plan: () => [],
@@ -75,18 +75,18 @@ export const copilot: ClientModule = {
   read: () => ({}),
   previewModels: () => [],
 
-  launchSettings(_, choice, { args, env }) {
-    const headers = (choice.headers ?? []).map(({ name, value }) => `${name}: ${value}`)
+  launchSettings(_, target, { args, env }) {
+    const headers = (target.headers ?? []).map(({ name, value }) => `${name}: ${value}`)
 
     return {
       args,
       env: {
         ...env,
-        [names.baseUrl]: choice.baseUrl,
+        [names.baseUrl]: target.baseUrl,
         [names.key]: env[runKeyVariable],
         [names.type]: 'openai',
-        [names.wireApi]: choice.resolved.protocol === 'responses' ? 'responses' : 'completions',
-        [names.model]: choice.resolved.model,
+        [names.wireApi]: target.resolved.protocol === 'responses' ? 'responses' : 'completions',
+        [names.model]: target.resolved.model,
         [names.headers]: headers.length === 0 ? undefined : headers.join(headerSeparator),
         ...Object.fromEntries(names.others.map((name) => [name, undefined])),
       },

@@ -80,15 +80,15 @@ export const droid: ClientModule = {
    * The stronger file wins key by key, of `customModels` entry by entry; those of projects over the
    * user's own. In a repository every folder above counts, else only the one that it is started in.
    */
-  files(machine, look) {
+  files(machine, disk) {
     const { join, named } = pathsOf(machine)
     const own = join(named('FACTORY_HOME_OVERRIDE') ?? machine.home, '.factory')
     const target = join(own, 'settings.json')
-    const projects = projectFolders(machine, look).map((folder) => join(folder, '.factory'))
+    const projects = projectFolders(machine, disk).map((folder) => join(folder, '.factory'))
     // In the home they are the user's own.
     const foreign = projects.filter((folder) => folder !== own)
     const agentsIn = (folder: string) =>
-      look.entries(join(folder, 'droids')).map((name) => join(folder, 'droids', name))
+      disk.entries(join(folder, 'droids')).map((name) => join(folder, 'droids', name))
     // As the program of 0.225.2 names them; not run.
     const managed =
       machine.os === 'darwin'
@@ -100,7 +100,7 @@ export const droid: ClientModule = {
 
     return [
       { kind: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
-      ...layersThere(look, target, [
+      ...layersThere(disk, target, [
         ['upper', [join(own, 'settings.local.json')]],
         ['project', projects.flatMap((folder) => names.map((name) => join(folder, name)))],
         ['project-agent', foreign.flatMap(agentsIn).filter((path) => path.endsWith('.md'))],
@@ -109,21 +109,21 @@ export const droid: ClientModule = {
     ]
   },
 
-  resolve(wanted) {
+  resolve(input) {
     const otherwise = 'droid takes one for granted when it compacts its conversations'
-    const choice = chooseOneModel(wanted, 'chat', { otherwise })
+    const resolved = chooseOneModel(input, 'chat', { otherwise })
     const canUse = (one: CatalogModel) => speaks(one, 'chat') !== false
-    return { ...choice, ...offeredModels(wanted, choice.model, canUse) }
+    return { ...resolved, ...offeredModels(input, resolved.model, canUse) }
   },
 
-  plan(texts, choice) {
-    const file = fileOf(texts, 'settings')
-    return [editReadably(droidName, file, ourKeys(file, choice), choice, readSettings)]
+  plan(files, target) {
+    const file = fileOf(files, 'settings')
+    return [editReadably(droidName, file, ourKeys(file, target), target, readSettings)]
   },
 
   /** As 0.215.0 and 0.225.2 ask, of which the newest was run against refusals of each (2026-11-23). */
-  firstRequest(texts, { model }) {
-    const { models } = readSettings(fileOf(texts, 'settings'))
+  firstRequest(files, { model }) {
+    const { models } = readSettings(fileOf(files, 'settings'))
     const entry = models.find((one) => one.entry['model'] === model)?.entry
 
     return {
@@ -137,8 +137,8 @@ export const droid: ClientModule = {
     }
   },
 
-  read(texts) {
-    const settings = readSettings(fileOf(texts, 'settings'))
+  read(files) {
+    const settings = readSettings(fileOf(files, 'settings'))
     const { path, defaultModel: chosen, ignored } = settings
     const found = modelCalled(settings, chosen)
     const url = textIn(found?.entry, ['baseUrl'])
@@ -160,18 +160,18 @@ export const droid: ClientModule = {
   },
 
   /** Those of the setup; entries of other names are the user's own. */
-  offers(texts) {
-    const { providerId } = droid.read(texts)
+  offers(files) {
+    const { providerId } = droid.read(files)
     if (providerId === undefined) return []
-    return readSettings(fileOf(texts, 'settings'))
+    return readSettings(fileOf(files, 'settings'))
       .models.filter(({ providerId: id }) => id?.replace(/\/.*/s, '') === providerId)
       .map(({ entry }) => String(entry['model']))
   },
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
-  launchSettings: (texts, choice, asked) =>
-    forOneRun(ourKeys({ ...fileOf(texts, 'settings'), bytes: null }, choice), choice, asked),
+  launchSettings: (files, target, asked) =>
+    forOneRun(ourKeys({ ...fileOf(files, 'settings'), bytes: null }, target), target, asked),
   inTheWay,
   wrongNow,
 }
@@ -179,8 +179,8 @@ export const droid: ClientModule = {
 /** In tokens. Without a limit droid asks for 128,000, which many models refuse (0.225.2). */
 const defaultOutputTokens = 16_384
 
-function ourKeys(file: LoadedFile, choice: SetupTarget): readonly SettingChange[] {
-  const { providerId, resolved, baseUrl } = choice
+function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
+  const { providerId, resolved, baseUrl } = target
   const [chosen = { id: resolved.model }, ...offered] = resolved.offered ?? []
   const { contextWindow: _, ...known }: CatalogModel = chosen
   const started: CatalogModel = { ...known, ...compact({ contextWindow: resolved.contextWindow }) }
@@ -196,9 +196,9 @@ function ourKeys(file: LoadedFile, choice: SetupTarget): readonly SettingChange[
   const all = isKept ? others.filter(({ isElsewhere }) => !isElsewhere) : offered
 
   return [
-    ...leavingKeys(file, others, all, choice),
-    ...entryKeys(file, providerId, started, choice),
-    ...all.flatMap((model) => entryKeys(file, `${providerId}/${model.id}`, model, choice)),
+    ...leavingKeys(file, others, all, target),
+    ...entryKeys(file, providerId, started, target),
+    ...all.flatMap((model) => entryKeys(file, `${providerId}/${model.id}`, model, target)),
     { path: defaultModelPath, value: idOf(providerId) },
   ]
 }
@@ -208,9 +208,9 @@ function entryKeys(
   file: LoadedFile,
   id: string,
   model: CatalogModel,
-  choice: SetupTarget,
+  target: SetupTarget,
 ): readonly SettingChange[] {
-  const { baseUrl, providerId } = choice
+  const { baseUrl, providerId } = target
   const path = modelPath(id)
   const now = readFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])
@@ -227,8 +227,8 @@ function entryKeys(
     { path: [...path, 'model'], value: model.id },
     ...(isNamed ? [] : [{ path: [...path, 'displayName'], value: name }]),
     { path: [...path, 'baseUrl'], value: baseUrl },
-    ...bearerKeys([...path, 'apiKey'], now['apiKey'], choice),
-    ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], choice, isOtherGateway),
+    ...bearerKeys([...path, 'apiKey'], now['apiKey'], target),
+    ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], target, isOtherGateway),
     { path: [...path, 'provider'], value: chatProvider },
     // With either of them it would speak another protocol.
     ...['authMode', 'bedrock']
@@ -243,7 +243,7 @@ function entryKeys(
         maxContextLimit: { value: model.contextWindow, by: ['contextWindow'] },
         maxOutputTokens: { value: output, by: ['maxOutputTokens', 'contextWindow'] },
       },
-      choice,
+      target,
     ),
   ]
 }

@@ -24,17 +24,17 @@ import {
 } from './settings.ts'
 
 /** What would defeat the entry about to be written, as run against 0.215.0 and 0.225.2 (2026-11-22). */
-export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
-  yield* aroundTheFile(scene)
-  yield* otherEntry(scene, choice)
-  yield* overridden(scene, choice.providerId, choice.baseUrl)
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  yield* aroundTheFile(context)
+  yield* otherEntry(context, target)
+  yield* overridden(context, target.providerId, target.baseUrl)
 }
 
 /** What is wrong with what droid believes now. */
-export function* wrongNow(scene: ClientContext): Findings {
-  yield* aroundTheFile(scene)
+export function* wrongNow(context: ClientContext): Findings {
+  yield* aroundTheFile(context)
 
-  const settings = readSettings(fileOf(scene.files, 'settings'))
+  const settings = readSettings(fileOf(context.files, 'settings'))
   const { defaultModel: chosen } = settings
   // With one of Factory's models it may be set up as its owner likes.
   if (!chosen?.startsWith(idOf(''))) return
@@ -50,15 +50,15 @@ export function* wrongNow(scene: ClientContext): Findings {
   }
 
   const url = textIn(found.entry, ['baseUrl'])
-  yield* withoutKey(scene, settings, found)
-  yield* addressFindings(droidName, scene, settings, {
+  yield* withoutKey(context, settings, found)
+  yield* addressFindings(droidName, context, settings, {
     url,
     path: pathIn(found, 'baseUrl'),
     name: `baseUrl of ${textIn(found.entry, ['model']) ?? 'the model'}`,
     key: textIn(found.entry, ['apiKey']),
     keyPlace: settings.path,
   })
-  yield* overridden(scene, found.providerId, url)
+  yield* overridden(context, found.providerId, url)
 }
 
 /** Where a member of an entry stands, where that can be said. */
@@ -96,11 +96,11 @@ function* unknownProvider(settings: DroidSettings): Findings {
 }
 
 /** An entry under our id that stands for another address. */
-function otherEntry(scene: ClientContext, choice: SetupTarget): Findings {
-  const { providerId } = choice
-  const settings = readSettings(fileOf(scene.files, 'settings'))
+function otherEntry(context: ClientContext, target: SetupTarget): Findings {
+  const { providerId } = target
+  const settings = readSettings(fileOf(context.files, 'settings'))
   const found = settings.models.find((one) => one.providerId === providerId)
-  return otherAddress(scene, choice, {
+  return otherAddress(context, target, {
     code: 'droid-model-conflict',
     what: `the model ${idOf(providerId)}`,
     url: textIn(found?.entry, ['baseUrl']),
@@ -108,18 +108,18 @@ function otherEntry(scene: ClientContext, choice: SetupTarget): Findings {
   })
 }
 
-function* withoutKey(scene: ClientContext, settings: DroidSettings, found: CustomModel): Findings {
+function* withoutKey(context: ClientContext, settings: DroidSettings, found: CustomModel): Findings {
   const { entry } = found
   const key = textIn(entry, ['apiKey'])
   const names = [...(key ?? '').matchAll(/\$\{([^}]+)\}/g)].map(([, name]) => name!)
   const isSet = isFromVariable(key ?? '')
-    ? names.every((name) => scene.machine.env[name])
+    ? names.every((name) => context.machine.env[name])
     : Boolean(key)
   const headers = entry['extraHeaders']
   const isHeader =
     isTable(headers) &&
     Object.keys(headers).some((name) => /^(authorization|x-api-key|api-key)$/i.test(name))
-  if (isSet || isHeader || mayNeedNoKey(textIn(entry, ['baseUrl']), scene)) return
+  if (isSet || isHeader || mayNeedNoKey(textIn(entry, ['baseUrl']), context)) return
 
   yield missingKey(
     droidName,
@@ -132,14 +132,14 @@ function* withoutKey(scene: ClientContext, settings: DroidSettings, found: Custo
 
 /** What wins over the user's file, or forbids what stands in it. */
 function* overridden(
-  scene: ClientContext,
+  context: ClientContext,
   providerId: string | undefined,
   url: string | undefined,
 ): Findings {
-  const { files } = scene
+  const { files } = context
   const own = fileOf(files, 'settings')
   const layers = ['upper', 'project', 'managed'].flatMap((role) => layersOf(files, role))
-  yield* variableFindings(scene, [
+  yield* variableFindings(context, [
     {
       name: 'FACTORY_RUNTIME_SETTINGS_PATH',
       code: 'droid-environment-settings',

@@ -27,16 +27,16 @@ const ownId = 'repoint-run'
  */
 export function forOneRun(
   keys: readonly SettingChange[],
-  choice: SetupTarget,
+  target: SetupTarget,
   { args, env, tempFolder }: ProcessToStart,
 ): LaunchSettings {
-  expectBearer(droidName, choice)
+  expectBearer(droidName, target)
   expectUnsaid(
     ownFlag(args, ['--settings']) ?? (env[variable] && variable),
     () => 'droid takes one file of settings for a run, and needs it here for the gateway',
   )
 
-  const [, started] = modelPath(choice.providerId)
+  const [, started] = modelPath(target.providerId)
   const entry = keys
     .filter(({ path }) => isDeepStrictEqual(path[1], started))
     .map(({ path, value }) => ({ path: path.slice(2), value }))

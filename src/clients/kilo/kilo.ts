@@ -81,10 +81,10 @@ const shared = clientOf(layout, {
 
 export const kilo: ClientModule = {
   ...shared,
-  files: (machine, look) => [...shared.files(machine, look), ...startedFile(machine, look)],
-  *inTheWay(scene, choice) {
-    yield* shared.inTheWay(scene, choice)
-    yield* firstStart(scene)
+  files: (machine, disk) => [...shared.files(machine, disk), ...startedFile(machine, disk)],
+  *inTheWay(context, target) {
+    yield* shared.inTheWay(context, target)
+    yield* firstStart(context)
   },
 
   /**
@@ -128,10 +128,10 @@ export const kilo: ClientModule = {
 }
 
 /** What Kilo has left once it was started: the mark of the change that `firstStart` is about. */
-function startedFile(machine: Machine, look: DiskReader): readonly ConfigFile[] {
+function startedFile(machine: Machine, disk: DiskReader): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
   const path = join(xdgFolder(machine, 'CONFIG'), 'kilo', '.bash-permission-migrated')
-  if (!look.exists(path)) return []
+  if (!disk.exists(path)) return []
   return [{ kind: 'started', path, format: 'json', holdsSecret: false, use: 'layer' }]
 }
 

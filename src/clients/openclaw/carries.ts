@@ -16,8 +16,8 @@ const adaptive = /claude-(?:opus|sonnet)-5/
  * As 2026.9.5 and 2026.9.6 ask, which were run in each protocol, and against a gateway that refuses one of
  * these: they do not ask once more without it (2026-11-23).
  */
-export function carries(texts: LoadedFiles, { model, protocol }: FirstRequestInput): FirstRequest {
-  const file = readConfig(texts)
+export function carries(files: LoadedFiles, { model, protocol }: FirstRequestInput): FirstRequest {
+  const file = readConfig(files)
   const { providerId = '' } = startingModel(file)
   const provider = providerOf(providers, file, providerId)
   const entry = modelOf(provider, model) ?? {}

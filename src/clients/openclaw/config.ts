@@ -27,8 +27,8 @@ export const providers: ProviderTable = {
  * openclaw.json, JSON5. An empty file, an unknown key anywhere or a value of another type, and OpenClaw
  * does not start (2026.9.5 and 2026.9.6, 2026-11-23); of its schema only what a setup writes is looked at.
  */
-export function readConfig(texts: LoadedFiles): StrictFile {
-  const text = fileOf(texts, 'config')
+export function readConfig(files: LoadedFiles): StrictFile {
+  const text = fileOf(files, 'config')
   const read = { ...readFile(text), isRepairable: false }
   if (text.bytes === null) return { ...read, root: {} }
 

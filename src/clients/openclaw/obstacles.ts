@@ -25,47 +25,47 @@ import {
 } from './config.ts'
 
 /** What would defeat the setup, as run against OpenClaw 2026.9.5 and 2026.9.6 (2026-11-23). */
-export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
-  const { providerId, resolved, baseUrl } = choice
-  const view = viewOf(scene, providerId, resolved.model)
-  yield* aroundTheFile(scene, view.models)
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const { providerId, resolved, baseUrl } = target
+  const view = viewOf(context, providerId, resolved.model)
+  yield* aroundTheFile(context, view.models)
   yield* included(view.models)
-  yield* proxyObstacles(providers.client, baseUrl, scene.machine.env)
+  yield* proxyObstacles(providers.client, baseUrl, context.machine.env)
 
   yield* otherLogin(view, true)
-  yield* providerInTheWay(view, choice)
+  yield* providerInTheWay(view, target)
   yield* ownTransport(view)
-  yield* formerProviders(view, choice)
+  yield* formerProviders(view, target)
   yield* otherModels(view)
 }
 
 /** What is wrong with what OpenClaw believes now. */
-export function* wrongNow(scene: ClientContext): Findings {
-  const file = readConfig(scene.files)
-  yield* aroundTheFile(scene, file)
+export function* wrongNow(context: ClientContext): Findings {
+  const file = readConfig(context.files)
+  yield* aroundTheFile(context, file)
   const { providerId, model } = startingModel(file)
   if (providerId === undefined || model === undefined) return
 
-  const view = viewOf(scene, providerId, model)
+  const view = viewOf(context, providerId, model)
   const { url } = view.provider
   // With a provider that it brings OpenClaw may be set up as its owner likes.
   if (url === undefined) return
 
   yield* included(file)
-  yield* proxyObstacles(providers.client, url, scene.machine.env)
+  yield* proxyObstacles(providers.client, url, context.machine.env)
   yield* otherLogin(view, false)
   yield* ownTransport(view)
   yield* providerWrongNow(view, url)
 }
 
-function viewOf(scene: ClientContext, providerId: string, model: string): ProviderView {
-  const models = readConfig(scene.files)
+function viewOf(context: ClientContext, providerId: string, model: string): ProviderView {
+  const models = readConfig(context.files)
   const provider = providerOf(providers, models, providerId)
   const { apiKey } = provider.table
   const said = textIn(provider.table, ['apiKey']) ?? ''
 
   return {
-    scene,
+    scene: context,
     at: providers,
     models,
     providerId,
@@ -75,7 +75,7 @@ function viewOf(scene: ClientContext, providerId: string, model: string): Provid
     sent: readKey(models, providerId),
     isKeyElsewhere:
       (apiKey !== undefined && typeof apiKey !== 'string') ||
-      hasVariable(said, scene.machine.env) ||
+      hasVariable(said, context.machine.env) ||
       loginsFor(models, providerId).length > 0,
   }
 }

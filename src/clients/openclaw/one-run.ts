@@ -31,8 +31,8 @@ const managing = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins'
  * @throws UserError `usage`
  */
 export function forOneRun(
-  texts: LoadedFiles,
-  choice: SetupTarget,
+  files: LoadedFiles,
+  target: SetupTarget,
   asked: ProcessToStart,
 ): LaunchSettings {
   const { args, env, tempFolder } = asked
@@ -43,12 +43,12 @@ export function forOneRun(
       `${flag} leads OpenClaw to another configuration: here it needs the one with the gateway`,
   )
 
-  const { path, bytes } = fileOf(texts, 'config')
-  const variables = headersInVariables(choice)
+  const { path, bytes } = fileOf(files, 'config')
+  const variables = headersInVariables(target)
   const config = {
     ...(bytes !== null && { $include: path }),
-    models: { providers: { [ownId]: providerFor(choice, variables) } },
-    agents: agentsFor(texts, `${ownId}/${choice.resolved.model}`),
+    models: { providers: { [ownId]: providerFor(target, variables) } },
+    agents: agentsFor(files, `${ownId}/${target.resolved.model}`),
   }
 
   const isWindows = /^[A-Za-z]:\\/.test(path)
@@ -85,8 +85,8 @@ function providerFor(
 }
 
 /** As texts, in the place of tables too: so no other model stands behind it. */
-function agentsFor(texts: LoadedFiles, model: string) {
-  const { root } = readConfig(texts)
+function agentsFor(files: LoadedFiles, model: string) {
+  const { root } = readConfig(files)
   const own = ownModels(root).map(({ agent }) => [agent, { model }])
   // A list of those that may be used grows by what is included in it.
   const isLimited = valueIn(tableIn(root, ['agents', 'defaults']), ['modelPolicy', 'allow'])

@@ -81,7 +81,7 @@ export const openclaw: ClientModule = {
   restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
 
   /** The first that is there, under its old names too (read in 2026.9.6, 2026-11-23). */
-  files(machine, look) {
+  files(machine, disk) {
     const home = pathsOf(machine).namedFromHome('OPENCLAW_HOME') ?? machine.home
     const { join, namedFromHome } = pathsOf({ ...machine, home })
     const own = namedFromHome('OPENCLAW_STATE_DIR')
@@ -92,41 +92,41 @@ export const openclaw: ClientModule = {
 
     const path =
       namedFromHome('OPENCLAW_CONFIG_PATH') ??
-      candidates.find((candidate) => look.exists(candidate)) ??
+      candidates.find((candidate) => disk.exists(candidate)) ??
       candidates[0]!
     return [{ kind: 'config', path, format: 'json5', holdsSecret: true, use: 'target' }]
   },
 
-  resolve(wanted) {
-    const choice = chooseOfAny(wanted, { otherwise: 'OpenClaw takes it for 200,000 tokens' })
-    const isLimitNamed = wanted.requested.maxOutputTokens !== undefined
-    const offered = choice.offered?.map((model): CatalogModel => {
+  resolve(input) {
+    const resolved = chooseOfAny(input, { otherwise: 'OpenClaw takes it for 200,000 tokens' })
+    const isLimitNamed = input.requested.maxOutputTokens !== undefined
+    const offered = resolved.offered?.map((model): CatalogModel => {
       const { id, maxOutputTokens: most } = model
-      if (most === undefined || (isLimitNamed && id === choice.model)) return model
+      if (most === undefined || (isLimitNamed && id === resolved.model)) return model
       return { ...model, maxOutputTokens: Math.min(most, mostOutputTokens) }
     })
 
-    return { ...choice, ...compact({ offered }) }
+    return { ...resolved, ...compact({ offered }) }
   },
 
-  plan(texts, choice) {
-    const { providerId, resolved, fixes } = choice
-    const file = fileOf(texts, 'config')
-    const { root } = readConfig(texts)
+  plan(files, target) {
+    const { providerId, resolved, fixes } = target
+    const file = fileOf(files, 'config')
+    const { root } = readConfig(files)
     const keys = [
-      ...providerKeys(providers, { ...file, root }, choice),
+      ...providerKeys(providers, { ...file, root }, target),
       { path: defaultModelPath(root), value: `${providerId}/${resolved.model}` },
     ]
 
     const edit = editKeys({ id: 'openclaw', sensitiveSettings }, file, keys, fixes)
-    expectRead('OpenClaw', readConfig(asPlanned(texts, [edit])))
+    expectRead('OpenClaw', readConfig(asPlanned(files, [edit])))
     return [edit]
   },
 
   firstRequest: carries,
 
-  read(texts) {
-    const file = readConfig(texts)
+  read(files) {
+    const file = readConfig(files)
     if (file.ignored !== undefined) return { broken: brokenText(file.path, file.ignored) }
     const { providerId, model } = startingModel(file)
     if (providerId === undefined) return {}
@@ -141,8 +141,8 @@ export const openclaw: ClientModule = {
     })
   },
 
-  offers(texts) {
-    const file = readConfig(texts)
+  offers(files) {
+    const file = readConfig(files)
     const { providerId = '' } = startingModel(file)
     return providerOf(providers, file, providerId).models.map(({ id }) => String(id))
   },

@@ -16,8 +16,8 @@ import {
 } from '../texts.ts'
 
 /** The user's own configuration, the weaker file before the stronger. */
-export function ownFiles(texts: LoadedFiles): readonly ReadFile[] {
-  return [...layersOf(texts, 'lower'), fileOf(texts, 'config')].map(readFile)
+export function ownFiles(files: LoadedFiles): readonly ReadFile[] {
+  return [...layersOf(files, 'lower'), fileOf(files, 'config')].map(readFile)
 }
 
 /** The user's files merged as opencode 1.18.33 merges them (2026-11-21). One unreadable file stops it. */
@@ -54,32 +54,32 @@ export function providerOf(config: Table, id: string | undefined): ConfiguredPro
 
 /** The key that a provider would send, and where it stands, as far as files tell. */
 export function readKey(
-  texts: LoadedFiles,
+  files: LoadedFiles,
   providerId: string,
   options: Table,
 ): Pick<ClientState, 'key' | 'keyPath' | 'keyHeader'> | undefined {
   const { keyed } = readHeaders(options['headers'])
   return (
-    bearerKey(texts, providerId, options) ??
-    (keyed && { ...keyed, keyPath: fileOf(texts, 'config').path })
+    bearerKey(files, providerId, options) ??
+    (keyed && { ...keyed, keyPath: fileOf(files, 'config').path })
   )
 }
 
 function bearerKey(
-  texts: LoadedFiles,
+  files: LoadedFiles,
   providerId: string,
   { apiKey: inline }: Table,
 ): Pick<ClientState, 'key' | 'keyPath'> | undefined {
   if (typeof inline === 'string') {
     // Even an empty one keeps auth.json from being read.
     if (inline === '' || /\{(?:env|file):/.test(inline)) return undefined
-    return { key: inline, keyPath: fileOf(texts, 'config').path }
+    return { key: inline, keyPath: fileOf(files, 'config').path }
   }
 
-  const login = loginOf(texts, providerId)
+  const login = loginOf(files, providerId)
   const key = isTable(login) && login['type'] === 'api' ? login['key'] : undefined
   if (typeof key !== 'string' || key === '') return undefined
-  return { key, keyPath: fileOf(texts, 'auth').path }
+  return { key, keyPath: fileOf(files, 'auth').path }
 }
 
 /** auth.json, which must be strict JSON: else the client reads nothing of it. */
@@ -88,6 +88,6 @@ export function readAuth(file: LoadedFile): StrictFile {
 }
 
 /** What auth.json holds for a provider, of whatever kind. */
-export function loginOf(texts: LoadedFiles, id: string): ConfigValue | undefined {
-  return valueIn(readAuth(fileOf(texts, 'auth')).root, [id])
+export function loginOf(files: LoadedFiles, id: string): ConfigValue | undefined {
+  return valueIn(readAuth(fileOf(files, 'auth')).root, [id])
 }

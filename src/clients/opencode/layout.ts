@@ -42,7 +42,7 @@ export function xdgFolder(machine: Machine, kind: keyof typeof xdgFolders): stri
   return named(`XDG_${kind}_HOME`) ?? join(machine.home, xdgFolders[kind])
 }
 
-export function filesOf(layout: Layout, machine: Machine, look: DiskReader): readonly ConfigFile[] {
+export function filesOf(layout: Layout, machine: Machine, disk: DiskReader): readonly ConfigFile[] {
   const { join, dirname, named } = pathsOf(machine)
   const { home, cwd } = machine
   const { folder, configNames, projectNames, dotFolders, variables } = layout
@@ -54,13 +54,13 @@ export function filesOf(layout: Layout, machine: Machine, look: DiskReader): rea
   const agentsIn = (place: string) =>
     dotsIn(place)
       .flatMap((dot) => agentFolders.map((kind) => join(dot, kind)))
-      .flatMap((kind) => look.entries(kind).map((name) => join(kind, name)))
+      .flatMap((kind) => disk.entries(kind).map((name) => join(kind, name)))
       .filter((path) => path.endsWith('.md'))
 
   const [lowest, ...others] = configNames.map((name) => join(config, name))
   const target =
     named(`${variables}_CONFIG`) ??
-    others.findLast((path) => look.exists(path)) ??
+    others.findLast((path) => disk.exists(path)) ??
     join(config, layout.newConfig)
 
   const above: string[] = []
@@ -87,7 +87,7 @@ export function filesOf(layout: Layout, machine: Machine, look: DiskReader): rea
   return [
     { ...own, kind: 'auth', path: join(data, 'auth.json'), holdsSecret: true },
     { ...own, kind: 'config', path: target, holdsSecret: false },
-    ...layersThere(look, target, [
+    ...layersThere(disk, target, [
       ['lower', [lowest!, ...others]],
       ['upper', dotsIn(home).flatMap(inFolder)],
       ['project', [...above, ...dots]],

@@ -52,20 +52,20 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       isInKeys: true,
     },
     restartAdvice: `Close every running ${label} and start it again.`,
-    files: (machine, look) => filesOf(layout, machine, look),
+    files: (machine, disk) => filesOf(layout, machine, disk),
     reservedProviderIds,
 
-    resolve(wanted) {
-      const { catalog } = wanted.gatewayInfo
-      const { smallModel: kept } = effectiveOptions(wanted)
-      const model = pickModel(wanted, 'chat')
+    resolve(input) {
+      const { catalog } = input.gatewayInfo
+      const { smallModel: kept } = effectiveOptions(input)
+      const model = pickModel(input, 'chat')
       // What is not in the client's own list it does not send.
-      const list = offeredModels(wanted, model, (one) => speaks(one, 'chat') !== false)
-      const { notes, ...limits } = windowOf(wanted, [model], { otherwise: withoutWindow })
+      const list = offeredModels(input, model, (one) => speaks(one, 'chat') !== false)
+      const { notes, ...limits } = windowOf(input, [model], { otherwise: withoutWindow })
       const small = kept ?? (catalog && smallModel(catalog)?.id)
       const isOffered = list.offered.some(({ id }) => id === small)
       // It may be of another provider, of which the catalog says nothing.
-      const isLeftAlone = keepsModels(wanted) && kept !== undefined
+      const isLeftAlone = keepsModels(input) && kept !== undefined
       return {
         probeModel: model,
         model,
@@ -73,11 +73,11 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
         ...(isLeftAlone ? {} : { smallModel: small !== undefined && isOffered ? small : model }),
         ...list,
         ...limits,
-        findings: [...aboutNames(wanted, [wanted.requested.model]), ...notes],
+        findings: [...aboutNames(input, [input.requested.model]), ...notes],
       }
     },
 
-    plan: (texts, choice) => plan(layout, texts, choice),
+    plan: (texts, target) => plan(layout, texts, target),
 
     /**
      * Seen in opencode 1.2.27 and 1.18.34, Kilo 7.0.33 and 7.7.9, of which the newest was run against refusals
@@ -149,8 +149,8 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       keeps: 'provider and model',
     },
 
-    launchSettings: (texts, choice, asked) => forOneRun(layout, texts, choice, asked),
-    inTheWay: (scene, choice) => inTheWay(layout, scene, choice),
-    wrongNow: (scene) => wrongNow(layout, scene),
+    launchSettings: (texts, target, asked) => forOneRun(layout, texts, target, asked),
+    inTheWay: (context, target) => inTheWay(layout, context, target),
+    wrongNow: (context) => wrongNow(layout, context),
   }
 }

@@ -14,22 +14,22 @@ import {
 } from './provider-obstacles.ts'
 
 /** What would defeat the pair about to be written, as run against opencode 1.18.33 (2026-11-21). */
-export function* inTheWay(layout: Layout, scene: ClientContext, choice: SetupTarget): Findings {
-  const { model, smallModel = model } = choice.resolved
-  const view = viewOf(layout, scene, choice.providerId)
-  yield* aroundTheProvider(layout, scene)
-  yield* otherKey(view, choice)
+export function* inTheWay(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
+  const { model, smallModel = model } = target.resolved
+  const view = viewOf(layout, context, target.providerId)
+  yield* aroundTheProvider(layout, context)
+  yield* otherKey(view, target)
   yield* hiddenByLists(view, [model, smallModel])
-  yield* providerInTheWay(view, choice)
-  yield* formerProviders(view, choice)
+  yield* providerInTheWay(view, target)
+  yield* formerProviders(view, target)
   yield* overridden(view)
 }
 
 /** What is wrong with what the client believes now. */
-export function* wrongNow(layout: Layout, scene: ClientContext): Findings {
-  const view = viewOf(layout, scene)
+export function* wrongNow(layout: Layout, context: ClientContext): Findings {
+  const view = viewOf(layout, context)
   const { config, chosen, provider, providerId } = view
-  yield* aroundTheProvider(layout, scene)
+  yield* aroundTheProvider(layout, context)
 
   // With a provider that it ships it may be set up as its owner likes.
   const isCustom = provider.url !== undefined && !layout.reservedIds.includes(providerId)
@@ -61,8 +61,8 @@ function* aroundTheProvider(layout: Layout, { files, machine }: ClientContext): 
   })
 }
 
-function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: LoadedFiles): Findings {
-  for (const file of ownFiles(texts)) {
+function* unreadable({ id, label, stopsAtNewerKeys }: Layout, files: LoadedFiles): Findings {
+  for (const file of ownFiles(files)) {
     if (file.problem !== undefined)
       yield {
         code: `${id}-config-invalid`,
@@ -81,14 +81,14 @@ function* unreadable({ id, label, stopsAtNewerKeys }: Layout, texts: LoadedFiles
   }
 }
 
-function* otherKey(view: OpencodeView, choice: SetupTarget): Findings {
+function* otherKey(view: OpencodeView, target: SetupTarget): Findings {
   const { id, scene, providerId, provider } = view
   const entry = loginOf(scene.files, providerId)
-  if (!isTable(entry) || entry['key'] === choice.key) return
+  if (!isTable(entry) || entry['key'] === target.key) return
 
   const isKey = entry['type'] === 'api'
   const isPlaceholder = typeof entry['key'] === 'string' && placeholderOf(entry['key'])
-  if (isKey && (isOwnAddress(provider.url, scene, choice) || isPlaceholder)) return
+  if (isKey && (isOwnAddress(provider.url, scene, target) || isPlaceholder)) return
 
   const kind = isKey ? 'API key' : 'login'
   yield findingAt(readRole(scene.files, 'auth'), [providerId], {

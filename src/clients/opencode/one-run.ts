@@ -19,23 +19,23 @@ const ownId = 'repoint-run'
  */
 export function forOneRun(
   layout: Layout,
-  texts: LoadedFiles,
-  choice: SetupTarget,
+  files: LoadedFiles,
+  target: SetupTarget,
   { args, env }: LaunchSettings,
 ): LaunchSettings {
   const contentVariable = `${layout.variables}_CONFIG_CONTENT`
-  const { value: config } = mergedConfig(texts)
+  const { value: config } = mergedConfig(files)
 
   // An entry of auth.json would go out as Bearer beside a key in another header.
-  const isKeyed = choice.keyHeader !== undefined
+  const isKeyed = target.keyHeader !== undefined
   // Headers of a provider would go along to another address: then it is one of our own.
-  const hasHeaders = providerOf(config, choice.providerId).options['headers'] !== undefined
-  const providerId = isKeyed || hasHeaders ? ownId : choice.providerId
+  const hasHeaders = providerOf(config, target.providerId).options['headers'] !== undefined
+  const providerId = isKeyed || hasHeaders ? ownId : target.providerId
   const apiKey = ['provider', providerId, 'options', 'apiKey']
   const [enabled, disabled] = [config['enabled_providers'], config['disabled_providers']]
 
   const changes = [
-    ...ourKeys(layout, fileOf(texts, 'config'), { ...choice, providerId }),
+    ...ourKeys(layout, fileOf(files, 'config'), { ...target, providerId }),
     ...(isKeyed ? [] : [{ path: apiKey, value: `{env:${runKeyVariable}}` }]),
     ...(Array.isArray(enabled)
       ? [{ path: ['enabled_providers'], value: [...enabled, providerId] }]

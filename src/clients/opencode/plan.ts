@@ -13,21 +13,21 @@ import type { Layout } from './layout.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict` */
-export function plan(layout: Layout, texts: LoadedFiles, choice: SetupTarget): readonly FileEdit[] {
-  const file = fileOf(texts, 'config')
+export function plan(layout: Layout, files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
+  const file = fileOf(files, 'config')
   return [
-    planAuth(layout, texts, choice),
+    planAuth(layout, files, target),
     editKeys(
       { id: layout.id, sensitiveSettings },
       file,
-      ourKeys(layout, file, choice),
-      choice.fixes,
+      ourKeys(layout, file, target),
+      target.fixes,
     ),
   ]
 }
 
-function planAuth({ id, label }: Layout, texts: LoadedFiles, choice: SetupTarget): FileEdit {
-  const file = fileOf(texts, 'auth')
+function planAuth({ id, label }: Layout, files: LoadedFiles, target: SetupTarget): FileEdit {
+  const file = fileOf(files, 'auth')
   if (isCodexAuth(file))
     throw new UserError({
       code: 'config-conflict',
@@ -38,8 +38,8 @@ function planAuth({ id, label }: Layout, texts: LoadedFiles, choice: SetupTarget
   return editReadably(
     { id, label, sensitiveSettings },
     file,
-    keyEntry(file, choice),
-    choice,
+    keyEntry(file, target),
+    target,
     readAuth,
   )
 }
@@ -67,20 +67,20 @@ function keyEntry(
 export function ourKeys(
   { schema }: Layout,
   file: LoadedFile,
-  choice: SetupTarget,
+  target: SetupTarget,
 ): readonly SettingChange[] {
   const now = readFile(file)
-  const { resolved, providerId: id } = choice
+  const { resolved, providerId: id } = target
   const provider = ['provider', id]
   const url = now.text([...provider, 'options', 'baseURL'])
-  const isOtherGateway = url !== undefined && rootOf(url) !== choice.baseUrl
+  const isOtherGateway = url !== undefined && rootOf(url) !== target.baseUrl
   const headers = [...provider, 'options', 'headers']
   const list = {
     at: (model: string) => [...provider, 'models', model],
     now: new Map(now.members([...provider, 'models'])),
     isOtherGateway,
     fresh: ({ displayName }: CatalogModel) => compact({ name: displayName || undefined }),
-    told: (model: CatalogModel) => toldOf(model, choice),
+    told: (model: CatalogModel) => toldOf(model, target),
   }
 
   const isNamed = Boolean(now.text([...provider, 'name']))
@@ -94,20 +94,20 @@ export function ourKeys(
     ...(now.text(['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
     { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible' },
     ...(isNamed ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'options', 'baseURL'], value: choice.baseUrl },
-    ...headerKeys(headers, now.get(headers), choice, isOtherGateway),
-    ...listKeys(file, list, choice),
+    { path: [...provider, 'options', 'baseURL'], value: target.baseUrl },
+    ...headerKeys(headers, now.get(headers), target, isOtherGateway),
+    ...listKeys(file, list, target),
     { path: ['model'], value: `${id}/${resolved.model}` },
     { path: ['small_model'], value: small },
   ]
 }
 
 /** What the client is told of a model; it takes one that it does not know for a blind one (1.18.33). */
-function toldOf(model: CatalogModel, choice: SetupTarget): Readonly<Record<string, ToldFact>> {
+function toldOf(model: CatalogModel, target: SetupTarget): Readonly<Record<string, ToldFact>> {
   const { images, reasoning } = model
   const modalities = images ? { input: ['text', 'image'], output: ['text'] } : undefined
   return {
-    limit: { value: limitOf(model, choice), by: ['contextWindow', 'maxOutputTokens'] },
+    limit: { value: limitOf(model, target), by: ['contextWindow', 'maxOutputTokens'] },
     modalities: { value: modalities, by: ['images'] },
     reasoning: { value: reasoning || undefined, by: ['reasoning'] },
   }

@@ -45,14 +45,14 @@ export interface OpencodeView extends Layout {
 }
 
 /** @param wanted the provider of a setup; absent: what is chosen now */
-export function viewOf(layout: Layout, scene: ClientContext, wanted?: string): OpencodeView {
-  const { value: config } = mergedConfig(scene.files)
+export function viewOf(layout: Layout, context: ClientContext, wanted?: string): OpencodeView {
+  const { value: config } = mergedConfig(context.files)
   const chosen = chosenProvider(config)
   const providerId = wanted ?? chosen ?? 'gateway'
   return {
     ...layout,
-    scene,
-    target: readRole(scene.files, 'config'),
+    scene: context,
+    target: readRole(context.files, 'config'),
     config,
     chosen,
     providerId,

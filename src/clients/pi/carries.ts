@@ -19,11 +19,11 @@ const knownHosts =
  * of the cures (2026-11-23).
  */
 export function carries(
-  texts: LoadedFiles,
+  files: LoadedFiles,
   { protocol, model, version }: FirstRequestInput,
 ): FirstRequest {
-  const models = readModels(texts)
-  const { providerId = '' } = startingModel(readSettings(texts))
+  const models = readModels(files)
+  const { providerId = '' } = startingModel(readSettings(files))
   const provider = providerOf(providers, models, providerId)
   const { table, url = '' } = provider
   if (knownHosts.test(url)) return { body: {} }
@@ -34,7 +34,7 @@ export function carries(
   const most = numberIn(entry, ['maxTokens']) ?? usualOutputTokens
   const limit = isNew ? most : Math.min(most, mostOutputTokens)
 
-  const level = textIn(readSettings(texts).root, ['defaultThinkingLevel']) ?? 'medium'
+  const level = textIn(readSettings(files).root, ['defaultThinkingLevel']) ?? 'medium'
   const effort = entry['reasoning'] === true && level === 'medium' ? level : undefined
 
   if (protocol === 'chat') {

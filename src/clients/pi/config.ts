@@ -38,8 +38,8 @@ export const providers: ProviderTable = {
  * not, and a byte order mark only in 0.87.1. One wrong type anywhere, and pi goes on without any of it,
  * which it does not say to `pi -p` (run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22).
  */
-export function readModels(texts: LoadedFiles): StrictFile {
-  const text = fileOf(texts, 'models')
+export function readModels(files: LoadedFiles): StrictFile {
+  const text = fileOf(files, 'models')
   const file = readPi(text, text.bytes && withoutLeniencies(text.bytes))
   if (text.bytes === null || (file.ignored !== undefined && !file.isRepairable)) return file
   const ignored = problemOfModels(file.root)
@@ -50,8 +50,8 @@ export function readModels(texts: LoadedFiles): StrictFile {
  * settings.json, plain JSON. pi says that it cannot read it, and goes on with the first model that it
  * has a key for (0.60.0, 0.73.1, 0.87.1, 2026-11-22). An empty file is none.
  */
-export function readSettings(texts: LoadedFiles): StrictFile {
-  return readPlain(fileOf(texts, 'settings'))
+export function readSettings(files: LoadedFiles): StrictFile {
+  return readPlain(fileOf(files, 'settings'))
 }
 
 /**
@@ -59,8 +59,8 @@ export function readSettings(texts: LoadedFiles): StrictFile {
  * provider wins over that provider's key in models.json. Where it cannot be read, 0.60.0 and 0.73.1 go
  * on without it, and 0.87.1 finds no key at all (2026-11-22).
  */
-export function readAuth(texts: LoadedFiles): StrictFile | undefined {
-  return layersOf(texts, 'auth').map(readPlain)[0]
+export function readAuth(files: LoadedFiles): StrictFile | undefined {
+  return layersOf(files, 'auth').map(readPlain)[0]
 }
 
 function readPlain(text: LoadedFile): StrictFile {
@@ -184,20 +184,20 @@ export const interpretedValue = /^!|\$|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/
 
 /** The key that pi would send to a provider, and where it stands, as far as files tell. */
 export function readPiKey(
-  texts: LoadedFiles,
+  files: LoadedFiles,
   providerId: string,
 ): { readonly key: string; readonly keyPath: string } | undefined {
-  const login = loginOf(texts, providerId)
-  const { table } = providerOf(providers, readModels(texts), providerId)
+  const login = loginOf(files, providerId)
+  const { table } = providerOf(providers, readModels(files), providerId)
   const key = login === undefined ? table['apiKey'] : login['key']
   if (typeof key !== 'string' || interpretedValue.test(key)) return undefined
   const role = login === undefined ? 'models' : 'auth'
-  return { key, keyPath: fileOf(texts, role).path }
+  return { key, keyPath: fileOf(files, role).path }
 }
 
 /** What auth.json holds for a provider. */
-export function loginOf(texts: LoadedFiles, providerId: string): Table | undefined {
-  const login = valueIn(readAuth(texts)?.root, [providerId])
+export function loginOf(files: LoadedFiles, providerId: string): Table | undefined {
+  const login = valueIn(readAuth(files)?.root, [providerId])
   return isTable(login) ? login : undefined
 }
 

@@ -27,13 +27,13 @@ interface PiView extends ProviderView {
   readonly settings: StrictFile
 }
 
-function viewOf(scene: ClientContext, providerId: string, model: string): PiView {
-  const [models, settings] = [readModels(scene.files), readSettings(scene.files)]
+function viewOf(context: ClientContext, providerId: string, model: string): PiView {
+  const [models, settings] = [readModels(context.files), readSettings(context.files)]
   const provider = providerOf(providers, models, providerId)
   const said = textIn(provider.table, ['apiKey']) ?? ''
 
   return {
-    scene,
+    scene: context,
     at: providers,
     models,
     settings,
@@ -41,36 +41,36 @@ function viewOf(scene: ClientContext, providerId: string, model: string): PiView
     provider,
     model,
     modelPlace: settings.place(['defaultModel']),
-    sent: readPiKey(scene.files, providerId) ?? {},
-    isKeyElsewhere: said.startsWith('!') || hasVariable(said, scene.machine.env),
+    sent: readPiKey(context.files, providerId) ?? {},
+    isKeyElsewhere: said.startsWith('!') || hasVariable(said, context.machine.env),
   }
 }
 
 /** What would defeat the setup, as run against pi 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). */
-export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
-  const view = viewOf(scene, choice.providerId, choice.resolved.model)
-  yield* aroundTheFiles(scene)
-  yield* keyIsVariable(scene, choice.key)
-  yield* proxyObstacles(providers.client, choice.baseUrl, scene.machine.env)
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const view = viewOf(context, target.providerId, target.resolved.model)
+  yield* aroundTheFiles(context)
+  yield* keyIsVariable(context, target.key)
+  yield* proxyObstacles(providers.client, target.baseUrl, context.machine.env)
   yield* otherLogin(view)
-  yield* providerInTheWay(view, choice)
+  yield* providerInTheWay(view, target)
   yield* otherIncomplete(view)
-  yield* formerProviders(view, choice)
+  yield* formerProviders(view, target)
   yield* narrowed(view)
 }
 
 /** What is wrong with what pi believes now. */
-export function* wrongNow(scene: ClientContext): Findings {
-  yield* aroundTheFiles(scene)
-  const { providerId, model } = startingModel(readSettings(scene.files))
+export function* wrongNow(context: ClientContext): Findings {
+  yield* aroundTheFiles(context)
+  const { providerId, model } = startingModel(readSettings(context.files))
   if (providerId === undefined || model === undefined) return
 
-  const view = viewOf(scene, providerId, model)
+  const view = viewOf(context, providerId, model)
   const { url } = view.provider
   // With a provider that it ships pi may be set up as its owner likes.
   if (url === undefined) return
 
-  yield* proxyObstacles(providers.client, url, scene.machine.env)
+  yield* proxyObstacles(providers.client, url, context.machine.env)
   yield* otherLogin(view)
   yield* providerWrongNow(view, url)
   yield* narrowed(view)
@@ -103,14 +103,14 @@ function* aroundTheFiles({ files: texts, machine }: ClientContext): Findings {
 }
 
 /** Up to 0.76 a key that is called as a variable is taken for it. */
-function* keyIsVariable(scene: ClientContext, key: string): Findings {
-  if (!/^\w+$/.test(key) || !isExported(scene, key)) return
+function* keyIsVariable(context: ClientContext, key: string): Findings {
+  if (!/^\w+$/.test(key) || !isExported(context, key)) return
 
   yield {
     code: 'pi-key-is-variable',
     message: 'a variable is called as the key is: pi up to 0.76 would send what it holds',
     location: 'environment',
-    hint: unsetCommand(scene.machine, 'the variable'),
+    hint: unsetCommand(context.machine, 'the variable'),
     severity: 'may-block',
   }
 }

@@ -33,8 +33,8 @@ const commands = ['install', 'remove', 'uninstall', 'update', 'list', 'config']
  * @throws UserError `usage`
  */
 export function forOneRun(
-  texts: LoadedFiles,
-  choice: SetupTarget,
+  files: LoadedFiles,
+  target: SetupTarget,
   asked: ProcessToStart,
 ): LaunchSettings {
   const { args, env, tempFolder } = asked
@@ -45,10 +45,10 @@ export function forOneRun(
     (flag) => `${flag} leads pi elsewhere: the gateway is its provider here`,
   )
 
-  const headers = Object.fromEntries(wantedHeaders(choice).map(({ name, value }) => [name, value]))
-  const { model } = choice.resolved
-  const id = runProviderId(texts, choice.providerId)
-  const provider = { id, ...providerFor(choice), headers }
+  const headers = Object.fromEntries(wantedHeaders(target).map(({ name, value }) => [name, value]))
+  const { model } = target.resolved
+  const id = runProviderId(files, target.providerId)
+  const provider = { id, ...providerFor(target), headers }
   return {
     args: [
       ...['-e', `${tempFolder}/${fileName}`, '--provider', id],
@@ -80,9 +80,9 @@ function providerFor({ baseUrl, resolved }: SetupTarget) {
 }
 
 /** A login or headers of the provider would go along to another address: then it is one of our own. */
-function runProviderId(texts: LoadedFiles, id: string): string {
-  const { table, models } = providerOf(providers, readModels(texts), id)
+function runProviderId(files: LoadedFiles, id: string): string {
+  const { table, models } = providerOf(providers, readModels(files), id)
   const hasMore = [table, ...models].some(({ headers }) => headers !== undefined)
-  const isOwn = hasMore || table['modelOverrides'] !== undefined || loginOf(texts, id) !== undefined
+  const isOwn = hasMore || table['modelOverrides'] !== undefined || loginOf(files, id) !== undefined
   return isOwn ? 'repoint-run' : id
 }

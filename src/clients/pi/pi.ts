@@ -79,7 +79,7 @@ export const pi: ClientModule = {
   restartAdvice: 'Close every running pi and start it again.',
 
   /** `PI_CODING_AGENT_DIR` may begin with `~`. Of a project pi looks in the very folder it is started in. */
-  files(machine, look) {
+  files(machine, disk) {
     const { join, namedFromHome } = pathsOf(machine)
     const { home, cwd } = machine
     const folder = namedFromHome('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent')
@@ -89,18 +89,18 @@ export const pi: ClientModule = {
 
     return [
       // A login of before must be gone when the address changes: it would be sent there.
-      ...(look.exists(auth) ? [{ kind: 'auth', path: auth, ...json, holdsSecret: true }] : []),
+      ...(disk.exists(auth) ? [{ kind: 'auth', path: auth, ...json, holdsSecret: true }] : []),
       { kind: 'models', path: join(folder, 'models.json'), ...json, holdsSecret: true },
       { kind: 'settings', path: settings, ...json, holdsSecret: false },
-      ...layersThere(look, settings, [['project', [join(cwd, '.pi', 'settings.json')]]]),
+      ...layersThere(disk, settings, [['project', [join(cwd, '.pi', 'settings.json')]]]),
     ]
   },
 
-  resolve: (wanted) => chooseOfAny(wanted, { otherwise: 'pi takes it for 128,000 tokens' }),
+  resolve: (input) => chooseOfAny(input, { otherwise: 'pi takes it for 128,000 tokens' }),
 
-  plan(texts, choice) {
-    const { resolved, providerId, fixes } = choice
-    const { root } = readModels(texts)
+  plan(files, target) {
+    const { resolved, providerId, fixes } = target
+    const { root } = readModels(files)
     const path = providerPath(providers, providerId)
     const isNamed = providerOf(providers, { root }, providerId).table['name'] !== undefined
 
@@ -108,7 +108,7 @@ export const pi: ClientModule = {
       auth: [],
       models: [
         ...(isNamed ? [] : [{ path: [...path, 'name'], value: 'Gateway' }]),
-        ...providerKeys(providers, { ...fileOf(texts, 'models'), root }, choice),
+        ...providerKeys(providers, { ...fileOf(files, 'models'), root }, target),
       ],
       settings: [
         { path: ['defaultProvider'], value: providerId },
@@ -116,12 +116,12 @@ export const pi: ClientModule = {
       ],
     }
     const edits = Object.entries(keys).flatMap(([role, own]) =>
-      layersOf(texts, role).map((file) =>
+      layersOf(files, role).map((file) =>
         editKeys({ id: 'pi', sensitiveSettings }, file, own, fixes),
       ),
     )
 
-    const after = asPlanned(texts, edits)
+    const after = asPlanned(files, edits)
     for (const file of [readAuth(after), readModels(after), readSettings(after)])
       if (file !== undefined) expectRead('pi', file)
     return edits
@@ -129,8 +129,8 @@ export const pi: ClientModule = {
 
   firstRequest: carries,
 
-  read(texts) {
-    const [models, settings] = [readModels(texts), readSettings(texts)]
+  read(files) {
+    const [models, settings] = [readModels(files), readSettings(files)]
     const { providerId, model } = startingModel(settings)
     const [broken] = [models, settings].flatMap(({ path, ignored }) =>
       ignored === undefined ? [] : [brokenText(path, ignored)],
@@ -141,27 +141,27 @@ export const pi: ClientModule = {
     const refused = lack && brokenText(models.path, lack)
     if (providerId === undefined) return compact({ broken: refused })
 
-    const login = loginOf(texts, providerId)
+    const login = loginOf(files, providerId)
     const isOther = login !== undefined && login['type'] !== 'api_key'
     return compact({
       ...believedOf(providerOf(providers, models, providerId), model),
       providerId,
-      ...readPiKey(texts, providerId),
+      ...readPiKey(files, providerId),
       broken: refused,
       login: isOther ? `the login for ${providerId} in auth.json` : undefined,
     })
   },
 
-  offers(texts) {
-    const { providerId = '' } = startingModel(readSettings(texts))
-    return providerOf(providers, readModels(texts), providerId).models.map(({ id }) => String(id))
+  offers(files) {
+    const { providerId = '' } = startingModel(readSettings(files))
+    return providerOf(providers, readModels(files), providerId).models.map(({ id }) => String(id))
   },
 
-  origins(texts) {
-    const { providerId = '', model } = startingModel(readSettings(texts))
+  origins(files) {
+    const { providerId = '', model } = startingModel(readSettings(files))
     return compact({
-      baseUrl: originOf([readModels(texts)], [...providerPath(providers, providerId), 'baseUrl']),
-      model: model === undefined ? undefined : fileOf(texts, 'settings').path,
+      baseUrl: originOf([readModels(files)], [...providerPath(providers, providerId), 'baseUrl']),
+      model: model === undefined ? undefined : fileOf(files, 'settings').path,
     })
   },
 

@@ -37,16 +37,16 @@ export interface ProviderView {
 }
 
 /** What stands in the place of the provider about to be written, or beats it. */
-export function* providerInTheWay(view: ProviderView, choice: SetupTarget): Findings {
+export function* providerInTheWay(view: ProviderView, target: SetupTarget): Findings {
   const { scene, at, models, providerId, provider } = view
-  yield* otherAddress(scene, choice, {
+  yield* otherAddress(scene, target, {
     code: `${at.client.id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
     location: models.place(addressOf(view)),
   })
-  yield* authorizingHeaders(view, choice.key)
-  yield* modelAddresses(view, choice.baseUrl)
+  yield* authorizingHeaders(view, target.key)
+  yield* modelAddresses(view, target.baseUrl)
 }
 
 /** What is wrong with the provider in use: its address, its key, its models. */
@@ -163,13 +163,13 @@ export function hasVariable(said: string, env: ClientContext['machine']['env']):
 /** Providers of earlier setups, each with its key. */
 export function* formerProviders(
   { scene, at, models, providerId }: ProviderView,
-  choice: SetupTarget,
+  target: SetupTarget,
 ): Findings {
   for (const [id] of models.members(at.at)) {
     const { url } = providerOf(at, models, id)
     if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
 
-    yield formerProvider(at.client, choice, models, {
+    yield formerProvider(at.client, target, models, {
       providerId: id,
       url,
       change: { path: providerPath(at, id), isSecret: true, isBound: true },

@@ -104,9 +104,9 @@ export function believedOf(
 export function providerKeys(
   at: ProviderTable,
   file: LoadedFile & Rooted,
-  choice: SetupTarget,
+  target: SetupTarget,
 ): readonly SettingChange[] {
-  const { resolved, providerId, key, baseUrl } = choice
+  const { resolved, providerId, key, baseUrl } = target
   const protocol = resolved.protocol ?? usualProtocol
   const path = providerPath(at, providerId)
   const now = providerOf(at, file, providerId)
@@ -129,8 +129,8 @@ export function providerKeys(
     ...Object.entries(at.always).map(([name, value]) => ({ path: [...path, name], value })),
     // Else the key goes as x-api-key alone, in pi beside whatever ANTHROPIC_AUTH_TOKEN holds.
     ...(protocol === 'messages' ? [{ path: [...path, 'authHeader'], value: true }] : []),
-    ...headerKeys([...path, 'headers'], now.table['headers'], choice, isForeign),
-    ...modelKeys(at, file, now, choice),
+    ...headerKeys([...path, 'headers'], now.table['headers'], target, isForeign),
+    ...modelKeys(at, file, now, target),
   ]
 }
 
@@ -138,9 +138,9 @@ function modelKeys(
   at: ProviderTable,
   file: LoadedFile,
   now: PiProvider,
-  choice: SetupTarget,
+  target: SetupTarget,
 ): readonly SettingChange[] {
-  const { resolved, providerId, baseUrl } = choice
+  const { resolved, providerId, baseUrl } = target
   const chosen = modelOf(now, resolved.model)
   const list = {
     at: (id: string) => modelPath(at, providerId, id),
@@ -153,14 +153,14 @@ function modelKeys(
 
   const api = [...modelPath(at, providerId, resolved.model), 'api']
   return [
-    ...listKeys(file, list, choice),
+    ...listKeys(file, list, target),
     ...(chosen?.['api'] === undefined ? [] : [{ path: api, value: undefined }]),
   ]
 }
 
 /** A new entry. */
-export function entryOf(at: ProviderTable, model: CatalogModel, models: ResolvedOptions): Table {
-  return { ...freshEntry(at, model), ...toldValues(toldOf(at, model, models)) }
+export function entryOf(at: ProviderTable, model: CatalogModel, resolved: ResolvedOptions): Table {
+  return { ...freshEntry(at, model), ...toldValues(toldOf(at, model, resolved)) }
 }
 
 function freshEntry({ namesModels }: ProviderTable, { id, displayName }: CatalogModel): Table {
@@ -170,10 +170,10 @@ function freshEntry({ namesModels }: ProviderTable, { id, displayName }: Catalog
 function toldOf(
   { compat: compatBy }: ProviderTable,
   model: CatalogModel,
-  models: ResolvedOptions,
+  resolved: ResolvedOptions,
 ): Readonly<Record<string, ToldFact>> {
-  const needs = compatBy?.[models.protocol ?? usualProtocol]?.(model.id)
-  const { input, reasoning, ...limits } = limitsAndSkills(model, models)
+  const needs = compatBy?.[resolved.protocol ?? usualProtocol]?.(model.id)
+  const { input, reasoning, ...limits } = limitsAndSkills(model, resolved)
   const compat = { value: model.reasoning ? needs : undefined, by: [] }
   return { input, reasoning, compat, ...limits }
 }

@@ -37,25 +37,25 @@ import {
 } from './settings.ts'
 
 /** What would defeat the settings about to be written, as run against 0.15.10 and 0.24.4 (2026-11-22). */
-export function* inTheWay(scene: ClientContext, choice: SetupTarget): Findings {
-  const file = readRole(scene.files, 'settings')
-  yield* aroundTheEntries(scene)
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const file = readRole(context.files, 'settings')
+  yield* aroundTheEntries(context)
   yield* brokenEntries(file)
-  yield* onlyOtherType(scene.files)
-  yield* login(scene.files)
-  yield* otherOfSameId(file, choice.resolved.model)
+  yield* onlyOtherType(context.files)
+  yield* login(context.files)
+  yield* otherOfSameId(file, target.resolved.model)
   yield* older(file)
-  yield* variables(scene)
+  yield* variables(context)
   // With 0.15.10 no exemption helps.
-  yield* proxyObstacles(qwenName, choice.baseUrl, scene.machine.env)
+  yield* proxyObstacles(qwenName, target.baseUrl, context.machine.env)
 }
 
 /** What is wrong with what Qwen Code believes now. */
-export function* wrongNow(scene: ClientContext): Findings {
-  const { files } = scene
+export function* wrongNow(context: ClientContext): Findings {
+  const { files } = context
   const file = readRole(files, 'settings')
   const { value } = mergedSettings(files)
-  yield* aroundTheEntries(scene)
+  yield* aroundTheEntries(context)
   yield* brokenEntries(file)
   yield* copies(files)
 
@@ -64,13 +64,13 @@ export function* wrongNow(scene: ClientContext): Findings {
   if (literalIn(value, paths.type) !== 'openai' || used.url === undefined) return
 
   yield* onlyOtherType(files)
-  yield* withoutKey(scene, used)
-  yield* addresses(scene, used)
-  yield* proxyObstacles(qwenName, used.url, scene.machine.env)
+  yield* withoutKey(context, used)
+  yield* addresses(context, used)
+  yield* proxyObstacles(qwenName, used.url, context.machine.env)
   if (used.variable !== keyVariable) return
 
   yield* older(file)
-  yield* variables(scene)
+  yield* variables(context)
   if (used.model !== undefined) yield* otherOfSameId(file, used.model)
 }
 
@@ -110,8 +110,8 @@ function* brokenEntries(file: ReadFile): Findings {
 }
 
 /** It waits for another kind of login then, for ever where there is no terminal. */
-function* onlyOtherType(texts: LoadedFiles): Findings {
-  const file = readRole(texts, 'settings')
+function* onlyOtherType(files: LoadedFiles): Findings {
+  const file = readRole(files, 'settings')
   const path = paths.onlyType
   const only = file.get(path)
   if (only === undefined || only === 'openai') return
@@ -124,10 +124,10 @@ function* onlyOtherType(texts: LoadedFiles): Findings {
   })
 }
 
-function* login(texts: LoadedFiles): Findings {
-  const file = readRole(texts, 'settings')
+function* login(files: LoadedFiles): Findings {
+  const file = readRole(files, 'settings')
   const isChosen = file.get(paths.type) === 'qwen-oauth'
-  if (!isChosen || layersOf(texts, 'login').length === 0) return
+  if (!isChosen || layersOf(files, 'login').length === 0) return
 
   yield findingAt(file, paths.type, {
     code: 'qwen-login',
@@ -164,8 +164,8 @@ function* older(file: ReadFile): Findings {
 }
 
 /** Another value of the variable that our entry names wins over the settings. */
-function* variables(scene: ClientContext): Findings {
-  yield* variableFindings(scene, [
+function* variables(context: ClientContext): Findings {
+  yield* variableFindings(context, [
     {
       name: keyVariable,
       code: 'qwen-shell-variable',
@@ -174,7 +174,7 @@ function* variables(scene: ClientContext): Findings {
     },
   ])
 
-  for (const location of envLines(scene.files, keyVariable, ['home-env']))
+  for (const location of envLines(context.files, keyVariable, ['home-env']))
     yield {
       code: 'qwen-env-file',
       message: `${keyVariable} is set in a .env file that Qwen Code reads: it sends that key in the place of the one in its settings`,
@@ -185,9 +185,9 @@ function* variables(scene: ClientContext): Findings {
 }
 
 /** Where .env files of these roles give a variable its value. */
-function envLines(texts: LoadedFiles, name: string, roles: readonly string[]): readonly string[] {
+function envLines(files: LoadedFiles, name: string, roles: readonly string[]): readonly string[] {
   return roles.flatMap((role) =>
-    layersOf(texts, role).flatMap(({ path, bytes }) =>
+    layersOf(files, role).flatMap(({ path, bytes }) =>
       exportedVariables(path, new TextDecoder().decode(bytes ?? new Uint8Array()))
         .filter((found) => found.name === name)
         .map(({ line }) => `${path}:${line}`),
@@ -196,8 +196,8 @@ function envLines(texts: LoadedFiles, name: string, roles: readonly string[]): r
 }
 
 /** No undo reaches what the client has copied. */
-function* copies(texts: LoadedFiles): Findings {
-  for (const file of readLayers(texts, 'copy')) {
+function* copies(files: LoadedFiles): Findings {
+  for (const file of readLayers(files, 'copy')) {
     if (file.get(paths.key) === undefined) continue
 
     yield findingAt(file, paths.key, {
@@ -209,30 +209,30 @@ function* copies(texts: LoadedFiles): Findings {
   }
 }
 
-function* withoutKey(scene: ClientContext, { url, key, variable, entry }: InUse): Findings {
-  const { files } = scene
+function* withoutKey(context: ClientContext, { url, key, variable, entry }: InUse): Findings {
+  const { files } = context
   const { value } = mergedSettings(files)
   const names = [variable, 'OPENAI_API_KEY']
   const isElsewhere = names.some(
     (name) =>
-      isExported(scene, name) ||
+      isExported(context, name) ||
       envLines(files, name, ['home-env', 'project-env']).length > 0 ||
       isOpen(valueIn(value, ['env', name])),
   )
-  const needsNone = isOpen(entry?.['envKey']) || mayNeedNoKey(url, scene)
+  const needsNone = isOpen(entry?.['envKey']) || mayNeedNoKey(url, context)
   if (key !== undefined || isElsewhere || needsNone) return
 
   const message = `${variable} has no value, in the settings or around them: Qwen Code does not start`
   yield missingKey(qwenName, fileOf(files, 'settings').path, message)
 }
 
-function* addresses(scene: ClientContext, { url, key, variable }: InUse): Findings {
-  const file = readRole(scene.files, 'settings')
+function* addresses(context: ClientContext, { url, key, variable }: InUse): Findings {
+  const file = readRole(context.files, 'settings')
   if (variable === keyVariable) {
     const path = [...ownEntry, 'baseUrl']
-    yield* lostVersion(qwenName, scene, file, { url, path, name: 'baseUrl of the entry' })
+    yield* lostVersion(qwenName, context, file, { url, path, name: 'baseUrl of the entry' })
   }
-  yield* leftoverFindings(qwenName, scene, {
+  yield* leftoverFindings(qwenName, context, {
     url,
     urlPlace: file.place(paths.entries),
     key,

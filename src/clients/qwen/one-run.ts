@@ -19,20 +19,20 @@ const fileName = 'qwen-settings.json'
  * 0.15.10 and 0.24.4, 2026-11-22.
  */
 export function forOneRun(
-  texts: LoadedFiles,
-  choice: SetupTarget,
+  files: LoadedFiles,
+  target: SetupTarget,
   asked: ProcessToStart,
 ): LaunchSettings {
   const { args, env, tempFolder } = asked
 
   // The file names variables, which Qwen Code replaces by what they say.
-  const headers = headersInVariables(choice)
+  const headers = headersInVariables(target)
   const entry = compact({
     name: 'Gateway',
-    baseUrl: choice.baseUrl,
+    baseUrl: target.baseUrl,
     envKey: runKeyVariable,
     generationConfig: compact({
-      contextWindowSize: choice.resolved.contextWindow,
+      contextWindowSize: target.resolved.contextWindow,
       customHeaders: Object.fromEntries(
         headers.map(({ name, variable }) => [name, `\${${variable}}`]),
       ),
@@ -40,15 +40,15 @@ export function forOneRun(
   })
 
   // A model without an entry would not be asked, but the first one.
-  const ids = [choice.resolved.model, ...ownValues(args, ['--model', '-m'])]
-  const administrators = readLayers(texts, 'managed')[0]?.document?.root ?? {}
+  const ids = [target.resolved.model, ...ownValues(args, ['--model', '-m'])]
+  const administrators = readLayers(files, 'managed')[0]?.document?.root ?? {}
   const settings = overlaid(administrators, [
     { path: ['$version'], value: layoutVersion },
     { path: paths.entries, value: ids.map((id) => ({ id, ...entry })) },
     { path: paths.type, value: 'openai' },
     { path: paths.onlyType, value: 'openai' },
-    { path: paths.model, value: choice.resolved.model },
-    { path: paths.modelUrl, value: choice.baseUrl },
+    { path: paths.model, value: target.resolved.model },
+    { path: paths.modelUrl, value: target.baseUrl },
   ])
 
   return {

@@ -89,7 +89,7 @@ export const qwen: ClientModule = {
   interpolation: { names: openText, values: openText },
   restartAdvice: 'Close every running Qwen Code and start it again.',
 
-  files(machine, look) {
+  files(machine, disk) {
     const { join, dirname, named } = pathsOf(machine)
     const { home, cwd } = machine
     const usual = join(home, '.qwen')
@@ -100,11 +100,11 @@ export const qwen: ClientModule = {
     const target = join(own, 'settings.json')
     // `.orig` (0.15.10) and `.corrupted`, with a number in 0.15.10.
     const left = /^settings\.json\.(?:orig|corrupted(?:\.\d+)?)$/
-    const copies = look.entries(own).filter((name) => left.test(name))
+    const copies = disk.entries(own).filter((name) => left.test(name))
 
     return [
       { kind: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
-      ...layersThere(look, target, [
+      ...layersThere(disk, target, [
         ['lower', [defaults]],
         // In the home the project's folder is the user's own.
         ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
@@ -112,34 +112,34 @@ export const qwen: ClientModule = {
         ['login', [join(own, 'oauth_creds.json')]],
         ['copy', copies.map((name) => join(own, name))],
         ['home-env', [join(home, '.env'), join(usual, '.env'), join(own, '.env')]],
-        ['project-env', projectEnvFile(machine, look)],
+        ['project-env', projectEnvFile(machine, disk)],
       ]),
     ]
   },
 
-  resolve(wanted) {
-    const choice = chooseOneModel(wanted, 'chat', {
+  resolve(input) {
+    const resolved = chooseOneModel(input, 'chat', {
       knows: knowsWindow,
       otherwise: 'Qwen Code takes 200,000 tokens for it.',
     })
-    const listed = new Map(wanted.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
-    const list = offeredModels(wanted, choice.model, (one) => speaks(one, 'chat') !== false)
+    const listed = new Map(input.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
+    const list = offeredModels(input, resolved.model, (one) => speaks(one, 'chat') !== false)
     const offered = list.offered.map(({ contextWindow, ...model }) => {
       const said = listed.get(model.id)?.contextWindow
       return compact({ ...model, contextWindow: knowsWindow(model.id) ? said : contextWindow })
     })
 
-    return { ...choice, ...list, offered }
+    return { ...resolved, ...list, offered }
   },
 
-  plan(texts, choice) {
-    const file = fileOf(texts, 'settings')
-    return [editReadably(qwenName, file, ourKeys(file, choice), choice, readSettings)]
+  plan(files, target) {
+    const file = fileOf(files, 'settings')
+    return [editReadably(qwenName, file, ourKeys(file, target), target, readSettings)]
   },
 
   /** As 0.15.10 and 0.24.4 ask, the newest run against refusals of each (2026-11-23). */
-  firstRequest(texts, { model, version }) {
-    const { value } = mergedSettings(texts)
+  firstRequest(files, { model, version }) {
+    const { value } = mergedSettings(files)
     const entry = entriesIn(value).find(({ id, envKey }) => id === model && envKey === keyVariable)
     const named = numberIn(entry, ['generationConfig', 'samplingParams', 'max_tokens'])
     // Of models of other families it was not run.
@@ -155,18 +155,18 @@ export const qwen: ClientModule = {
   },
 
   /** Of the protocols that it speaks this is about the one that a setup writes. */
-  read(texts) {
-    const { value, problem } = mergedSettings(texts)
+  read(files) {
+    const { value, problem } = mergedSettings(files)
     const type = literalIn(value, paths.type)
     if (problem !== undefined) return { broken: problem }
     if (type !== 'openai') {
-      const hasLogin = type === 'qwen-oauth' && layersOf(texts, 'login').length > 0
+      const hasLogin = type === 'qwen-oauth' && layersOf(files, 'login').length > 0
       return compact({ login: hasLogin ? "an account of Qwen Code's vendor" : undefined })
     }
 
     const { url, model, key, variable, entry } = inUse(value)
     // Of the stronger file that gives the key.
-    const origin = originOf(ownFiles(texts), ['env', variable]) ?? fileOf(texts, 'settings').path
+    const origin = originOf(ownFiles(files), ['env', variable]) ?? fileOf(files, 'settings').path
 
     return compact({
       baseUrl: url === undefined ? undefined : rootOf(url),
@@ -178,7 +178,7 @@ export const qwen: ClientModule = {
     })
   },
 
-  offers: (texts) => ownEntries(mergedSettings(texts).value).map(({ id }) => String(id)),
+  offers: (files) => ownEntries(mergedSettings(files).value).map(({ id }) => String(id)),
 
   origins(texts) {
     const files = ownFiles(texts)
@@ -217,19 +217,19 @@ function managedPath({ os }: Machine): string {
 }
 
 /** The first .env file from the working folder up to below the home; those of the home come after. */
-function projectEnvFile(machine: Machine, look: DiskReader): readonly string[] {
+function projectEnvFile(machine: Machine, disk: DiskReader): readonly string[] {
   const { join, dirname } = pathsOf(machine)
   for (let folder = machine.cwd; folder !== machine.home; folder = dirname(folder)) {
-    const found = [join(folder, '.qwen', '.env'), join(folder, '.env')].find(look.exists)
+    const found = [join(folder, '.qwen', '.env'), join(folder, '.env')].find(disk.exists)
     if (found !== undefined) return [found]
     if (dirname(folder) === folder) break
   }
   return []
 }
 
-function ourKeys(file: LoadedFile, choice: SetupTarget): readonly SettingChange[] {
+function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const now = readFile(file)
-  const { resolved } = choice
+  const { resolved } = target
   const [chosen = { id: resolved.model }, ...offered] = resolved.offered ?? []
   const ours = ownEntries(now.document?.root)
   const found = ours.find(({ id }) => id === resolved.model)
@@ -239,7 +239,7 @@ function ourKeys(file: LoadedFile, choice: SetupTarget): readonly SettingChange[
   const others = ours.filter((one) => one !== entry)
   const listed = others.map((one) => {
     const id = String(one['id'])
-    const isElsewhere = literalIn(one, ['baseUrl']) !== choice.baseUrl
+    const isElsewhere = literalIn(one, ['baseUrl']) !== target.baseUrl
     return { id, path: pathOf(id), isElsewhere, isMarked: true as const }
   })
 
@@ -250,22 +250,22 @@ function ourKeys(file: LoadedFile, choice: SetupTarget): readonly SettingChange[
   const started = { ...chosen, ...compact({ contextWindow: resolved.contextWindow }) }
 
   return [
-    ...leavingKeys(file, listed, offered, choice),
+    ...leavingKeys(file, listed, offered, target),
     // Of an older layout only the client itself can make a newer one.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
-    { path: paths.key, value: choice.key, isSecret: true },
+    { path: paths.key, value: target.key, isSecret: true },
     { path: [...own, 'id'], value: resolved.model },
-    ...entryKeys({ path: own, now: entry, name: 'Gateway' }, started, choice),
+    ...entryKeys({ path: own, now: entry, name: 'Gateway' }, started, target),
     ...offered.flatMap((model) => {
       const { id, displayName: name = id } = model
       const now = others.find((one) => one['id'] === id)
-      return entryKeys({ path: pathOf(id), now, name }, model, choice)
+      return entryKeys({ path: pathOf(id), now, name }, model, target)
     }),
     { path: paths.type, value: 'openai' },
     { path: paths.model, value: resolved.model },
     ...(now.text(paths.modelUrl) === undefined && !isBehindAnother(now, resolved.model)
       ? []
-      : [{ path: paths.modelUrl, value: choice.baseUrl }]),
+      : [{ path: paths.modelUrl, value: target.baseUrl }]),
   ]
 }
 
@@ -286,10 +286,10 @@ function elementOf(id: string): ListElement {
 function entryKeys(
   entry: { readonly path: SettingPath; readonly now: Table | undefined; readonly name: string },
   model: CatalogModel,
-  choice: SetupTarget,
+  target: SetupTarget,
 ): readonly SettingChange[] {
   const { path, now, name } = entry
-  const isOtherGateway = now !== undefined && literalIn(now, ['baseUrl']) !== choice.baseUrl
+  const isOtherGateway = now !== undefined && literalIn(now, ['baseUrl']) !== target.baseUrl
   const config = {
     path: [...path, 'generationConfig'],
     now: tableIn(now, ['generationConfig']),
@@ -305,11 +305,11 @@ function entryKeys(
 
   return [
     ...(literalIn(now, ['name']) ? [] : [{ path: [...path, 'name'], value: name }]),
-    { path: [...path, 'baseUrl'], value: choice.baseUrl },
-    ...toldKeys(config, model, toldOf(model), choice),
+    { path: [...path, 'baseUrl'], value: target.baseUrl },
+    ...toldKeys(config, model, toldOf(model), target),
     // Beside a temperature, say, that someone wrote there.
-    ...toldKeys(sampling, model, { max_tokens: limitOf(model, choice) }, choice),
-    ...headerKeys([...path, ...paths.headers], headers, choice, isOtherGateway),
+    ...toldKeys(sampling, model, { max_tokens: limitOf(model, target) }, target),
+    ...headerKeys([...path, ...paths.headers], headers, target, isOtherGateway),
   ]
 }
 

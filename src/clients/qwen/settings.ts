@@ -69,8 +69,8 @@ export const ownEntry: SettingPath = [
 ]
 
 /** The user's own settings, the weaker file before the stronger. */
-export function ownFiles(texts: LoadedFiles): readonly ReadFile[] {
-  return [...layersOf(texts, 'lower'), fileOf(texts, 'settings')].map(readFile)
+export function ownFiles(files: LoadedFiles): readonly ReadFile[] {
+  return [...layersOf(files, 'lower'), fileOf(files, 'settings')].map(readFile)
 }
 
 /**
@@ -82,13 +82,13 @@ export function readSettings(file: LoadedFile): StrictFile {
   return readStrictly(file, { allowsBom: true, allowsComments: true })
 }
 
-export function mergedSettings(texts: LoadedFiles): {
+export function mergedSettings(files: LoadedFiles): {
   readonly value: Table
   readonly problem: string | undefined
 } {
-  const { path, ignored } = readSettings(fileOf(texts, 'settings'))
+  const { path, ignored } = readSettings(fileOf(files, 'settings'))
   if (ignored !== undefined) return { value: {}, problem: brokenText(path, ignored) }
-  return { value: mergedFiles(ownFiles(texts)), problem: undefined }
+  return { value: mergedFiles(ownFiles(files)), problem: undefined }
 }
 
 /** A text; none where it is empty, or takes what a variable says (`$NAME`, `${NAME}`) in. */

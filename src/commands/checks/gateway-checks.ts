@@ -140,16 +140,16 @@ async function* askedChecks(
   for (const one of authorityNotices(session, client, settings, caFile)) yield asWarning(one)
   yield* checkCatalog(session, examined, access, list)
 
-  const choice = choiceOf(examined, list)
-  yield* choice.findings.map(asWarning)
-  const protocol = protocolOf(client, choice)
+  const resolved = choiceOf(examined, list)
+  yield* resolved.findings.map(asWarning)
+  const protocol = protocolOf(client, resolved)
   const by = { texts, version, modelTable }
   const probes = new Probes(
     (...question) => probe(access, ...question),
     list,
     () => sendersOf(session, client, protocol, by),
   )
-  for (const one of await probes.askFor(client, choice)) yield probeCheck(protocol, list, one)
+  for (const one of await probes.askFor(client, resolved)) yield probeCheck(protocol, list, one)
 
   yield* checkBalance(await asked.balance)
   yield* checkPicker(examined, list)

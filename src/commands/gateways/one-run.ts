@@ -64,12 +64,12 @@ export async function lookAtFolder(
 ): Promise<void> {
   for (const client of clients) {
     const folders = workingFolders(session, client, args)
-    const texts = filesOfFolders(session, client, folders)
+    const files = filesOfFolders(session, client, folders)
     const own = {
       baseUrl: rootOf(access, client.protocol),
       providerId: providerIdOf(session, client),
     }
-    const found = [...overrideFindings(client, texts, own)]
+    const found = [...overrideFindings(client, files, own)]
     if (!session.canAsk) refuseRedirectedKey(client, found)
 
     for (const { message, location, redirectsKey } of found) {
@@ -272,9 +272,9 @@ function chosenFor(
     const isElsewhere = before !== undefined && !isAt(client, before, access)
     const rejected = isElsewhere && catalog ? unlisted(before, catalog) : []
     const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
-    const wanted = resolveInputFor(setup, client, access, { catalog, rejected, catalogOnly: true })
+    const input = resolveInputFor(setup, client, access, { catalog, rejected, catalogOnly: true })
     const { version } = versions.get(client.program.command) ?? {}
-    return { client, wanted, models: client.resolve(wanted, version) }
+    return { client, wanted: input, models: client.resolve(input, version) }
   }
 
   const failures: UserError[] = []

@@ -175,9 +175,9 @@ function saidBy(session: Session, folder: SavedFolder, client: Client | undefine
   const says = `Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}`
   if (client === undefined) return says
 
-  const settings = settingsNow(session, client) ?? {}
+  const state = settingsNow(session, client) ?? {}
   const own =
-    nameOf(session, protocolOf(client, settings), settings) ?? settings.baseUrl ?? 'its own service'
+    nameOf(session, protocolOf(client, state), state) ?? state.baseUrl ?? 'its own service'
   return own === folder.gateway ? says : `${says}; ${client.label}'s own files say ${own}`
 }
 

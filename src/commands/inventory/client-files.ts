@@ -119,11 +119,11 @@ export function asRecorded(
  * Files that decide where the key goes, and folders on the way to them, that others may write. The
  * home folder is the last that is looked at, or the root for a file outside of it.
  */
-export function worldWritablePaths(session: Session, texts: LoadedFiles): readonly Finding[] {
+export function worldWritablePaths(session: Session, files: LoadedFiles): readonly Finding[] {
   const { machine } = session.platform
   if (machine.os === 'win32') return []
   const places = new Set(
-    texts
+    files
       .filter(({ use }) => use === 'target')
       .flatMap(({ path }) => [path, ...foldersAbove(path, machine.home)]),
   )

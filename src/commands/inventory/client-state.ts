@@ -97,9 +97,9 @@ export function isAtOwnRoot(client: Client, { baseUrl }: ClientState, runs: Runs
 }
 
 /** Where a client sends its requests, as it is shown; undefined: to its own service. */
-export function shownAddress(client: Client, settings: ClientState): string | undefined {
-  const { baseUrl } = settings
-  return baseUrl === undefined ? undefined : shownRoot(baseUrl, protocolOf(client, settings))
+export function shownAddress(client: Client, state: ClientState): string | undefined {
+  const { baseUrl } = state
+  return baseUrl === undefined ? undefined : shownRoot(baseUrl, protocolOf(client, state))
 }
 
 /**
@@ -109,13 +109,13 @@ export function shownAddress(client: Client, settings: ClientState): string | un
 export function gatewayOf(
   session: Session,
   client: Client,
-  settings: ClientState,
+  state: ClientState,
   runs: Runs,
 ): Gateway | undefined {
-  const { baseUrl: root } = settings
+  const { baseUrl: root } = state
   if (root === undefined) return undefined
 
-  const protocol = protocolOf(client, settings)
+  const protocol = protocolOf(client, state)
   const known = [...gatewaysIfReadable(session.platform), ...gatewaysOfClient(client, runs)]
     .filter(({ baseUrl }) => baseUrl !== '')
     .map(({ baseUrl, baseUrls }): Gateway => ({ baseUrl, baseUrls }))
@@ -124,16 +124,16 @@ export function gatewayOf(
     known.find((one) => rootOf(one, protocol) === root) ??
     known.find((one) => isSameButVersion(rootOf(one, protocol), root)) ??
     gatewayAt(root, protocol)
-  return { ...found, name: nameOf(session, protocol, settings) }
+  return { ...found, name: nameOf(session, protocol, state) }
 }
 
 /**
  * Whether what a client believes comes from a setup of repoint: at an address that it wrote, or one
  * that its user has put there since.
  */
-export function isSetUp(client: Client, settings: ClientState, runs: Runs): boolean {
-  if (settings.baseUrl === undefined) return false
-  return inForce(client, runs) !== undefined || isAtOwnRoot(client, settings, runs)
+export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean {
+  if (state.baseUrl === undefined) return false
+  return inForce(client, runs) !== undefined || isAtOwnRoot(client, state, runs)
 }
 
 /** The newest setup of a client that is not undone. */
@@ -212,9 +212,9 @@ function setUpAs(client: ClientName, runs: Runs): string | undefined {
 }
 
 /** What a client is set up with; of what another of its family has left, what both share. */
-export function configuredOptions(client: Client, settings: ClientState, runs: Runs): Memories {
+export function configuredOptions(client: Client, state: ClientState, runs: Runs): Memories {
   const isOwn = setUpAs(client, runs) === client.id || undefined
-  return memoriesOf(client, settings, isOwn)
+  return memoriesOf(client, state, isOwn)
 }
 
 /**
@@ -234,8 +234,8 @@ export async function clientsInUse(
     const [first] = ofFamily
     if (first === undefined) return []
     if (setUpAs(first, runs) === first.id) return first
-    const settings = settingsNow(session, first) ?? {}
-    return { ...(ofFamily.find((client) => client.isUsual?.(settings)) ?? first), label: row.label }
+    const state = settingsNow(session, first) ?? {}
+    return { ...(ofFamily.find((client) => client.isUsual?.(state)) ?? first), label: row.label }
   })
 }
 
@@ -292,15 +292,15 @@ export function stateOrFailure(
 
 /** @throws UserError as `readClientFiles` does */
 function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
-  const texts = readClientFiles(session, client)
-  const settings = client.read(texts)
+  const files = readClientFiles(session, client)
+  const state = client.read(files)
   return {
     client,
-    texts,
-    settings,
-    gateway: gatewayOf(session, client, settings, runs),
-    options: configuredOptions(client, settings, runs),
-    isSetUp: isSetUp(client, settings, runs),
+    texts: files,
+    settings: state,
+    gateway: gatewayOf(session, client, state, runs),
+    options: configuredOptions(client, state, runs),
+    isSetUp: isSetUp(client, state, runs),
   }
 }
 

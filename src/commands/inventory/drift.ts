@@ -70,8 +70,8 @@ function modelDrift(now: ClientState, then: ClientState): readonly string[] {
 }
 
 /** By what a person calls them. */
-function modelsIn(settings: ClientState): Readonly<Record<string, string | undefined>> {
-  const { model, smallModel, subagentModel, slotModels = {} } = settings
+function modelsIn(state: ClientState): Readonly<Record<string, string | undefined>> {
+  const { model, smallModel, subagentModel, slotModels = {} } = state
   const bySlot = Object.entries(slotModels).map(([slot, id]) => [`model of ${slot}`, id])
   return {
     model,
@@ -91,12 +91,12 @@ export function leftAt(
   const files = targets.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
   if (files.length === 0) return undefined
 
-  const settings = client.read(asRecorded(session, texts, files, 'after'))
-  const gateway = gatewayOf(session, client, settings, runs)
+  const state = client.read(asRecorded(session, texts, files, 'after'))
+  const gateway = gatewayOf(session, client, state, runs)
   const ours = savedExtras(session)
-  const headers = settings.headers?.filter((one) => isAmong(one, ours.headers))
-  const query = settings.query?.filter((one) => isAmong(one, ours.query))
-  return gateway && { ...gateway, isKey: (one) => one === settings.key, headers, query, settings }
+  const headers = state.headers?.filter((one) => isAmong(one, ours.headers))
+  const query = state.query?.filter((one) => isAmong(one, ours.query))
+  return gateway && { ...gateway, isKey: (one) => one === state.key, headers, query, settings: state }
 }
 
 /** What somebody else has changed in a client's files since its last setup, and what would put it back. */
@@ -120,9 +120,9 @@ export function driftSince(session: Session, state: ClientStatus, runs: Runs): D
 
   const safe = obstacles.flatMap(({ fix, consent }) => (fix && consent === undefined ? [fix] : []))
   const driftAfter = (repairs: readonly FileFix[], edits: readonly FileEdit[] = []) => {
-    const texts = asPlanned(state.texts, [...edits, ...planRepairs(client, state.texts, repairs)])
-    const reasons = settingsDrift({ client, settings: client.read(texts) }, expected)
-    return { texts, reasons }
+    const files = asPlanned(state.texts, [...edits, ...planRepairs(client, state.texts, repairs)])
+    const reasons = settingsDrift({ client, settings: client.read(files) }, expected)
+    return { texts: files, reasons }
   }
 
   const planned = resultOf(() => driftAfter(safe))

@@ -72,21 +72,21 @@ type ClientCheck = (
 ) => UndoProblem | undefined
 
 function clientCheck({ session, runs }: Undoing, client: Client): ClientCheck {
-  const texts = readClientFiles(session, client)
+  const files = readClientFiles(session, client)
   const read = (contents: ReadonlyMap<string, Bytes | null>) =>
     client.read(
-      texts.map((text) => {
+      files.map((text) => {
         const bytes = contents.get(text.path)
         return bytes === undefined ? text : { ...text, bytes }
       }),
     )
-  const isWrong = wrongKeyCheck(session, client, texts, runs)
-  const isStillNamed = movedAddressCheck(client, texts, runs)
+  const isWrong = wrongKeyCheck(session, client, files, runs)
+  const isStillNamed = movedAddressCheck(client, files, runs)
 
   return (after, before) => {
     const [present, future] = [read(before), read(after)]
     const isNewlyBroken = future.broken !== undefined && present.broken === undefined
-    if (isNewlyBroken && !wasBroken(session, client, texts, runs, future)) return 'unreadable'
+    if (isNewlyBroken && !wasBroken(session, client, files, runs, future)) return 'unreadable'
     return isWrong(present, future) || isStillNamed(after, before) ? 'wrong-key' : undefined
   }
 }
@@ -148,12 +148,12 @@ function movedAddressCheck(
 function wrongKeyCheck(
   session: Session,
   client: Client,
-  texts: LoadedFiles,
+  files: LoadedFiles,
   runs: Runs,
 ): (present: ClientState, future: ClientState) => boolean {
   const own = runsOf(client, runs)
   const roots = ownRoots(client, runs)
-  const written = writtenKeys(session, client, texts, own)
+  const written = writtenKeys(session, client, files, own)
   const keys = new Set<string>()
   let ways: readonly ClientState[] | undefined
 
@@ -173,7 +173,7 @@ function wrongKeyCheck(
     // What is so already is not the work of this undo.
     if (isSameWay(present, future)) return false
     if (login === undefined && key !== undefined && isWrittenKey(key)) return false
-    ways ??= waysBefore(session, client, texts, own)
+    ways ??= waysBefore(session, client, files, own)
     return !ways.some((way) => isSameWay(way, future))
   }
 }

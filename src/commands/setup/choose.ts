@@ -32,10 +32,10 @@ export function previousSetups(
   runs: Runs,
 ): ReadonlyMap<Client, Kept> {
   const kept = clients.flatMap((client): [Client, Kept][] => {
-    const settings = settingsNow(session, client)
-    if (settings?.baseUrl === undefined || !isSetUp(client, settings, runs)) return []
-    const memories = configuredOptions(client, settings, runs)
-    return [[client, { root: settings.baseUrl, memories }]]
+    const state = settingsNow(session, client)
+    if (state?.baseUrl === undefined || !isSetUp(client, state, runs)) return []
+    const memories = configuredOptions(client, state, runs)
+    return [[client, { root: state.baseUrl, memories }]]
   })
   return new Map(kept)
 }
@@ -161,20 +161,20 @@ export interface Asking {
 export async function chooseModels(asking: Asking): Promise<ResolvedOptions | undefined> {
   const { run, access, client, version, heard, refusal } = asking
   const { catalogError } = heard
-  const wanted = resolveInputFor(run, client, access, heard)
+  const input = resolveInputFor(run, client, access, heard)
 
   if (refusal !== undefined && heard.catalog === undefined)
-    return chooseByPerson(asking, wanted, refusal)
-  const chosen = resultOf(() => client.resolve(wanted, version))
+    return chooseByPerson(asking, input, refusal)
+  const chosen = resultOf(() => client.resolve(input, version))
   if (!(chosen instanceof UserError)) return chosen
   if (!isUndecided(chosen)) throw chosen
 
-  const isNamed = modelsIn(effectiveOptions(wanted)).length > 0
+  const isNamed = modelsIn(effectiveOptions(input)).length > 0
   const reason = catalogError === undefined || isNamed ? chosen : adviseNamingModel(catalogError)
   // An address or a key that is at fault is asked for again.
   const isElsewhere = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
   if (run.consent !== 'ask' || isElsewhere) throw reason
-  return chooseByPerson(asking, wanted, reason)
+  return chooseByPerson(asking, input, reason)
 }
 
 /** Whether a client's models are known before the gateway is asked for its list. */
@@ -183,8 +183,8 @@ export function isDecided(run: SetupRun, client: Client, access: GatewayAccess):
     code: 'usage',
     message: 'The gateway was not asked for a list',
   })
-  const wanted = resolveInputFor(run, client, access, { ...unheard, catalogError })
-  const chosen = resultOf(() => client.resolve(wanted))
+  const input = resolveInputFor(run, client, access, { ...unheard, catalogError })
+  const chosen = resultOf(() => client.resolve(input))
   if (chosen instanceof UserError && !isUndecided(chosen)) throw chosen
   return !(chosen instanceof UserError)
 }
@@ -235,8 +235,8 @@ export async function withPickedModel(
   return { ...run, request: { ...request, optionsOf } }
 }
 
-function canUse({ protocol, alsoSpeaks = [] }: Client, named: ClientOptions, model: CatalogModel) {
-  const spoken = named.protocol ? [named.protocol] : [protocol, ...alsoSpeaks]
+function canUse({ protocol, alsoSpeaks = [] }: Client, requested: ClientOptions, model: CatalogModel) {
+  const spoken = requested.protocol ? [requested.protocol] : [protocol, ...alsoSpeaks]
   return spoken.some((one) => speaks(model, one) !== false)
 }
 
@@ -251,21 +251,21 @@ function chatModels(
 /** One question for all that is not named. */
 async function chooseByPerson(
   asking: Asking,
-  wanted: ResolveInput,
+  input: ResolveInput,
   reason: UserError,
 ): Promise<ResolvedOptions | undefined> {
   const { catalog } = asking.heard
   const answer =
     catalog === undefined
-      ? await typedModel(asking, wanted, reason)
+      ? await typedModel(asking, input, reason)
       : await pickedModel(asking, catalog, reason)
-  return answer === undefined ? undefined : choiceBy(asking, wanted, answer)
+  return answer === undefined ? undefined : choiceBy(asking, input, answer)
 }
 
 /** What is chosen where a person names one model for all. */
 function choiceBy(
   { client, version }: Asking,
-  wanted: ResolveInput,
+  input: ResolveInput,
   answer: string,
 ): ResolvedOptions {
   const {
@@ -273,15 +273,15 @@ function choiceBy(
     model = answer,
     slotModels,
     subagentModel = answer,
-  } = effectiveOptions(wanted)
+  } = effectiveOptions(input)
   const all = Object.fromEntries(slots.map((one) => [one, answer]))
   const requested = {
-    ...wanted.requested,
+    ...input.requested,
     model,
     slotModels: { ...all, [slot]: model, ...slotModels },
     subagentModel,
   }
-  return client.resolve({ ...wanted, requested }, version)
+  return client.resolve({ ...input, requested }, version)
 }
 
 async function pickedModel(
@@ -300,7 +300,7 @@ async function pickedModel(
 /** @throws UserError `reason` where a person knows none: the address may be asked for again then */
 async function typedModel(
   asking: Asking,
-  wanted: ResolveInput,
+  input: ResolveInput,
   reason: UserError,
 ): Promise<string> {
   const { run, client, probes } = asking
@@ -312,7 +312,7 @@ async function typedModel(
 
   const ids = answer.split(/[\s,]+/).filter(Boolean)
   if (ids.length === 0) throw reason
-  const choices = ids.map((id) => [id, choiceBy(asking, wanted, id)] as const)
+  const choices = ids.map((id) => [id, choiceBy(asking, input, id)] as const)
   return probes.firstServed(client, new Map(choices))
 }
 

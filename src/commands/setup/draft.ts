@@ -52,10 +52,10 @@ export async function planClient(run: ProvenRun, client: Client): Promise<Client
   const { models: allModels, heard, answersSafeguards } = chosen.get(client)!
   const input = resolveInputFor(run, client, access, heard)
   const resolved = request.isKeyOnly ? onlyChosen(allModels) : allModels
-  const texts = readClientFiles(session, client)
+  const files = readClientFiles(session, client)
   const former = savedExtras(session)
 
-  const choice: SetupTarget = {
+  const target: SetupTarget = {
     baseUrl: rootOf(access, protocolOf(client, resolved)),
     key: access.key,
     keyHeader: access.keyHeader,
@@ -64,28 +64,28 @@ export async function planClient(run: ProvenRun, client: Client): Promise<Client
     query: access.query,
     formerQueries: former.query,
     isFromElsewhere: (header) =>
-      isFromElsewhere(session, { runs, texts, baseUrl: access.baseUrl }, header),
+      isFromElsewhere(session, { runs, texts: files, baseUrl: access.baseUrl }, header),
     caFile: access.caFile,
     providerId: effectiveOptions(input).providerId ?? 'gateway',
     resolved,
     input,
     answersSafeguards: request.isKeyOnly ? undefined : answersSafeguards,
-    earlier: await earlierOf(run, texts),
+    earlier: await earlierOf(run, files),
   }
 
-  const { baseUrl, providerId } = choice
+  const { baseUrl, providerId } = target
   const obstacles = [
-    ...client.inTheWay(sceneOf(session, client, texts, runs), choice),
-    ...overrideFindings(client, texts, { baseUrl, providerId, model: resolved.model }),
+    ...client.inTheWay(sceneOf(session, client, files, runs), target),
+    ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
     ...folderSettings(session, client),
-    ...worldWritablePaths(session, texts),
+    ...worldWritablePaths(session, files),
   ]
   if (consent !== 'ask') refuseRedirectedKey(client, obstacles)
 
   const fixes = obstacles.flatMap((one) => (one.fix ? [one.fix] : []))
-  const edits = client.plan(texts, { ...choice, fixes })
+  const edits = client.plan(files, { ...target, fixes })
   expectUnblocked(client, obstacles)
-  const after = asPlanned(texts, edits)
+  const after = asPlanned(files, edits)
   refuseMismatch(client, after, access)
 
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
@@ -100,7 +100,7 @@ export async function planClient(run: ProvenRun, client: Client): Promise<Client
       ...edits.flatMap((edit) => [...modeNotices(session, edit)]),
       ...obstacles.filter(isNoticed).map(asNotice),
       ...authorityNotices(session, client, client.read(after), access.caFile),
-      ...(client.aboutConversations?.(platform, { before: texts, after }) ?? []),
+      ...(client.aboutConversations?.(platform, { before: files, after }) ?? []),
       ...resolved.findings.filter(isNews),
       ...[...strayNotices(client, after, resolved, heard)].filter(isNews),
       ...lossNotices(run, client, after, input),
@@ -115,11 +115,11 @@ function isNoticed({ fix, consent, isReported }: Finding): boolean {
 /** What earlier runs found: loaded only where there are some. */
 async function earlierOf(
   { session, runs }: ProvenRun,
-  texts: LoadedFiles,
+  files: LoadedFiles,
 ): Promise<SetupTarget['earlier']> {
   if (runs.length === 0) return undefined
   const { earlierVersions } = await import('../../transaction/rollback.ts')
-  return (role) => earlierVersions(session.platform, fileOf(texts, role).path)
+  return (role) => earlierVersions(session.platform, fileOf(files, role).path)
 }
 
 /** What the gateway says beside the models themselves is left out. */
@@ -135,11 +135,11 @@ function onlyChosen({
 function* strayNotices(
   client: Client,
   after: LoadedFiles,
-  models: ResolvedOptions,
+  resolved: ResolvedOptions,
   { catalog }: GatewayInfo,
 ): Generator<Notice> {
   const stray =
-    catalog && models.offersWholeCatalog ? strayModels(client, after, catalog, models) : []
+    catalog && resolved.offersWholeCatalog ? strayModels(client, after, catalog, resolved) : []
   if (stray.length > 0)
     yield {
       code: 'model-not-listed',
@@ -153,7 +153,7 @@ function* lossNotices(
   { kept, request }: ProvenRun,
   client: Client,
   after: LoadedFiles,
-  wanted: ResolveInput,
+  input: ResolveInput,
 ): Generator<Notice> {
   const before = request.flags.defaults || request.isKeyOnly ? undefined : kept.get(client)
   if (before === undefined) return
@@ -161,7 +161,7 @@ function* lossNotices(
   const code = 'choice-not-kept'
   const now = memoriesOf(client, client.read(after), true)
   const models = modelsIn(now)
-  const lost = unavailableModels(client, before, wanted.gatewayInfo).filter(
+  const lost = unavailableModels(client, before, input.gatewayInfo).filter(
     (id) => !models.includes(id),
   )
   if (lost.length > 0)
@@ -170,11 +170,11 @@ function* lossNotices(
       message: `The gateway has no ${lost.join(', nor ')}, with which ${client.label} was set up: the rules have chosen anew`,
       hint: 'To choose otherwise, name the model; `repoint models` lists all.',
     }
-  if (lost.length > 0 || !keepsModels(wanted)) return
+  if (lost.length > 0 || !keepsModels(input)) return
 
   // Of the same models another window or another protocol, where nobody has asked for it.
   const keeping = (flag: string) => `To keep it: \`repoint ${client.id} ${flag}\`.`
-  const { requested } = wanted
+  const { requested } = input
   const { contextWindow: window } = before.memories
   const isOtherWindow = window !== undefined && window !== now.contextWindow
   if (isOtherWindow && requested.contextWindow === undefined)
@@ -207,8 +207,8 @@ function expectUnblocked({ label }: Client, obstacles: readonly Finding[]): void
 }
 
 /** @throws UserError `internal` if the client would not believe what was planned or written */
-export function refuseMismatch(client: Client, texts: LoadedFiles, access: GatewayAccess): void {
-  const after = client.read(texts)
+export function refuseMismatch(client: Client, files: LoadedFiles, access: GatewayAccess): void {
+  const after = client.read(files)
   const { baseUrl, key, keyHeader, alsoSendsTo, broken, login } = after
   const right = rootOf(access, protocolOf(client, after))
 

@@ -50,7 +50,7 @@ export function sendersOf(
 export class Probes {
   readonly #probe: ProbeOne
   readonly #list: Catalog | UserError
-  readonly #sendersOf: (client: Client, choice: ResolvedOptions) => Senders
+  readonly #sendersOf: (client: Client, resolved: ResolvedOptions) => Senders
   readonly #asked = new Map<string, Promise<ProbeResult>>()
   /** By the choice: to know them, a client's files are read and planned. */
   readonly #senders = new Map<ResolvedOptions, Senders>()
@@ -58,7 +58,7 @@ export class Probes {
   constructor(
     probe: ProbeOne,
     list: Catalog | UserError,
-    sendersOf: (client: Client, choice: ResolvedOptions) => Senders,
+    sendersOf: (client: Client, resolved: ResolvedOptions) => Senders,
   ) {
     this.#probe = probe
     this.#list = list
@@ -69,9 +69,9 @@ export class Probes {
     return this.#list instanceof UserError ? undefined : this.#list
   }
 
-  #sendersFor(client: Client, choice: ResolvedOptions): Senders {
-    const senders = this.#senders.get(choice) ?? this.#sendersOf(client, choice)
-    this.#senders.set(choice, senders)
+  #sendersFor(client: Client, resolved: ResolvedOptions): Senders {
+    const senders = this.#senders.get(resolved) ?? this.#sendersOf(client, resolved)
+    this.#senders.set(resolved, senders)
     return senders
   }
 
@@ -90,11 +90,11 @@ export class Probes {
   }
 
   /** Asks for all that a client will send, side by side. Never throws. */
-  async askFor(client: Client, choice: ResolvedOptions): Promise<readonly ProbeAnswer[]> {
-    const protocol = protocolOf(client, choice)
-    const ids = idsToProve(choice, this.catalog)
-    const hintFor = (id: string) => (id === choice.probeModel ? choice.probeCure : undefined)
-    const senderOf = this.#sendersFor(client, choice)
+  async askFor(client: Client, resolved: ResolvedOptions): Promise<readonly ProbeAnswer[]> {
+    const protocol = protocolOf(client, resolved)
+    const ids = idsToProve(resolved, this.catalog)
+    const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeCure : undefined)
+    const senderOf = this.#sendersFor(client, resolved)
     const results = await Promise.allSettled(
       ids.map((id) => this.#ask(protocol, id, { unservedHint: hintFor(id), sender: senderOf(id) })),
     )
@@ -102,10 +102,10 @@ export class Probes {
   }
 
   /** What of a choice no question has been asked about yet. */
-  newIds(client: Client, choice: ResolvedOptions): readonly string[] {
-    const protocol = protocolOf(client, choice)
-    const ids = idsToProve(choice, this.catalog)
-    const senderOf = this.#sendersFor(client, choice)
+  newIds(client: Client, resolved: ResolvedOptions): readonly string[] {
+    const protocol = protocolOf(client, resolved)
+    const ids = idsToProve(resolved, this.catalog)
+    const senderOf = this.#sendersFor(client, resolved)
     return ids.filter((id) => !this.#asked.has(questionOf(protocol, id, senderOf(id))))
   }
 

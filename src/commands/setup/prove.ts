@@ -191,9 +191,9 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const chosen = clients.map((client): [Client, Chosen] => {
     const { version, modelTable } = programs.get(client)!
     const heard = { ...unheard, modelTable }
-    const wanted = resolveInputFor(run, client, access, heard)
-    const models = client.resolve(wanted, version)
-    return [client, { models, heard }]
+    const input = resolveInputFor(run, client, access, heard)
+    const resolved = client.resolve(input, version)
+    return [client, { models: resolved, heard }]
   })
   return {
     request,
@@ -243,28 +243,28 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     if (catalogError !== undefined && !mayStillServe(catalogError)) throw catalogError
     left = askBalanceBeside(finder.access, catalog)
     const run = await withPickedModel(given, catalog)
-    const heard: GatewayInfo = { catalog, catalogError, rejected: [] }
+    const gatewayInfo: GatewayInfo = { catalog, catalogError, rejected: [] }
     const { request } = run
 
     const probes = new Probes(
       (...question) => finder.probe(...question),
       answer,
-      (client, models) =>
-        sendersOf(session, client, protocolOf(client, models), {
-          texts: filesAfter(run, client, { access: finder.access, models, heard }),
+      (client, resolved) =>
+        sendersOf(session, client, protocolOf(client, resolved), {
+          texts: filesAfter(run, client, { access: finder.access, models: resolved, heard: gatewayInfo }),
           ...programs.get(client)!,
         }),
     )
     const chosen = new Map<Client, Chosen>()
     const choose = async (asking: Asking) => {
-      const models = await chooseModels(asking)
-      if (models === undefined) chosen.delete(asking.client)
-      else chosen.set(asking.client, { models, heard: asking.heard })
+      const resolved = await chooseModels(asking)
+      if (resolved === undefined) chosen.delete(asking.client)
+      else chosen.set(asking.client, { models: resolved, heard: asking.heard })
     }
 
     const askings = clients.map((client): Asking => {
       const { version, modelTable } = programs.get(client)!
-      return { run, access, client, version, heard: { ...heard, modelTable }, probes }
+      return { run, access, client, version, heard: { ...gatewayInfo, modelTable }, probes }
     })
     for (const asking of askings) await choose(asking)
 
@@ -314,20 +314,20 @@ function filesAfter(
   client: Client,
   { access, models, heard }: Chosen & { readonly access: GatewayAccess },
 ): LoadedFiles {
-  const texts = readClientFiles(run.session, client)
-  if (run.request.isKeyOnly) return texts
+  const files = readClientFiles(run.session, client)
+  if (run.request.isKeyOnly) return files
 
-  const wanted = resolveInputFor(run, client, access, heard)
-  const { providerId = 'gateway' } = effectiveOptions(wanted)
+  const input = resolveInputFor(run, client, access, heard)
+  const { providerId = 'gateway' } = effectiveOptions(input)
   const root = rootOf(access, protocolOf(client, models))
   const ids = idsToProve(models, heard.catalog)
   const offered = models.offered?.filter(({ id }) => ids.includes(id))
   const choice = {
-    ...{ baseUrl: root, key: access.key, providerId, input: wanted },
+    ...{ baseUrl: root, key: access.key, providerId, input },
     resolved: { ...models, ...(offered && { offered }) },
   }
-  const edits = ifPossible(() => client.plan(texts, choice))
-  return edits === undefined ? texts : asPlanned(texts, edits)
+  const edits = ifPossible(() => client.plan(files, choice))
+  return edits === undefined ? files : asPlanned(files, edits)
 }
 
 /** Asks for everything that was chosen and not asked for yet. */
