@@ -8,7 +8,7 @@ import {
   type QueryParameter,
 } from '../gateway/types.ts'
 import { type ClientModule, type ClientName, runKeyVariable, type SetupTarget } from './client.ts'
-import { isTable } from './texts.ts'
+import { isTable } from './loaded-files.ts'
 
 /**
  * Whether a client can ask a gateway as it has to be asked.

@@ -1,7 +1,7 @@
 import { UserError } from '../errors.ts'
 import type { CatalogModel } from '../gateway/types.ts'
 import type { Client, ResolvedOptions, ResolveInput, SetupTarget } from './client.ts'
-import { effectiveOptions, modelsIn } from './models.ts'
+import { effectiveOptions, modelsIn } from './resolve.ts'
 
 /**
  * The client, given nothing of which its own reader would make something else: what a gateway, a

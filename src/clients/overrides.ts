@@ -9,7 +9,7 @@ import type {
   SensitiveSetting,
   SensitiveSettings,
 } from './client.ts'
-import { isTable, readFile, rootOf, shownUrl } from './texts.ts'
+import { isTable, readFile, rootOf, shownUrl } from './loaded-files.ts'
 
 /** A setting of a client's table that stands in a file. */
 interface DecidingFound extends SensitiveSetting {

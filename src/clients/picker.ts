@@ -21,8 +21,8 @@ import {
   modelsIn,
   protocolsByRank,
   type WindowHabit,
-} from './models.ts'
-import { isTable, readFile, type Table } from './texts.ts'
+} from './resolve.ts'
+import { isTable, readFile, type Table } from './loaded-files.ts'
 
 /**
  * The models that a client is given, the chosen one first, each with what is known of it. One that takes

@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path'
 import type { Machine } from '../platform/platform.ts'
 import type { ClientContext, ClientName, FileFix, Finding, Findings } from './client.ts'
-import { isLoopbackUrl } from './texts.ts'
+import { isLoopbackUrl } from './loaded-files.ts'
 
 /** One line of a shell profile that gives an exported variable a value. */
 interface ProfileVariable {

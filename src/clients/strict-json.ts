@@ -3,7 +3,7 @@ import type { Bytes } from '../edits/plan.ts'
 import { applySplices, decodeText, encodeText, position, type Splice } from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
 import type { LoadedFile } from './client.ts'
-import { brokenText, type ReadFile, readFile, type Table } from './texts.ts'
+import { brokenText, type ReadFile, readFile, type Table } from './loaded-files.ts'
 
 /** What a client's reader bears beside plain JSON, which is all that serde_json and JSON.parse do. */
 export interface Strictness {

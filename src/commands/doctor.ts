@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import type { FileFix } from '../clients/client.ts'
 import { rowOf } from '../clients/list.ts'
-import { planRepairs } from '../clients/repairs.ts'
+import { planRepairs } from '../clients/fixes.ts'
 import { describeEdit, editDocument } from '../edits/describe.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus, UserError } from '../errors.ts'
@@ -22,17 +22,17 @@ import {
 import { askGateways, checkGateway } from './checks/gateway-checks.ts'
 import { type ExaminedClient, showClients, showFindings } from './checks/show.ts'
 import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
-import { isInstalled, readVersion, tableOf } from './inventory/client-program.ts'
+import { isInstalled, readVersion, tableOf } from './client-state/program.ts'
 import {
   type ClientStatus,
   clientsInUse,
   isAtOwnRoot,
   stateOrFailure,
   type Unreadable,
-} from './inventory/client-state.ts'
-import { driftSince } from './inventory/drift.ts'
-import { runsIfReadable } from './inventory/history.ts'
-import { wslNotice } from './inventory/wsl.ts'
+} from './client-state/state.ts'
+import { driftSince } from './client-state/drift.ts'
+import { runsIfReadable } from './client-state/history.ts'
+import { wslNotice } from './client-state/wsl.ts'
 import type { Consent, Session } from './screen/session.ts'
 
 function define() {

@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings'
 import { slots } from '../clients/client.ts'
-import { aboutNames, pickModel } from '../clients/models.ts'
+import { aboutNames, pickModel } from '../clients/resolve.ts'
 import { UserError } from '../errors.ts'
 import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'

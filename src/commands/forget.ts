@@ -9,9 +9,9 @@ import { removeModels } from '../state/model-cache.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { commandOf, examples, GatewayArgument, positiveInteger } from './command.ts'
 import { shownFolder } from './gateways/by-folder.ts'
-import { readClientFiles } from './inventory/client-files.ts'
-import { clientsNow, usersOf } from './inventory/client-state.ts'
-import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { readClientFiles } from './client-state/files.ts'
+import { clientsNow, usersOf } from './client-state/state.ts'
+import { runsSoFar, settleFirst } from './client-state/history.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {

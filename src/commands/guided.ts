@@ -10,8 +10,8 @@ import {
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import type { Preset } from './find-gateway.ts'
 import { accessToSaved } from './gateways/saved.ts'
-import { isUsual, settingsNow } from './inventory/client-files.ts'
-import { isInstalled, readVersion } from './inventory/client-program.ts'
+import { isUsual, settingsNow } from './client-state/files.ts'
+import { isInstalled, readVersion } from './client-state/program.ts'
 import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 

@@ -20,7 +20,7 @@ import {
   noteLeftOut,
   type SetUpClient,
   whyNotSetUp,
-} from './inventory/client-state.ts'
+} from './client-state/state.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
 

@@ -15,9 +15,9 @@ import {
 } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
-import { stopLeftRunning } from './inventory/client-program.ts'
-import { runsOf, shownAddress } from './inventory/client-state.ts'
-import { runsSoFar, settleFirst } from './inventory/history.ts'
+import { stopLeftRunning } from './client-state/program.ts'
+import { runsOf, shownAddress } from './client-state/state.ts'
+import { runsSoFar, settleFirst } from './client-state/history.ts'
 import { describeRun, labelsOf, timeAgo, whatItDid } from './rollback/describe.ts'
 import {
   isInstalledHere,

@@ -13,7 +13,7 @@ import {
 } from './command.ts'
 import { linkGiven } from './find-gateway.ts'
 import type { Session } from './screen/session.ts'
-import { fetchDefaults, spellDefaults, type TeamDefaults } from './setup/defaults.ts'
+import { fetchDefaults, spellDefaults, type TeamDefaults } from './setup/team-defaults.ts'
 import { setup } from './setup.ts'
 
 function define() {

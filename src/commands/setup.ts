@@ -22,22 +22,22 @@ import {
   positiveInteger,
   withSetupFlags,
 } from './command.ts'
-import { readClientFiles } from './inventory/client-files.ts'
+import { readClientFiles } from './client-state/files.ts'
 import {
   adviceForRunning,
   expectInstalled,
   nowRun,
   stopLeftRunning,
-} from './inventory/client-program.ts'
-import { runsSoFar, settleFirst } from './inventory/history.ts'
-import type { Tried } from './inventory/try-client.ts'
-import { changedSince } from './inventory/written.ts'
+} from './client-state/program.ts'
+import { runsSoFar, settleFirst } from './client-state/history.ts'
+import type { Tried } from './client-state/try-client.ts'
+import { changedSince } from './client-state/written.ts'
 import type { Session } from './screen/session.ts'
-import { previousSetups, requestedFor } from './setup/choose.ts'
-import { type ClientPlan, planClient, refuseMismatch } from './setup/draft.ts'
+import { previousSetups, requestedFor } from './setup/resolve.ts'
+import { type ClientPlan, planClient, refuseMismatch } from './setup/plan.ts'
 import { findProvenGateway } from './setup/prove.ts'
 import { reportSetup, showPlan } from './setup/report.ts'
-import type { ProvenRun, SetupRequest, SetupRun } from './setup/run.ts'
+import type { ProvenRun, SetupRequest, SetupRun } from './setup/request.ts'
 
 export function commandFor(row: ClientRow): ListedCommand {
   const define = () => {
@@ -165,7 +165,7 @@ export async function setup(
   const tried: Tried[] = []
   try {
     if (flags.tryClient) {
-      const { tryClient } = await import('./inventory/try-client.ts')
+      const { tryClient } = await import('./client-state/try-client.ts')
       for (const client of clients) tried.push(await tryClient(session, client, access))
     }
   } catch (error) {

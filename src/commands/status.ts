@@ -16,16 +16,16 @@ import { checkFiles, failedCheck } from './checks/client-checks.ts'
 import { type ExaminedClient, showClients } from './checks/show.ts'
 import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { folderHere, shownFolder } from './gateways/by-folder.ts'
-import { isInstalled } from './inventory/client-program.ts'
+import { isInstalled } from './client-state/program.ts'
 import {
   type ClientStatus,
   type FileState,
   shownAddress,
   stateOrFailure,
-} from './inventory/client-state.ts'
-import { driftOf, type Expected, leftAt } from './inventory/drift.ts'
-import { runsIfReadable } from './inventory/history.ts'
-import { wslNotice } from './inventory/wsl.ts'
+} from './client-state/state.ts'
+import { driftOf, type Expected, leftAt } from './client-state/drift.ts'
+import { runsIfReadable } from './client-state/history.ts'
+import { wslNotice } from './client-state/wsl.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {

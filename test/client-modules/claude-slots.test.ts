@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { placeInTable, sentFirst, sentIds } from '../../src/clients/claude/sent.ts'
 import { type ClientOptions, slots } from '../../src/clients/client.ts'
-import { memoriesOf } from '../../src/clients/models.ts'
+import { memoriesOf } from '../../src/clients/resolve.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { aMachine, byId, key, planOn, text, textsOf, wanted, written } from './support.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { memoriesOf } from '../../src/clients/models.ts'
+import { memoriesOf } from '../../src/clients/resolve.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { codexTable } from '../support/codex-table.ts'
 import {

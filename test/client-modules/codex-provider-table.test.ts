@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { planRepairs } from '../../src/clients/repairs.ts'
+import { planRepairs } from '../../src/clients/fixes.ts'
 import {
   aMachine,
   byId,

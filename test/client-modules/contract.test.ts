@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Client, runKeyVariable } from '../../src/clients/client.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
-import { memoriesOf } from '../../src/clients/models.ts'
+import { memoriesOf } from '../../src/clients/resolve.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { resultOf, UserError } from '../../src/errors.ts'

@@ -5,7 +5,7 @@ import {
   type Finding,
   runKeyVariable,
 } from '../../src/clients/client.ts'
-import { planRepairs } from '../../src/clients/repairs.ts'
+import { planRepairs } from '../../src/clients/fixes.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Outside } from '../../src/clients/client.ts'
 import { checkWishes } from '../../src/clients/flags.ts'
-import { memoriesOf } from '../../src/clients/models.ts'
+import { memoriesOf } from '../../src/clients/resolve.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, text, textsOf } from './support.ts'
 

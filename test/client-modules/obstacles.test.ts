@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientContext } from '../../src/clients/client.ts'
-import { planRepairs } from '../../src/clients/repairs.ts'
+import { planRepairs } from '../../src/clients/fixes.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aMachine,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientContext, ClientState } from '../../src/clients/client.ts'
-import { planRepairs } from '../../src/clients/repairs.ts'
+import { planRepairs } from '../../src/clients/fixes.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { caught } from '../edits/helpers.ts'

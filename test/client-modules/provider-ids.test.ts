@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkWishes } from '../../src/clients/flags.ts'
-import { memoriesOf } from '../../src/clients/models.ts'
+import { memoriesOf } from '../../src/clients/resolve.ts'
 import { byId, catalog, obstaclesOn, planOn, wanted, written } from './support.ts'
 
 const refused = expect.objectContaining({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ClientState } from '../../src/clients/client.ts'
-import { originsOf } from '../../src/clients/texts.ts'
+import { originsOf } from '../../src/clients/loaded-files.ts'
 import { aMachine, byId, type Disk, textsOf } from './support.ts'
 
 function readBack(id: string, disk: Disk): ClientState {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planRepairs } from '../../src/clients/repairs.ts'
+import { planRepairs } from '../../src/clients/fixes.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, textsOf } from './support.ts'

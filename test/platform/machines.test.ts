@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadClients } from '../../src/clients/list.ts'
-import { wslNotice } from '../../src/commands/inventory/wsl.ts'
+import { wslNotice } from '../../src/commands/client-state/wsl.ts'
 import { Session } from '../../src/commands/screen/session.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import { nodeFiles } from '../../src/platform/node-files.ts'

@@ -7,7 +7,7 @@ import {
 import type { Catalog } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { type GatewayInfo, type ResolveInput, type Slot, slots } from '../client.ts'
-import { keepsModels } from '../models.ts'
+import { keepsModels } from '../resolve.ts'
 import { isOwnId, knowsModel, tableVersions } from './sent.ts'
 import { withoutWindow } from './settings.ts'
 

@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { LoadedFile } from '../client.ts'
 import { readStrictly } from '../strict-json.ts'
-import { isTable } from '../texts.ts'
+import { isTable } from '../loaded-files.ts'
 
 /** What Codex makes of its auth.json. */
 interface CodexAuth {

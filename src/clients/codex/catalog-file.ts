@@ -1,8 +1,8 @@
 import type { FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
-import { findingAt } from '../obstacles.ts'
-import { fileOf, type ReadFile, readRole } from '../texts.ts'
+import { findingAt } from '../findings.ts'
+import { fileOf, type ReadFile, readRole } from '../loaded-files.ts'
 import { entriesIn, isForAll } from './catalog.ts'
 
 /**

@@ -5,7 +5,7 @@ import { speaks, withoutVendor } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import type { ResolvedOptions, ResolveInput } from '../client.ts'
-import { effectiveOptions, entryOf as listedEntry } from '../models.ts'
+import { effectiveOptions, entryOf as listedEntry } from '../resolve.ts'
 import { offeredModels } from '../picker.ts'
 
 /** In tokens: what Codex assumes of a model that it does not know, and the most that it then takes. */

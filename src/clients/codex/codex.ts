@@ -7,12 +7,12 @@ import { keyHeaders } from '../../gateway/types.ts'
 import type { ClientModule, LoadedFiles, SetupTarget } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
-import { chooseOneModel, oneUse, type WindowHabit } from '../models.ts'
-import { editKeys } from '../repairs.ts'
+import { chooseOneModel, oneUse, type WindowHabit } from '../resolve.ts'
+import { editKeys } from '../fixes.ts'
 import { testedVersions } from '../tested.ts'
-import { fileOf, readRole, rootOf } from '../texts.ts'
+import { fileOf, readRole, rootOf } from '../loaded-files.ts'
 import { isOpencodeAuth, readCodexAuth } from './auth.ts'
-import { carries } from './carries.ts'
+import { carries } from './first-request.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
 import {
   catalogFaults,
@@ -24,8 +24,8 @@ import {
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
 import { withoutOffer } from './migrations.ts'
-import { inTheWay, wrongNow } from './obstacles.ts'
-import { forOneRun } from './one-run.ts'
+import { inTheWay, wrongNow } from './check.ts'
+import { forOneRun } from './launch-settings.ts'
 import { otherAddress } from './other-providers.ts'
 import {
   addressInUse,
@@ -34,7 +34,7 @@ import {
   reservedIds,
   takesAuthFile,
 } from './provider.ts'
-import { startObstacles } from './provider-obstacles.ts'
+import { startObstacles } from './check-provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }

@@ -3,7 +3,7 @@ import { shownRoot } from '../../gateway/roots.ts'
 import type { Notice } from '../../notice.ts'
 import type { LoadedFiles, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
-import { type ReadFile, readRole, rootOf, shownUrl } from '../texts.ts'
+import { type ReadFile, readRole, rootOf, shownUrl } from '../loaded-files.ts'
 import { codexHome } from './files.ts'
 import { isSetAside, ownAddressPath, reservedIds, vendorUrl } from './provider.ts'
 

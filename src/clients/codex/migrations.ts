@@ -1,7 +1,7 @@
 import type { SettingChange } from '../../edits/plan.ts'
 import type { ClientContext, Findings } from '../client.ts'
-import { findingAt } from '../obstacles.ts'
-import { isOwnAddress, type ReadFile } from '../texts.ts'
+import { findingAt } from '../findings.ts'
+import { isOwnAddress, type ReadFile } from '../loaded-files.ts'
 import { providerInUse } from './provider.ts'
 
 /**

@@ -9,7 +9,7 @@ import type {
   LoadedFiles,
   SetupTarget,
 } from '../client.ts'
-import { findingAt, formerProvider, placeholderOf } from '../obstacles.ts'
+import { findingAt, formerProvider, placeholderOf } from '../findings.ts'
 import { isExported, unsetCommand } from '../shell.ts'
 import {
   fileOf,
@@ -25,7 +25,7 @@ import {
   type Table,
   tableIn,
   textIn,
-} from '../texts.ts'
+} from '../loaded-files.ts'
 import { readCodexAuth } from './auth.ts'
 import {
   configRepair,

@@ -1,7 +1,7 @@
 import { defaultModel } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import { type ClientModule, runKeyVariable } from '../client.ts'
-import { chooseOneModel, listedProtocol } from '../models.ts'
+import { chooseOneModel, listedProtocol } from '../resolve.ts'
 import { ofNode } from '../tested.ts'
 import { carries } from './carries.ts'
 

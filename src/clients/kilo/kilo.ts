@@ -9,13 +9,13 @@ import type {
   Outside,
 } from '../client.ts'
 import { isNewer, livingServer } from '../codex/server.ts'
-import { ownFiles } from '../opencode/config.ts'
-import { type Layout, xdgFolder } from '../opencode/layout.ts'
-import { clientOf } from '../opencode/module.ts'
+import { ownFiles } from '../opencode-family/config.ts'
+import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
+import { clientOf } from '../opencode-family/module.ts'
 import { reservedIds } from '../opencode/opencode.ts'
 import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
-import { fileOf, layersOf } from '../texts.ts'
+import { fileOf, layersOf } from '../loaded-files.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**

@@ -1,6 +1,6 @@
 import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
 import type { ClientState, LoadedFiles } from '../client.ts'
-import { type ProviderTable, providerOf } from '../pi/providers.ts'
+import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
 import type { StrictFile } from '../strict-json.ts'
 import {
   fileOf,
@@ -11,7 +11,7 @@ import {
   textIn,
   valueIn,
   wordsIn,
-} from '../texts.ts'
+} from '../loaded-files.ts'
 
 /** Only with `auth` does the key come before a login in OpenClaw's database (2026.9.5 and 2026.9.6, 2026-11-23). */
 export const providers: ProviderTable = {

@@ -3,9 +3,9 @@ import { ifPossible } from '../../errors.ts'
 import type { ClientModule } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
-import { wordsIn } from '../texts.ts'
-import { type Layout, xdgFolder } from './layout.ts'
-import { clientOf } from './module.ts'
+import { wordsIn } from '../loaded-files.ts'
+import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
+import { clientOf } from '../opencode-family/module.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**

@@ -11,8 +11,8 @@ import {
   textIn,
   valueIn,
   wordsIn,
-} from '../texts.ts'
-import { type ProviderTable, providerOf } from './providers.ts'
+} from '../loaded-files.ts'
+import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
 
 /**
  * To a model that reasons pi calls its own words the developer's, which only OpenAI's models know (0.73.1);

@@ -2,14 +2,14 @@ import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { ClientModule } from '../client.ts'
-import { defaultOfAny, oneUse, usualProtocol } from '../models.ts'
+import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { chooseOfAny } from '../picker.ts'
-import { editKeys } from '../repairs.ts'
+import { editKeys } from '../fixes.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
-import { asPlanned, brokenText, fileOf, layersOf, originOf } from '../texts.ts'
-import { carries } from './carries.ts'
+import { asPlanned, brokenText, fileOf, layersOf, originOf } from '../loaded-files.ts'
+import { carries } from './first-request.ts'
 import {
   incompleteProvider,
   interpretedValue,
@@ -22,9 +22,9 @@ import {
   reservedIds,
   startingModel,
 } from './config.ts'
-import { inTheWay, wrongNow } from './obstacles.ts'
-import { forOneRun } from './one-run.ts'
-import { believedOf, providerKeys, providerOf, providerPath } from './providers.ts'
+import { inTheWay, wrongNow } from './check.ts'
+import { forOneRun } from './launch-settings.ts'
+import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 

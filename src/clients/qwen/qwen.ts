@@ -6,10 +6,10 @@ import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, DiskReader, LoadedFile, SetupTarget } from '../client.ts'
 import { outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, oneUse } from '../models.ts'
+import { chooseOneModel, oneUse } from '../resolve.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.ts'
-import { editReadably } from '../repairs.ts'
+import { editReadably } from '../fixes.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import {
   fileOf,
@@ -21,9 +21,9 @@ import {
   type Table,
   tableIn,
   valueIn,
-} from '../texts.ts'
-import { inTheWay, wrongNow } from './obstacles.ts'
-import { forOneRun } from './one-run.ts'
+} from '../loaded-files.ts'
+import { inTheWay, wrongNow } from './check.ts'
+import { forOneRun } from './launch-settings.ts'
 import { qwenName, sensitiveSettings } from './sensitive-settings.ts'
 import {
   entriesIn,

@@ -11,7 +11,7 @@ import {
   readFile,
   type Table,
   valueIn,
-} from '../texts.ts'
+} from '../loaded-files.ts'
 
 /** How Qwen Code 0.15.10 and 0.24.4 read their settings, which they do alike: run on 2026-11-22. */
 

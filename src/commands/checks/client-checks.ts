@@ -8,9 +8,9 @@ import {
   expectWorking,
   type InstalledProgram,
   versionNotices,
-} from '../inventory/client-program.ts'
-import type { ClientStatus } from '../inventory/client-state.ts'
-import { type Drifted, driftSince } from '../inventory/drift.ts'
+} from '../client-state/program.ts'
+import type { ClientStatus } from '../client-state/state.ts'
+import { type Drifted, driftSince } from '../client-state/drift.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 export interface Finding {

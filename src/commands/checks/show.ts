@@ -1,5 +1,5 @@
-import { absentText } from '../inventory/client-program.ts'
-import type { ClientStatus, Unreadable } from '../inventory/client-state.ts'
+import { absentText } from '../client-state/program.ts'
+import type { ClientStatus, Unreadable } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 import type { Finding } from './client-checks.ts'
 

@@ -7,7 +7,7 @@ import type { Catalog, GatewayAccess, Protocol, Sender } from '../../gateway/typ
 import { saveModels } from '../../state/model-cache.ts'
 import type { GatewayFlags } from '../command.ts'
 import { findGateway, gatewaysInUse, namesGateway } from '../find-gateway.ts'
-import { runsSoFar, settleFirst } from '../inventory/history.ts'
+import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import type { Session } from '../screen/session.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }

@@ -14,7 +14,7 @@ import {
   type ListedCommand,
   modelId,
 } from '../command.ts'
-import { expectWorking, installedVersion } from '../inventory/client-program.ts'
+import { expectWorking, installedVersion } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 import { sendersOf } from '../setup/probes.ts'
 import { proveModel } from './ask-catalog.ts'

@@ -9,10 +9,10 @@ import { noneSaved, savedGateway, savedGateways, sinceThen } from '../../state/f
 import type { SavedGateway } from '../../state/gateways.ts'
 import { maskSecret } from '../../text.ts'
 import { commandOf, examples, GatewayArgument, timeoutOption } from '../command.ts'
-import { type ClientNow, clientsNow, usersOf } from '../inventory/client-state.ts'
-import { runsSoFar, settleFirst } from '../inventory/history.ts'
+import { type ClientNow, clientsNow, usersOf } from '../client-state/state.ts'
+import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import type { Session } from '../screen/session.ts'
-import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/defaults.ts'
+import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/team-defaults.ts'
 import { proveSaved, withCureFor } from './saved.ts'
 
 function define() {

@@ -19,10 +19,10 @@ import {
   refuseKeys,
 } from '../command.ts'
 import { findGateway } from '../find-gateway.ts'
-import { settingsNow } from '../inventory/client-files.ts'
-import { installedVersions } from '../inventory/client-program.ts'
-import { settleFirst } from '../inventory/history.ts'
-import { newFolder, withFiles } from '../inventory/own-folder.ts'
+import { settingsNow } from '../client-state/files.ts'
+import { installedVersions } from '../client-state/program.ts'
+import { settleFirst } from '../client-state/history.ts'
+import { newFolder, withFiles } from '../client-state/temp-folder.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOf, shownFolder } from './by-folder.ts'
 import {

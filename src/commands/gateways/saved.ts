@@ -9,8 +9,8 @@ import { type GatewayAccess, protocols, type Sender } from '../../gateway/types.
 import type { SavedGateway } from '../../state/gateways.ts'
 import { type AnsweredQuestion, saveProof } from '../../state/save-gateway.ts'
 import { accessTo } from '../find-gateway.ts'
-import { programOf } from '../inventory/client-program.ts'
-import type { ClientNow } from '../inventory/client-state.ts'
+import { programOf } from '../client-state/program.ts'
+import type { ClientNow } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 import { sendersOf } from '../setup/probes.ts'
 

@@ -12,8 +12,8 @@ import {
   oneOfEachFamily,
   timeoutOption,
 } from '../command.ts'
-import { clientsSetUp, noteLeftOut, whyNotSetUp } from '../inventory/client-state.ts'
-import { runsSoFar, settleFirst } from '../inventory/history.ts'
+import { clientsSetUp, noteLeftOut, whyNotSetUp } from '../client-state/state.ts'
+import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import type { Session } from '../screen/session.ts'
 import { setup } from '../setup.ts'
 import { accessToSaved, withCureFor } from './saved.ts'

@@ -2,7 +2,7 @@ import { posix, win32 } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Client, ClientState, LoadedFiles } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
-import { asPlanned } from '../../clients/texts.ts'
+import { asPlanned } from '../../clients/loaded-files.ts'
 import { documentOf } from '../../edits/format.ts'
 import type { Bytes } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -12,14 +12,14 @@ import type { ProblemAfter, RollbackPlan } from '../../transaction/rollback.ts'
 import { copyOf } from '../../transaction/state.ts'
 import { isAddress } from '../../transaction/undo/undo-file.ts'
 import type { UndoProblem } from '../../transaction/undo/undo-run.ts'
-import { asRecorded, listClientFiles, readClientFiles } from '../inventory/client-files.ts'
+import { asRecorded, listClientFiles, readClientFiles } from '../client-state/files.ts'
 import {
   gatewayOf,
   isAtOwnRoot,
   ownRoots,
   runsOf,
   shownAddress,
-} from '../inventory/client-state.ts'
+} from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 
 /** What a rollback is planned with. */

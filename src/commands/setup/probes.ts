@@ -4,12 +4,12 @@ import {
   protocolOf,
   type ResolvedOptions,
 } from '../../clients/client.ts'
-import { idsToProve } from '../../clients/models.ts'
+import { idsToProve } from '../../clients/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
 import type { Catalog, Protocol, Sender } from '../../gateway/types.ts'
-import type { InstalledProgram } from '../inventory/client-program.ts'
+import type { InstalledProgram } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 
 /** One id that a client will send, and what the gateway said to it. */

@@ -8,8 +8,8 @@ import {
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { rowOf } from '../../clients/list.ts'
-import { effectiveOptions, idsToProve } from '../../clients/models.ts'
-import { asPlanned } from '../../clients/texts.ts'
+import { effectiveOptions, idsToProve } from '../../clients/resolve.ts'
+import { asPlanned } from '../../clients/loaded-files.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, UserError } from '../../errors.ts'
 import { askBalanceBeside, type BalanceBeside, shownBalance } from '../../gateway/balance.ts'
@@ -30,14 +30,14 @@ import {
   namesGateway,
   type Preset,
 } from '../find-gateway.ts'
-import { authoritiesOf, expectBelieved } from '../inventory/client-authorities.ts'
-import { readClientFiles } from '../inventory/client-files.ts'
+import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
+import { readClientFiles } from '../client-state/files.ts'
 import {
   expectWorking,
   type InstalledProgram,
   programOf,
   versionNotices,
-} from '../inventory/client-program.ts'
+} from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 import {
   type Asking,
@@ -48,9 +48,9 @@ import {
   resolveInputFor,
   unheard,
   withPickedModel,
-} from './choose.ts'
+} from './resolve.ts'
 import { isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
-import type { Chosen, Proof, ProvenRun, SetupRun } from './run.ts'
+import type { Chosen, Proof, ProvenRun, SetupRun } from './request.ts'
 
 interface Proven extends Proof {
   readonly notices: readonly Notice[]

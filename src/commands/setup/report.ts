@@ -5,9 +5,9 @@ import { isFromSnapshot, snapshotSource } from '../../gateway/models/facts.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Notice } from '../../notice.ts'
 import type { Applied } from '../../transaction/record.ts'
-import type { Tried } from '../inventory/try-client.ts'
-import type { ClientPlan } from './draft.ts'
-import type { ProvenRun } from './run.ts'
+import type { Tried } from '../client-state/try-client.ts'
+import type { ClientPlan } from './plan.ts'
+import type { ProvenRun } from './request.ts'
 
 /** The plan as a person reads it: two lines a client, or every key; and what needs consent. */
 export function showPlan(

@@ -1,0 +1,385 @@
+import type { SettingChange, SettingPath } from '../../edits/plan.ts'
+import {
+  type ClientContext,
+  type FileFix,
+  type Finding,
+  type Findings,
+  type LoadedFiles,
+  type SetupTarget,
+  slots,
+} from '../client.ts'
+import { findingAt, leftoverFindings, relativePathFindings, unreadFile } from '../findings.ts'
+import { isExported, proxyObstacles, unsetCommand, variableFindings } from '../shell.ts'
+import { fileOf, readLayers, rootOf } from '../loaded-files.ts'
+import { autoMode } from './auto-mode.ts'
+import { isCredentialLine, linesOf } from './headers.ts'
+import {
+  type ClaudeSettings,
+  hasLogin,
+  inEnv,
+  isMapping,
+  isOn,
+  names,
+  quietButDiscovering,
+  readRepairedSettings,
+  readSettings,
+  serviceSwitches,
+  slotModelsIn,
+  slotVariable,
+} from './settings.ts'
+
+/** What would defeat the settings about to be written, as run against 2.1.197 and 2.1.329 (2026-11-21). */
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const file = fileOf(context.files, 'settings')
+  const now = readSettings(file)
+  // A setup brings a skipped file into force, with all that stands in it.
+  const settings = readRepairedSettings(file)
+
+  // What else may be wrong with a skipped file, the plan rights or refuses.
+  if (now.isRepairable) yield* skipped(now)
+  yield* folder(context)
+  if (target.keyHeader === undefined) yield* apiKey(context, settings)
+  else yield* asksForKey(context.files, target.key)
+  yield* otherCredentials(context, settings)
+  yield* loginKey(context.files)
+  yield* models(context, settings)
+  yield* oldPins(context, settings, target)
+  yield* shell(context, settings, target)
+  yield* proxy(context, settings, target.baseUrl)
+  if (target.answersSafeguards === false) yield* autoMode(context.files, settings)
+}
+
+/** What is wrong with what Claude Code believes now. */
+export function* wrongNow(context: ClientContext): Findings {
+  const settings = readSettings(fileOf(context.files, 'settings'))
+  const { env } = settings
+  const url = env[names.baseUrl]
+
+  yield* skipped(settings)
+  yield* folder(context)
+  yield* leftovers(context, settings)
+  // With its own service Claude Code may be set up as its owner likes.
+  if (!url) return
+
+  if (env[names.token]) yield* apiKey(context, settings)
+  yield* otherCredentials(context, settings)
+  yield* loginKey(context.files)
+  yield* models(context, settings)
+  yield* modelDefault(settings)
+  yield* address(context, settings, url)
+  yield* shell(context, settings)
+  yield* proxy(context, settings, url)
+}
+
+function skipped(file: ClaudeSettings): Findings {
+  return unreadFile(file, {
+    code: 'claude-settings-skipped',
+    effect: 'Claude Code skips the whole file without a word, and then asks to log in',
+  })
+}
+
+/** Where the settings lie: from an empty name Claude Code makes the folder that it is started in. */
+function* folder({ machine }: ClientContext): Findings {
+  yield* relativePathFindings(machine, 'claude-relative-folder', 'Claude Code', [names.folder])
+  if (machine.env[names.folder] !== '') return
+
+  yield {
+    code: 'claude-empty-folder',
+    message: `${names.folder} is set but empty: Claude Code reads settings.json of whatever folder it is started in`,
+    location: 'environment',
+    hint: unsetCommand(machine, names.folder),
+    severity: 'blocks',
+  }
+}
+
+function leftovers(context: ClientContext, settings: ClaudeSettings): Findings {
+  const { machine } = context
+  const own = settings.env[names.baseUrl]
+  const [key, keyName] = [settings.env[names.token], names.token]
+  return leftoverFindings(claudeName, context, {
+    url: own ?? machine.env[names.baseUrl],
+    urlPlace: own === undefined ? 'environment' : settings.place(inEnv(names.baseUrl)),
+    key: key ?? machine.env[keyName],
+    keyPlace: key === undefined ? 'environment' : settings.place(inEnv(keyName)),
+  })
+}
+
+/** What a setup takes out of the settings, where it stands there and once its owner agrees. */
+function* unwanted(
+  settings: ClaudeSettings,
+  path: SettingPath,
+  { value, ...said }: Unwanted,
+): Findings {
+  const { env, root } = settings
+  const name = String(path.at(-1))
+  if (path.length === 1 ? root[name] === undefined : !env[name]) return
+
+  yield {
+    location: settings.place(path),
+    hint: 'Remove it.',
+    fix: settingsRepair(change(path, value)),
+    consent: `${name} is removed from ${settings.path}.`,
+    severity: 'blocks',
+    ...said,
+  }
+}
+
+interface Unwanted
+  extends Pick<Finding, 'code' | 'message'>,
+    Partial<Pick<Finding, 'hint' | 'consent' | 'severity'>> {
+  /** What is to stand in its place. */
+  readonly value?: string | undefined
+}
+
+function settingsRepair(...changes: readonly SettingChange[]): FileFix {
+  return { fileKind: 'settings', changes }
+}
+
+/** A credential is undone together with address and token: alone it would go to the gateway. */
+function change(path: SettingPath, value: string | undefined): SettingChange {
+  const isCredential = credentials.some((name) => name === path.at(-1))
+  return { path, value, ...(isCredential ? { isSecret: true } : {}) }
+}
+
+const credentials = [names.apiKey, names.token, names.headers, 'apiKeyHelper']
+
+/** The value that takes the effect of a variable away: in the settings' `env` it beats the shell's. */
+function withoutEffect(context: ClientContext, name: string): '' | undefined {
+  return isExported(context, name) ? '' : undefined
+}
+
+function apiKey(context: ClientContext, settings: ClaudeSettings): Findings {
+  return unwanted(settings, inEnv(names.apiKey), {
+    code: 'claude-api-key',
+    message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
+    value: withoutEffect(context, names.apiKey),
+  })
+}
+
+/** Credentials beside the token, and services in its place. */
+function* otherCredentials(context: ClientContext, settings: ClaudeSettings): Findings {
+  const { env, path } = settings
+  yield* unwanted(settings, ['apiKeyHelper'], {
+    code: 'claude-api-key-helper',
+    message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
+  })
+
+  const headers = env[names.headers]
+  if (carriesCredential(headers)) {
+    yield* unwanted(settings, inEnv(names.headers), {
+      code: 'claude-custom-headers',
+      message: `${names.headers} carries a credential, which goes out beside the token`,
+      value: withoutCredential(headers),
+      consent: `The credential in ${names.headers} is removed from ${path}.`,
+    })
+  }
+
+  for (const name of serviceSwitches) {
+    yield* unwanted(settings, inEnv(name), {
+      code: 'claude-service-switch',
+      message: `${name} makes Claude Code use another service than the gateway`,
+      value: withoutEffect(context, name),
+    })
+  }
+}
+
+/**
+ * The key that a login of the vendor's console leaves in the client's own state. An empty
+ * ANTHROPIC_API_KEY in the settings does not take its effect away. Not with `--bare`. Run against
+ * 2.1.197 and 2.1.329, 2026-11-21.
+ */
+function* loginKey(files: LoadedFiles): Findings {
+  for (const state of readLayers(files, 'state')) {
+    if (!state.text(['primaryApiKey'])) continue
+    yield findingAt(state, ['primaryApiKey'], {
+      code: 'claude-login-key',
+      message:
+        'primaryApiKey, which a login has left: Claude Code sends it beside the token, and gateways of this family read it first',
+      hint: 'Log out with `claude auth logout`.',
+    })
+  }
+}
+
+function withoutCredential(headers: string | undefined): string | undefined {
+  const lines = linesOf(headers).filter((line) => !isCredentialLine(line))
+  return lines.join('\n') || undefined
+}
+
+/**
+ * Its UI asks once whether to use an API key, with No as the default answer, which means what else it
+ * has: a saved login goes to the gateway then. Headless it does not ask. Run with 2.1.197 and 2.1.330,
+ * 2026-11-22.
+ */
+export function* asksForKey(files: LoadedFiles, key: string): Findings {
+  const answer = answerFor(files, key)
+  if (answer?.list === 'approved') return
+
+  const isLoggedIn = hasLogin(files)
+  const otherwise = isLoggedIn ? 'it sends your saved login to the gateway' : 'it has no key'
+
+  yield {
+    code: 'claude-asks-for-key',
+    message:
+      answer === undefined
+        ? `the gateway takes the key as x-api-key alone, so it is ${names.apiKey} for Claude Code, whose UI asks once whether to use it`
+        : `Claude Code's UI was told not to use this key as ${names.apiKey}: ${otherwise}`,
+    location: answer?.place ?? 'at its next start',
+    hint:
+      answer === undefined
+        ? `Answer Yes; with No, which it offers first, ${otherwise}.`
+        : 'Take the entry out of that list.',
+    ...(isLoggedIn && {
+      consent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
+    }),
+    severity: 'may-block',
+  }
+}
+
+/** What was answered for a key, of which the client keeps the last 20 characters. */
+function answerFor(
+  files: LoadedFiles,
+  key: string,
+): { readonly list: 'approved' | 'rejected'; readonly place: string } | undefined {
+  const [state] = readLayers(files, 'state')
+  for (const list of ['approved', 'rejected'] as const) {
+    const path = ['customApiKeyResponses', list]
+    const value = state?.get(path)
+    if (state && Array.isArray(value) && value.includes(key.slice(-20)))
+      return { list, place: state.place(path) }
+  }
+
+  return undefined
+}
+
+function* models(context: ClientContext, settings: ClaudeSettings): Findings {
+  yield* unwanted(settings, inEnv(names.model), {
+    code: 'claude-environment-model',
+    message: `${names.model} in the settings beats "model"`,
+    value: withoutEffect(context, names.model),
+  })
+  yield* unwanted(settings, inEnv(names.smallFast), {
+    code: 'claude-small-fast-model',
+    message: `${names.smallFast} beats the model of the haiku slot for background work`,
+    value: withoutEffect(context, names.smallFast),
+    severity: 'may-block',
+  })
+}
+
+function* modelDefault(settings: ClaudeSettings): Findings {
+  if (settings.root['model'] !== 'default') return
+
+  yield findingAt(settings, ['model'], {
+    code: 'claude-model-default',
+    message: '"model": "default" is sent to the gateway as it stands',
+    hint: 'Name a slot, such as "sonnet".',
+    becomes: { value: 'sonnet' },
+  })
+}
+
+/** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
+function* oldPins(
+  context: ClientContext,
+  settings: ClaudeSettings,
+  { resolved }: SetupTarget,
+): Findings {
+  const { env } = settings
+  if (env[names.baseUrl] !== undefined) return
+
+  for (const slot of slots.filter((one) => !resolved.slotModels?.[one])) {
+    const name = slotVariable(slot)
+    yield* unwanted(settings, inEnv(name), {
+      code: 'claude-old-pin',
+      message: `${name} = ${JSON.stringify(env[name])}: the slot ${slot} asks the gateway for that model`,
+      value: withoutEffect(context, name),
+      hint: 'Remove it, unless the gateway has that model.',
+      severity: 'may-block',
+    })
+  }
+}
+
+function* address(context: ClientContext, settings: ClaudeSettings, url: string): Findings {
+  const { env } = settings
+  if (/\/v1\/*$/.test(url) && !context.ownRoots.includes(rootOf(url))) {
+    yield findingAt(settings, inEnv(names.baseUrl), {
+      code: 'claude-base-url-version',
+      message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
+      hint: 'Take the /v1 away.',
+      becomes: { value: url.replace(/\/v1\/*$/, '') },
+    })
+  }
+
+  const apiKey = env[names.apiKey]
+  const isApproved = apiKey !== undefined && answerFor(context.files, apiKey)?.list === 'approved'
+  if (!env[names.token] && !isApproved && hasLogin(context.files)) {
+    yield findingAt(settings, inEnv(names.baseUrl), {
+      code: 'claude-login-leak',
+      message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,
+      hint: `Run \`repoint ${isMapping(slotModelsIn(settings)) ? 'claude-gpt' : 'claude'}\`, which writes the token too.`,
+      cause: 'key-missing',
+    })
+  }
+
+  if (isOn(env[names.discovery]) && env[names.quiet]) {
+    yield findingAt(settings, inEnv(names.quiet), {
+      code: 'claude-discovery-suppressed',
+      message: `${names.quiet} suppresses the discovery of models in versions such as 2.1.197, with any value`,
+      hint: `Write ${quietButDiscovering.join(', ')} in its place.`,
+      fix: settingsRepair(
+        change(inEnv(names.quiet), undefined),
+        ...quietButDiscovering.map((name) => change(inEnv(name), '1')),
+      ),
+      severity: 'may-block',
+    })
+  }
+}
+
+/** The settings' `env` beats the shell's, and an empty value there takes a variable's effect away. */
+function shell(context: ClientContext, settings: ClaudeSettings, target?: SetupTarget): Findings {
+  const { machine } = context
+  const filled = target?.resolved.slotModels ?? {}
+  const isKeyAlone = target ? target.keyHeader !== undefined : !settings.env[names.token]
+  const effects: readonly (readonly [name: string, effect: string])[] = [
+    isKeyAlone
+      ? [names.token, 'Claude Code sends it beside the API key, to a gateway that refuses it']
+      : [names.apiKey, 'Claude Code sends it beside the token, and gateways read it first'],
+    ...serviceSwitches.map(
+      (name) => [name, 'Claude Code uses another service than the gateway'] as const,
+    ),
+    [names.model, 'it beats "model" in the settings'],
+    [names.smallFast, 'it beats the model of the haiku slot for background work'],
+    ...slots
+      .filter((slot) => !filled[slot])
+      .map((slot) => [slotVariable(slot), `it changes what the slot ${slot} asks for`] as const),
+    ...(carriesCredential(machine.env[names.headers])
+      ? [[names.headers, 'it carries a credential, which goes out beside the token'] as const]
+      : []),
+  ]
+
+  return variableFindings(
+    context,
+    effects
+      .filter(([name]) => settings.env[name] === undefined)
+      .map(([name, effect]) => ({
+        name,
+        code: 'claude-shell-variable',
+        effect,
+        severity: name === names.smallFast ? 'may-block' : 'blocks',
+        fix: settingsRepair(change(inEnv(name), '')),
+      })),
+  )
+}
+
+/** A proxy is asked for loopback addresses too, unless NO_PROXY says otherwise. */
+function proxy({ machine }: ClientContext, settings: ClaudeSettings, url: string): Findings {
+  const env = { ...machine.env, ...settings.env }
+  return proxyObstacles(claudeName, url, env, ({ variable, exempt }) => ({
+    location: settings.env[variable] === undefined ? 'environment' : settings.path,
+    fix: settingsRepair(...['NO_PROXY', 'no_proxy'].map((name) => change(inEnv(name), exempt))),
+  }))
+}
+
+const claudeName = { id: 'claude', label: 'Claude Code' }
+
+function carriesCredential(headers: string | undefined): boolean {
+  return linesOf(headers).some(isCredentialLine)
+}

@@ -1,0 +1,240 @@
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
+import { defaultSlot, type SetupTarget, type Slot, slots } from '../client.ts'
+import { effectiveOptions, keepsModels } from '../resolve.ts'
+import { rootOf, valueIn } from '../loaded-files.ts'
+import { askingModeChanges } from './auto-mode.ts'
+import { customHeaders } from './headers.ts'
+import {
+  type ClaudeSettings,
+  inEnv,
+  isOn,
+  names,
+  quietButDiscovering,
+  readSettings,
+  slotLabelVariable,
+  slotOf,
+  slotVariable,
+  slotVariables,
+  withoutWindow,
+} from './settings.ts'
+
+/** What a choice makes of the settings: every key that it sets, and every one that it takes away. */
+export function ourKeys(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
+  const set = (name: string, value: ConfigValue | undefined): SettingChange => ({
+    path: inEnv(name),
+    value,
+  })
+
+  return [
+    ...keyKeys(now, target),
+    set(names.baseUrl, target.baseUrl),
+    ...customHeaderKeys(now, target),
+    // Another file that stands there may hold the authority of a proxy, which we do not know.
+    ...(target.caFile && !now.env[names.authorities]
+      ? [set(names.authorities, target.caFile)]
+      : []),
+    ...trafficKeys(now, target).map(([name, value]) => set(name, value)),
+    ...mappingKeys(now, target).map(([name, value]) => set(name, value)),
+    ...rootModel(now, target),
+    ...permissionMode(now, target),
+  ]
+}
+
+/**
+ * The mode stays ours as long as the gateway needs it. If the gateway answers `safeguards`, the mode from
+ * before the setup is restored.
+ */
+function permissionMode(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
+  const present = askingModeChanges.filter(({ path, value }) => valueIn(now.root, path) === value)
+  if (target.answersSafeguards === false) return present
+  if (target.answersSafeguards === undefined) return []
+  return present.flatMap(({ path }) => restoredAt(now, target, isSetUpByUs, path))
+}
+
+/** Each alone: what stands in both goes out twice. */
+function keyKeys(now: ClaudeSettings, { key, keyHeader }: SetupTarget): readonly SettingChange[] {
+  const [name, other] =
+    keyHeader === undefined ? [names.token, undefined] : [names.apiKey, names.token]
+  const isOtherThere = other !== undefined && now.env[other] !== undefined
+  return [
+    { path: inEnv(name), value: key, isSecret: true },
+    ...(isOtherThere ? [{ path: inEnv(other), value: undefined, isSecret: true }] : []),
+  ]
+}
+
+function customHeaderKeys(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
+  const found = now.env[names.headers]
+  const value = customHeaders(found, target, isElsewhere(now, target))
+  if (value === undefined && found === undefined) return []
+  const isOurs = value !== found || (target.headers ?? []).length > 0
+  return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true }] : []
+}
+
+/** Whether the settings name another address than the choice. */
+export function isElsewhere({ env }: ClaudeSettings, { baseUrl }: SetupTarget): boolean {
+  const url = env[names.baseUrl]
+  return url !== undefined && rootOf(url) !== baseUrl
+}
+
+type Variable = readonly [name: string, value: ConfigValue | undefined]
+
+function trafficKeys(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
+  if (effectiveOptions(target.input).discoverModels) {
+    return [
+      [names.discovery, '1'],
+      ...quietButDiscovering.map((name): Variable => [name, '1']),
+      ...removed(now, names.quiet),
+    ]
+  }
+
+  return [
+    [names.quiet, '1'],
+    ...removed(now, names.discovery),
+    ...(isDiscovering(now)
+      ? quietButDiscovering.flatMap((name) => restored(now, target, isDiscovering, name))
+      : []),
+  ]
+}
+
+export function isDiscovering({ env }: ClaudeSettings): boolean {
+  return isOn(env[names.discovery]) && !env[names.quiet]
+}
+
+/**
+ * The slots that the choice fills, the removal of those that it does not, and what goes with them.
+ *
+ * Whose a mapping is cannot be seen in the file, and no marker is left in it. The rule: beside a
+ * base URL, a mapping belongs to the setup of that base URL and goes with it, the subagent, the
+ * context window and the attribution switch included; of these three, what stood there before the
+ * mapping comes back. Without a base URL the slots are pins of the user's own, which an obstacle
+ * names: they do not come back, since nothing has proven their models. What a setup takes away,
+ * rollback brings back.
+ */
+function mappingKeys(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
+  const { slotModels = {}, subagentModel, contextWindow } = target.resolved
+  const fillsSlots = Object.keys(slotModels).length > 0
+  const subagent = asWritten(now.env[names.subagent], subagentModel)
+  const window = contextWindow === undefined ? undefined : String(contextWindow)
+  // Beside a mapping, a window that was given once stays until it is known, or all is chosen, anew.
+  const isWindowLeft = window === undefined && fillsSlots && !target.input.resetToDefaults
+
+  return [
+    ...slots.flatMap((slot) => slotKeys(now, slot, slotModels[slot])),
+    ...setOrRestored(now, target, names.subagent, subagent),
+    ...(isWindowLeft ? [] : setOrRestored(now, target, names.contextTokens, window)),
+    ...attributionKey(now, target, isMapped(now) && !fillsSlots),
+  ]
+}
+
+/** A slot's model and its label. Beside a model that stays, what someone wrote as its label stays. */
+function slotKeys(now: ClaudeSettings, slot: Slot, model: string | undefined): readonly Variable[] {
+  const [id, label] = [slotVariable(slot), slotLabelVariable(slot)]
+  const written = asWritten(now.env[id], model)
+  const isSame = written !== undefined && written === now.env[id]
+  return [
+    ...setOrRemoved(now, id, written),
+    ...setOrRemoved(now, label, (isSame && now.env[label]) || model),
+  ]
+}
+
+/** A model as it stands there already, where only the window that is written behind it differs. */
+function asWritten(standing: string | undefined, model: string | undefined): string | undefined {
+  return standing !== undefined && withoutWindow(standing) === model ? standing : model
+}
+
+function attributionKey(
+  now: ClaudeSettings,
+  target: SetupTarget,
+  isMappingGone: boolean,
+): readonly Variable[] {
+  const { disableAttribution } = effectiveOptions(target.input)
+  if (disableAttribution) return [[names.attribution, '0']]
+  if (now.env[names.attribution] !== '0') return []
+  if (isMappingGone) return restored(now, target, isMapped, names.attribution)
+
+  const isTakenBack = disableAttribution === false || target.input.resetToDefaults
+  return isTakenBack ? restored(now, target, isSetUpByUs, names.attribution) : []
+}
+
+function isSetUpByUs({ env }: ClaudeSettings): boolean {
+  return env[names.baseUrl] !== undefined
+}
+
+function isMapped({ env }: ClaudeSettings): boolean {
+  return env[names.baseUrl] !== undefined && slotVariables.some((name) => env[name])
+}
+
+/** Sets a variable. Without a value it goes, where it came with a mapping. */
+function setOrRemoved(
+  now: ClaudeSettings,
+  name: string,
+  value: string | undefined,
+): readonly Variable[] {
+  if (value !== undefined) return [[name, value]]
+  return isMapped(now) ? removed(now, name) : []
+}
+
+/**
+ * Sets a variable. Without a value, what stood there before the mapping comes back; where all is
+ * chosen anew, what stood there before the setup.
+ */
+function setOrRestored(
+  now: ClaudeSettings,
+  target: SetupTarget,
+  name: string,
+  value: string | undefined,
+): readonly Variable[] {
+  if (value !== undefined) return [[name, value]]
+  const isInState = target.input.resetToDefaults ? isSetUpByUs : isMapped
+  return isInState(now) ? restored(now, target, isInState, name) : []
+}
+
+/** Gives a variable the value that it had before a state of the settings, as far as the records tell. */
+function restored(
+  now: ClaudeSettings,
+  target: SetupTarget,
+  isInState: (settings: ClaudeSettings) => boolean,
+  name: string,
+): readonly Variable[] {
+  const changes = restoredAt(now, target, isInState, inEnv(name))
+  return changes.map(({ value }): Variable => [name, value])
+}
+
+function restoredAt(
+  now: ClaudeSettings,
+  { earlier }: SetupTarget,
+  isInState: (settings: ClaudeSettings) => boolean,
+  path: SettingPath,
+): readonly SettingChange[] {
+  if (valueIn(now.root, path) === undefined) return []
+  for (const bytes of earlier?.('settings') ?? []) {
+    const before = readSettings({ ...now, bytes })
+    // As it was spelled: a number stays one.
+    if (!isInState(before)) return [{ path, value: valueIn(before.root, path) }]
+  }
+
+  return [{ path, value: undefined }]
+}
+
+function removed(now: ClaudeSettings, name: string): readonly Variable[] {
+  return now.env[name] === undefined ? [] : [[name, undefined]]
+}
+
+/**
+ * The client itself deletes `"model": "opus"` when it first starts, because an absent model means
+ * opus: a settled file without a model is right for that slot.
+ */
+function rootModel(
+  now: ClaudeSettings,
+  { resolved, input }: SetupTarget,
+): readonly SettingChange[] {
+  const start = resolved.startModel ?? resolved.slot ?? defaultSlot
+  if (start === 'opus' && isSetUpByUs(now) && now.root['model'] === undefined) return []
+  // Some versions write `opus[1m]` in the place of `opus` (2.1.238 to .310).
+  const { model } = now.root
+  const isSo =
+    typeof model === 'string' &&
+    (keepsModels(input) || /\[1m\]$/i.test(model)) &&
+    (slotOf(model) === start || withoutWindow(model) === start)
+  return [{ path: ['model'], value: isSo ? model : start }]
+}

@@ -1,0 +1,218 @@
+import { compact } from '../../compact.ts'
+import { UserError } from '../../errors.ts'
+import {
+  type ChosenModel,
+  gptTiers,
+  isChatModel,
+  messagesTiers,
+  onlyModel,
+} from '../../gateway/models/rules.ts'
+import type { Catalog } from '../../gateway/types.ts'
+import type { Notice } from '../../notice.ts'
+import {
+  defaultSlot,
+  type GatewayInfo,
+  type Memories,
+  type ModelUse,
+  type ResolvedOptions,
+  type ResolveInput,
+  type Slot,
+  slots,
+} from '../client.ts'
+import {
+  aboutNames,
+  checkedModel,
+  effectiveOptions,
+  keepsModels,
+  type WindowHabit,
+  windowOf,
+} from '../resolve.ts'
+import { aboutFilled, fillSlots, type Pins } from './fill.ts'
+import { knowsModel, slotWithoutModel } from './sent.ts'
+import { withoutWindow } from './settings.ts'
+import { firstAsked, type Start } from './start.ts'
+
+/** GPT models for the slots and for subagents. Undefined: no rule fits. */
+function gptMapping(
+  catalog: Catalog,
+): Readonly<Record<Slot | 'subagent', ChosenModel | undefined>> {
+  const { best, balanced, small } = gptTiers(catalog)
+  return { opus: best, fable: best, sonnet: balanced, haiku: small, subagent: small }
+}
+
+/**
+ * The default mapping: nothing is pinned but what was asked for, and what the gateway has not under
+ * the client's own ids.
+ *
+ * @throws UserError `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
+ */
+export function chooseSlots(input: ResolveInput, version?: string): ResolvedOptions {
+  const { slot = defaultSlot, subagentModel } = effectiveOptions(input)
+  const named = checkedPins(input, slot)
+  const filled = fillSlots({ wanted: input, slot, named, version })
+  return choiceOf({
+    command: 'claude',
+    wanted: input,
+    version,
+    slotModels: { ...named, ...filled },
+    subagentModel: subagentModel && checkedAsWritten(input, subagentModel),
+    aboutSlots: aboutFilled(filled, input.gatewayInfo.catalog),
+  })
+}
+
+/**
+ * The GPT mapping: every slot and the subagent get a model of the catalog, or the one that it has.
+ *
+ * @throws UserError `usage` where no rule fits and nothing was asked for, `protocol-unsupported`
+ */
+export function chooseMapped(input: ResolveInput, version?: string): ResolvedOptions {
+  const { catalog } = input.gatewayInfo
+  const { slot = defaultSlot, subagentModel } = effectiveOptions(input)
+  const slotModels = mappedSlots(input.gatewayInfo, checkedPins(input, slot))
+  return choiceOf({
+    command: 'claude-gpt',
+    wanted: input,
+    version,
+    slotModels,
+    subagentModel: subagentModel
+      ? checkedAsWritten(input, subagentModel)
+      : ((catalog && gptMapping(catalog).subagent?.id) ?? slotModels.haiku),
+  })
+}
+
+interface Found extends Pick<Start, 'command' | 'version'> {
+  readonly wanted: ResolveInput
+  readonly slotModels: Pins
+  readonly subagentModel: string | undefined
+  readonly aboutSlots?: readonly Notice[]
+}
+
+function choiceOf(found: Found): ResolvedOptions {
+  const { command, wanted, version, slotModels, subagentModel, aboutSlots = [] } = found
+  const { requested, gatewayInfo } = wanted
+  const wishes = effectiveOptions(wanted)
+  const { slot = defaultSlot } = wishes
+  // A slot or a model that is named says more than what stands there.
+  const startModel =
+    (requested.slot ?? requested.model) === undefined ? wishes.startModel : undefined
+  // What is started with in the place of a slot is asked for as its pin would be.
+  const pins = startModel === undefined ? slotModels : { ...slotModels, [slot]: startModel }
+  const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
+  const window = windowOf(wanted, used, windows(version))
+  const { findings, ...first } = firstAsked({
+    command,
+    slot: slotTaken(wanted, slot, version),
+    pins: idsOf(pins),
+    catalog: gatewayInfo.catalog,
+    version,
+  })
+
+  return {
+    ...first,
+    alsoSent: used.map(withoutWindow),
+    model: pins[slot] ?? slot,
+    slot,
+    ...compact({ startModel, subagentModel: subagentModel || undefined }),
+    slotModels,
+    ...window,
+    findings: [
+      ...aboutNames(wanted, askedFor(wishes)),
+      ...aboutSlots,
+      ...findings,
+      ...window.notes,
+    ],
+  }
+}
+
+/** @throws UserError `usage` naming every slot that no rule fills */
+function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
+  const { catalog } = gatewayInfo
+  const rules = catalog && gptMapping(catalog)
+  const only = catalog && onlyModel(catalog, 'messages')
+  const modelOf = (slot: Slot) =>
+    pins[slot] ?? rules?.[slot]?.id ?? (slot === 'fable' ? pins.opus : undefined) ?? only
+  const missing = slots.filter((slot) => modelOf(slot) === undefined)
+  if (missing.length > 0) throw noRule(gatewayInfo, missing)
+  return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
+}
+
+/** For a model that is not its own the client takes a number that fits its own (2026-11-22). */
+function windows(version: string | undefined): WindowHabit {
+  return {
+    // What is written behind the name says it.
+    knows: (id) => withoutWindow(id) !== id || knowsModel(id, version),
+    otherwise: 'Claude Code guesses it, 1,000,000 tokens or, in older versions, 200,000',
+  }
+}
+
+function askedFor({ model, slotModels, subagentModel }: Memories) {
+  const asked = [model, ...Object.values(slotModels ?? {}), subagentModel]
+  return asked.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
+}
+
+/** The models of each slot's own tier. */
+export function usesOfSlots(catalog: Catalog): readonly ModelUse[] {
+  const tiers = messagesTiers(catalog, slots)
+  return slots.flatMap((role) =>
+    tiers[role].map((id) => ({ role, id, reason: `its id holds the word ${role}` })),
+  )
+}
+
+export function usesOfMapping(catalog: Catalog): readonly ModelUse[] {
+  const mapping = gptMapping(catalog)
+  return [...slots, 'subagent' as const].flatMap((role) => {
+    const chosen = mapping[role]
+    return chosen === undefined ? [] : [{ role, ...chosen }]
+  })
+}
+
+function slotTaken(input: ResolveInput, slot: Slot, version: string | undefined): Slot {
+  const isOwn = input.previous?.isSlotUnnamed && keepsModels(input) && version !== undefined
+  return isOwn ? slotWithoutModel(version) : slot
+}
+
+function checkedPins(input: ResolveInput, slot: Slot): Pins {
+  const { model, slotModels } = effectiveOptions(input)
+  const asked: Partial<Record<Slot, string>> = { ...slotModels }
+  // A model for the slot by its own name says more than the one for whichever slot is chosen.
+  if (model !== undefined) asked[slot] ??= model
+  return Object.fromEntries(
+    slots.flatMap((name) => {
+      const id = asked[name]
+      return id === undefined ? [] : [[name, checkedAsWritten(input, id)]]
+    }),
+  )
+}
+
+/** The catalog's id, with the window that was written behind the name. */
+function checkedAsWritten(input: ResolveInput, written: string): string {
+  const asked = withoutWindow(written)
+  return checkedModel(input, asked, 'messages') + written.slice(asked.length)
+}
+
+/** Without what is written behind the names. */
+function idsOf(pins: Pins): Pins {
+  return Object.fromEntries(Object.entries(pins).map(([slot, id]) => [slot, withoutWindow(id)]))
+}
+
+function noRule({ catalog, catalogError }: GatewayInfo, unfilled: readonly Slot[]): UserError {
+  const flags = unfilled.map((slot) => `--${slot}-model`)
+  if (catalog === undefined) {
+    const [why, otherWay] = catalogError
+      ? ['Without a list of models', '']
+      : ['Without asking the gateway', ', or leave --no-verify out']
+    return new UserError({
+      code: 'usage',
+      message: `${why}, the model of every slot must be named`,
+      hint: `Add ${flags.map((flag) => `${flag} ID`).join(' ')}${otherWay}.`,
+    })
+  }
+
+  const offered = catalog.models.filter(isChatModel).slice(0, 5)
+
+  return new UserError({
+    code: 'usage',
+    message: `No rule finds a GPT model for the ${unfilled.length === 1 ? 'slot' : 'slots'} ${unfilled.join(', ')} in the gateway's catalog`,
+    hint: `Name one with ${flags.join(', ')}${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}. \`repoint models\` shows all.`,
+  })
+}

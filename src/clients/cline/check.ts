@@ -1,0 +1,122 @@
+import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import { readHeaders } from '../headers.ts'
+import {
+  addressFindings,
+  findingAt,
+  missingKey,
+  otherAddress,
+  relativePathFindings,
+  unreadFile,
+} from '../findings.ts'
+import { isExported, proxyObstacles, variableFindings } from '../shell.ts'
+import { fileOf, mayNeedNoKey, textIn } from '../loaded-files.ts'
+import {
+  hasLogin,
+  type ProvidersFile,
+  providerId,
+  readProviders,
+  settingsPath,
+  usedPath,
+} from './providers.ts'
+import { clineName } from './sensitive-settings.ts'
+
+/** What would defeat the entry about to be written, as run against 3.0.57 and 3.0.65 (2026-11-23). */
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const file = readProviders(fileOf(context.files, 'providers'))
+  yield* aroundTheFile(context, file)
+  yield* otherEntry(context, file, target)
+  yield* login(file)
+  yield* proxyObstacles(clineName, target.baseUrl, context.machine.env)
+  if (target.keyHeader !== undefined) yield* secondKey(context)
+}
+
+/** What is wrong with what Cline believes now. */
+export function* wrongNow(context: ClientContext): Findings {
+  const file = readProviders(fileOf(context.files, 'providers'))
+  yield* aroundTheFile(context, file)
+  // With another provider it may be set up as its owner likes.
+  if (file.used !== providerId) return
+
+  const { settings } = file
+  const url = textIn(settings, ['baseUrl'])
+  const key = textIn(settings, ['apiKey'])
+  yield* withoutKey(context, file, url)
+  yield* addressFindings(clineName, context, file, {
+    url,
+    path: [...settingsPath, 'baseUrl'],
+    name: 'baseUrl of its provider',
+    key,
+    keyPlace: file.place([...settingsPath, 'apiKey']),
+  })
+  if (url !== undefined) yield* proxyObstacles(clineName, url, context.machine.env)
+  if (!key && readHeaders(settings['headers']).keyed) yield* secondKey(context)
+}
+
+function* aroundTheFile(context: ClientContext, file: ProvidersFile): Findings {
+  yield* relativePathFindings(context.machine, 'cline-relative-folder', 'Cline', [
+    'CLINE_DIR',
+    'CLINE_DATA_DIR',
+    'CLINE_PROVIDER_SETTINGS_PATH',
+  ])
+  yield* variableFindings(context, [
+    {
+      name: 'CLINE_SANDBOX',
+      code: 'cline-sandbox',
+      effect: 'Cline reads the settings of a folder for tries, and none of yours',
+      severity: 'blocks',
+    },
+  ])
+
+  yield* unreadFile(file, {
+    code: 'cline-providers-unreadable',
+    effect:
+      'Cline takes the whole file for empty, and at the next start replaces the file by one without any key',
+    cause: 'broken',
+  })
+}
+
+function otherEntry(context: ClientContext, file: ProvidersFile, target: SetupTarget): Findings {
+  return otherAddress(context, target, {
+    code: 'cline-provider-conflict',
+    what: `the provider ${providerId}`,
+    url: textIn(file.settings, ['baseUrl']),
+    location: file.place([...settingsPath, 'baseUrl']),
+    hint: 'Nothing to do: Cline has no second provider for gateways.',
+  })
+}
+
+/** Of the provider that it has started with so far. */
+function* login(file: ProvidersFile): Findings {
+  const { used } = file
+  if (used === undefined || !hasLogin(file, used)) return
+
+  yield findingAt(file, usedPath, {
+    code: 'cline-login',
+    message: `Cline is logged in with an account of its provider ${used}`,
+    hint: 'Nothing to do: rollback brings it back.',
+    consent: `The login of Cline's provider ${used} goes out of use; rollback brings it back.`,
+    severity: 'may-block',
+  })
+}
+
+function* withoutKey(context: ClientContext, file: ProvidersFile, url: string | undefined): Findings {
+  const { settings } = file
+  const hasKey = Boolean(settings['apiKey']) || readHeaders(settings['headers']).keyed !== undefined
+  const isElsewhere = hasLogin(file, providerId) || isExported(context, 'OPENAI_API_KEY')
+  if (hasKey || isElsewhere || mayNeedNoKey(url, context)) return
+
+  const message = 'the provider of Cline has no apiKey: Cline sends no key'
+  yield missingKey(clineName, file.place(settingsPath), message)
+}
+
+/** Beside a key in a header of its own. */
+function secondKey(context: ClientContext): Findings {
+  return variableFindings(context, [
+    {
+      name: 'OPENAI_API_KEY',
+      code: 'cline-second-key',
+      effect: 'Cline sends this value as a bearer token beside the key of the gateway',
+      severity: 'blocks',
+    },
+  ])
+}

@@ -1,0 +1,72 @@
+import type { SettingChange } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import {
+  type LaunchSettings,
+  type ProcessToStart,
+  runKeyVariable,
+  type SetupTarget,
+} from '../client.ts'
+import { expectUnsaid } from '../flags.ts'
+import { expectBearer } from '../headers.ts'
+import { overlaid } from '../loaded-files.ts'
+import { clineName } from './sensitive-settings.ts'
+
+/** Names the file in the place of the user's own. */
+const fileVariable = 'CLINE_PROVIDER_SETTINGS_PATH'
+const fileName = 'cline-providers.json'
+
+/** Each leads to other settings, or writes the key into them; a short one behind others of a word too. */
+const leadsElsewhere = /^(?:--(?:data-dir|provider|key)(?==|$)|-[Vpizvh]*[Pk])/
+
+/** Its screen, its hub and what it schedules run on in a daemon, with the variables of its start. */
+const leavesDaemon = /^(?:--(?:tui|id|zen|kanban|acp)(?==|$)|-[Vpvh]*[iz])/
+
+/**
+ * By a file of its own without a key, in whose place Cline takes that of `OPENAI_API_KEY`; it writes
+ * the file anew, still without. With `CLINE_SESSION_BACKEND_MODE=local` a prompt leaves no daemon behind
+ * that holds the key; its screen does all the same. Run with 3.0.57 and 3.0.65, 2026-11-23.
+ *
+ * @param keys what a setup would write into a home without Cline
+ * @throws UserError `usage`, `protocol-unsupported`
+ */
+export function forOneRun(
+  keys: readonly SettingChange[],
+  target: SetupTarget,
+  { args, env, tempFolder }: ProcessToStart,
+): LaunchSettings {
+  expectBearer(clineName, target)
+
+  // Without what stands behind it, which may be a key.
+  const flag = args.map((arg) => leadsElsewhere.exec(arg)?.[0]).find(Boolean)
+  expectUnsaid(
+    flag ?? (env['CLINE_SANDBOX'] && 'CLINE_SANDBOX'),
+    (told) =>
+      `${told} leads Cline elsewhere: Cline takes one file of settings for a run, and this run needs that file for the gateway`,
+  )
+  if (args.some((arg) => leavesDaemon.test(arg)) || !hasPrompt(args))
+    throw new UserError({
+      code: 'usage',
+      message: 'Without a prompt Cline leaves a program running that keeps the key after the run',
+      hint: 'Give a prompt of several words: repoint run … -- cline "Say hello". For its screen: repoint cline',
+    })
+
+  const withoutKey = keys.filter(({ path }) => path.at(-1) !== 'apiKey')
+  return {
+    args,
+    env: {
+      ...env,
+      [fileVariable]: `${tempFolder}/${fileName}`,
+      OPENAI_API_KEY: env[runKeyVariable],
+      CLINE_SESSION_BACKEND_MODE: 'local',
+    },
+    files: { [fileName]: JSON.stringify(overlaid({}, withoutKey), null, 2) },
+  }
+}
+
+/** A prompt has a blank in it: Cline takes a single word for a command of its own. */
+function hasPrompt(args: readonly string[]): boolean {
+  return args.some(
+    (arg, index) =>
+      /^[^-].*\s/s.test(arg) && !['-s', '--system', '-c', '--cwd'].includes(args[index - 1] ?? ''),
+  )
+}

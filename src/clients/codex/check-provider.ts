@@ -1,0 +1,281 @@
+import type { SettingPath } from '../../edits/plan.ts'
+import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import { findingAt, lostVersion, otherAddress } from '../findings.ts'
+import {
+  isOwnAddress,
+  isTable,
+  mayNeedNoKey,
+  type ReadFile,
+  rootOf,
+  shownUrl,
+  type Table,
+} from '../loaded-files.ts'
+import { harmfulLayers, othersInTheWay, othersWrongNow } from './other-providers.ts'
+import {
+  authKeys,
+  configRepair,
+  harmfulKeys,
+  hasOwnKey,
+  isNameOfBedrock,
+  isSetAside,
+  marks,
+  ownAddressPath,
+  providerInUse,
+  reservedIds,
+  takesAuthFile,
+} from './provider.ts'
+
+const codexName = { id: 'codex', label: 'Codex' }
+
+/** A table of `model_providers`. */
+interface Provider {
+  readonly id: string
+  readonly table: Table
+  readonly path: SettingPath
+}
+
+function providersOf(config: ReadFile): readonly Provider[] {
+  return config
+    .members(['model_providers'])
+    .flatMap(([id, table]) =>
+      isTable(table) ? [{ id, table, path: ['model_providers', id] }] : [],
+    )
+}
+
+/**
+ * What keeps Codex from starting, whichever provider is in use (0.169.0, 2026-11-21).
+ *
+ * @param planned the provider whose table a setup is about to write; its faults go with that
+ */
+export function* startObstacles(config: ReadFile, planned?: string): Findings {
+  for (const one of whatStopsIt(config, planned)) yield { ...one, cause: 'broken' }
+}
+
+function* whatStopsIt(config: ReadFile, planned: string | undefined): Findings {
+  yield* rootFaults(config, planned)
+  for (const provider of providersOf(config)) {
+    if (reservedIds.includes(provider.id)) yield* reserved(config, provider)
+    else if (provider.id !== planned) yield* unstartable(config, provider)
+  }
+}
+
+/** What in the provider tables would defeat the pair about to be written. */
+export function* providersInTheWay(
+  context: ClientContext,
+  config: ReadFile,
+  target: SetupTarget,
+): Findings {
+  yield* otherOwnAddress(context, config, target)
+  for (const { id, table, path } of providersOf(config)) {
+    if (id !== target.providerId) continue
+    const address = [...path, 'base_url']
+    yield* otherAddress(context, target, {
+      code: 'codex-provider-conflict',
+      what: `[model_providers.${id}]`,
+      url: config.text(address),
+      location: config.place(address),
+    })
+    const url = config.text(address)
+    const isOtherAddress = url !== undefined && rootOf(url) !== target.baseUrl
+    yield* harmfulSettings(config, { id, table, path }, isOtherAddress)
+    const marked: readonly unknown[] = Object.values(marks)
+    const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
+    yield* ownAuth(config, { id, path, table: Object.fromEntries(others) })
+  }
+
+  yield* harmfulLayers(context.files, target.providerId)
+  yield* othersInTheWay(context, config, target)
+}
+
+/** What is wrong with the provider in use. */
+export function* providersWrongNow(context: ClientContext, config: ReadFile): Findings {
+  const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
+  if (provider === undefined || reservedIds.includes(provider.id)) return
+  const url = config.text([...provider.path, 'base_url'])
+
+  yield* withoutVersion(context, config, provider)
+  if (url !== undefined && isOwnAddress(url, context)) {
+    yield* harmfulSettings(config, provider)
+    yield* harmfulLayers(context.files, provider.id)
+  }
+  if (isSetAside(provider.table)) {
+    yield* setAsideInUse(config, provider)
+    return
+  }
+  if (url !== undefined && isOwnAddress(url, context) && takesAuthFile(config))
+    yield* othersWrongNow(context.files, config, rootOf(url))
+
+  if (provider.table['requires_openai_auth'] === true) {
+    yield* ownAuth(config, provider)
+    if (!url) yield* withoutAddress(config, provider)
+  } else if (!mayNeedNoKey(url, context)) yield* withoutAuth(config, provider)
+}
+
+function* rootFaults(config: ReadFile, planned: string | undefined): Findings {
+  if (config.problem !== undefined)
+    yield {
+      code: 'codex-config-invalid',
+      message: `Codex does not start: ${config.problem}`,
+      location: config.path,
+      hint: 'Correct the file by hand: it cannot be edited safely as it is.',
+      severity: 'blocks',
+    }
+
+  if (config.get(['profile']) !== undefined)
+    yield findingAt(config, ['profile'], {
+      code: 'codex-legacy-profile',
+      message: 'profile at the root: Codex refuses to start with it',
+      hint: 'Remove the line; choose a profile with `codex --profile` instead.',
+      becomes: { value: undefined },
+    })
+
+  const inUse = planned === undefined ? providerInUse(config) : undefined
+  if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
+    yield findingAt(config, ['model_provider'], {
+      code: 'codex-provider-missing',
+      message: `model_provider = ${JSON.stringify(inUse.id)} names no table of model_providers: Codex does not start`,
+      hint: 'Run `repoint codex`, or remove the line.',
+    })
+}
+
+const bedrockKeys = ['base_url', 'auth', 'http_headers', 'aws']
+
+/** What the tables of built-in providers may contain (0.169.0, 2026-11-24). */
+const builtInKeys: Readonly<Record<string, readonly string[]>> = {
+  'amazon-bedrock': bedrockKeys,
+  'amazon-bedrock-runtime': bedrockKeys,
+  gcp: ['base_url', 'auth', 'http_headers', 'project_id', 'location', 'credential_file'],
+}
+
+function* reserved(config: ReadFile, { id, table, path }: Provider): Findings {
+  const allowed = builtInKeys[id]
+  if (allowed && Object.keys(table).every((key) => allowed.includes(key))) return
+  yield findingAt(config, path, {
+    code: 'codex-reserved-provider',
+    message: `[model_providers.${id}]: the id belongs to Codex, which refuses to start`,
+    hint: 'Remove the table or give it another id.',
+    becomes: { value: undefined },
+    consent: `The table [model_providers.${id}] is removed from config.toml.`,
+  })
+}
+
+function* unstartable(config: ReadFile, { id, table, path }: Provider): Findings {
+  const wire = table['wire_api']
+  if (wire !== undefined && wire !== 'responses')
+    yield findingAt(config, [...path, 'wire_api'], {
+      code: 'codex-chat-wire',
+      message: `wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire} in [model_providers.${id}]: Codex refuses to start, whichever provider is in use`,
+      hint: 'Set it to "responses".',
+      becomes: { value: 'responses' },
+    })
+
+  const name = table['name']
+  if (name === undefined || (typeof name === 'string' && name.trim() === ''))
+    yield findingAt(config, path, {
+      code: 'codex-nameless-provider',
+      message: `[model_providers.${id}] has no name: Codex refuses to start, whichever provider is in use`,
+      hint: 'Give it a name, or remove the table.',
+      fix: configRepair({ path: [...path, 'name'], value: id }),
+    })
+}
+
+/** By hand: its address need not be that of the key in auth.json, so nothing is taken out. */
+function* setAsideInUse(config: ReadFile, { id, path }: Provider): Findings {
+  yield findingAt(config, [...path, 'env_key'], {
+    code: 'codex-set-aside',
+    message: `[model_providers.${id}] is in use, and was set aside when Codex went to another gateway: it sends nothing`,
+    hint: 'Run `repoint codex` with its address and key, or `repoint rollback codex`.',
+    cause: 'key-missing',
+  })
+}
+
+/** The table that a setup writes is repoint's: what is not known to be harmless is removed. */
+function* harmfulSettings(
+  config: ReadFile,
+  { id, table, path }: Provider,
+  isOtherAddress = false,
+): Findings {
+  const [first, ...others] = harmfulKeys(table, isOtherAddress)
+  if (first !== undefined) {
+    const keys = [first, ...others]
+    const changes = keys.map((key) => ({
+      path: [...path, key],
+      value: undefined,
+      isSecret: true,
+      isBound: true,
+    }))
+    yield findingAt(config, [...path, first], {
+      code: 'codex-provider-setting',
+      message: `${keys.join(', ')} in [model_providers.${id}]: Codex may send the key to another address, or not start`,
+      hint: `Remove ${keys.length === 1 ? 'it' : 'them'}.`,
+      fix: configRepair(...changes),
+    })
+  }
+
+  if (isNameOfBedrock(table['name']))
+    yield findingAt(config, [...path, 'name'], {
+      code: 'codex-provider-setting',
+      message: `name = ${JSON.stringify(table['name'])} in [model_providers.${id}]: Codex sends no key`,
+      hint: 'Give it another name.',
+      becomes: { value: 'Gateway' },
+    })
+}
+
+function* ownAuth(config: ReadFile, { id, table, path }: Provider): Findings {
+  for (const key of authKeys) {
+    if (table[key] === undefined) continue
+    const isSecret = key === 'experimental_bearer_token'
+    yield findingAt(config, [...path, key], {
+      code: 'codex-provider-auth',
+      message: `${key} in [model_providers.${id}] wins over auth.json`,
+      hint: 'Remove it.',
+      becomes: { value: undefined, isSecret },
+      consent: `${key} is removed from [model_providers.${id}].`,
+    })
+  }
+}
+
+function* withoutAddress(config: ReadFile, { id, path }: Provider): Findings {
+  yield findingAt(config, path, {
+    code: 'codex-no-address',
+    message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
+    hint: 'Run `repoint codex`, or remove the table and model_provider.',
+  })
+}
+
+function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Findings {
+  if (hasOwnKey(table) || table['http_headers'] !== undefined) return
+  yield findingAt(config, path, {
+    code: 'codex-no-auth',
+    message: `[model_providers.${id}] has no requires_openai_auth = true: Codex sends no key`,
+    hint: 'Set requires_openai_auth = true.',
+    fix: configRepair({ path: [...path, 'requires_openai_auth'], value: true }),
+    cause: 'key-missing',
+  })
+}
+
+/** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
+function* withoutVersion(context: ClientContext, config: ReadFile, { id, path }: Provider): Findings {
+  const addresses = [
+    { name: `base_url of ${id}`, path: [...path, 'base_url'] },
+    { name: 'openai_base_url', path: ownAddressPath },
+  ]
+  for (const { name, path: address } of addresses)
+    yield* lostVersion(codexName, context, config, {
+      url: config.text(address),
+      path: address,
+      name,
+    })
+}
+
+function* otherOwnAddress(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
+  const url = config.text(ownAddressPath)
+  if (url === undefined || isOwnAddress(url, context, target)) return
+  yield findingAt(config, ownAddressPath, {
+    code: 'codex-openai-base-url',
+    message: `openai_base_url already stands for another address, ${shownUrl(url)}`,
+    hint: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
+    consent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(url)}; rollback brings it back.`,
+    severity: 'may-block',
+  })
+}

@@ -1,0 +1,222 @@
+import type { ClientContext, FileFix, Findings, LoadedFiles, SetupTarget } from '../client.ts'
+import {
+  findingAt,
+  leftoverFindings,
+  missingKey,
+  placeholderOf,
+  relativePathFindings,
+} from '../findings.ts'
+import { variableFindings } from '../shell.ts'
+import { fileOf, isOwnAddress, isTable, type ReadFile, readLayers, readRole } from '../loaded-files.ts'
+import { readCodexAuth } from './auth.ts'
+import { catalogFaults, otherCatalog, staleCatalog } from './catalog-file.ts'
+import { modelWasMigrated } from './migrations.ts'
+import { addressInUse, providerInUse } from './provider.ts'
+import { providersInTheWay, providersWrongNow, startObstacles } from './check-provider.ts'
+
+/** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const config = readRole(context.files, 'config')
+  yield* startObstacles(config, target.providerId)
+  if (target.resolved.catalog === undefined) yield* catalogFaults(context.files, config)
+  yield* otherCatalog(context.files, config, target)
+  yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
+  yield* lostWithAuth(context, config, target)
+  yield* providersInTheWay(context, config, target)
+  yield* environmentKey(context)
+  yield* loginSettings(config)
+  yield* windowOfAnother(config, target)
+  yield* systemLayers(context.files, config, true)
+}
+
+/** What is wrong with what Codex believes now. */
+export function* wrongNow(context: ClientContext): Findings {
+  const config = readRole(context.files, 'config')
+  const inUse = providerInUse(config)
+  // With its own service, or a key from elsewhere, Codex may be set up as its owner likes.
+  const isPointed = inUse?.table?.['requires_openai_auth'] === true
+
+  yield* startObstacles(config)
+  yield* catalogFaults(context.files, config)
+  yield* staleCatalog(context, config)
+  yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
+  yield* uselessAuth(context.files, isPointed)
+  yield* providersWrongNow(context, config)
+  yield* modelWasMigrated(context, config)
+  if (isPointed) {
+    yield* environmentKey(context)
+    yield* loginSettings(config)
+  }
+
+  yield* leftovers(context, config)
+  yield* systemLayers(context.files, config, isPointed)
+}
+
+function environmentKey(context: ClientContext): Findings {
+  return variableFindings(context, [
+    {
+      name: 'CODEX_API_KEY',
+      code: 'codex-environment-key',
+      effect: 'Codex sends this value in place of the key in auth.json',
+      severity: 'blocks',
+    },
+  ])
+}
+
+/** The setup replaces the file as a whole. */
+function* lostWithAuth(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
+  const file = fileOf(context.files, 'auth')
+  const { path: location } = file
+  const auth = readCodexAuth(file)
+  const key = auth.usableKey ?? auth.shadowedKey
+
+  if (auth.login !== undefined)
+    yield {
+      code: 'codex-login',
+      message: `Codex prefers ${auth.login} to any key, and would send the token of that login to the gateway`,
+      location,
+      hint: 'To keep the login in use as well, give this setup a folder of its own in CODEX_HOME.',
+      consent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be replaced by the key; rollback brings it back.`,
+      severity: 'blocks',
+    }
+  else if (auth.unreadKeys !== undefined)
+    yield {
+      code: 'codex-unread-key',
+      message: `${auth.unreadKeys.join(', ')} in auth.json: Codex reads no key of that name`,
+      location,
+      hint: 'Keep a copy of it if you need it elsewhere.',
+      consent: `${auth.unreadKeys.join(', ')} in auth.json will be dropped; rollback brings it back.`,
+      severity: 'may-block',
+    }
+  else if (key !== undefined && key !== target.key && !placeholderOf(key)) {
+    if (isOwnAddress(addressInUse(config).url, context, target)) return
+    yield {
+      code: 'codex-other-key',
+      message: 'auth.json holds an API key that no setup of repoint has put there',
+      location,
+      hint: 'Keep a copy of that key if you need it elsewhere.',
+      consent: 'The API key in auth.json will be replaced; rollback brings it back.',
+      severity: 'may-block',
+    }
+  }
+}
+
+/** What Codex cannot use of auth.json, while a provider takes its key from there. */
+function* uselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
+  const file = fileOf(files, 'auth')
+  const { path: location } = file
+  const auth = readCodexAuth(file)
+
+  if (auth.ignored !== undefined)
+    yield {
+      code: 'codex-auth-unreadable',
+      message: `Codex ignores auth.json without a word, and sends no key: ${auth.ignored}`,
+      location,
+      hint: 'Run `repoint codex`: it replaces the file.',
+      severity: 'blocks',
+      cause: 'key-missing',
+    }
+  else if (isPointed && auth.login !== undefined)
+    yield {
+      code: 'codex-login',
+      message: `${auth.login} is in auth.json: Codex uses that login, and sends its token to the gateway`,
+      location,
+      hint: 'Replace the login by the key: `repoint codex`. Rollback brings the login back.',
+      consent: `Your ${auth.login.replace(/^an? /, '')} in auth.json goes; rollback brings it back.`,
+      ...(auth.shadowedKey === undefined ? {} : { fix: withoutLogin }),
+      severity: 'blocks',
+      cause: 'key-missing',
+    }
+  else if (isPointed && auth.usableKey === undefined)
+    yield missingKey(
+      { id: 'codex' },
+      location,
+      auth.unreadKeys
+        ? `auth.json holds ${auth.unreadKeys.join(', ')} but no OPENAI_API_KEY, which alone Codex reads: it sends no key`
+        : 'no key is in auth.json: Codex sends none, or asks to sign in',
+    )
+}
+
+const withoutLogin: FileFix = {
+  fileKind: 'auth',
+  changes: [
+    { path: ['tokens'], value: undefined, isSecret: true, isBound: true },
+    { path: ['auth_mode'], value: undefined },
+    { path: ['last_refresh'], value: undefined },
+  ],
+}
+
+function* loginSettings(config: ReadFile): Findings {
+  const store = config.text(['cli_auth_credentials_store'])
+  if (store !== undefined && store !== 'file' && store !== 'auto')
+    yield findingAt(config, ['cli_auth_credentials_store'], {
+      code: 'codex-credential-store',
+      message: `cli_auth_credentials_store = ${JSON.stringify(store)}: Codex does not read auth.json, and sends no key`,
+      hint: 'Set it to "file".',
+      becomes: { value: 'file' },
+    })
+
+  if (config.text(['forced_login_method']) === 'chatgpt')
+    yield findingAt(config, ['forced_login_method'], {
+      code: 'codex-forced-login',
+      message: 'forced_login_method = "chatgpt": Codex deletes a key login and stops',
+      hint: 'Remove the line.',
+      becomes: { value: undefined },
+      consent: 'forced_login_method = "chatgpt" is removed from config.toml.',
+    })
+
+  for (const [name] of config.members(['profiles']))
+    yield findingAt(config, ['profiles', name], {
+      code: 'codex-profile',
+      message: `[profiles.${name}] is no longer read; \`codex --profile ${name}\` reads ${name}.config.toml`,
+      hint: 'Nothing to do unless you use that profile.',
+      severity: 'may-block',
+    })
+}
+
+/** A window that was set for another model makes Codex compact too late or too early. */
+function* windowOfAnother(config: ReadFile, target: SetupTarget): Findings {
+  const window = config.get(['model_context_window'])
+  if (window === undefined || target.resolved.contextWindow !== undefined) return
+  if (config.text(['model']) === target.resolved.model) return
+  yield findingAt(config, ['model_context_window'], {
+    code: 'codex-context-window',
+    message: `model_context_window = ${String(window)} was set for another model, and the gateway does not say the window of ${target.resolved.model}`,
+    hint: 'Give the right one with --context-window, or remove the line.',
+    severity: 'may-block',
+    cause: 'context-window-unknown',
+  })
+}
+
+function leftovers(context: ClientContext, config: ReadFile): Findings {
+  const { path, url } = addressInUse(config)
+  const auth = fileOf(context.files, 'auth')
+  return leftoverFindings({ id: 'codex', label: 'Codex' }, context, {
+    url,
+    urlPlace: config.place(path),
+    key: readCodexAuth(auth).usableKey,
+    keyPlace: auth.path,
+  })
+}
+
+/** What lies beneath config.toml. */
+function* systemLayers(files: LoadedFiles, config: ReadFile, isPointed: boolean): Findings {
+  for (const layer of readLayers(files, 'system')) {
+    const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
+      (key) => isPointed && layer.get([key]) !== undefined && config.get([key]) === undefined,
+    )
+    const chatWire = layer
+      .members(['model_providers'])
+      .find(([, provider]) => isTable(provider) && provider['wire_api'] === 'chat')
+
+    const keys = [...hidden, ...(chatWire ? [`model_providers.${chatWire[0]}.wire_api`] : [])]
+    if (keys.length > 0)
+      yield {
+        code: 'codex-system-config',
+        message: `this file, which lies beneath config.toml, sets ${keys.join(', ')}`,
+        location: layer.path,
+        hint: 'Ask the administrator of this machine, or set the key in config.toml.',
+        severity: 'blocks',
+      }
+  }
+}

@@ -1,0 +1,68 @@
+import { withoutVendor } from '../../gateway/models/rules.ts'
+import { emptyTools, input } from '../../gateway/question.ts'
+import type { FirstRequest } from '../../gateway/types.ts'
+import type { FirstRequestInput, LoadedFiles } from '../client.ts'
+import { isBefore } from '../tested.ts'
+import { readRole } from '../loaded-files.ts'
+import { isAskedLite } from './catalog.ts'
+import { namesCatalog } from './catalog-file.ts'
+
+/** From this version on it asks every model to reason; before, those of its own alone. */
+const reasonsWithAll = '0.149.1'
+
+/**
+ * Where the tools of a request in the shape of Responses Lite stand: in its input, in place of `tools`. As
+ * 0.146.0 to 0.169.0 send it (2026-11-23).
+ */
+const lite = {
+  tools: undefined,
+  input: [
+    {
+      type: 'additional_tools',
+      role: 'developer',
+      tools: [
+        {
+          type: 'namespace',
+          name: 'functions',
+          description: 'Tools.',
+          tools: [emptyTools.responses],
+        },
+      ],
+    },
+    ...input,
+  ],
+}
+
+const liteHeader = 'x-openai-internal-codex-responses-lite'
+const liteCure =
+  'Give Codex a catalog of models, with which it asks in the usual shape: repoint codex --catalog (with --base-url URL, where Codex is at another gateway now).'
+
+/**
+ * 0.105.0, 0.130.0, 0.149.1 and 0.169.0 were run, the first and the last against a gateway that refuses
+ * one of these. None can be left out: without summaries of its reasoning Codex wants `include` all the
+ * same. It names no limit of tokens (2026-11-23).
+ */
+export function carries(
+  files: LoadedFiles,
+  { version, model, modelTable }: FirstRequestInput,
+): FirstRequest {
+  const config = readRole(files, 'config')
+  const isOwn = withoutVendor(model).startsWith('gpt-5')
+  const effort = config.text(['model_reasoning_effort']) ?? (isOwn ? 'medium' : undefined)
+  const reasoning = effort === undefined ? { summary: 'auto' } : { effort }
+  const reasons = isOwn || version === undefined || !isBefore(version, reasonsWithAll)
+  const isLite = !namesCatalog(files, config) && isAskedLite(modelTable, model)
+
+  return {
+    ...(isLite && { headers: { [liteHeader]: 'true' } }),
+    hints: { input: liteCure, [liteHeader]: liteCure },
+    body: {
+      ...(isLite && lite),
+      tool_choice: 'auto',
+      parallel_tool_calls: false,
+      prompt_cache_key: 'repoint',
+      reasoning: reasons ? reasoning : undefined,
+      include: reasons ? ['reasoning.encrypted_content'] : undefined,
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import type { ConfigValue } from '../../edits/plan.ts'
+import { isAmong } from '../../gateway/input/header.ts'
+import {
+  type LaunchSettings,
+  type LoadedFiles,
+  runKeyVariable,
+  type SetupTarget,
+} from '../client.ts'
+import { headersInVariables, textMembers } from '../headers.ts'
+import { readRole, type Table } from '../loaded-files.ts'
+import { withoutOfferOnce } from './migrations.ts'
+import { harmfulKeys, otherLayers } from './provider.ts'
+
+/** The settings of a table that carry a credential, which another gateway must not get. */
+const credentialKeys = ['auth', 'http_headers', 'env_http_headers']
+
+/**
+ * By `-c`. `env_key` wins over auth.json, over `CODEX_API_KEY` and over the bearer of the file. Under
+ * the provider id that is configured, recorded conversations go there too, and later back again, unless
+ * a table of that id has settings that no `-c` can remove; and `openai_base_url` stays what it is, since with it the key of auth.json would go along. Run with exec
+ * on 0.98.0 to 0.169.0, and with the UI on 0.169.0, 2026-11-22.
+ */
+export function forOneRun(
+  files: LoadedFiles,
+  target: SetupTarget,
+  { args, env }: LaunchSettings,
+): LaunchSettings {
+  const config = readRole(files, 'config')
+  const { resolved, query = [] } = target
+
+  const tables = [config, ...otherLayers(files)].map((file) =>
+    file.table(['model_providers', target.providerId]),
+  )
+  const isPlain = (table: Table = {}) =>
+    textMembers(table['query_params']).every((one) => isAmong(one, query)) &&
+    credentialKeys.every((name) => table[name] === undefined) &&
+    harmfulKeys(table).length === 0
+  const id = tables.every(isPlain) ? target.providerId : 'repoint-run'
+
+  const headers = headersInVariables(target)
+  const secrets = [runKeyVariable, ...headers.map(({ variable }) => variable)]
+  const excluded = config.table(['shell_environment_policy'])?.['exclude']
+
+  const settings: readonly (readonly [path: string, value: ConfigValue])[] = [
+    ['model_provider', id],
+    [`model_providers.${id}.name`, 'Gateway'],
+    [`model_providers.${id}.base_url`, target.baseUrl],
+    [`model_providers.${id}.wire_api`, 'responses'],
+    ...(target.keyHeader === undefined
+      ? [[`model_providers.${id}.env_key`, runKeyVariable] as const]
+      : []),
+    ...query.map(
+      ({ name, value }) => [`model_providers.${id}.query_params.${name}`, value] as const,
+    ),
+    [`model_providers.${id}.requires_openai_auth`, false],
+    [`model_providers.${id}.supports_websockets`, false],
+    // Without it the model's shell could print the key.
+    [
+      'shell_environment_policy.exclude',
+      [...new Set([...(Array.isArray(excluded) ? excluded : []), ...secrets])],
+    ],
+    // What is right already may come from a profile of the user's.
+    ...(config.text(['model']) === resolved.model ? [] : [['model', resolved.model] as const]),
+    ...(resolved.contextWindow === undefined
+      ? []
+      : [['model_context_window', resolved.contextWindow] as const]),
+  ]
+
+  // As JSON, which is TOML too for text, numbers, truth values and lists of them.
+  const flags = settings.flatMap(([path, value]) => ['-c', `${path}=${JSON.stringify(value)}`])
+  const table = headers.map(({ name, variable }) => `${JSON.stringify(name)}="${variable}"`)
+  const named =
+    table.length === 0 ? [] : ['-c', `model_providers.${id}.env_http_headers={${table.join(',')}}`]
+
+  return {
+    args: [...flags, ...named, ...withoutOfferOnce(resolved.model), ...args],
+    env: {
+      ...env,
+      ...Object.fromEntries(headers.map(({ variable, value }) => [variable, value])),
+      CODEX_API_KEY: undefined,
+    },
+  }
+}

@@ -1,0 +1,192 @@
+import type { SettingPath } from '../../edits/plan.ts'
+import type { ClientContext, Findings, LoadedFile, SetupTarget } from '../client.ts'
+import {
+  addressFindings,
+  findingAt,
+  missingKey,
+  otherAddress,
+  relativePathFindings,
+  unreadFile,
+} from '../findings.ts'
+import { variableFindings } from '../shell.ts'
+import { fileOf, isTable, layersOf, mayNeedNoKey, textIn } from '../loaded-files.ts'
+import { droidName } from './sensitive-settings.ts'
+import {
+  type CustomModel,
+  type DroidSettings,
+  defaultModelPath,
+  idOf,
+  isFromVariable,
+  knownProviders,
+  modelCalled,
+  modelPath,
+  readSettings,
+} from './settings.ts'
+
+/** What would defeat the entry about to be written, as run against 0.215.0 and 0.225.2 (2026-11-22). */
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  yield* aroundTheFile(context)
+  yield* otherEntry(context, target)
+  yield* overridden(context, target.providerId, target.baseUrl)
+}
+
+/** What is wrong with what droid believes now. */
+export function* wrongNow(context: ClientContext): Findings {
+  yield* aroundTheFile(context)
+
+  const settings = readSettings(fileOf(context.files, 'settings'))
+  const { defaultModel: chosen } = settings
+  // With one of Factory's models it may be set up as its owner likes.
+  if (!chosen?.startsWith(idOf(''))) return
+
+  const found = modelCalled(settings, chosen)
+  if (found === undefined) {
+    yield findingAt(settings, defaultModelPath, {
+      code: 'droid-model-missing',
+      message: `the default model ${chosen} is not among customModels: droid ends with "Exec failed"`,
+      hint: 'Run `repoint droid`, which adds it.',
+    })
+    return
+  }
+
+  const url = textIn(found.entry, ['baseUrl'])
+  yield* withoutKey(context, settings, found)
+  yield* addressFindings(droidName, context, settings, {
+    url,
+    path: pathIn(found, 'baseUrl'),
+    name: `baseUrl of ${textIn(found.entry, ['model']) ?? 'the model'}`,
+    key: textIn(found.entry, ['apiKey']),
+    keyPlace: settings.path,
+  })
+  yield* overridden(context, found.providerId, url)
+}
+
+/** Where a member of an entry stands, where that can be said. */
+function pathIn({ providerId }: CustomModel, name: string): SettingPath {
+  return providerId === undefined ? ['customModels'] : [...modelPath(providerId), name]
+}
+
+function* aroundTheFile({ files, machine }: ClientContext): Findings {
+  const settings = readSettings(fileOf(files, 'settings'))
+  yield* relativePathFindings(machine, 'droid-relative-folder', 'droid', ['FACTORY_HOME_OVERRIDE'])
+
+  yield* unreadFile(settings, {
+    code: 'droid-settings-unreadable',
+    effect: 'droid ignores its settings without a word',
+    cause: 'broken',
+  })
+  yield* unknownProvider(settings)
+}
+
+function* unknownProvider(settings: DroidSettings): Findings {
+  const wrong = settings.models.find(({ entry }) => {
+    const provider = entry['provider']
+    return typeof provider === 'string' && !knownProviders.includes(provider)
+  })
+  if (wrong === undefined) return
+
+  const { entry } = wrong
+  const name = textIn(entry, ['displayName']) ?? textIn(entry, ['model']) ?? 'an entry'
+  yield findingAt(settings, pathIn(wrong, 'provider'), {
+    code: 'droid-unknown-provider',
+    message: `${name} names a provider that droid does not know, ${textIn(entry, ['provider'])}: it reads none of the models`,
+    hint: 'Correct it, or take that entry out.',
+    severity: 'may-block',
+  })
+}
+
+/** An entry under our id that stands for another address. */
+function otherEntry(context: ClientContext, target: SetupTarget): Findings {
+  const { providerId } = target
+  const settings = readSettings(fileOf(context.files, 'settings'))
+  const found = settings.models.find((one) => one.providerId === providerId)
+  return otherAddress(context, target, {
+    code: 'droid-model-conflict',
+    what: `the model ${idOf(providerId)}`,
+    url: textIn(found?.entry, ['baseUrl']),
+    location: settings.place([...modelPath(providerId), 'baseUrl']),
+  })
+}
+
+function* withoutKey(context: ClientContext, settings: DroidSettings, found: CustomModel): Findings {
+  const { entry } = found
+  const key = textIn(entry, ['apiKey'])
+  const names = [...(key ?? '').matchAll(/\$\{([^}]+)\}/g)].map(([, name]) => name!)
+  const isSet = isFromVariable(key ?? '')
+    ? names.every((name) => context.machine.env[name])
+    : Boolean(key)
+  const headers = entry['extraHeaders']
+  const isHeader =
+    isTable(headers) &&
+    Object.keys(headers).some((name) => /^(authorization|x-api-key|api-key)$/i.test(name))
+  if (isSet || isHeader || mayNeedNoKey(textIn(entry, ['baseUrl']), context)) return
+
+  yield missingKey(
+    droidName,
+    settings.place(pathIn(found, 'apiKey')),
+    names.length > 0
+      ? `the key is to come from ${names.join(', ')}, which is not set here: droid sends none`
+      : 'the default model has no apiKey: droid sends none',
+  )
+}
+
+/** What wins over the user's file, or forbids what stands in it. */
+function* overridden(
+  context: ClientContext,
+  providerId: string | undefined,
+  url: string | undefined,
+): Findings {
+  const { files } = context
+  const own = fileOf(files, 'settings')
+  const layers = ['upper', 'project', 'managed'].flatMap((role) => layersOf(files, role))
+  yield* variableFindings(context, [
+    {
+      name: 'FACTORY_RUNTIME_SETTINGS_PATH',
+      code: 'droid-environment-settings',
+      effect: 'what stands in the file that it names wins over every other',
+      severity: 'may-block',
+    },
+  ])
+
+  for (const file of [own, ...layers]) yield* policyObstacles(file, url)
+  yield* otherModels(readSettings(own), providerId)
+}
+
+/** With a policy that forbids a model droid does as if it were not there. */
+function* policyObstacles(file: LoadedFile, url: string | undefined): Findings {
+  const settings = readSettings(file)
+  const policy = settings.root['modelPolicy']
+  if (!isTable(policy)) return
+
+  const allowed = policy['allowedBaseUrls']
+  const isForbidden = policy['allowCustomModels'] === false
+  const isAllowed = !Array.isArray(allowed) || (url !== undefined && allowed.includes(url))
+  if (!isForbidden && isAllowed) return
+
+  const path = ['modelPolicy', isForbidden ? 'allowCustomModels' : 'allowedBaseUrls']
+  yield findingAt(settings, path, {
+    code: 'droid-model-policy',
+    message: isForbidden
+      ? 'modelPolicy allows no models of your own: droid does as if there were none'
+      : 'modelPolicy names the addresses that droid may ask, and the gateway is not among them',
+    hint:
+      file.kind === 'managed'
+        ? 'Ask the administrator of this machine.'
+        : `Change ${path.join('.')} there.`,
+    severity: isForbidden ? 'blocks' : 'may-block',
+  })
+}
+
+/** Parts of droid that may have a model of their own. */
+function* otherModels(settings: DroidSettings, providerId: string | undefined): Findings {
+  const path = ['sessionDefaultSettings', 'specModeModel']
+  const model = textIn(settings.root, path)
+  if (model === undefined || (providerId !== undefined && model === idOf(providerId))) return
+
+  yield findingAt(settings, path, {
+    code: 'droid-spec-model',
+    message: `specification mode has a model of its own, ${model}, and does not use the gateway`,
+    hint: 'Remove it, if that mode should use the gateway.',
+    severity: 'may-block',
+  })
+}

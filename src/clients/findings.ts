@@ -1,0 +1,269 @@
+import { compact } from '../compact.ts'
+import type { SettingChange, SettingPath } from '../edits/plan.ts'
+import type { Machine } from '../platform/platform.ts'
+import type { ClientContext, ClientName, Finding, Findings, SetupTarget } from './client.ts'
+import { pathsOf } from './paths.ts'
+import { type StrictFile, takenOut } from './strict-json.ts'
+import {
+  isLoopbackUrl,
+  isOwnAddress,
+  type ReadFile,
+  rootOf,
+  shownUrl,
+  withLostVersion,
+} from './loaded-files.ts'
+
+/** What several clients meet in the same way. `id` is the first part of the codes, and the word of the command line. */
+type Named = Pick<ClientName, 'id' | 'label'>
+
+/** An obstacle at a key of a file. It blocks, unless it says otherwise. */
+interface KeyFinding extends Omit<Finding, 'location' | 'severity'> {
+  readonly severity?: Finding['severity']
+  /** What mends the key. Absent: nothing does, or `repair` says what. */
+  readonly becomes?: Omit<SettingChange, 'path'>
+}
+
+export function findingAt(file: ReadFile, path: SettingPath, found: KeyFinding): Finding {
+  const { becomes, ...told } = found
+  const fix = becomes && { fileKind: file.kind, changes: [{ path, ...becomes }] }
+  return compact({ severity: 'blocks' as const, fix, ...told, location: file.place(path) })
+}
+
+/** A client that is at a gateway, and has no key to send. */
+export function missingKey({ id }: Pick<Named, 'id'>, location: string, message: string): Finding {
+  return {
+    code: `${id}-no-key`,
+    message,
+    location,
+    hint: `Run \`repoint ${id}\`.`,
+    severity: 'blocks',
+    cause: 'key-missing',
+  }
+}
+
+interface UnreadFile extends Pick<Finding, 'code' | 'cause'> {
+  /** What the client does then, as the beginning of a sentence that ends in why. */
+  readonly effect: string
+}
+
+/**
+ * A file that its client does not read, be it for what other readers bear; nothing of one that it reads.
+ */
+export function* unreadFile(file: StrictFile, { effect, ...found }: UnreadFile): Findings {
+  const { kind, path, ignored, isRepairable, bears } = file
+  if (ignored === undefined) return
+
+  const message = `${effect}: ${ignored}`
+  const shared = { ...found, message, location: path, severity: 'blocks' } as const
+  if (!isRepairable) {
+    yield { ...shared, hint: 'Correct the file by hand.' }
+    return
+  }
+
+  const taken = takenOut(bears)
+  yield {
+    ...shared,
+    hint: `Take ${taken} out of it.`,
+    fix: {
+      fileKind: kind,
+      changes: [],
+      toStrictJson: bears?.allowsComments ? 'but-comments' : true,
+    },
+    consent: `${capitalised(taken)} are taken out of ${path}, which comes into force as a whole.`,
+  }
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** An address that a client goes by, and where that stands. */
+interface StandingAddress {
+  readonly url: string | undefined
+  readonly path: SettingPath
+  readonly name: string
+  /** What comes of one without `/v1`, beside that every request misses. */
+  readonly effect?: string
+}
+
+/** An address that repoint has written, without its `/v1` by now; one from elsewhere is not mended here. */
+export function* lostVersion(
+  { id }: Named,
+  context: ClientContext,
+  file: ReadFile,
+  { url, path, name, effect = '' }: StandingAddress,
+): Findings {
+  const value = url && withLostVersion(url, context)
+  if (!value) return
+
+  yield findingAt(file, path, {
+    code: `${id}-base-url-version`,
+    message: `${name} does not end in /v1: every request misses${effect}`,
+    hint: 'Add /v1.',
+    ...(file.text(path) === url && { becomes: { value } }),
+  })
+}
+
+/** What is wrong with an address that is in use, and with the key beside it. */
+export function* addressFindings(
+  client: Named,
+  context: ClientContext,
+  file: ReadFile,
+  found: StandingAddress & Pick<Leftover, 'key' | 'keyPlace'>,
+): Findings {
+  yield* lostVersion(client, context, file, found)
+  yield* leftoverFindings(client, context, { ...found, urlPlace: file.place(found.path) })
+}
+
+/** What a setup is about to write stands there for another address, which it did not write. */
+export function* otherAddress(
+  context: ClientContext,
+  target: SetupTarget,
+  found: Pick<Finding, 'code' | 'location'> & {
+    readonly what: string
+    readonly url: string | undefined
+    /** Absent: another id for ours. */
+    readonly hint?: string
+  },
+): Findings {
+  const { code, location, what, url } = found
+  const { hint = 'To keep it, choose another id with --provider-id.' } = found
+
+  if (url === undefined || isOwnAddress(url, context, target)) return
+
+  yield {
+    code,
+    message: `${what} already stands for another address, ${shownUrl(url)}`,
+    location,
+    hint,
+    consent: `${what.replace(/^the/, 'The')} will be overwritten; rollback brings it back.`,
+    severity: 'may-block',
+  }
+}
+
+/**
+ * The provider of an earlier setup under another id. For the same address it is the same one under
+ * an old name, and goes; one for another address may be wanted beside the new one.
+ */
+export function formerProvider(
+  { id }: Named,
+  { baseUrl }: SetupTarget,
+  file: ReadFile,
+  found: {
+    readonly providerId: string
+    readonly url: string
+    readonly change: Omit<SettingChange, 'value'>
+    readonly hasKey: boolean
+    /** Where else something of it stands. */
+    readonly beside?: string
+  },
+): Finding {
+  const { providerId, url, change, hasKey, beside } = found
+  const shared = {
+    code: `${id}-former-provider`,
+    message: `the provider ${providerId} is left of an earlier setup, for ${shownUrl(url)}`,
+    location: file.place(change.path),
+    severity: 'may-block',
+  } as const
+
+  if (rootOf(url) !== baseUrl) {
+    const all = beside === undefined ? 'it' : `it, and ${beside}`
+    return { ...shared, hint: `Nothing to do if you use both; else delete ${all}.` }
+  }
+
+  return {
+    ...shared,
+    hint: 'Remove it.',
+    fix: { fileKind: file.kind, changes: [{ ...change, value: undefined }] },
+    consent: `The provider ${providerId} of an earlier setup will be removed${hasKey ? ', with its key' : ''}; rollback brings it back.`,
+  }
+}
+
+/**
+ * Variables that name another place in every folder that the client is started in.
+ *
+ * @param takesTilde the client puts the home in the place of `~`
+ */
+export function* relativePathFindings(
+  machine: Machine,
+  code: string,
+  label: string,
+  names: readonly string[],
+  takesTilde = false,
+): Findings {
+  const { isAbsolute, named } = pathsOf(machine)
+  for (const name of names) {
+    const value = machine.env[name]
+    if (!value || isAbsolute(value) || (takesTilde && /^~(?:[\\/]|$)/.test(value))) continue
+
+    yield {
+      code,
+      message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,
+      location: 'environment',
+      hint: `Give ${name} an absolute path.`,
+      severity: 'may-block',
+    }
+  }
+}
+
+/**
+ * What stands in the place of a key while another tool's proxy holds the real one. Seen in what
+ * those tools leave behind: farion1231/cc-switch#3191, SaladDay/cc-switch-cli#161,
+ * kaitranntt/ccs#618 (2026-11-21).
+ */
+const placeholders: Readonly<Record<string, string>> = {
+  proxy_managed: 'cc-switch',
+  'proxy-placeholder': 'cc-switch',
+  'ccs-internal-managed': 'ccs',
+}
+
+/** Ports of this machine at which other tools put a proxy between a client and its service. */
+const proxies: Readonly<Record<string, string>> = {
+  '15721': 'cc-switch',
+  '3456': 'claude-code-router',
+  '8317': 'CLIProxyAPI',
+}
+
+/** The tool whose placeholder a key is. */
+export function placeholderOf(key: string | undefined): string | undefined {
+  const name = key?.toLowerCase()
+  return name !== undefined && Object.hasOwn(placeholders, name) ? placeholders[name] : undefined
+}
+
+interface Leftover {
+  readonly url: string | undefined
+  readonly urlPlace: string
+  readonly key: string | undefined
+  readonly keyPlace: string
+}
+
+/** What another tool has left in a client's settings: present state only, a setup replaces it. */
+export function* leftoverFindings(
+  { id, label }: Named,
+  context: ClientContext,
+  left: Leftover,
+): Findings {
+  const { url } = left
+  const holder = placeholderOf(left.key)
+  if (holder !== undefined) {
+    yield {
+      code: `${id}-placeholder-key`,
+      message: `in the place of the key stands what ${holder} leaves there: only ${holder}'s own proxy takes it`,
+      location: left.keyPlace,
+      hint: `Start ${holder}, or run \`repoint ${id}\` with your key.`,
+      severity: 'blocks',
+    }
+  }
+
+  if (url === undefined || !isLoopbackUrl(url) || isOwnAddress(url, context)) return
+  const tool = proxies[new URL(url).port]
+  if (tool === undefined) return
+
+  yield {
+    code: `${id}-local-proxy`,
+    message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,
+    location: left.urlPlace,
+    hint: `Start ${tool}, or run \`repoint ${id}\`.`,
+    severity: 'may-block',
+  }
+}

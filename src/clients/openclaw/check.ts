@@ -1,0 +1,160 @@
+import type { ConfigValue } from '../../edits/plan.ts'
+import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import { findingAt, relativePathFindings, unreadFile } from '../findings.ts'
+import {
+  formerProviders,
+  hasVariable,
+  type ProviderView,
+  providerInTheWay,
+  providerWrongNow,
+} from '../pi-family/check-provider.ts'
+import { providerOf, providerPath } from '../pi-family/providers.ts'
+import { removal } from '../fixes.ts'
+import { proxyObstacles } from '../shell.ts'
+import type { StrictFile } from '../strict-json.ts'
+import { textIn } from '../loaded-files.ts'
+import {
+  loginsFor,
+  ownModels,
+  prefersKey,
+  providers,
+  readConfig,
+  readKey,
+  startingModel,
+  usualAgent,
+} from './config.ts'
+
+/** What would defeat the setup, as run against OpenClaw 2026.9.5 and 2026.9.6 (2026-11-23). */
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const { providerId, resolved, baseUrl } = target
+  const view = viewOf(context, providerId, resolved.model)
+  yield* aroundTheFile(context, view.models)
+  yield* included(view.models)
+  yield* proxyObstacles(providers.client, baseUrl, context.machine.env)
+
+  yield* otherLogin(view, true)
+  yield* providerInTheWay(view, target)
+  yield* ownTransport(view)
+  yield* formerProviders(view, target)
+  yield* otherModels(view)
+}
+
+/** What is wrong with what OpenClaw believes now. */
+export function* wrongNow(context: ClientContext): Findings {
+  const file = readConfig(context.files)
+  yield* aroundTheFile(context, file)
+  const { providerId, model } = startingModel(file)
+  if (providerId === undefined || model === undefined) return
+
+  const view = viewOf(context, providerId, model)
+  const { url } = view.provider
+  // With a provider that it brings OpenClaw may be set up as its owner likes.
+  if (url === undefined) return
+
+  yield* included(file)
+  yield* proxyObstacles(providers.client, url, context.machine.env)
+  yield* otherLogin(view, false)
+  yield* ownTransport(view)
+  yield* providerWrongNow(view, url)
+}
+
+function viewOf(context: ClientContext, providerId: string, model: string): ProviderView {
+  const models = readConfig(context.files)
+  const provider = providerOf(providers, models, providerId)
+  const { apiKey } = provider.table
+  const said = textIn(provider.table, ['apiKey']) ?? ''
+
+  return {
+    scene: context,
+    at: providers,
+    models,
+    providerId,
+    provider,
+    model,
+    modelPlace: models.place(startingModel(models).path),
+    sent: readKey(models, providerId),
+    isKeyElsewhere:
+      (apiKey !== undefined && typeof apiKey !== 'string') ||
+      hasVariable(said, context.machine.env) ||
+      loginsFor(models, providerId).length > 0,
+  }
+}
+
+function* aroundTheFile({ machine }: ClientContext, file: StrictFile): Findings {
+  const code = 'openclaw-config-invalid'
+  const names = ['OPENCLAW_CONFIG_PATH', 'OPENCLAW_STATE_DIR', 'OPENCLAW_HOME']
+  yield* unreadFile(file, { code, effect: 'OpenClaw does not start', cause: 'broken' })
+  yield* relativePathFindings(machine, 'openclaw-relative-folder', 'OpenClaw', names, true)
+}
+
+/** Of what such files say the file itself wins, lists apart, to which they add. */
+function* included(file: StrictFile): Findings {
+  if (!hasInclude(file.root)) return
+
+  yield {
+    code: 'openclaw-include',
+    message:
+      'parts of the configuration stand in files that $include names, which repoint does not read',
+    location: file.path,
+    hint: 'Look there for models of agents, and for a provider of the same id.',
+    severity: 'may-block',
+  }
+}
+
+function hasInclude(value: ConfigValue): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([key, below]) => key === '$include' || hasInclude(below))
+}
+
+/**
+ * A login in OpenClaw's database is sent first, to whatever address the provider has, unless the file says
+ * that its key comes first, as a setup does (2026.9.5 and 2026.9.6, 2026-11-23).
+ */
+function* otherLogin(view: ProviderView, isSetUp: boolean): Findings {
+  const { models, providerId, provider } = view
+  const [login] = loginsFor(models, providerId)
+  if (login === undefined || prefersKey(provider.table)) return
+
+  const path = [...providerPath(providers, providerId), 'auth']
+  const isMended = isSetUp || view.sent.key !== undefined
+  yield findingAt(models, ['auth', 'profiles', login], {
+    code: 'openclaw-other-key',
+    message: `the login ${login} for ${providerId} is sent before the key in openclaw.json`,
+    hint: isMended ? 'Let the key come first.' : 'Run `repoint openclaw`.',
+    ...(isMended && {
+      fix: { fileKind: 'config', changes: [{ path, value: 'api-key' }] },
+      consent: `The key in openclaw.json will come before the login ${login}; rollback brings the login back.`,
+    }),
+  })
+}
+
+/** A way to the gateway of the provider's own: another key, a proxy, certificates that are not looked at. */
+function* ownTransport({ models, providerId, provider }: ProviderView): Findings {
+  if (provider.table['request'] === undefined) return
+
+  const path = [...providerPath(providers, providerId), 'request']
+  yield findingAt(models, path, {
+    code: 'openclaw-request',
+    message: `request of ${providerId} decides how its requests go out, and with which key`,
+    ...removal(models, `The part request of ${providerId}`, { path, isSecret: true }),
+  })
+}
+
+/** The agent that answers where none is named must ask our model; the others may well have their own. */
+function* otherModels({ models, providerId, model }: ProviderView): Findings {
+  const usual = usualAgent(models.root)
+  for (const { agent, path, model: own } of ownModels(models.root)) {
+    if (own === `${providerId}/${model}`) continue
+
+    const shared = {
+      code: 'openclaw-agent-model',
+      message: `the agent ${agent} has a model of its own, ${own}`,
+      location: models.place(path),
+    }
+    const isUsual = agent === usual
+    const cured = isUsual
+      ? removal(models, `The model ${own} of the agent ${agent}`, { path })
+      : { hint: 'Nothing to do if you want to keep it there.' }
+    yield { ...shared, ...cured, severity: isUsual ? 'blocks' : 'may-block' }
+  }
+}

@@ -1,0 +1,64 @@
+import type { FirstRequest } from '../../gateway/types.ts'
+import type { FirstRequestInput, LoadedFiles } from '../client.ts'
+import { noReasoningCure, outputLimitCures } from '../flags.ts'
+import { chatBody, responsesBody } from '../pi/first-request.ts'
+import { modelOf, providerOf } from '../pi-family/providers.ts'
+import { numberIn, tableIn, valueIn } from '../loaded-files.ts'
+import { providers, readConfig, startingModel } from './config.ts'
+
+/** In tokens: what it asks of a model without a limit. */
+const usualOutputTokens = 8192
+
+/** Of these it lets think as they like, also where the file does not say that they reason. */
+const adaptive = /claude-(?:opus|sonnet)-5/
+
+/**
+ * As 2026.9.5 and 2026.9.6 ask, which were run in each protocol, and against a gateway that refuses one of
+ * these: they do not ask once more without it (2026-11-23).
+ */
+export function carries(files: LoadedFiles, { model, protocol }: FirstRequestInput): FirstRequest {
+  const file = readConfig(files)
+  const { providerId = '' } = startingModel(file)
+  const provider = providerOf(providers, file, providerId)
+  const entry = modelOf(provider, model) ?? {}
+  const limit =
+    numberIn(entry, ['maxTokens']) ?? numberIn(provider.table, ['maxTokens']) ?? usualOutputTokens
+  // How much it thinks may be said for all agents.
+  const isUsual = valueIn(file.root, ['agents', 'defaults', 'thinkingDefault']) === undefined
+  const thinks = isUsual && entry['reasoning'] === true
+
+  if (protocol === 'chat')
+    return {
+      body: { ...chatBody(limit, tableIn(entry, ['compat'])), tool_choice: 'auto' },
+      hints: {
+        ...outputLimitCures,
+        max_completion_tokens: compatCure('"maxTokensField": "max_tokens"'),
+        stream_options: compatCure('"supportsUsageInStreaming": false'),
+      },
+    }
+  if (protocol === 'responses')
+    return {
+      body: responsesBody(limit, thinks ? 'medium' : undefined),
+      hints: { ...outputLimitCures, reasoning: noReasoningCure, include: noReasoningCure },
+    }
+
+  const isAdaptive = isUsual && adaptive.test(model)
+  // Of its other models it was not run how they think.
+  const budgets = thinks && (!model.includes('claude') || model.includes('haiku')) && limit > 2048
+  const budget = { type: 'enabled', budget_tokens: Math.min(8192, limit - 1024) }
+  const ownWay = { type: 'adaptive', display: 'summarized' }
+  return {
+    body: {
+      max_tokens: limit,
+      thinking: isAdaptive ? ownWay : budgets ? budget : undefined,
+      output_config: isAdaptive ? { effort: 'high' } : undefined,
+    },
+    headers: { 'anthropic-dangerous-direct-browser-access': 'true' },
+    hints: { ...outputLimitCures, ...(!isAdaptive && { thinking: noReasoningCure }) },
+  }
+}
+
+/** Where a model of OpenClaw's says what its gateway does not take. Each was run. */
+function compatCure(member: string): string {
+  return `Add "compat": {${member}} to the model in openclaw.json, then run the command again.`
+}

@@ -1,0 +1,193 @@
+import { compact } from '../../compact.ts'
+import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import {
+  findingAt,
+  formerProvider,
+  leftoverFindings,
+  lostVersion,
+  missingKey,
+  otherAddress,
+} from '../findings.ts'
+import { removal } from '../fixes.ts'
+import {
+  fileOf,
+  isTable,
+  mayNeedNoKey,
+  type ReadFile,
+  readRole,
+  rootOf,
+  type Table,
+  textIn,
+} from '../loaded-files.ts'
+import {
+  type ConfiguredProvider,
+  chosenProvider,
+  loginOf,
+  mergedConfig,
+  ownFiles,
+  providerOf,
+  readAuth,
+  readKey,
+} from './config.ts'
+import type { Layout } from './layout.ts'
+
+/** What stands there, with the provider that it is about. */
+export interface OpencodeView extends Layout {
+  readonly scene: ClientContext
+  /** The file that a setup writes. */
+  readonly target: ReadFile
+  /** The user's files merged. */
+  readonly config: Table
+  /** The provider of the default model. */
+  readonly chosen: string | undefined
+  readonly providerId: string
+  readonly provider: ConfiguredProvider
+}
+
+/** @param wanted the provider of a setup; absent: what is chosen now */
+export function viewOf(layout: Layout, context: ClientContext, wanted?: string): OpencodeView {
+  const { value: config } = mergedConfig(context.files)
+  const chosen = chosenProvider(config)
+  const providerId = wanted ?? chosen ?? 'gateway'
+  return {
+    ...layout,
+    scene: context,
+    target: readRole(context.files, 'config'),
+    config,
+    chosen,
+    providerId,
+    provider: providerOf(config, providerId),
+  }
+}
+
+/** What stands in the place of the provider about to be written, or beats it. */
+export function* providerInTheWay(view: OpencodeView, choice: SetupTarget): Findings {
+  const { id, scene, target, providerId, provider } = view
+  yield* otherAddress(scene, choice, {
+    code: `${id}-provider-conflict`,
+    what: `the provider ${providerId}`,
+    url: provider.url,
+    location: target.place(addressOf(providerId)),
+  })
+  yield* inlineKeys(view)
+}
+
+/** What is wrong with the provider in use: its address, its key, its models. */
+export function* providerWrongNow(view: OpencodeView): Findings {
+  const { scene, target, chosen, providerId, provider } = view
+  const { url } = provider
+
+  if (loginOf(scene.files, providerId) !== undefined) yield* inlineKeys(view)
+  yield* lostVersion(view, scene, target, {
+    url,
+    path: addressOf(providerId),
+    name: `baseURL of ${providerId}`,
+    effect: `, and ${view.label} tries again without end`,
+  })
+  if (chosen !== providerId) return
+
+  yield* unlistedModel(view)
+  yield* withoutKey(view)
+  yield* leftovers(view)
+}
+
+function addressOf(providerId: string): readonly string[] {
+  return ['provider', providerId, 'options', 'baseURL']
+}
+
+function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Findings {
+  const path = ['provider', providerId, 'options', 'apiKey']
+  for (const file of ownFiles(scene.files)) {
+    const value = file.get(path)
+    if (value === undefined) continue
+
+    const gone = removal(file, `options.apiKey of ${providerId}`, { path, isSecret: true })
+    yield findingAt(file, path, {
+      code: `${id}-api-key`,
+      message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
+      // A weaker file is not written.
+      ...(file.path === target.path ? gone : compact({ hint: gone.hint })),
+    })
+  }
+}
+
+function* unlistedModel({ id, label, scene, target, config, providerId }: OpencodeView): Findings {
+  const model = String(config['model']).slice(providerId.length + 1)
+  const path = ['provider', providerId, 'models', model]
+  if (ownFiles(scene.files).some((file) => file.table(path))) return
+
+  yield findingAt(target, ['model'], {
+    code: `${id}-model-unlisted`,
+    message: `the model ${model} is not among the models of ${providerId}: ${label} does not find it`,
+    // Only the gateway could tell whether listing it would help.
+    hint: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
+  })
+}
+
+function* withoutKey(view: OpencodeView): Findings {
+  const { label, scene, providerId, provider } = view
+  const auth = fileOf(scene.files, 'auth')
+  const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(auth).ignored !== undefined
+  if (mayNeedNoKey(provider.url, scene) || isElsewhere) return
+  if (readKey(scene.files, providerId, provider.options)) return
+
+  const message = `no key for ${providerId} is in auth.json: ${label} sends none`
+  yield missingKey(view, auth.path, message)
+}
+
+/** Whether a key comes from a variable that is set, from another file or from a header. */
+function hasKeyFromOutside(
+  { table, options }: ConfiguredProvider,
+  { machine }: ClientContext,
+): boolean {
+  const { apiKey: inline, headers } = options
+  if (typeof inline === 'string' && inline !== '') {
+    const variable = /^\{env:(.*)\}$/.exec(inline)
+    return variable === null || Boolean(machine.env[variable[1]!])
+  }
+  const variables = Array.isArray(table['env']) ? table['env'] : []
+  if (inline === undefined && variables.some((name) => machine.env[String(name)])) return true
+  return isTable(headers) && Object.keys(headers).some((name) => /^authorization$/i.test(name))
+}
+
+function leftovers(view: OpencodeView): Findings {
+  const { scene, target, providerId, provider } = view
+  const read = readKey(scene.files, providerId, provider.options)
+  return leftoverFindings(view, scene, {
+    url: provider.url,
+    urlPlace: target.place(addressOf(providerId)),
+    key: read?.key,
+    keyPlace: read?.keyPath ?? '',
+  })
+}
+
+/** Providers of earlier setups, and their keys. */
+export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findings {
+  const { id: client, scene, target, providerId } = view
+  const auth = readRole(scene.files, 'auth')
+  for (const [id, table] of target.members(['provider'])) {
+    const url = textIn(table, ['options', 'baseURL'])
+    const isAsWeWrite = textIn(table, ['npm']) === '@ai-sdk/openai-compatible'
+    if (id === providerId || !isAsWeWrite) continue
+    if (url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
+
+    const hasKey = auth.text([id, 'type']) === 'api'
+    const provider = formerProvider(view, choice, target, {
+      providerId: id,
+      url,
+      change: { path: ['provider', id], isBound: true },
+      hasKey,
+      beside: `its entry in ${auth.path}`,
+    })
+    yield provider
+    if (provider.fix === undefined || !hasKey) continue
+
+    yield findingAt(auth, [id], {
+      code: `${client}-former-key`,
+      message: `the key of the provider ${id} is left of an earlier setup`,
+      hint: 'Remove it.',
+      becomes: { value: undefined, isSecret: true, isBound: true },
+      severity: 'may-block',
+    })
+  }
+}

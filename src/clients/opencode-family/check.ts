@@ -1,0 +1,179 @@
+import { listHolds, listLacks } from '../../edits/plan.ts'
+import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
+import { findingAt, placeholderOf, relativePathFindings, unreadFile } from '../findings.ts'
+import { variableFindings } from '../shell.ts'
+import { fileOf, isOwnAddress, isTable, readRole, valueIn } from '../loaded-files.ts'
+import { loginOf, ownFiles, readAuth } from './config.ts'
+import type { Layout } from './layout.ts'
+import {
+  formerProviders,
+  type OpencodeView,
+  providerInTheWay,
+  providerWrongNow,
+  viewOf,
+} from './check-provider.ts'
+
+/** What would defeat the pair about to be written, as run against opencode 1.18.33 (2026-11-21). */
+export function* inTheWay(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
+  const { model, smallModel = model } = target.resolved
+  const view = viewOf(layout, context, target.providerId)
+  yield* aroundTheProvider(layout, context)
+  yield* otherKey(view, target)
+  yield* hiddenByLists(view, [model, smallModel])
+  yield* providerInTheWay(view, target)
+  yield* formerProviders(view, target)
+  yield* overridden(view)
+}
+
+/** What is wrong with what the client believes now. */
+export function* wrongNow(layout: Layout, context: ClientContext): Findings {
+  const view = viewOf(layout, context)
+  const { config, chosen, provider, providerId } = view
+  yield* aroundTheProvider(layout, context)
+
+  // With a provider that it ships it may be set up as its owner likes.
+  const isCustom = provider.url !== undefined && !layout.reservedIds.includes(providerId)
+  if (isCustom || chosen !== undefined) {
+    const inUse = [config['model'], config['small_model']].flatMap((model) =>
+      typeof model === 'string' && model.startsWith(`${providerId}/`)
+        ? [model.slice(providerId.length + 1)]
+        : [],
+    )
+    yield* hiddenByLists(view, inUse)
+  }
+  if (!isCustom) return
+
+  yield* providerWrongNow(view)
+  yield* overridden(view)
+}
+
+/** Files that the client does not read, or does not find. */
+function* aroundTheProvider(layout: Layout, { files, machine }: ClientContext): Findings {
+  const { id, label, variables } = layout
+  const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', `${variables}_CONFIG`]
+
+  yield* unreadable(layout, files)
+  yield* relativePathFindings(machine, `${id}-relative-folder`, label, folders)
+  yield* unreadFile(readAuth(fileOf(files, 'auth')), {
+    code: `${id}-auth-unreadable`,
+    effect: `${label} ignores auth.json without a word, every login in it included`,
+    cause: 'key-missing',
+  })
+}
+
+function* unreadable({ id, label, stopsAtNewerKeys }: Layout, files: LoadedFiles): Findings {
+  for (const file of ownFiles(files)) {
+    if (file.problem !== undefined)
+      yield {
+        code: `${id}-config-invalid`,
+        message: `${label} does not start, and prints the whole file: ${file.problem}`,
+        location: file.path,
+        hint: 'Correct the file by hand.',
+        severity: 'blocks',
+      }
+
+    if (stopsAtNewerKeys && file.get(['permissions']) !== undefined)
+      yield findingAt(file, ['permissions'], {
+        code: `${id}-newer-keys`,
+        message: `permissions belongs to another major version: ${stopsAtNewerKeys} does not start with it`,
+        hint: 'Remove it, or call it "permission" as version 1 does.',
+      })
+  }
+}
+
+function* otherKey(view: OpencodeView, target: SetupTarget): Findings {
+  const { id, scene, providerId, provider } = view
+  const entry = loginOf(scene.files, providerId)
+  if (!isTable(entry) || entry['key'] === target.key) return
+
+  const isKey = entry['type'] === 'api'
+  const isPlaceholder = typeof entry['key'] === 'string' && placeholderOf(entry['key'])
+  if (isKey && (isOwnAddress(provider.url, scene, target) || isPlaceholder)) return
+
+  const kind = isKey ? 'API key' : 'login'
+  yield findingAt(readRole(scene.files, 'auth'), [providerId], {
+    code: `${id}-other-key`,
+    message: `auth.json holds an entry for ${providerId} that no setup of repoint has put there`,
+    hint: 'To keep it, choose another id with --provider-id.',
+    consent: `The ${kind} for ${providerId} in auth.json will be replaced; rollback brings it back.`,
+    severity: 'may-block',
+  })
+}
+
+/** Lists by which a provider or a model is hidden. In each, the stronger file's list replaces the weaker's. */
+function* hiddenByLists(
+  { id, label, scene, config, target, providerId }: OpencodeView,
+  models: readonly string[],
+): Findings {
+  const lists = [
+    { path: ['enabled_providers'], mustHold: true, ids: [providerId] },
+    { path: ['disabled_providers'], mustHold: false, ids: [providerId] },
+    { path: ['provider', providerId, 'whitelist'], mustHold: true, ids: models },
+    { path: ['provider', providerId, 'blacklist'], mustHold: false, ids: models },
+  ]
+
+  for (const { path, mustHold, ids } of lists) {
+    const held = valueIn(config, path)
+    if (!Array.isArray(held)) continue
+    const hidden = [...new Set(ids)].filter((one) => held.includes(one) !== mustHold)
+    if (hidden.length === 0) continue
+
+    const name = path.at(-1)
+    const file = ownFiles(scene.files).findLast((one) => one.get(path) !== undefined)
+    const mended = mustHold ? [...held, ...hidden] : held.filter((one) => !hidden.includes(one))
+    const changes =
+      file?.path === target.path
+        ? hidden.map((one) => (mustHold ? listHolds : listLacks)(path, one))
+        : [{ path, value: mended }]
+    yield findingAt(file ?? target, path, {
+      code: `${id}-hidden`,
+      message: `${name} hides ${hidden.join(', ')} from ${label}`,
+      hint: mustHold ? `Add it to ${name}.` : `Take it out of ${name}.`,
+      fix: { fileKind: 'config', changes },
+    })
+  }
+}
+
+/** What wins over the files, or does not use them. */
+function* overridden(view: OpencodeView): Findings {
+  const { id, label, scene, variables } = view
+  yield* agentObstacles(view)
+  yield* variableFindings(scene, [
+    {
+      name: `${variables}_AUTH_CONTENT`,
+      code: `${id}-environment-auth`,
+      effect: `${label} reads it in the place of auth.json`,
+      severity: 'blocks',
+    },
+    {
+      name: `${variables}_CONFIG_CONTENT`,
+      code: `${id}-environment-config`,
+      effect: 'what it sets wins over every file',
+      severity: 'may-block',
+    },
+  ])
+}
+
+/** An agent with a model of its own does not use the default model. */
+function* agentObstacles({ id, scene, providerId }: OpencodeView): Findings {
+  const agents = ownFiles(scene.files).flatMap((file) =>
+    ['agent', 'mode'].flatMap((kind) =>
+      file.members([kind]).map(([name, agent]) => ({
+        name,
+        model: isTable(agent) ? agent['model'] : undefined,
+        place: file.place([kind, name, 'model']),
+      })),
+    ),
+  )
+
+  for (const { name, model, place: location } of agents) {
+    if (typeof model !== 'string' || model.startsWith(`${providerId}/`)) continue
+    yield {
+      code: `${id}-agent-model`,
+      message: `the agent ${name} has a model of its own, ${model}, and does not use the gateway`,
+      location,
+      hint: 'Remove it, if that agent should use the gateway.',
+      severity: 'may-block',
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { ConfigValue } from '../../edits/plan.ts'
+import { ifPossible, UserError } from '../../errors.ts'
+import {
+  type LaunchSettings,
+  type LoadedFiles,
+  runKeyVariable,
+  type SetupTarget,
+} from '../client.ts'
+import { fileOf, isTable, overlaid, type Table } from '../loaded-files.ts'
+import { mergedConfig, providerOf } from './config.ts'
+import type { Layout } from './layout.ts'
+import { ourKeys } from './plan.ts'
+
+const ownId = 'repoint-run'
+
+/**
+ * By `OPENCODE_CONFIG_CONTENT` or its like, which lies above all files, those of projects included; the `apiKey` in
+ * it wins over auth.json (1.18.33, 2026-11-22).
+ */
+export function forOneRun(
+  layout: Layout,
+  files: LoadedFiles,
+  target: SetupTarget,
+  { args, env }: LaunchSettings,
+): LaunchSettings {
+  const contentVariable = `${layout.variables}_CONFIG_CONTENT`
+  const { value: config } = mergedConfig(files)
+
+  // An entry of auth.json would go out as Bearer beside a key in another header.
+  const isKeyed = target.keyHeader !== undefined
+  // Headers of a provider would go along to another address: then it is one of our own.
+  const hasHeaders = providerOf(config, target.providerId).options['headers'] !== undefined
+  const providerId = isKeyed || hasHeaders ? ownId : target.providerId
+  const apiKey = ['provider', providerId, 'options', 'apiKey']
+  const [enabled, disabled] = [config['enabled_providers'], config['disabled_providers']]
+
+  const changes = [
+    ...ourKeys(layout, fileOf(files, 'config'), { ...target, providerId }),
+    ...(isKeyed ? [] : [{ path: apiKey, value: `{env:${runKeyVariable}}` }]),
+    ...(Array.isArray(enabled)
+      ? [{ path: ['enabled_providers'], value: [...enabled, providerId] }]
+      : []),
+    ...(Array.isArray(disabled)
+      ? [{ path: ['disabled_providers'], value: disabled.filter((id) => id !== providerId) }]
+      : []),
+  ]
+
+  const content = overlaid(readContent(contentVariable, env[contentVariable]), changes)
+  return {
+    args,
+    env: { ...env, [contentVariable]: JSON.stringify(content) },
+    resumeKeeps: providerId === ownId ? 'gateway and model' : 'model',
+  }
+}
+
+/** @throws UserError `usage` */
+function readContent(variable: string, text: string | undefined): Table {
+  const content = ifPossible((): ConfigValue => JSON.parse(text || '{}'))
+  if (isTable(content)) return content
+
+  throw new UserError({
+    code: 'usage',
+    message: `${variable} is set, and is not a JSON object that could be added to`,
+    hint: `Unset it for this run: env -u ${variable} repoint run …`,
+  })
+}

@@ -1,0 +1,132 @@
+import { compact } from '../../compact.ts'
+import type { FileEdit, SettingChange } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import type { CatalogModel } from '../../gateway/types.ts'
+import type { LoadedFile, LoadedFiles, SetupTarget } from '../client.ts'
+import { isCodexAuth } from '../codex/auth.ts'
+import { headerKeys } from '../headers.ts'
+import { listKeys, type ToldFact } from '../picker.ts'
+import { editKeys, editReadably } from '../fixes.ts'
+import { fileOf, readFile, rootOf } from '../loaded-files.ts'
+import { readAuth } from './config.ts'
+import type { Layout } from './layout.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
+
+/** @throws UserError `config-invalid`, `config-conflict` */
+export function plan(layout: Layout, files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
+  const file = fileOf(files, 'config')
+  return [
+    planAuth(layout, files, target),
+    editKeys(
+      { id: layout.id, sensitiveSettings },
+      file,
+      ourKeys(layout, file, target),
+      target.fixes,
+    ),
+  ]
+}
+
+function planAuth({ id, label }: Layout, files: LoadedFiles, target: SetupTarget): FileEdit {
+  const file = fileOf(files, 'auth')
+  if (isCodexAuth(file))
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${file.path} holds the login of Codex, which keeps that file for itself`,
+      hint: `Give ${label} a folder of its own: XDG_DATA_HOME leads into that of Codex.`,
+    })
+
+  return editReadably(
+    { id, label, sensitiveSettings },
+    file,
+    keyEntry(file, target),
+    target,
+    readAuth,
+  )
+}
+
+/** What else stands in an entry with a key stays; a login of another kind is replaced whole. */
+function keyEntry(
+  file: LoadedFile,
+  { key, keyHeader, providerId }: SetupTarget,
+): readonly SettingChange[] {
+  const now = readFile(file)
+  const hasEntry = now.get([providerId]) !== undefined
+  const bound = { isSecret: true, isBound: true }
+  // With an entry `authorization: Bearer` goes out as well (1.18.33, 2026-11-22).
+  if (keyHeader !== undefined)
+    return hasEntry ? [{ path: [providerId], value: undefined, ...bound }] : []
+
+  const isOtherLogin = hasEntry && now.text([providerId, 'type']) !== 'api'
+  if (isOtherLogin) return [{ path: [providerId], value: { type: 'api', key }, ...bound }]
+  return [
+    { path: [providerId, 'type'], value: 'api' },
+    { path: [providerId, 'key'], value: key, ...bound },
+  ]
+}
+
+export function ourKeys(
+  { schema }: Layout,
+  file: LoadedFile,
+  target: SetupTarget,
+): readonly SettingChange[] {
+  const now = readFile(file)
+  const { resolved, providerId: id } = target
+  const provider = ['provider', id]
+  const url = now.text([...provider, 'options', 'baseURL'])
+  const isOtherGateway = url !== undefined && rootOf(url) !== target.baseUrl
+  const headers = [...provider, 'options', 'headers']
+  const list = {
+    at: (model: string) => [...provider, 'models', model],
+    now: new Map(now.members([...provider, 'models'])),
+    isOtherGateway,
+    fresh: ({ displayName }: CatalogModel) => compact({ name: displayName || undefined }),
+    told: (model: CatalogModel) => toldOf(model, target),
+  }
+
+  const isNamed = Boolean(now.text([...provider, 'name']))
+  const smallNow = now.text(['small_model'])
+  const small =
+    resolved.smallModel === undefined && smallNow?.startsWith(`${id}/`)
+      ? smallNow
+      : `${id}/${resolved.smallModel ?? resolved.model}`
+
+  return [
+    ...(now.text(['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
+    { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible' },
+    ...(isNamed ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
+    { path: [...provider, 'options', 'baseURL'], value: target.baseUrl },
+    ...headerKeys(headers, now.get(headers), target, isOtherGateway),
+    ...listKeys(file, list, target),
+    { path: ['model'], value: `${id}/${resolved.model}` },
+    { path: ['small_model'], value: small },
+  ]
+}
+
+/** What the client is told of a model; it takes one that it does not know for a blind one (1.18.33). */
+function toldOf(model: CatalogModel, target: SetupTarget): Readonly<Record<string, ToldFact>> {
+  const { images, reasoning } = model
+  const modalities = images ? { input: ['text', 'image'], output: ['text'] } : undefined
+  return {
+    limit: { value: limitOf(model, target), by: ['contextWindow', 'maxOutputTokens'] },
+    modalities: { value: modalities, by: ['images'] },
+    reasoning: { value: reasoning || undefined, by: ['reasoning'] },
+  }
+}
+
+/**
+ * What the client asks of a model whose limit it does not know, in tokens (seen in 1.18.33). A known
+ * window needs an output limit beside it; this one changes nothing.
+ */
+export const defaultOutputTokens = 32_000
+
+/** Where answers could fill the whole window, the client compacts without an end (1.18.33). */
+function limitOf(
+  model: CatalogModel,
+  { resolved }: SetupTarget,
+): { readonly context: number; readonly output: number } | undefined {
+  const context =
+    (model.id === resolved.model ? resolved.contextWindow : undefined) ?? model.contextWindow
+  if (context === undefined) return undefined
+  const output = Math.min(model.maxOutputTokens ?? defaultOutputTokens, Math.ceil(context / 2))
+  return { context, output }
+}

@@ -1,0 +1,179 @@
+import { compact } from '../../compact.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { isSameButVersion } from '../../gateway/roots.ts'
+import { type CatalogModel, type Protocol, protocols } from '../../gateway/types.ts'
+import type {
+  ClientName,
+  ClientState,
+  LoadedFile,
+  ResolvedOptions,
+  SetupTarget,
+} from '../client.ts'
+import { headerKeys, readHeaders } from '../headers.ts'
+import { usualProtocol } from '../resolve.ts'
+import { limitsAndSkills, listKeys, type ToldFact, toldValues } from '../picker.ts'
+import { isTable, numberIn, rootOf, type Table, tableIn, textIn } from '../loaded-files.ts'
+
+/**
+ * A table of providers as pi has it, and OpenClaw, which grew out of its library: each with an address, a
+ * protocol, a key, headers and a list of models.
+ */
+export interface ProviderTable {
+  readonly client: Pick<ClientName, 'id' | 'label'>
+  /** Of the file that it stands in. */
+  readonly role: string
+  readonly at: readonly string[]
+  /** What every provider that a setup writes says beside. */
+  readonly always: Readonly<Record<string, ConfigValue>>
+  /** A model without a name is refused. */
+  readonly namesModels: boolean
+  /** What becomes of a model that is not in the list, as the end of a sentence. */
+  readonly unlisted: string
+  /** What a model of this id that reasons needs beside, by protocol. */
+  readonly compat?: Readonly<Partial<Record<Protocol, (id: string) => Table | undefined>>>
+}
+
+/** What a provider may say of its protocol; both know more (pi 0.87.1, OpenClaw 2026.9.6, 2026-11-23). */
+export const apiOf: Readonly<Record<Protocol, string>> = {
+  responses: 'openai-responses',
+  chat: 'openai-completions',
+  messages: 'anthropic-messages',
+}
+
+/** A provider of the table. */
+export interface PiProvider {
+  readonly table: Table
+  /** Absent: it is one that the client ships, or none. */
+  readonly url: string | undefined
+  /** Of several with the same id pi takes the last. */
+  readonly models: readonly Table[]
+}
+
+interface Rooted {
+  readonly root: Table
+}
+
+export function providerOf(at: ProviderTable, { root }: Rooted, id: string): PiProvider {
+  const table = tableIn(root, providerPath(at, id))
+  const list: readonly ConfigValue[] = Array.isArray(table['models']) ? table['models'] : []
+  return { table, url: textIn(table, ['baseUrl']), models: list.filter(isTable) }
+}
+
+export function modelOf({ models }: PiProvider, id: string | undefined): Table | undefined {
+  return models.findLast((model) => model['id'] === id)
+}
+
+export function providerPath({ at }: ProviderTable, id: string): readonly string[] {
+  return [...at, id]
+}
+
+export function modelPath(at: ProviderTable, providerId: string, id: string): SettingPath {
+  return [...providerPath(at, providerId), 'models', { element: { id } }]
+}
+
+/** What the client believes of the provider that it starts with, beside the key. */
+export function believedOf(
+  { table, url: shared, models }: PiProvider,
+  model: string | undefined,
+): ClientState {
+  const entry = modelOf({ table, url: shared, models }, model) ?? {}
+  const url = entry['baseUrl'] ?? shared
+  const api = entry['api'] ?? table['api']
+  const root = typeof url === 'string' ? rootOf(url) : undefined
+  const { headers, keyed } = readHeaders(table['headers'])
+
+  // A model of the same provider may have an address of its own, which gets the same key.
+  const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
+  return compact({
+    baseUrl: root,
+    protocol: protocols.find((protocol) => apiOf[protocol] === api),
+    headers,
+    keyHeader: keyed?.keyHeader,
+    model,
+    contextWindow: numberIn(entry, ['contextWindow']),
+    alsoSendsTo: urls.find((one) => rootOf(one) !== root),
+  })
+}
+
+/**
+ * What a provider becomes. Its models keep what someone wrote into them.
+ *
+ * @throws UserError `config-conflict` where it lists a model twice, which only its owner can mend
+ */
+export function providerKeys(
+  at: ProviderTable,
+  file: LoadedFile & Rooted,
+  target: SetupTarget,
+): readonly SettingChange[] {
+  const { resolved, providerId, key, baseUrl } = target
+  const protocol = resolved.protocol ?? usualProtocol
+  const path = providerPath(at, providerId)
+  const now = providerOf(at, file, providerId)
+
+  const ids = now.models.map(({ id }) => id)
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+  if (twice !== undefined)
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${file.path} lists the model ${twice} of ${providerId} twice`,
+      hint: `Take one of them out: ${at.client.label} uses one alone.`,
+    })
+
+  const isForeign = now.url !== undefined && !isSameButVersion(rootOf(now.url), baseUrl)
+
+  return [
+    { path: [...path, 'baseUrl'], value: baseUrl },
+    { path: [...path, 'api'], value: apiOf[protocol] },
+    { path: [...path, 'apiKey'], value: key, isSecret: true },
+    ...Object.entries(at.always).map(([name, value]) => ({ path: [...path, name], value })),
+    // Else the key goes as x-api-key alone, in pi beside whatever ANTHROPIC_AUTH_TOKEN holds.
+    ...(protocol === 'messages' ? [{ path: [...path, 'authHeader'], value: true }] : []),
+    ...headerKeys([...path, 'headers'], now.table['headers'], target, isForeign),
+    ...modelKeys(at, file, now, target),
+  ]
+}
+
+function modelKeys(
+  at: ProviderTable,
+  file: LoadedFile,
+  now: PiProvider,
+  target: SetupTarget,
+): readonly SettingChange[] {
+  const { resolved, providerId, baseUrl } = target
+  const chosen = modelOf(now, resolved.model)
+  const list = {
+    at: (id: string) => modelPath(at, providerId, id),
+    now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
+    // Or for the address of another protocol.
+    isOtherGateway: now.url !== undefined && rootOf(now.url) !== baseUrl,
+    fresh: (model: CatalogModel) => freshEntry(at, model),
+    told: (model: CatalogModel) => toldOf(at, model, resolved),
+  }
+
+  const api = [...modelPath(at, providerId, resolved.model), 'api']
+  return [
+    ...listKeys(file, list, target),
+    ...(chosen?.['api'] === undefined ? [] : [{ path: api, value: undefined }]),
+  ]
+}
+
+/** A new entry. */
+export function entryOf(at: ProviderTable, model: CatalogModel, resolved: ResolvedOptions): Table {
+  return { ...freshEntry(at, model), ...toldValues(toldOf(at, model, resolved)) }
+}
+
+function freshEntry({ namesModels }: ProviderTable, { id, displayName }: CatalogModel): Table {
+  return { id, ...compact({ name: displayName || (namesModels ? id : undefined) }) }
+}
+
+function toldOf(
+  { compat: compatBy }: ProviderTable,
+  model: CatalogModel,
+  resolved: ResolvedOptions,
+): Readonly<Record<string, ToldFact>> {
+  const needs = compatBy?.[resolved.protocol ?? usualProtocol]?.(model.id)
+  const { input, reasoning, ...limits } = limitsAndSkills(model, resolved)
+  const compat = { value: model.reasoning ? needs : undefined, by: [] }
+  return { input, reasoning, compat, ...limits }
+}

@@ -1,0 +1,174 @@
+import { type ConfigValue, listHolds } from '../../edits/plan.ts'
+import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import { findingAt, relativePathFindings, unreadFile } from '../findings.ts'
+import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
+import type { StrictFile } from '../strict-json.ts'
+import { readRole, textIn } from '../loaded-files.ts'
+import {
+  incompleteProvider,
+  loginOf,
+  providers,
+  readAuth,
+  readModels,
+  readPiKey,
+  readSettings,
+  startingModel,
+} from './config.ts'
+import {
+  formerProviders,
+  hasVariable,
+  type ProviderView,
+  providerInTheWay,
+  providerWrongNow,
+} from '../pi-family/check-provider.ts'
+import { providerOf } from '../pi-family/providers.ts'
+
+interface PiView extends ProviderView {
+  readonly settings: StrictFile
+}
+
+function viewOf(context: ClientContext, providerId: string, model: string): PiView {
+  const [models, settings] = [readModels(context.files), readSettings(context.files)]
+  const provider = providerOf(providers, models, providerId)
+  const said = textIn(provider.table, ['apiKey']) ?? ''
+
+  return {
+    scene: context,
+    at: providers,
+    models,
+    settings,
+    providerId,
+    provider,
+    model,
+    modelPlace: settings.place(['defaultModel']),
+    sent: readPiKey(context.files, providerId) ?? {},
+    isKeyElsewhere: said.startsWith('!') || hasVariable(said, context.machine.env),
+  }
+}
+
+/** What would defeat the setup, as run against pi 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). */
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const view = viewOf(context, target.providerId, target.resolved.model)
+  yield* aroundTheFiles(context)
+  yield* keyIsVariable(context, target.key)
+  yield* proxyObstacles(providers.client, target.baseUrl, context.machine.env)
+  yield* otherLogin(view)
+  yield* providerInTheWay(view, target)
+  yield* otherIncomplete(view)
+  yield* formerProviders(view, target)
+  yield* narrowed(view)
+}
+
+/** What is wrong with what pi believes now. */
+export function* wrongNow(context: ClientContext): Findings {
+  yield* aroundTheFiles(context)
+  const { providerId, model } = startingModel(readSettings(context.files))
+  if (providerId === undefined || model === undefined) return
+
+  const view = viewOf(context, providerId, model)
+  const { url } = view.provider
+  // With a provider that it ships pi may be set up as its owner likes.
+  if (url === undefined) return
+
+  yield* proxyObstacles(providers.client, url, context.machine.env)
+  yield* otherLogin(view)
+  yield* providerWrongNow(view, url)
+  yield* narrowed(view)
+}
+
+function* aroundTheFiles({ files: texts, machine }: ClientContext): Findings {
+  const files = [
+    {
+      file: readAuth(texts),
+      code: 'pi-auth-unreadable',
+      effect: 'pi 0.87 finds no key at all, and older ones none of its logins',
+    },
+    {
+      file: readModels(texts),
+      code: 'pi-models-invalid',
+      effect: 'pi goes on without any provider of the file, and does not say so',
+    },
+    {
+      file: readSettings(texts),
+      code: 'pi-settings-invalid',
+      effect: 'pi ignores all of it, and starts with the first model that it has a key for',
+    },
+  ]
+
+  for (const { file, code, effect } of files)
+    if (file) yield* unreadFile(file, { code, effect, cause: 'broken' })
+
+  const names = ['PI_CODING_AGENT_DIR']
+  yield* relativePathFindings(machine, 'pi-relative-folder', 'pi', names, true)
+}
+
+/** Up to 0.76 a key that is called as a variable is taken for it. */
+function* keyIsVariable(context: ClientContext, key: string): Findings {
+  if (!/^\w+$/.test(key) || !isExported(context, key)) return
+
+  yield {
+    code: 'pi-key-is-variable',
+    message: 'a variable is called as the key is: pi up to 0.76 would send what it holds',
+    location: 'environment',
+    hint: unsetCommand(context.machine, 'the variable'),
+    severity: 'may-block',
+  }
+}
+
+function* otherIncomplete({ models, providerId }: PiView): Findings {
+  const lack = incompleteProvider(models, providerId)
+  if (lack === undefined) return
+
+  yield {
+    code: 'pi-provider-incomplete',
+    message: `${lack}: older versions of pi go on without any provider, and do not say so`,
+    location: models.path,
+    hint: 'Complete it, or take it out.',
+    severity: 'may-block',
+  }
+}
+
+function* otherLogin({ scene, providerId }: PiView): Findings {
+  if (loginOf(scene.files, providerId) === undefined) return
+
+  yield findingAt(readRole(scene.files, 'auth'), [providerId], {
+    code: 'pi-other-key',
+    message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
+    hint: 'Remove it.',
+    becomes: { value: undefined, isSecret: true, isBound: true },
+    consent: `The login for ${providerId} in auth.json goes; rollback brings it back.`,
+  })
+}
+
+/** Where the list names models of others alone, pi starts with the first of them. */
+function* narrowed({ settings, providerId, model }: PiView): Findings {
+  const full = `${providerId}/${model}`
+  const path = ['enabledModels']
+  if (!isNarrowed(settings.root['enabledModels'], full, model)) return
+
+  yield findingAt(settings, path, {
+    code: 'pi-enabled-models',
+    message: `enabledModels leaves ${model} out: pi starts with another model`,
+    hint: 'Add it to enabledModels.',
+    fix: { fileKind: 'settings', changes: [listHolds(path, full)] },
+  })
+}
+
+/** Whether a list of patterns is there and none of them is the model's, in pi's own words for them. */
+function isNarrowed(list: ConfigValue | undefined, full: string, id: string): boolean {
+  if (!Array.isArray(list) || list.length === 0) return false
+  return !list.some((entry: ConfigValue) => {
+    if (typeof entry !== 'string') return false
+    const pattern = entry.replace(/:(?:off|minimal|low|medium|high|xhigh|max)$/, '')
+    return [full, id].some((name) => matches(pattern, name))
+  })
+}
+
+/** `*` stands for anything within a part, `?` for one character of it. */
+function matches(pattern: string, name: string): boolean {
+  const source = pattern
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replace(/\*\*?/g, '[^/]*')
+    .replace(/\?/g, '[^/]')
+  return new RegExp(`^${source}$`, 'i').test(name)
+}

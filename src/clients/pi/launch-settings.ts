@@ -1,0 +1,88 @@
+import {
+  type LaunchSettings,
+  type LoadedFiles,
+  type ProcessToStart,
+  runKeyVariable,
+  type SetupTarget,
+} from '../client.ts'
+import { expectUnsaid, ownFlag } from '../flags.ts'
+import { wantedHeaders } from '../headers.ts'
+import { usualProtocol } from '../resolve.ts'
+import { offeredIn } from '../picker.ts'
+import { loginOf, providers, readModels } from './config.ts'
+import { apiOf, entryOf, providerOf } from '../pi-family/providers.ts'
+
+/** Holds what is not in the extension: the same text serves every run. */
+const providerVariable = 'REPOINT_RUN_PI'
+const fileName = 'pi-gateway.mjs'
+
+/** Takes the place of what models.json says of a provider, for one process. */
+const extension = `export default (pi) => {
+  const { id, ...provider } = JSON.parse(process.env.${providerVariable})
+  pi.registerProvider(id, { ...provider, apiKey: process.env.${runKeyVariable} })
+}
+`
+
+/** Of these pi is not started, but its packages are managed. */
+const commands = ['install', 'remove', 'uninstall', 'update', 'list', 'config']
+
+/**
+ * By an extension of its own, since neither a variable nor an argument names an address. settings.json
+ * stays as it is. Run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22.
+ *
+ * @throws UserError `usage`
+ */
+export function forOneRun(
+  files: LoadedFiles,
+  target: SetupTarget,
+  asked: ProcessToStart,
+): LaunchSettings {
+  const { args, env, tempFolder } = asked
+  if (commands.some((command) => command === args[0])) return asked
+  // Behind `=` pi 0.73.1 and 0.87.1 do not know them (2026-11-23).
+  expectUnsaid(
+    ownFlag(args, ['--provider', '--api-key']),
+    (flag) => `${flag} leads pi elsewhere: the gateway is its provider here`,
+  )
+
+  const headers = Object.fromEntries(wantedHeaders(target).map(({ name, value }) => [name, value]))
+  const { model } = target.resolved
+  const id = runProviderId(files, target.providerId)
+  const provider = { id, ...providerFor(target), headers }
+  return {
+    args: [
+      ...['-e', `${tempFolder}/${fileName}`, '--provider', id],
+      ...['--model', model],
+      ...args,
+    ],
+    env: { ...env, [providerVariable]: JSON.stringify(provider) },
+    files: { [fileName]: extension },
+  }
+}
+
+/** All that models.json may leave out must be there: what pi takes then is the same. */
+function providerFor({ baseUrl, resolved }: SetupTarget) {
+  const protocol = resolved.protocol ?? usualProtocol
+  return {
+    baseUrl,
+    api: apiOf[protocol],
+    authHeader: protocol === 'messages',
+    models: offeredIn(resolved).map((model) => ({
+      name: model.displayName ?? model.id,
+      reasoning: false,
+      input: ['text'],
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      contextWindow: 128_000,
+      maxTokens: 16_384,
+      ...entryOf(providers, model, resolved),
+    })),
+  }
+}
+
+/** A login or headers of the provider would go along to another address: then it is one of our own. */
+function runProviderId(files: LoadedFiles, id: string): string {
+  const { table, models } = providerOf(providers, readModels(files), id)
+  const hasMore = [table, ...models].some(({ headers }) => headers !== undefined)
+  const isOwn = hasMore || table['modelOverrides'] !== undefined || loginOf(files, id) !== undefined
+  return isOwn ? 'repoint-run' : id
+}

@@ -1,0 +1,241 @@
+import type { ConfigValue } from '../../edits/plan.ts'
+import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
+import {
+  findingAt,
+  leftoverFindings,
+  lostVersion,
+  missingKey,
+  relativePathFindings,
+  unreadFile,
+} from '../findings.ts'
+import { removal } from '../fixes.ts'
+import { exportedVariables, isExported, proxyObstacles, variableFindings } from '../shell.ts'
+import {
+  fileOf,
+  isTable,
+  layersOf,
+  mayNeedNoKey,
+  type ReadFile,
+  readLayers,
+  readRole,
+  valueIn,
+} from '../loaded-files.ts'
+import { qwenName } from './sensitive-settings.ts'
+import {
+  type InUse,
+  inUse,
+  isBehindAnother,
+  isCurrentLayout,
+  isOpen,
+  keyVariable,
+  layoutVersion,
+  literalIn,
+  mergedSettings,
+  ownEntry,
+  paths,
+  readSettings,
+} from './settings.ts'
+
+/** What would defeat the settings about to be written, as run against 0.15.10 and 0.24.4 (2026-11-22). */
+export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+  const file = readRole(context.files, 'settings')
+  yield* aroundTheEntries(context)
+  yield* brokenEntries(file)
+  yield* onlyOtherType(context.files)
+  yield* login(context.files)
+  yield* otherOfSameId(file, target.resolved.model)
+  yield* older(file)
+  yield* variables(context)
+  // With 0.15.10 no exemption helps.
+  yield* proxyObstacles(qwenName, target.baseUrl, context.machine.env)
+}
+
+/** What is wrong with what Qwen Code believes now. */
+export function* wrongNow(context: ClientContext): Findings {
+  const { files } = context
+  const file = readRole(files, 'settings')
+  const { value } = mergedSettings(files)
+  yield* aroundTheEntries(context)
+  yield* brokenEntries(file)
+  yield* copies(files)
+
+  const used = inUse(value)
+  // With another service Qwen Code may be set up as its owner likes.
+  if (literalIn(value, paths.type) !== 'openai' || used.url === undefined) return
+
+  yield* onlyOtherType(files)
+  yield* withoutKey(context, used)
+  yield* addresses(context, used)
+  yield* proxyObstacles(qwenName, used.url, context.machine.env)
+  if (used.variable !== keyVariable) return
+
+  yield* older(file)
+  yield* variables(context)
+  if (used.model !== undefined) yield* otherOfSameId(file, used.model)
+}
+
+/** What the settings are, and where they lie; the .env files of the home can say so too. */
+function* aroundTheEntries({ machine, files }: ClientContext): Findings {
+  yield* unreadFile(readSettings(fileOf(files, 'settings')), {
+    code: 'qwen-settings-broken',
+    effect: 'Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside',
+    cause: 'broken',
+  })
+
+  yield* relativePathFindings(machine, 'qwen-relative-folder', 'Qwen Code', ['QWEN_HOME'])
+  if (machine.env['QWEN_HOME']) return
+
+  for (const location of envLines(files, 'QWEN_HOME', ['home-env']))
+    yield {
+      code: 'qwen-folder-elsewhere',
+      message: 'QWEN_HOME is set in a .env file: Qwen Code reads settings.json of that folder',
+      location,
+      hint: 'Remove the line, or export QWEN_HOME in your shell, where repoint sees it too.',
+      severity: 'blocks',
+    }
+}
+
+/** Both versions end at once with an entry that has no id. */
+function* brokenEntries(file: ReadFile): Findings {
+  const list = file.get(paths.entries)
+  const isWrong = (entry: ConfigValue) => !isTable(entry) || !entry['id']
+  const isList = Array.isArray(list)
+  if (list === undefined || (isList && !(list as readonly ConfigValue[]).some(isWrong))) return
+
+  yield findingAt(file, paths.entries, {
+    code: 'qwen-entry-broken',
+    message: `Qwen Code ends at once: modelProviders.openai ${isList ? 'holds an entry without an id' : 'is not a list'}`,
+    hint: isList ? 'Give the entry its id, or remove it.' : 'Make it a list of models.',
+  })
+}
+
+/** It waits for another kind of login then, for ever where there is no terminal. */
+function* onlyOtherType(files: LoadedFiles): Findings {
+  const file = readRole(files, 'settings')
+  const path = paths.onlyType
+  const only = file.get(path)
+  if (only === undefined || only === 'openai') return
+
+  const name = path.join('.')
+  yield findingAt(file, path, {
+    code: 'qwen-only-other-login',
+    message: `${name} admits ${JSON.stringify(only)} alone: Qwen Code asks to log in, and does nothing else`,
+    ...removal(file, name, { path }),
+  })
+}
+
+function* login(files: LoadedFiles): Findings {
+  const file = readRole(files, 'settings')
+  const isChosen = file.get(paths.type) === 'qwen-oauth'
+  if (!isChosen || layersOf(files, 'login').length === 0) return
+
+  yield findingAt(file, paths.type, {
+    code: 'qwen-login',
+    message: 'Qwen Code is logged in with an account of its vendor',
+    hint: 'Nothing to do: the login itself stays where it is.',
+    consent: 'The login of Qwen Code goes out of use; rollback brings it back.',
+    severity: 'may-block',
+  })
+}
+
+/** The first entry of an id is asked, where nothing beside the model tells them apart. */
+function* otherOfSameId(file: ReadFile, model: string): Findings {
+  if (!isBehindAnother(file, model)) return
+
+  yield findingAt(file, [...paths.entries, { element: { id: model } }], {
+    code: 'qwen-same-model',
+    message: `another entry for ${model} comes first: versions such as 0.15.10 ask it, newer ones only where model.baseUrl does not name ours`,
+    hint: 'With such a version put it behind the entry called Gateway, or remove it.',
+    severity: 'may-block',
+  })
+}
+
+function* older(file: ReadFile): Findings {
+  const root = file.document?.root
+  if (root === undefined || root['$version'] === layoutVersion || isCurrentLayout(file)) return
+
+  yield findingAt(file, ['$version'], {
+    code: 'qwen-rewrites',
+    message:
+      'Qwen Code rewrites the file at its next start, since it is of an older layout: others on this machine can read it then, and versions such as 0.15.10 leave a copy beside it',
+    hint: 'Start Qwen Code once before the setup; else run `repoint doctor qwen --fix` after its start.',
+    severity: 'may-block',
+  })
+}
+
+/** Another value of the variable that our entry names wins over the settings. */
+function* variables(context: ClientContext): Findings {
+  yield* variableFindings(context, [
+    {
+      name: keyVariable,
+      code: 'qwen-shell-variable',
+      effect: 'Qwen Code sends this value in place of the key in settings.json',
+      severity: 'blocks',
+    },
+  ])
+
+  for (const location of envLines(context.files, keyVariable, ['home-env']))
+    yield {
+      code: 'qwen-env-file',
+      message: `${keyVariable} is set in a .env file that Qwen Code reads: it sends that key in the place of the one in its settings`,
+      location,
+      hint: 'Remove the line.',
+      severity: 'blocks',
+    }
+}
+
+/** Where .env files of these roles give a variable its value. */
+function envLines(files: LoadedFiles, name: string, roles: readonly string[]): readonly string[] {
+  return roles.flatMap((role) =>
+    layersOf(files, role).flatMap(({ path, bytes }) =>
+      exportedVariables(path, new TextDecoder().decode(bytes ?? new Uint8Array()))
+        .filter((found) => found.name === name)
+        .map(({ line }) => `${path}:${line}`),
+    ),
+  )
+}
+
+/** No undo reaches what the client has copied. */
+function* copies(files: LoadedFiles): Findings {
+  for (const file of readLayers(files, 'copy')) {
+    if (file.get(paths.key) === undefined) continue
+
+    yield findingAt(file, paths.key, {
+      code: 'qwen-copy',
+      message: 'Qwen Code has left a copy of its settings, with a key that a setup has put there',
+      hint: 'Delete the copy.',
+      severity: 'may-block',
+    })
+  }
+}
+
+function* withoutKey(context: ClientContext, { url, key, variable, entry }: InUse): Findings {
+  const { files } = context
+  const { value } = mergedSettings(files)
+  const names = [variable, 'OPENAI_API_KEY']
+  const isElsewhere = names.some(
+    (name) =>
+      isExported(context, name) ||
+      envLines(files, name, ['home-env', 'project-env']).length > 0 ||
+      isOpen(valueIn(value, ['env', name])),
+  )
+  const needsNone = isOpen(entry?.['envKey']) || mayNeedNoKey(url, context)
+  if (key !== undefined || isElsewhere || needsNone) return
+
+  const message = `${variable} has no value, in the settings or around them: Qwen Code does not start`
+  yield missingKey(qwenName, fileOf(files, 'settings').path, message)
+}
+
+function* addresses(context: ClientContext, { url, key, variable }: InUse): Findings {
+  const file = readRole(context.files, 'settings')
+  if (variable === keyVariable) {
+    const path = [...ownEntry, 'baseUrl']
+    yield* lostVersion(qwenName, context, file, { url, path, name: 'baseUrl of the entry' })
+  }
+  yield* leftoverFindings(qwenName, context, {
+    url,
+    urlPlace: file.place(paths.entries),
+    key,
+    keyPlace: file.place(['env', variable]),
+  })
+}

@@ -1,0 +1,63 @@
+import { compact } from '../../compact.ts'
+import {
+  type LaunchSettings,
+  type LoadedFiles,
+  type ProcessToStart,
+  runKeyVariable,
+  type SetupTarget,
+} from '../client.ts'
+import { ownValues } from '../flags.ts'
+import { headersInVariables } from '../headers.ts'
+import { overlaid, readLayers } from '../loaded-files.ts'
+import { layoutVersion, paths } from './settings.ts'
+
+const fileName = 'qwen-settings.json'
+
+/**
+ * By a file of the administrator's settings, which win over those of user and project; what the real
+ * one says stays in force beside it. Options and variables lose to an entry of the model. Run with
+ * 0.15.10 and 0.24.4, 2026-11-22.
+ */
+export function forOneRun(
+  files: LoadedFiles,
+  target: SetupTarget,
+  asked: ProcessToStart,
+): LaunchSettings {
+  const { args, env, tempFolder } = asked
+
+  // The file names variables, which Qwen Code replaces by what they say.
+  const headers = headersInVariables(target)
+  const entry = compact({
+    name: 'Gateway',
+    baseUrl: target.baseUrl,
+    envKey: runKeyVariable,
+    generationConfig: compact({
+      contextWindowSize: target.resolved.contextWindow,
+      customHeaders: Object.fromEntries(
+        headers.map(({ name, variable }) => [name, `\${${variable}}`]),
+      ),
+    }),
+  })
+
+  // A model without an entry would not be asked, but the first one.
+  const ids = [target.resolved.model, ...ownValues(args, ['--model', '-m'])]
+  const administrators = readLayers(files, 'managed')[0]?.document?.root ?? {}
+  const settings = overlaid(administrators, [
+    { path: ['$version'], value: layoutVersion },
+    { path: paths.entries, value: ids.map((id) => ({ id, ...entry })) },
+    { path: paths.type, value: 'openai' },
+    { path: paths.onlyType, value: 'openai' },
+    { path: paths.model, value: target.resolved.model },
+    { path: paths.modelUrl, value: target.baseUrl },
+  ])
+
+  return {
+    args,
+    env: {
+      ...env,
+      QWEN_CODE_SYSTEM_SETTINGS_PATH: `${tempFolder}/${fileName}`,
+      ...Object.fromEntries(headers.map(({ variable, value }) => [variable, value])),
+    },
+    files: { [fileName]: JSON.stringify(settings, null, 2) },
+  }
+}

@@ -1,0 +1,159 @@
+import { type ClientState, type FileFix, protocolOf } from '../../clients/client.ts'
+import { planRepairs } from '../../clients/fixes.ts'
+import { asPlanned } from '../../clients/loaded-files.ts'
+import type { FileEdit } from '../../edits/plan.ts'
+import { plainPath } from '../../edits/values.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import { isAmong } from '../../gateway/input/header.ts'
+import { isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
+import type { Gateway } from '../../gateway/types.ts'
+import { savedExtras } from '../../state/find-gateways.ts'
+import type { Runs } from '../../transaction/record.ts'
+import { copyOf } from '../../transaction/state.ts'
+import type { Session } from '../screen/session.ts'
+import { asRecorded } from './files.ts'
+import { type ClientStatus, gatewayOf, shownAddress } from './state.ts'
+import { changedSince, lastSetup } from './written.ts'
+
+/** Where a client has to point, and with what. */
+export interface Expected extends Gateway {
+  /** Whether a key is the one for it; absent: any is. */
+  readonly isKey?: (key: string) => boolean
+  /** With the models of then; absent: any will do. */
+  readonly settings?: ClientState
+}
+
+/** Why a client does not point where it has to, in words; empty: it does. */
+export function driftOf(
+  session: Session,
+  state: ClientStatus,
+  expected: Expected,
+): readonly string[] {
+  const { settings, obstacles } = state
+  if (settings.broken !== undefined) return [`its files cannot be read: ${settings.broken}`]
+  const changed = settingsDrift(state, expected)
+  if (changed.length > 0) return changed
+
+  return obstacles
+    .filter(({ code, severity }) => severity === 'blocks' && code !== 'open-to-others')
+    .map(({ message, location }) => `${message} (${session.showPath(location)})`)
+}
+
+/** The same of what the client's own files say. */
+export function settingsDrift(
+  { client, settings }: Pick<ClientStatus, 'client' | 'settings'>,
+  expected: Expected,
+): readonly string[] {
+  const { baseUrl, key, login } = settings
+  const protocol = protocolOf(client, settings)
+  const right = rootOf(expected, protocol)
+  if (baseUrl === undefined || !isSameButVersion(baseUrl, right)) {
+    const now = shownAddress(client, settings) ?? 'its own service'
+    return [`the address is ${now}, not ${shownRoot(right, protocol)}`]
+  }
+
+  if (key === undefined) return [`${login ?? 'nothing'} in place of the key`]
+  if (expected.isKey?.(key) === false) return ['another key stands there']
+  const unsent = expected.headers?.find((header) => !isAmong(header, settings.headers))
+  if (unsent !== undefined) return [`the header ${unsent.name} is missing or has another value`]
+  const missing = expected.query?.find((part) => !isAmong(part, settings.query))
+  if (missing !== undefined)
+    return [`${missing.name} is missing in the query of the address, or has another value`]
+  return expected.settings ? modelDrift(settings, expected.settings) : []
+}
+
+function modelDrift(now: ClientState, then: ClientState): readonly string[] {
+  const [found, wanted] = [modelsIn(now), modelsIn(then)]
+  return Object.keys({ ...wanted, ...found })
+    .filter((name) => found[name] !== wanted[name])
+    .map((name) => `the ${name} is ${found[name] ?? 'not set'}, not ${wanted[name] ?? 'left open'}`)
+}
+
+/** By what a person calls them. */
+function modelsIn(state: ClientState): Readonly<Record<string, string | undefined>> {
+  const { model, smallModel, subagentModel, slotModels = {} } = state
+  const bySlot = Object.entries(slotModels).map(([slot, id]) => [`model of ${slot}`, id])
+  return {
+    model,
+    'small model': smallModel,
+    'model of subagents': subagentModel,
+    ...Object.fromEntries(bySlot),
+  }
+}
+
+/** Where the last setup that stands has left a client; undefined: none stands. */
+export function leftAt(
+  session: Session,
+  { client, texts }: ClientStatus,
+  runs: Runs,
+): Expected | undefined {
+  const targets = texts.filter(({ use }) => use === 'target')
+  const files = targets.flatMap(({ path }) => lastSetup(path, runs)?.file ?? [])
+  if (files.length === 0) return undefined
+
+  const state = client.read(asRecorded(session, texts, files, 'after'))
+  const gateway = gatewayOf(session, client, state, runs)
+  const ours = savedExtras(session)
+  const headers = state.headers?.filter((one) => isAmong(one, ours.headers))
+  const query = state.query?.filter((one) => isAmong(one, ours.query))
+  return gateway && { ...gateway, isKey: (one) => one === state.key, headers, query, settings: state }
+}
+
+/** What somebody else has changed in a client's files since its last setup, and what would put it back. */
+export interface Drifted {
+  /** In words. */
+  readonly reasons: readonly string[]
+  /** Which keys, where, and since which run. */
+  readonly changes: string
+  /** With all of this the client has what the setup left; absent: nothing does, so nothing is put back. */
+  readonly cure?: { readonly repairs: readonly FileFix[]; readonly edits: readonly FileEdit[] }
+}
+
+/** From this many on the others are counted. */
+const manyKeys = 4
+
+/** @returns undefined: no setup stands, or safe repairs are all it takes to have what the last one left */
+export function driftSince(session: Session, state: ClientStatus, runs: Runs): Drifted | undefined {
+  const { client, obstacles, settings } = state
+  const expected = leftAt(session, state, runs)
+  if (expected === undefined || settings.broken !== undefined) return undefined
+
+  const safe = obstacles.flatMap(({ fix, consent }) => (fix && consent === undefined ? [fix] : []))
+  const driftAfter = (repairs: readonly FileFix[], edits: readonly FileEdit[] = []) => {
+    const files = asPlanned(state.texts, [...edits, ...planRepairs(client, state.texts, repairs)])
+    const reasons = settingsDrift({ client, settings: client.read(files) }, expected)
+    return { texts: files, reasons }
+  }
+
+  const planned = resultOf(() => driftAfter(safe))
+  if (planned instanceof UserError || planned.reasons.length === 0) return undefined
+  const { texts, reasons } = planned
+  const repairs: FileFix[] = []
+  const edits: FileEdit[] = []
+  const places: string[] = []
+  for (const [index, { path, kind: fileKind, use, format }] of texts.entries()) {
+    const setup = lastSetup(path, runs)
+    const changes = use === 'target' ? changedSince(session, texts[index]!, runs) : []
+    if (setup === undefined || changes.length === 0) continue
+
+    const all = changes.map((change) => plainPath(change.path))
+    const more = all.length > manyKeys ? ` and ${all.length - manyKeys} more` : ''
+    const keys = all.slice(0, manyKeys).join(', ') + more
+    places.push(`${keys} in ${session.showPath(path)}, written by run ${setup.run.id}`)
+
+    const { scope, holdsSecret, after } = setup.file
+    if (scope === 'keys') repairs.push({ fileKind, changes })
+    else {
+      const versions = {
+        before: state.texts[index]!.bytes,
+        after: copyOf(session.platform, after),
+      }
+      edits.push({ client: client.id, path, format, scope, changes, holdsSecret, ...versions })
+    }
+  }
+
+  // Address and key go back together, or neither does.
+  const mended = resultOf(() => driftAfter([...safe, ...repairs], edits))
+  const isCured = !(mended instanceof UserError) && mended.reasons.length === 0
+  return { reasons, changes: places.join('; '), ...(isCured && { cure: { repairs, edits } }) }
+}

@@ -1,0 +1,181 @@
+import { posix } from 'node:path'
+import type {
+  Client,
+  ClientState,
+  ConfigFile,
+  DiskReader,
+  Finding,
+  LoadedFile,
+  LoadedFiles,
+} from '../../clients/client.ts'
+import { shellProfilePaths } from '../../clients/shell.ts'
+import { readFile } from '../../clients/loaded-files.ts'
+import { compact } from '../../compact.ts'
+import type { Bytes } from '../../edits/plan.ts'
+import { maxConfigBytes } from '../../edits/text.ts'
+import { ifPossible, resultOf, UserError } from '../../errors.ts'
+import type { Notice } from '../../notice.ts'
+import type { FileStatus, Files } from '../../platform/platform.ts'
+import { fileFailure } from '../../transaction/files.ts'
+import type { RecordedFile } from '../../transaction/record.ts'
+import { copyOf } from '../../transaction/state.ts'
+import { readIfThere } from '../../transaction/target.ts'
+import type { Session } from '../screen/session.ts'
+
+/**
+ * Reads all that a client reads. A layer that cannot be read counts as absent: it is only looked at.
+ *
+ * @param cwd the folder that it works in; absent: ours
+ * @throws UserError `not-permitted`, `config-invalid` (too large, not UTF-8), `config-conflict` (not a file)
+ */
+export function readClientFiles(session: Session, client: Client, cwd?: string): LoadedFiles {
+  return listClientFiles(session, client, cwd).map((file): LoadedFile => {
+    const text = { ...file, bytes: readConfig(session, file) }
+    if (file.use === 'target') expectReadHere(session, client, text)
+    return text
+  })
+}
+
+/** @throws UserError `config-invalid` for what the client may read, and repoint does not */
+function expectReadHere(session: Session, { label }: Client, text: LoadedFile): void {
+  const { problem = '', isNotReadHere } = readFile(text)
+  if (!isNotReadHere) return
+  throw new UserError({
+    code: 'config-invalid',
+    message: `repoint does not read ${session.showPath(text.path)}, which ${label} may: ${problem.replace(`Cannot read ${text.path}: `, '')}`,
+    hint: 'Correct the file by hand, then run the command again.',
+  })
+}
+
+/** All that a client reads, as far as its place goes. */
+export function listClientFiles(
+  { platform: { files, machine } }: Session,
+  client: Client,
+  cwd = machine.cwd,
+): readonly ConfigFile[] {
+  return client.files({ ...machine, cwd }, lookAt(files))
+}
+
+export function lookAt(files: Files): DiskReader {
+  return {
+    exists: (path) => ifPossible(() => files.stat(path)) !== undefined,
+    entries: (folder) => ifPossible(() => files.readdir(folder).sort()) ?? [],
+    readStart: (path) => new TextDecoder().decode(ifPossible(() => files.readStart(path, 1024))),
+  }
+}
+
+/** What a client believes now; undefined where its files cannot be read. */
+export function settingsNow(session: Session, client: Client): ClientState | undefined {
+  const settings = resultOf(() => client.read(readClientFiles(session, client)))
+  return settings instanceof UserError ? undefined : settings
+}
+
+/** Whether a client is the one of its family that its files are set up for. */
+export function isUsual(session: Session, client: Client): boolean {
+  return client.isUsual?.(settingsNow(session, client) ?? {}) ?? true
+}
+
+function readConfig(session: Session, file: ConfigFile): Bytes | null {
+  const { files, machine } = session.platform
+  try {
+    return readIfThere(files, machine, file.path, 'config-invalid')
+  } catch (error) {
+    if (file.use === 'layer') return null
+    const failure = fileFailure(machine, file.path, error)
+    if (failure instanceof UserError) throw failure
+    // Also a fault of ours is a file that is not read: what was switched by then is told with it.
+    throw new UserError({
+      code: 'config-conflict',
+      message: `${session.showPath(file.path)} cannot be read as a file (${String(error)})`,
+      hint: 'Move away what stands in its place, then try again.',
+      cause: error,
+    })
+  }
+}
+
+/** What the user's shells read at their start, where it exists and is not absurdly large. */
+export function readShellProfiles(session: Session): readonly { path: string; text: string }[] {
+  const { files, machine } = session.platform
+  return shellProfilePaths(machine).flatMap((path) => {
+    const bytes = ifPossible(() => files.read(path, maxConfigBytes))
+    return bytes ? [{ path, text: new TextDecoder().decode(bytes) }] : []
+  })
+}
+
+/** The files with what runs recorded of each: the first one that is listed. */
+export function asRecorded(
+  { platform }: Session,
+  texts: LoadedFiles,
+  files: readonly RecordedFile[],
+  when: 'before' | 'after',
+): LoadedFiles {
+  return texts.map((text) => {
+    const file = files.find(({ path }) => path === text.path)
+    return file ? { ...text, bytes: copyOf(platform, file[when]) } : text
+  })
+}
+
+/**
+ * Files that decide where the key goes, and folders on the way to them, that others may write. The
+ * home folder is the last that is looked at, or the root for a file outside of it.
+ */
+export function worldWritablePaths(session: Session, files: LoadedFiles): readonly Finding[] {
+  const { machine } = session.platform
+  if (machine.os === 'win32') return []
+  const places = new Set(
+    files
+      .filter(({ use }) => use === 'target')
+      .flatMap(({ path }) => [path, ...foldersAbove(path, machine.home)]),
+  )
+  return openAmong(session, places)
+}
+
+/** The same for a file with authorities, which says whom the clients trust with the key. */
+export function openAuthorities(session: Session, caFile: string | undefined): readonly Notice[] {
+  const { os, home } = session.platform.machine
+  if (caFile === undefined || os === 'win32') return []
+  return openAmong(session, [caFile, ...foldersAbove(caFile, home)]).map(asNotice)
+}
+
+export function asNotice({ code, message, location, hint }: Finding): Notice {
+  return { code, message: `${message} (${location})`, ...compact({ hint }) }
+}
+
+function openAmong(session: Session, places: Iterable<string>): readonly Finding[] {
+  return [...places].flatMap((path) => {
+    const status = ifPossible(() => session.platform.files.stat(path))
+    return status && isOpenToOthers(status) ? [openPlace(session, path, status)] : []
+  })
+}
+
+function* foldersAbove(path: string, home: string): Generator<string> {
+  for (let place = path; place !== home && place !== posix.dirname(place); ) {
+    place = posix.dirname(place)
+    yield place
+  }
+}
+
+const [groupWrites, othersWrite, sticky] = [0o020, 0o002, 0o1000]
+
+/**
+ * In a folder with the sticky bit others can only add. A group with the number of its owner is, where
+ * every user has a group of the same name, that user alone.
+ */
+function isOpenToOthers({ kind, mode, uid, gid }: FileStatus): boolean {
+  if (kind === 'folder' && (mode & sticky) !== 0) return false
+  return (mode & othersWrite) !== 0 || ((mode & groupWrites) !== 0 && gid !== uid)
+}
+
+function openPlace(session: Session, path: string, { kind, mode }: FileStatus): Finding {
+  const who = (mode & othersWrite) === 0 ? 'its group' : 'anyone on this machine'
+  const what = kind === 'folder' ? 'replace the files in it' : 'write it'
+  const place = session.showPath(path)
+  return {
+    code: 'open-to-others',
+    message: `${who} may ${what} (mode ${mode.toString(8)}), and so decide where the key goes`,
+    location: path,
+    hint: `chmod ${(mode & othersWrite) === 0 ? 'g-w' : 'go-w'} ${place}`,
+    consent: `${place} is open: ${who} may ${what}, and so decide where your key goes. Close it with \`chmod go-w ${place}\`.`,
+    severity: 'blocks',
+  }
+}

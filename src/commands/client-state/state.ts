@@ -1,0 +1,360 @@
+import {
+  type Client,
+  type ClientContext,
+  type ClientName,
+  type ClientState,
+  type Finding,
+  type LoadedFile,
+  type LoadedFiles,
+  type Memories,
+  type Origins,
+  protocolOf,
+} from '../../clients/client.ts'
+import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
+import { memoriesOf } from '../../clients/resolve.ts'
+import { overrideFindings } from '../../clients/overrides.ts'
+import { originsOf } from '../../clients/loaded-files.ts'
+import { compact } from '../../compact.ts'
+import type { SettingPath } from '../../edits/plan.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import { gatewayAt, isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
+import type { Gateway } from '../../gateway/types.ts'
+import { gatewaysIfReadable, nameOf } from '../../state/find-gateways.ts'
+import type { SavedGateway } from '../../state/gateways.ts'
+import { savedModels } from '../../state/model-cache.ts'
+import { sha256Of } from '../../transaction/files.ts'
+import { gatewaysOf, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
+import { activeRuns } from '../../transaction/undo/stack.ts'
+import type { Session } from '../screen/session.ts'
+import {
+  readClientFiles,
+  readShellProfiles,
+  settingsNow,
+  worldWritablePaths,
+} from './files.ts'
+import { folderSettings } from './folder-settings.ts'
+import { changedSince, isSetupRun, lastSetup } from './written.ts'
+
+/** What a client believes now, and what repoint has to do with that. */
+export interface ClientNow {
+  readonly client: Client
+  readonly texts: LoadedFiles
+  readonly settings: ClientState
+  /** The gateway that it points at; undefined: its own service. */
+  readonly gateway: Gateway | undefined
+  /** What it is set up with. */
+  readonly options: Memories
+  /** It stands so by a setup of repoint. */
+  readonly isSetUp: boolean
+}
+
+/** What is known about one client without asking it or the network. */
+export interface ClientStatus extends ClientNow {
+  readonly origins: Origins
+  readonly obstacles: readonly Finding[]
+  readonly files: readonly FileState[]
+}
+
+export interface FileState {
+  readonly path: string
+  /**
+   * `as-written`: as the newest run left it. `restored`: that run was a rollback. `changed-since`:
+   * someone else wrote it after that run, or our keys in it after the last setup. `not-ours`: no run
+   * has written it. `unknown`: the records cannot be read.
+   */
+  readonly state: 'absent' | 'as-written' | 'restored' | 'changed-since' | 'not-ours' | 'unknown'
+  /** The newest run that wrote it. */
+  readonly run?: string
+  /** Our keys that have another value now. */
+  readonly changedKeys: readonly SettingPath[]
+}
+
+/** The recorded runs of a client's family. */
+export function runsOf({ id }: Pick<ClientName, 'id'>, runs: Runs): Runs {
+  const ids = familyIds(id)
+  return runs.filter(({ clients }) => clients.some((one) => ids.includes(one)))
+}
+
+/** The gateways that runs wrote into a client's files, newest first. */
+function gatewaysOfClient({ id }: ClientName, runs: Runs): readonly RunGateway[] {
+  return runs
+    .flatMap((run) => gatewaysOf(run, familyIds(id)))
+    .filter(({ baseUrl }) => baseUrl !== '')
+}
+
+/** The roots that repoint has written for this client. */
+export function ownRoots(client: Client, runs: Runs): readonly string[] {
+  const protocols = [client.protocol, ...(client.alsoSpeaks ?? [])]
+  const written = gatewaysOfClient(client, runs)
+  return [...new Set(written.flatMap((gateway) => protocols.map((one) => rootOf(gateway, one))))]
+}
+
+/** Whether a client points at a root that repoint has written for it. */
+export function isAtOwnRoot(client: Client, { baseUrl }: ClientState, runs: Runs): boolean {
+  return ownRoots(client, runs).some(
+    (own) => baseUrl !== undefined && isSameButVersion(own, baseUrl),
+  )
+}
+
+/** Where a client sends its requests, as it is shown; undefined: to its own service. */
+export function shownAddress(client: Client, state: ClientState): string | undefined {
+  const { baseUrl } = state
+  return baseUrl === undefined ? undefined : shownRoot(baseUrl, protocolOf(client, state))
+}
+
+/**
+ * The gateway that a client points at, as its setups and the remembered gateways know it; else what
+ * its own root tells. Undefined: it uses its own service.
+ */
+export function gatewayOf(
+  session: Session,
+  client: Client,
+  state: ClientState,
+  runs: Runs,
+): Gateway | undefined {
+  const { baseUrl: root } = state
+  if (root === undefined) return undefined
+
+  const protocol = protocolOf(client, state)
+  const known = [...gatewaysIfReadable(session.platform), ...gatewaysOfClient(client, runs)]
+    .filter(({ baseUrl }) => baseUrl !== '')
+    .map(({ baseUrl, baseUrls }): Gateway => ({ baseUrl, baseUrls }))
+
+  const found =
+    known.find((one) => rootOf(one, protocol) === root) ??
+    known.find((one) => isSameButVersion(rootOf(one, protocol), root)) ??
+    gatewayAt(root, protocol)
+  return { ...found, name: nameOf(session, protocol, state) }
+}
+
+/**
+ * Whether what a client believes comes from a setup of repoint: at an address that it wrote, or one
+ * that its user has put there since.
+ */
+export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean {
+  if (state.baseUrl === undefined) return false
+  return inForce(client, runs) !== undefined || isAtOwnRoot(client, state, runs)
+}
+
+/** The newest setup of a client that is not undone. */
+function inForce({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
+  return activeRuns(runs.toReversed(), familyIds(id)).findLast(
+    (run) => isSetupRun(run) && run.baseUrl !== '',
+  )
+}
+
+/** A client that repoint has set up. */
+export interface SetUpClient extends ClientNow {
+  readonly gateway: Gateway
+}
+
+/** One whose files cannot be read now: nobody knows what it points at. */
+export interface LeftOut {
+  readonly client: Client
+  readonly setup: RunRecord
+  readonly why: string
+}
+
+/** The clients that repoint has set up. */
+export async function clientsSetUp(
+  session: Session,
+  runs: Runs,
+): Promise<{ readonly here: readonly SetUpClient[]; readonly leftOut: readonly LeftOut[] }> {
+  const here: SetUpClient[] = []
+  const leftOut: LeftOut[] = []
+  for (const client of await clientsInUse(session, runs)) {
+    const now = resultOf(() => clientNow(session, client, runs))
+    const why = whyUnreadable(now)
+    const setup = inForce(client, runs)
+    if (isSetUpClient(now)) here.push(now)
+    else if (why !== undefined && setup !== undefined) leftOut.push({ client, setup, why })
+  }
+  return { here, leftOut }
+}
+
+function isSetUpClient(now: ClientNow | UserError): now is SetUpClient {
+  return !(now instanceof UserError) && now.isSetUp
+}
+
+function whyUnreadable(now: ClientNow | UserError): string | undefined {
+  if (now instanceof UserError) return now.message
+  const { baseUrl, broken } = now.settings
+  return baseUrl === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
+}
+
+const correctIt = 'Correct the file by hand, then run the command again.'
+
+/** Says which clients are left out. */
+export function noteLeftOut(session: Session, leftOut: readonly LeftOut[]): void {
+  for (const { client, why } of leftOut) {
+    const message = `${client.label} is left out: ${why}`
+    session.notice({ code: 'client-left-out', message, hint: correctIt })
+  }
+}
+
+/** Why a client that is meant is not among those that are set up: the first of these, or `otherwise`. */
+export function whyNotSetUp(
+  [broken]: readonly LeftOut[],
+  otherwise: { readonly message: string; readonly hint: string },
+): UserError {
+  if (broken === undefined) return new UserError({ code: 'usage', ...otherwise })
+  return new UserError({
+    code: 'config-invalid',
+    message: `${broken.client.label} is set up, and what it points at cannot be told: ${broken.why}`,
+    hint: correctIt,
+  })
+}
+
+/** The client of a family that the newest setup was for; undefined: only the files can tell. */
+function setUpAs(client: ClientName, runs: Runs): string | undefined {
+  return inForce(client, runs)?.files.find(({ client: id }) => familyIds(client.id).includes(id))
+    ?.client
+}
+
+/** What a client is set up with; of what another of its family has left, what both share. */
+export function configuredOptions(client: Client, state: ClientState, runs: Runs): Memories {
+  const isOwn = setUpAs(client, runs) === client.id || undefined
+  return memoriesOf(client, state, isOwn)
+}
+
+/**
+ * One client of each family, under the family's label: the one that its files are set up for. The
+ * first of a family can be given what makes the files look like another's.
+ */
+export async function clientsInUse(
+  session: Session,
+  runs: Runs,
+  family?: string,
+): Promise<Client[]> {
+  const wanted = rows.filter((row) => family === undefined || row.family === family)
+  const clients = await loadClients(wanted)
+  return familyRows.flatMap((row) => {
+    const ofFamily = clients.filter((client) => client.family === row.family)
+
+    const [first] = ofFamily
+    if (first === undefined) return []
+    if (setUpAs(first, runs) === first.id) return first
+    const state = settingsNow(session, first) ?? {}
+    return { ...(ofFamily.find((client) => client.isUsual?.(state)) ?? first), label: row.label }
+  })
+}
+
+/** The same with what each believes, without the clients whose files cannot be read. */
+export async function clientsNow(session: Session, runs: Runs): Promise<readonly ClientNow[]> {
+  return (await clientsInUse(session, runs)).flatMap((client) => {
+    const now = resultOf(() => clientNow(session, client, runs))
+    return now instanceof UserError ? [] : [now]
+  })
+}
+
+/** Those of these clients that point at a remembered gateway. */
+export function usersOf(
+  { name }: Pick<SavedGateway, 'name'>,
+  clients: readonly ClientNow[],
+): readonly ClientNow[] {
+  return clients.filter(({ gateway }) => gateway?.name === name)
+}
+
+/** A client whose files cannot even be read. */
+export interface Unreadable {
+  readonly client: Client
+  readonly failure: UserError
+}
+
+/** What is known about a client, or why nothing is. @param runs undefined: they cannot be read */
+export function stateOrFailure(
+  session: Session,
+  client: Client,
+  runs: Runs | undefined,
+): ClientStatus | Unreadable {
+  const state = resultOf((): ClientStatus => {
+    const now = clientNow(session, client, runs ?? [])
+    const { texts } = now
+
+    const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
+      use === 'target' && !(isOptional && bytes === null)
+    return {
+      ...now,
+      origins: originsOf(client, texts),
+      obstacles: [
+        ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
+        // With its own service a client may be set up as its owner likes.
+        ...(now.settings.baseUrl === undefined
+          ? []
+          : [...overrideFindings(client, texts, now.settings), ...folderSettings(session, client)]),
+        ...worldWritablePaths(session, texts),
+      ],
+      files: texts.filter(isShown).map((file) => fileState(session, file, runs)),
+    }
+  })
+  return state instanceof UserError ? { client, failure: state } : state
+}
+
+/** @throws UserError as `readClientFiles` does */
+function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
+  const files = readClientFiles(session, client)
+  const state = client.read(files)
+  return {
+    client,
+    texts: files,
+    settings: state,
+    gateway: gatewayOf(session, client, state, runs),
+    options: configuredOptions(client, state, runs),
+    isSetUp: isSetUp(client, state, runs),
+  }
+}
+
+export function sceneOf(
+  session: Session,
+  client: Client,
+  files: LoadedFiles,
+  runs: Runs,
+): ClientContext {
+  return {
+    files,
+    machine: session.platform.machine,
+    ownRoots: ownRoots(client, runs),
+    knownModels: savedModels(session.platform),
+    shellProfiles: readShellProfiles(session),
+  }
+}
+
+/** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
+export function refuseRedirectedKey(
+  { label }: Pick<Client, 'label'>,
+  obstacles: readonly Finding[],
+): void {
+  const astray = obstacles.find(({ redirectsKey }) => redirectsKey)
+  if (astray === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `${label} would not use the gateway here: ${astray.message} (${astray.location})`,
+    hint: 'Run the command in another folder, such as your home, or take that out of the file.',
+  })
+}
+
+function fileState(session: Session, file: LoadedFile, runs: Runs | undefined): FileState {
+  const { path, bytes } = file
+  const run = runs?.find(({ files }) => files.some((one) => one.path === path))
+  const recorded = run?.files.find((one) => one.path === path)
+  const told = (state: FileState['state'], more: Partial<FileState> = {}): FileState => ({
+    path,
+    ...compact({ run: run?.id }),
+    state,
+    changedKeys: [],
+    ...more,
+  })
+
+  if (runs === undefined) return told(bytes === null ? 'absent' : 'unknown')
+  if (run === undefined || recorded === undefined)
+    return told(bytes === null ? 'absent' : 'not-ours')
+
+  const changedKeys = changedSince(session, file, runs).map((change) => change.path)
+  const hash = bytes === null ? undefined : sha256Of(bytes)
+  if (hash !== recorded.after?.sha256) return told('changed-since', { changedKeys })
+  if (hash === undefined) return told('absent')
+  // A repair and an undo leave what somebody else has changed, and do not approve it.
+  if (changedKeys.length > 0)
+    return told('changed-since', { run: lastSetup(path, runs)!.run.id, changedKeys })
+  return told(run.kind === 'undo' ? 'restored' : 'as-written')
+}

@@ -1,0 +1,247 @@
+import {
+  type Client,
+  type Finding,
+  type GatewayInfo,
+  hasCause,
+  type LoadedFiles,
+  protocolOf,
+  type ResolvedOptions,
+  type ResolveInput,
+  type SetupTarget,
+} from '../../clients/client.ts'
+import { effectiveOptions, keepsModels, memoriesOf, modelsIn } from '../../clients/resolve.ts'
+import { overrideFindings } from '../../clients/overrides.ts'
+import { strayModels } from '../../clients/picker.ts'
+import { asPlanned, fileOf } from '../../clients/loaded-files.ts'
+import { actionOf, type FileEdit } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { isAmong } from '../../gateway/input/header.ts'
+import { rootOf } from '../../gateway/roots.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
+import type { Notice } from '../../notice.ts'
+import { savedExtras } from '../../state/find-gateways.ts'
+import { authorityNotices } from '../client-state/certificate-stores.ts'
+import { asNotice, readClientFiles, worldWritablePaths } from '../client-state/files.ts'
+import { refuseRedirectedKey, sceneOf } from '../client-state/state.ts'
+import { folderSettings } from '../client-state/folder-settings.ts'
+import { isFromElsewhere } from '../client-state/written.ts'
+import type { Session } from '../screen/session.ts'
+import { resolveInputFor, unavailableModels } from './resolve.ts'
+import type { ProvenRun } from './request.ts'
+
+/** One client's part of a setup, before anything is written. */
+export interface ClientPlan {
+  readonly client: Client
+  readonly models: ResolvedOptions
+  readonly answersSafeguards: boolean | undefined
+  readonly obstacles: readonly Finding[]
+  readonly edits: readonly FileEdit[]
+  /** What a person should know beside the changes: of files, obstacles and models. */
+  readonly notices: readonly Notice[]
+}
+
+/**
+ * The edits of one client with the repairs of what would defeat them, checked by reading the new
+ * contents as the client will.
+ *
+ * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
+ */
+export async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
+  const { session, request, access, runs, consent, chosen } = run
+  const { platform } = session
+  const { models: allModels, heard, answersSafeguards } = chosen.get(client)!
+  const input = resolveInputFor(run, client, access, heard)
+  const resolved = request.isKeyOnly ? onlyChosen(allModels) : allModels
+  const files = readClientFiles(session, client)
+  const former = savedExtras(session)
+
+  const target: SetupTarget = {
+    baseUrl: rootOf(access, protocolOf(client, resolved)),
+    key: access.key,
+    keyHeader: access.keyHeader,
+    headers: access.headers,
+    formerHeaders: former.headers,
+    query: access.query,
+    formerQueries: former.query,
+    isFromElsewhere: (header) =>
+      isFromElsewhere(session, { runs, texts: files, baseUrl: access.baseUrl }, header),
+    caFile: access.caFile,
+    providerId: effectiveOptions(input).providerId ?? 'gateway',
+    resolved,
+    input,
+    answersSafeguards: request.isKeyOnly ? undefined : answersSafeguards,
+    earlier: await earlierOf(run, files),
+  }
+
+  const { baseUrl, providerId } = target
+  const obstacles = [
+    ...client.inTheWay(sceneOf(session, client, files, runs), target),
+    ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
+    ...folderSettings(session, client),
+    ...worldWritablePaths(session, files),
+  ]
+  if (consent !== 'ask') refuseRedirectedKey(client, obstacles)
+
+  const fixes = obstacles.flatMap((one) => (one.fix ? [one.fix] : []))
+  const edits = client.plan(files, { ...target, fixes })
+  expectUnblocked(client, obstacles)
+  const after = asPlanned(files, edits)
+  refuseMismatch(client, after, access)
+
+  const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
+  const isNews = ({ code }: Notice) => isChanged && !hasCause(code, obstacles)
+  return {
+    client,
+    models: resolved,
+    answersSafeguards,
+    obstacles,
+    edits,
+    notices: [
+      ...edits.flatMap((edit) => [...modeNotices(session, edit)]),
+      ...obstacles.filter(isNoticed).map(asNotice),
+      ...authorityNotices(session, client, client.read(after), access.caFile),
+      ...(client.aboutConversations?.(platform, { before: files, after }) ?? []),
+      ...resolved.findings.filter(isNews),
+      ...[...strayNotices(client, after, resolved, heard)].filter(isNews),
+      ...lossNotices(run, client, after, input),
+    ],
+  }
+}
+
+function isNoticed({ fix, consent, isReported }: Finding): boolean {
+  return isReported ?? (!fix && !consent)
+}
+
+/** What earlier runs found: loaded only where there are some. */
+async function earlierOf(
+  { session, runs }: ProvenRun,
+  files: LoadedFiles,
+): Promise<SetupTarget['earlier']> {
+  if (runs.length === 0) return undefined
+  const { earlierVersions } = await import('../../transaction/rollback.ts')
+  return (role) => earlierVersions(session.platform, fileOf(files, role).path)
+}
+
+/** What the gateway says beside the models themselves is left out. */
+function onlyChosen({
+  contextWindow: _,
+  catalog: __,
+  ...models
+}: ResolvedOptions): ResolvedOptions {
+  return { ...models, offered: [], offersWholeCatalog: false }
+}
+
+/** Of entries that repoint did not write: those that it wrote have left by then. */
+function* strayNotices(
+  client: Client,
+  after: LoadedFiles,
+  resolved: ResolvedOptions,
+  { catalog }: GatewayInfo,
+): Generator<Notice> {
+  const stray =
+    catalog && resolved.offersWholeCatalog ? strayModels(client, after, catalog, resolved) : []
+  if (stray.length > 0)
+    yield {
+      code: 'model-not-listed',
+      message: `${client.label} also offers ${stray.join(', ')}, which the gateway does not list`,
+      hint: 'repoint did not write that, and leaves it there.',
+    }
+}
+
+/** What was chosen before and does not hold any more: models, and what is said of those that stay. */
+function* lossNotices(
+  { kept, request }: ProvenRun,
+  client: Client,
+  after: LoadedFiles,
+  input: ResolveInput,
+): Generator<Notice> {
+  const before = request.flags.defaults || request.isKeyOnly ? undefined : kept.get(client)
+  if (before === undefined) return
+
+  const code = 'choice-not-kept'
+  const now = memoriesOf(client, client.read(after), true)
+  const models = modelsIn(now)
+  const lost = unavailableModels(client, before, input.gatewayInfo).filter(
+    (id) => !models.includes(id),
+  )
+  if (lost.length > 0)
+    yield {
+      code,
+      message: `The gateway has no ${lost.join(', nor ')}, with which ${client.label} was set up: the rules have chosen anew`,
+      hint: 'To choose otherwise, name the model; `repoint models` lists all.',
+    }
+  if (lost.length > 0 || !keepsModels(input)) return
+
+  // Of the same models another window or another protocol, where nobody has asked for it.
+  const keeping = (flag: string) => `To keep it: \`repoint ${client.id} ${flag}\`.`
+  const { requested } = input
+  const { contextWindow: window } = before.memories
+  const isOtherWindow = window !== undefined && window !== now.contextWindow
+  if (isOtherWindow && requested.contextWindow === undefined)
+    yield {
+      code,
+      message: `${client.label} was set up with a context window of ${window} tokens, and the gateway says ${now.contextWindow ?? 'none'}`,
+      hint: keeping(`--context-window ${window}`),
+    }
+
+  const [spoke, speaks] = [protocolOf(client, before.memories), protocolOf(client, now)]
+  if (spoke !== speaks && requested.protocol === undefined)
+    yield {
+      code,
+      message: `${client.label} was set up to speak the ${spoke} protocol, and speaks ${speaks} with this gateway`,
+      hint: keeping(`--protocol ${spoke}`),
+    }
+}
+
+/** @throws UserError `config-conflict` for what blocks the client, and is neither repaired nor agreed to */
+function expectUnblocked({ label }: Client, obstacles: readonly Finding[]): void {
+  const blocking = obstacles.find(
+    ({ severity, fix, consent }) => severity === 'blocks' && !fix && !consent,
+  )
+  if (blocking === undefined) return
+  throw new UserError({
+    code: 'config-conflict',
+    message: `${label} would not work with the gateway: ${blocking.message} (${blocking.location})`,
+    hint: blocking.hint,
+  })
+}
+
+/** @throws UserError `internal` if the client would not believe what was planned or written */
+export function refuseMismatch(client: Client, files: LoadedFiles, access: GatewayAccess): void {
+  const after = client.read(files)
+  const { baseUrl, key, keyHeader, alsoSendsTo, broken, login } = after
+  const right = rootOf(access, protocolOf(client, after))
+
+  const isThere = baseUrl === right && alsoSendsTo === undefined
+  const isKey = key === access.key && keyHeader === access.keyHeader
+  const { headers = [], query = [] } = access
+  const isAllSent =
+    headers.every((one) => isAmong(one, after.headers)) &&
+    query.every((one) => isAmong(one, after.query))
+
+  if (isThere && isKey && isAllSent) return
+  throw new UserError({
+    code: 'internal',
+    message: `${client.label} would not read back what the plan puts into its files: ${broken ?? login ?? 'address, key or headers differ'}`,
+    hint: 'Please report it: `npm bugs repoint` names the place.',
+  })
+}
+
+/** A mode that the run changes, or that says somebody wanted the file left alone. */
+function* modeNotices({ platform }: Session, edit: FileEdit): Generator<Notice> {
+  const { files, machine } = platform
+  if (machine.os === 'win32' || actionOf(edit) !== 'updated') return
+
+  const { mode } = files.stat(edit.path)
+  const octal = (bits: number) => bits.toString(8).padStart(3, '0')
+  if (edit.holdsSecret && (mode & 0o077) !== 0)
+    yield {
+      code: 'mode-closed',
+      message: `${edit.path} will hold the key: its mode changes from ${octal(mode)} to ${octal(mode & ~0o077)}`,
+    }
+  if ((mode & 0o200) === 0)
+    yield {
+      code: 'read-only-file',
+      message: `${edit.path} is read-only (mode ${octal(mode)}); it is replaced all the same and stays read-only`,
+    }
+}
