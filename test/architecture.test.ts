@@ -93,11 +93,18 @@ test('no folders import each other in a circle', () => {
   expect(circlesIn(folders)).toEqual([])
 })
 
-test('no folder holds more than fifteen files', () => {
-  const full = [...new Set(sources.map(dirname))].filter(
-    (folder) => sources.filter((path) => dirname(path) === folder).length > 15,
+test('no client imports another client', () => {
+  const isClient = (folder: string) => texts.has(`clients/${folder}/${folder}.ts`)
+  const folderOf = (path: string) => path.split('/')[1]!
+  const wrong = imports.filter(
+    ({ from, to }) =>
+      partOf(from) === 'clients' &&
+      partOf(to) === 'clients' &&
+      isClient(folderOf(from)) &&
+      isClient(folderOf(to)) &&
+      folderOf(from) !== folderOf(to),
   )
-  expect(full).toEqual([])
+  expect(wrong).toEqual([])
 })
 
 test('only bin builds the real platform', () => {

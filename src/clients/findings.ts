@@ -2,8 +2,6 @@ import { compact } from '../compact.ts'
 import type { SettingChange, SettingPath } from '../edits/plan.ts'
 import type { Machine } from '../platform/platform.ts'
 import type { ClientContext, ClientName, Finding, Findings, SetupTarget } from './client.ts'
-import { pathsOf } from './paths.ts'
-import { type StrictFile, takenOut } from './strict-json.ts'
 import {
   isLoopbackUrl,
   isOwnAddress,
@@ -12,6 +10,8 @@ import {
   shownUrl,
   withLostVersion,
 } from './loaded-files.ts'
+import { pathsOf } from './paths.ts'
+import { type StrictFile, takenOut } from './strict-json.ts'
 
 /** What several clients meet in the same way. `id` is the first part of the codes, and the word of the command line. */
 type Named = Pick<ClientName, 'id' | 'label'>

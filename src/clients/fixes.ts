@@ -10,9 +10,9 @@ import type {
   LoadedFiles,
   SetupTarget,
 } from './client.ts'
+import { fileOf } from './loaded-files.ts'
 import { roleOf } from './overrides.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from './strict-json.ts'
-import { fileOf } from './loaded-files.ts'
 
 /** Whose edits they are, and what decides where its key goes. */
 type Editing = Pick<ClientName, 'id'> & Pick<ClientModule, 'sensitiveSettings'>
@@ -85,7 +85,7 @@ export function editReadably(
  *
  * @throws UserError `config-invalid`, `config-conflict`
  */
-export function planRepairs(
+export function planFixes(
   client: Editing,
   files: LoadedFiles,
   repairs: readonly FileFix[],

@@ -92,7 +92,7 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
 }
 
 /** The same of the file of a role. */
-export function readRole(files: LoadedFiles, role: string): ReadFile {
+export function readKind(files: LoadedFiles, role: string): ReadFile {
   return readFile(fileOf(files, role))
 }
 

@@ -12,9 +12,9 @@ import type {
 import { isTable, readFile, rootOf, shownUrl } from './loaded-files.ts'
 
 /** A setting of a client's table that stands in a file. */
-interface DecidingFound extends SensitiveSetting {
+interface FoundSetting extends SensitiveSetting {
   /** Up to the first list on the way. */
-  readonly foundAt: SettingPath
+  readonly location: SettingPath
   readonly value: ConfigValue
 }
 
@@ -25,12 +25,12 @@ export interface OwnSetup {
   readonly model?: string | undefined
 }
 
-type Decided = SensitiveSetting['role']
+type SensitiveRole = SensitiveSetting['role']
 
 /** What stands outside of the user's own files and decides one of these takes the key elsewhere. */
-const takingKey: readonly Decided[] = ['address', 'key', 'provider', 'proxy', 'trust']
+const takingKey: readonly SensitiveRole[] = ['address', 'key', 'provider', 'proxy', 'trust']
 
-type TabledClient = Pick<ClientName, 'family' | 'label'> &
+type ClientWithSettings = Pick<ClientName, 'family' | 'label'> &
   Pick<ClientModule, 'sensitiveSettings' | 'interpolation'>
 
 /**
@@ -39,7 +39,7 @@ type TabledClient = Pick<ClientName, 'family' | 'label'> &
  * takes it from here: setup, `use`, `key`, `run`, `status`, `doctor`.
  */
 export function* overrideFindings(
-  client: TabledClient,
+  client: ClientWithSettings,
   files: LoadedFiles,
   own: OwnSetup,
 ): Generator<Finding, void> {
@@ -48,7 +48,8 @@ export function* overrideFindings(
     const found = [...settingsIn(client, file, own.providerId)].filter(
       (setting) => !isSameAs(setting, client, own),
     )
-    const those = (kinds: readonly Decided[]) => found.filter(({ role }) => kinds.includes(role))
+    const those = (kinds: readonly SensitiveRole[]) =>
+      found.filter(({ role }) => kinds.includes(role))
 
     if (file.kind === 'profile') {
       yield* ofStronger(client, file, found, 'may-block')
@@ -70,7 +71,7 @@ function* settingsIn(
   { sensitiveSettings }: Pick<ClientModule, 'sensitiveSettings'>,
   file: LoadedFile,
   providerId?: string,
-): Generator<DecidingFound, void> {
+): Generator<FoundSetting, void> {
   const content = contentOf(file)
   const isOfFolder = file.kind.startsWith('project')
   const provider = providerId && (sensitiveSettings.providerTable?.(providerId) ?? providerId)
@@ -80,8 +81,8 @@ function* settingsIn(
   )) {
     const fits = (pattern: string, name: string) =>
       pattern === ':provider' ? isOfFolder || name === provider : isLike(pattern, name)
-    for (const { foundAt, value } of leavesAt(content, row.path.split('.'), fits))
-      if (saysSomething(value) || isEmptyAddress(row, value)) yield { ...row, foundAt, value }
+    for (const { location, value } of leavesAt(content, row.path.split('.'), fits))
+      if (saysSomething(value) || isEmptyAddress(row, value)) yield { ...row, location, value }
   }
 }
 
@@ -115,7 +116,7 @@ function variablesIn(text: string): readonly { readonly name: string; readonly l
 }
 
 /** The roles of settings that undo restores together. */
-const undoRoles: Readonly<Partial<Record<Decided, SettingRole>>> = {
+const undoRoles: Readonly<Partial<Record<SensitiveRole, SettingRole>>> = {
   address: 'address',
   key: 'key',
   provider: 'provider',
@@ -148,11 +149,11 @@ function* leavesAt(
   value: ConfigValue,
   [pattern, ...rest]: readonly string[],
   fits: (pattern: string, name: string) => boolean,
-  foundAt: SettingPath = [],
+  location: SettingPath = [],
   isInList = false,
-): Generator<Pick<DecidingFound, 'foundAt' | 'value'>, void> {
+): Generator<Pick<FoundSetting, 'location' | 'value'>, void> {
   if (pattern === undefined) {
-    yield { foundAt, value }
+    yield { location, value }
     return
   }
 
@@ -164,7 +165,7 @@ function* leavesAt(
     const name = isList && typeof id === 'string' ? id : index
     const stays = isInList || isList
     if (fits(pattern, name))
-      yield* leavesAt(below, rest, fits, stays ? foundAt : [...foundAt, name], stays)
+      yield* leavesAt(below, rest, fits, stays ? location : [...location, name], stays)
   }
 }
 
@@ -187,8 +188,8 @@ function isLike(pattern: string, name: string): boolean {
 
 /** Whether a setting says what the client's own files say. */
 function isSameAs(
-  { role, value }: DecidingFound,
-  { sensitiveSettings }: TabledClient,
+  { role, value }: FoundSetting,
+  { sensitiveSettings }: ClientWithSettings,
   own: OwnSetup,
 ): boolean {
   if (typeof value !== 'string') return false
@@ -200,7 +201,7 @@ function isSameAs(
 }
 
 /** Why nobody knows where a project file leads: too large, no document, or keys made of variables. */
-function whyUntold({ interpolation }: TabledClient, file: LoadedFile): string | undefined {
+function whyUntold({ interpolation }: ClientWithSettings, file: LoadedFile): string | undefined {
   if (file.bytes === null && /^project(?:-env)?$/.test(file.kind)) return 'cannot be read'
   if (file.kind !== 'project') return undefined
   const { document, problem } = readFile(file)
@@ -217,7 +218,7 @@ function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {
 }
 
 /** As the end of a sentence about the client. */
-const effects: Readonly<Record<Decided, (value: ConfigValue) => string>> = {
+const effects: Readonly<Record<SensitiveRole, (value: ConfigValue) => string>> = {
   address: (value) =>
     `takes your key to ${(typeof value === 'string' && shownUrl(value)) || 'another address'}`,
   key: () => 'takes your key to another place, or goes by another key',
@@ -229,9 +230,9 @@ const effects: Readonly<Record<Decided, (value: ConfigValue) => string>> = {
 
 /** A file of the folder decides where the key goes, or which model is asked. */
 function* ofFolder(
-  { family, label, sensitiveSettings }: TabledClient,
+  { family, label, sensitiveSettings }: ClientWithSettings,
   file: LoadedFile,
-  found: readonly DecidingFound[],
+  found: readonly FoundSetting[],
   untold?: string,
 ): Generator<Finding, void> {
   const [first] = found
@@ -260,9 +261,9 @@ const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
 
 /** A file of the administrator's, or of the user's own that a setup does not write. */
 function* ofStronger(
-  { family, sensitiveSettings }: TabledClient,
+  { family, sensitiveSettings }: ClientWithSettings,
   file: LoadedFile,
-  found: readonly DecidingFound[],
+  found: readonly FoundSetting[],
   severity: Finding['severity'],
 ): Generator<Finding, void> {
   const [first] = found
@@ -280,8 +281,8 @@ function* ofStronger(
 }
 
 /** A variable is shown by its name alone. */
-function keysOf(found: readonly DecidingFound[]): string {
-  const names = found.map(({ foundAt }) => foundAt.join('.').replace(/^env\./, ''))
+function keysOf(found: readonly FoundSetting[]): string {
+  const names = found.map(({ location }) => location.join('.').replace(/^env\./, ''))
   return [...new Set(names)].join(', ')
 }
 
@@ -289,9 +290,9 @@ function nameOf({ path }: LoadedFile): string {
   return path.split(/[\\/]/).at(-1)!
 }
 
-function placeIn(file: LoadedFile, { foundAt }: DecidingFound): string {
-  const [parent, name] = foundAt
-  if (!file.kind.endsWith('-env') || parent !== 'env') return readFile(file).place(foundAt)
+function placeIn(file: LoadedFile, { location }: FoundSetting): string {
+  const [parent, name] = location
+  if (!file.kind.endsWith('-env') || parent !== 'env') return readFile(file).place(location)
   const line = variablesIn(textOf(file)).find((one) => one.name === name)?.line
   return line === undefined ? file.path : `${file.path}:${line}`
 }

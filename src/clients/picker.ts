@@ -12,6 +12,7 @@ import type {
   ResolveInput,
   SetupTarget,
 } from './client.ts'
+import { isTable, readFile, type Table } from './loaded-files.ts'
 import {
   chooseOneModel,
   defaultOfAny,
@@ -22,7 +23,6 @@ import {
   protocolsByRank,
   type WindowHabit,
 } from './resolve.ts'
-import { isTable, readFile, type Table } from './loaded-files.ts'
 
 /**
  * The models that a client is given, the chosen one first, each with what is known of it. One that takes

@@ -39,14 +39,7 @@ export function memoriesOf(
 ): Memories {
   if (asConfigured) return asConfigured(state, isOwn)
 
-  const {
-    model,
-    smallModel,
-    protocol,
-    contextWindow,
-    writeModelCatalog,
-    providerId = '',
-  } = state
+  const { model, smallModel, protocol, contextWindow, writeModelCatalog, providerId = '' } = state
   const isUsable = providerId !== '' && !reservedProviderIds.includes(providerId)
   const kept = { model, smallModel, protocol, contextWindow, writeModelCatalog }
   return { ...kept, providerId: isUsable ? providerId : undefined }

@@ -146,7 +146,7 @@ function isEmpty(value: string): boolean {
 }
 
 /** A variable that defeats a setup. */
-interface DefeatingVariable extends Pick<Finding, 'code' | 'severity'> {
+interface VariableToCheck extends Pick<Finding, 'code' | 'severity'> {
   readonly name: string
   /** What the client does with it, as the end of a sentence. */
   readonly effect: string
@@ -160,7 +160,7 @@ interface DefeatingVariable extends Pick<Finding, 'code' | 'severity'> {
  */
 export function* variableFindings(
   context: ClientContext,
-  variables: readonly DefeatingVariable[],
+  variables: readonly VariableToCheck[],
 ): Findings {
   const { machine } = context
 
@@ -213,7 +213,7 @@ function proxyForHere(url: string, env: Machine['env']): ProxyForHere | undefine
 }
 
 /** @param own what a client says otherwise, or can repair */
-export function* proxyObstacles(
+export function* proxyFindings(
   { id, label }: Pick<ClientName, 'id' | 'label'>,
   url: string,
   env: Machine['env'],

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import type { FileFix } from '../clients/client.ts'
+import { planFixes } from '../clients/fixes.ts'
 import { rowOf } from '../clients/list.ts'
-import { planRepairs } from '../clients/fixes.ts'
 import { describeEdit, editDocument } from '../edits/describe.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus, UserError } from '../errors.ts'
@@ -21,7 +21,8 @@ import {
 } from './checks/client-checks.ts'
 import { askGateways, checkGateway } from './checks/gateway-checks.ts'
 import { type ExaminedClient, showClients, showFindings } from './checks/show.ts'
-import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
+import { driftSince } from './client-state/drift.ts'
+import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled, readVersion, tableOf } from './client-state/program.ts'
 import {
   type ClientStatus,
@@ -30,9 +31,8 @@ import {
   stateOrFailure,
   type Unreadable,
 } from './client-state/state.ts'
-import { driftSince } from './client-state/drift.ts'
-import { runsIfReadable } from './client-state/history.ts'
 import { wslNotice } from './client-state/wsl.ts'
+import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
 import type { Consent, Session } from './screen/session.ts'
 
 function define() {
@@ -228,7 +228,7 @@ async function fix(
 
     const repairs = cures.flatMap((cure) => cure.repairs ?? [])
     const back = cures.flatMap((cure) => cure.edits ?? [])
-    const repaired = [...back, ...planRepairs(state.client, state.texts, repairs)]
+    const repaired = [...back, ...planFixes(state.client, state.texts, repairs)]
     edits.push(...closed(session, state, repaired))
     accepted.push(...cures)
   }

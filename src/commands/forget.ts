@@ -7,11 +7,11 @@ import { readFolders, removeFolders, type SavedFolder } from '../state/folders.t
 import { changeGateways, removeGateways, type SavedGateway } from '../state/gateways.ts'
 import { removeModels } from '../state/model-cache.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
+import { readClientFiles } from './client-state/files.ts'
+import { runsSoFar, settleFirst } from './client-state/history.ts'
+import { clientsNow, usersOf } from './client-state/state.ts'
 import { commandOf, examples, GatewayArgument, positiveInteger } from './command.ts'
 import { shownFolder } from './gateways/by-folder.ts'
-import { readClientFiles } from './client-state/files.ts'
-import { clientsNow, usersOf } from './client-state/state.ts'
-import { runsSoFar, settleFirst } from './client-state/history.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {

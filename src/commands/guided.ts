@@ -7,11 +7,11 @@ import {
   savedGateway,
   savedGatewaysIfReadable,
 } from '../state/find-gateways.ts'
+import { isUsual, settingsNow } from './client-state/files.ts'
+import { isInstalled, readVersion } from './client-state/program.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import type { Preset } from './find-gateway.ts'
 import { accessToSaved } from './gateways/saved.ts'
-import { isUsual, settingsNow } from './client-state/files.ts'
-import { isInstalled, readVersion } from './client-state/program.ts'
 import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 

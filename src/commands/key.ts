@@ -7,6 +7,13 @@ import type { BaseUrls, Gateway } from '../gateway/types.ts'
 import { savedGateway } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
 import {
+  clientsSetUp,
+  type LeftOut,
+  noteLeftOut,
+  type SetUpClient,
+  whyNotSetUp,
+} from './client-state/state.ts'
+import {
   clientsArgument,
   commandOf,
   examples,
@@ -14,13 +21,6 @@ import {
   type GatewayFlags,
   gatewayCommand,
 } from './command.ts'
-import {
-  clientsSetUp,
-  type LeftOut,
-  noteLeftOut,
-  type SetUpClient,
-  whyNotSetUp,
-} from './client-state/state.ts'
 import type { Session } from './screen/session.ts'
 import { begin, setup } from './setup.ts'
 

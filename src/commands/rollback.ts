@@ -14,10 +14,10 @@ import {
   undoableRuns,
 } from '../transaction/rollback.ts'
 import { rootNotice } from '../transaction/target.ts'
-import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
+import { runsSoFar, settleFirst } from './client-state/history.ts'
 import { stopLeftRunning } from './client-state/program.ts'
 import { runsOf, shownAddress } from './client-state/state.ts'
-import { runsSoFar, settleFirst } from './client-state/history.ts'
+import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { describeRun, labelsOf, timeAgo, whatItDid } from './rollback/describe.ts'
 import {
   isInstalledHere,

@@ -13,6 +13,16 @@ import { saveGateway } from '../state/save-gateway.ts'
 import { acceptDrift, applyPlan, checkTargets } from '../transaction/apply.ts'
 import type { Applied, Runs } from '../transaction/record.ts'
 import { rootNotice } from '../transaction/target.ts'
+import { readClientFiles } from './client-state/files.ts'
+import { runsSoFar, settleFirst } from './client-state/history.ts'
+import {
+  adviceForRunning,
+  expectInstalled,
+  nowRun,
+  stopLeftRunning,
+} from './client-state/program.ts'
+import type { Tried } from './client-state/try-client.ts'
+import { changedSince } from './client-state/written.ts'
 import {
   commandOf,
   examples,
@@ -22,22 +32,12 @@ import {
   positiveInteger,
   withSetupFlags,
 } from './command.ts'
-import { readClientFiles } from './client-state/files.ts'
-import {
-  adviceForRunning,
-  expectInstalled,
-  nowRun,
-  stopLeftRunning,
-} from './client-state/program.ts'
-import { runsSoFar, settleFirst } from './client-state/history.ts'
-import type { Tried } from './client-state/try-client.ts'
-import { changedSince } from './client-state/written.ts'
 import type { Session } from './screen/session.ts'
-import { previousSetups, requestedFor } from './setup/resolve.ts'
 import { type ClientPlan, planClient, refuseMismatch } from './setup/plan.ts'
 import { findProvenGateway } from './setup/prove.ts'
 import { reportSetup, showPlan } from './setup/report.ts'
 import type { ProvenRun, SetupRequest, SetupRun } from './setup/request.ts'
+import { previousSetups, requestedFor } from './setup/resolve.ts'
 
 export function commandFor(row: ClientRow): ListedCommand {
   const define = () => {

@@ -14,8 +14,8 @@ import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import { checkFiles, failedCheck } from './checks/client-checks.ts'
 import { type ExaminedClient, showClients } from './checks/show.ts'
-import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
-import { folderHere, shownFolder } from './gateways/by-folder.ts'
+import { driftOf, type Expected, leftAt } from './client-state/drift.ts'
+import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled } from './client-state/program.ts'
 import {
   type ClientStatus,
@@ -23,9 +23,9 @@ import {
   shownAddress,
   stateOrFailure,
 } from './client-state/state.ts'
-import { driftOf, type Expected, leftAt } from './client-state/drift.ts'
-import { runsIfReadable } from './client-state/history.ts'
 import { wslNotice } from './client-state/wsl.ts'
+import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
+import { folderHere, shownFolder } from './gateways/by-folder.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {
@@ -216,10 +216,7 @@ function configured(session: Session, state: ClientState, origins: Origins): [st
     ],
     ...headers.map((header): [string, string] => ['header', shownHeader(header)]),
     ['query', query && shownQuery(query)],
-    [
-      'key also',
-      state.alsoSendsTo && `to ${state.alsoSendsTo}, from conversations of before`,
-    ],
+    ['key also', state.alsoSendsTo && `to ${state.alsoSendsTo}, from conversations of before`],
     ['login', state.login],
     ['broken', state.broken],
   ]

@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { planRepairs } from '../../src/clients/fixes.ts'
+import { planFixes } from '../../src/clients/fixes.ts'
 import {
   aMachine,
   byId,
@@ -226,7 +226,7 @@ describe('status and doctor', () => {
     const files = textsOf(codex, aMachine(), disk)
     expect(codex.read(files).alsoSendsTo).toBe('https://old.example')
 
-    const edits = planRepairs(codex, files, [found[0]!.fix!])
+    const edits = planFixes(codex, files, [found[0]!.fix!])
     const repaired = written(disk, aMachine(), edits)
     expect(obstaclesOn(codex, repaired, aMachine(), ours)).toEqual([])
     expect(codex.read(textsOf(codex, aMachine(), repaired)).alsoSendsTo).toBeUndefined()

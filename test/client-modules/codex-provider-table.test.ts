@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { planRepairs } from '../../src/clients/fixes.ts'
+import { planFixes } from '../../src/clients/fixes.ts'
 import {
   aMachine,
   byId,
@@ -121,7 +121,7 @@ describe('our table', () => {
     const found = obstaclesOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-provider-setting', severity: 'blocks' }])
     expect(found[0]?.consent).toBeUndefined()
-    const edits = planRepairs(codex, textsOf(codex, aMachine(), disk), [found[0]!.fix!])
+    const edits = planFixes(codex, textsOf(codex, aMachine(), disk), [found[0]!.fix!])
     expect(tableOf(written(disk, aMachine(), edits))).not.toHaveProperty('model_catalog_url')
     // What repoint has not set up is left to its owner.
     expect(obstaclesOn(codex, disk)).toEqual([])

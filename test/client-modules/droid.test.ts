@@ -5,7 +5,7 @@ import {
   type Finding,
   runKeyVariable,
 } from '../../src/clients/client.ts'
-import { planRepairs } from '../../src/clients/fixes.ts'
+import { planFixes } from '../../src/clients/fixes.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
@@ -171,7 +171,7 @@ describe('what defeats it', () => {
     const files = textsOf(droid, aMachine(), disk)
     const [found] = wrong(disk)
     expect(found).toMatchObject({ code: 'droid-settings-unreadable', cause: 'broken' })
-    const [edit] = planRepairs(droid, files, [found!.fix!])
+    const [edit] = planFixes(droid, files, [found!.fix!])
     expect(text(edit!.after)).toBe('{\n  // mine\n  "theme": "dark" // at night\n}\n')
   })
 

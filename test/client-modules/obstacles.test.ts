@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientContext } from '../../src/clients/client.ts'
-import { planRepairs } from '../../src/clients/fixes.ts'
+import { planFixes } from '../../src/clients/fixes.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aMachine,
@@ -594,7 +594,7 @@ describe.each([
       expect(obstacle!.consent === undefined ? 'plain' : 'consent').toBe(fix)
       expect(obstacle!.consent ?? 'A sentence.').toMatch(/\.$/)
       const files = textsOf(client, machine, disk)
-      const edits = planRepairs(client, files, [obstacle!.fix!])
+      const edits = planFixes(client, files, [obstacle!.fix!])
       const mended = written(disk, machine, edits)
       const left = obstaclesOn(client, mended, machine, context)
       expect(left.filter((one) => one.code === code)).toEqual([])

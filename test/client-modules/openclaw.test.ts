@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientContext, ClientState } from '../../src/clients/client.ts'
-import { planRepairs } from '../../src/clients/fixes.ts'
+import { planFixes } from '../../src/clients/fixes.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { caught } from '../edits/helpers.ts'
@@ -204,7 +204,7 @@ describe('what is wrong now', () => {
     expect(found[0]!.fix === undefined).toBe(stays)
     if (found[0]!.fix === undefined) return
 
-    const edits = planRepairs(openclaw, textsOf(openclaw, machine, disk), [found[0]!.fix])
+    const edits = planFixes(openclaw, textsOf(openclaw, machine, disk), [found[0]!.fix])
     const after = obstaclesOn(openclaw, written(disk, machine, edits), machine, context)
     expect(after.map((one) => one.code)).not.toContain(code)
   })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ClientContext, ClientState } from '../../src/clients/client.ts'
+import { planFixes } from '../../src/clients/fixes.ts'
 import { memoriesOf } from '../../src/clients/resolve.ts'
-import { planRepairs } from '../../src/clients/fixes.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -333,7 +333,7 @@ describe('what is wrong now', () => {
       expect(found[0]!.fix === undefined).toBe(stays)
       if (found[0]!.fix === undefined) return
 
-      const edits = planRepairs(pi, textsOf(pi, machine, disk), [found[0]!.fix])
+      const edits = planFixes(pi, textsOf(pi, machine, disk), [found[0]!.fix])
       const after = obstaclesOn(pi, written(disk, machine, edits), machine, context)
       expect(after.map((one) => one.code)).not.toContain(code)
     },

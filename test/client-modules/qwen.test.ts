@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ClientState, type Finding, runKeyVariable } from '../../src/clients/client.ts'
-import { planRepairs } from '../../src/clients/fixes.ts'
+import { planFixes } from '../../src/clients/fixes.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aMachine,
@@ -277,7 +277,7 @@ describe('what is wrong', () => {
       if (one?.fix === undefined) return
 
       const on = aMachine(machine)
-      const edits = planRepairs(qwen, textsOf(qwen, on, disk), [one.fix])
+      const edits = planFixes(qwen, textsOf(qwen, on, disk), [one.fix])
       expect(
         obstaclesOn(qwen, written(disk, on, edits), on).map((left) => left.code),
       ).not.toContain(code)

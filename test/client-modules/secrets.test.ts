@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planRepairs } from '../../src/clients/fixes.ts'
+import { planFixes } from '../../src/clients/fixes.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, textsOf } from './support.ts'
@@ -91,7 +91,7 @@ describe.each(homes)('%s: in %s, %s', (id, file, _, path, disk) => {
 
   test('is a secret for the repair that removes it', () => {
     const repairs = obstaclesOn(client, disk).flatMap(({ fix }) => (fix ? [fix] : []))
-    check(planRepairs(client, textsOf(client, aMachine(), disk), repairs))
+    check(planFixes(client, textsOf(client, aMachine(), disk), repairs))
   })
 
   test('is in no obstacle', () => {
@@ -112,7 +112,7 @@ requires_openai_auth = true
     '.codex/auth.json': `{\n"OPENAI_API_KEY":"sk-a",\n"tokens":{"id":"${secret}"}\n}`,
   }
   const repairs = obstaclesOn(byId('codex'), disk).flatMap(({ fix }) => (fix ? [fix] : []))
-  const [edit] = planRepairs(byId('codex'), textsOf(byId('codex'), aMachine(), disk), repairs)
+  const [edit] = planFixes(byId('codex'), textsOf(byId('codex'), aMachine(), disk), repairs)
   const shown = describeEdit(edit!, { showPath: (one) => one }).join('\n')
   expect(shown).toContain('tokens')
   expect(shown).not.toContain(secret)

@@ -173,10 +173,7 @@ export function obstaclesOn(
   }
   const state = client.read(files)
   const isPointed = state.baseUrl !== undefined
-  return [
-    ...client.wrongNow(scene),
-    ...(isPointed ? overrideFindings(client, files, state) : []),
-  ]
+  return [...client.wrongNow(scene), ...(isPointed ? overrideFindings(client, files, state) : [])]
 }
 
 export function text(bytes: Uint8Array | null | undefined): string {

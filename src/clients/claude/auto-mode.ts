@@ -2,8 +2,8 @@ import type { SettingChange } from '../../edits/plan.ts'
 import type { FirstRequest, Safeguards } from '../../gateway/types.ts'
 import type { Findings, LoadedFile, LoadedFiles } from '../client.ts'
 import { findingAt } from '../findings.ts'
-import { isBefore } from '../tested.ts'
 import { valueIn } from '../loaded-files.ts'
+import { isBefore } from '../tested.ts'
 import { type ClaudeSettings, readSettings } from './settings.ts'
 
 /**

@@ -9,8 +9,8 @@ import {
   slots,
 } from '../client.ts'
 import { findingAt, leftoverFindings, relativePathFindings, unreadFile } from '../findings.ts'
-import { isExported, proxyObstacles, unsetCommand, variableFindings } from '../shell.ts'
 import { fileOf, readLayers, rootOf } from '../loaded-files.ts'
+import { isExported, proxyFindings, unsetCommand, variableFindings } from '../shell.ts'
 import { autoMode } from './auto-mode.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
 import {
@@ -372,7 +372,7 @@ function shell(context: ClientContext, settings: ClaudeSettings, target?: SetupT
 /** A proxy is asked for loopback addresses too, unless NO_PROXY says otherwise. */
 function proxy({ machine }: ClientContext, settings: ClaudeSettings, url: string): Findings {
   const env = { ...machine.env, ...settings.env }
-  return proxyObstacles(claudeName, url, env, ({ variable, exempt }) => ({
+  return proxyFindings(claudeName, url, env, ({ variable, exempt }) => ({
     location: settings.env[variable] === undefined ? 'environment' : settings.path,
     fix: settingsRepair(...['NO_PROXY', 'no_proxy'].map((name) => change(inEnv(name), exempt))),
   }))

@@ -10,16 +10,16 @@ import {
   type Memories,
   type SetupTarget,
 } from '../client.ts'
-import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { editReadably } from '../fixes.ts'
-import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { brokenText, fileOf, rootOf } from '../loaded-files.ts'
-import { carries } from './first-request.ts'
-import { isDiscovering, ourKeys } from './plan.ts'
-import { readCustomHeaders } from './headers.ts'
-import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './resolve.ts'
+import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
+import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { inTheWay, wrongNow } from './check.ts'
-import { forOneRun } from './launch-settings.ts'
+import { firstRequest } from './first-request.ts'
+import { readCustomHeaders } from './headers.ts'
+import { launchSettings } from './launch-settings.ts'
+import { isDiscovering, ourKeys } from './plan.ts'
+import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './resolve.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { tableVersions } from './sent.ts'
 import {
@@ -75,8 +75,8 @@ const shared = {
   ],
   interpolation: { names: null, values: null },
   restartAdvice: 'Close every running Claude Code and start it again.',
-  firstRequest: carries,
-  launchSettings: forOneRun,
+  firstRequest,
+  launchSettings,
   inTheWay,
   wrongNow,
 

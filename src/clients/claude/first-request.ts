@@ -1,8 +1,8 @@
 import { compact } from '../../compact.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import { type FirstRequestInput, type LoadedFiles, slots } from '../client.ts'
-import { isBefore } from '../tested.ts'
 import { fileOf } from '../loaded-files.ts'
+import { isBefore } from '../tested.ts'
 import { safeguardsOf } from './auto-mode.ts'
 import { knowsModel, sentFirst, tableVersions } from './sent.ts'
 import { isOn, names, readSettings } from './settings.ts'
@@ -35,7 +35,7 @@ const outputTokens = { own: 128_000, other: 32_000 }
  * As the same versions ask, each run against a gateway that refuses one of these. Of its older models,
  * which were not run, only what it sends of every one.
  */
-export function carries(files: LoadedFiles, asking: FirstRequestInput): FirstRequest {
+export function firstRequest(files: LoadedFiles, asking: FirstRequestInput): FirstRequest {
   const { model, version = tableVersions.newest } = asking
   const env = { ...asking.env, ...readSettings(fileOf(files, 'settings')).env }
   const isPlain = isOn(env[names.withoutBetas])

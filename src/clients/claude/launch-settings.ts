@@ -6,13 +6,13 @@ import {
   runKeyVariable,
   type SetupTarget,
 } from '../client.ts'
-import { expectUnsaid, ownFlag } from '../flags.ts'
 import { editKeys } from '../fixes.ts'
+import { expectUnsaid, ownFlag } from '../flags.ts'
 import { fileOf, overlaid } from '../loaded-files.ts'
 import { askingModeChanges, isModeChosen } from './auto-mode.ts'
-import { isElsewhere, ourKeys } from './plan.ts'
-import { customHeaders } from './headers.ts'
 import { asksForKey } from './check.ts'
+import { customHeaders } from './headers.ts'
+import { isElsewhere, ourKeys } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
 
@@ -26,7 +26,7 @@ const others = [names.token, names.apiKey, names.baseUrl, names.headers]
  *
  * @throws UserError `usage`
  */
-export function forOneRun(
+export function launchSettings(
   files: LoadedFiles,
   target: SetupTarget,
   { args, env }: LaunchSettings,

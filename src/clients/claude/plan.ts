@@ -1,7 +1,7 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { defaultSlot, type SetupTarget, type Slot, slots } from '../client.ts'
-import { effectiveOptions, keepsModels } from '../resolve.ts'
 import { rootOf, valueIn } from '../loaded-files.ts'
+import { effectiveOptions, keepsModels } from '../resolve.ts'
 import { askingModeChanges } from './auto-mode.ts'
 import { customHeaders } from './headers.ts'
 import {

@@ -1,7 +1,7 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import { type LoadedFile, type LoadedFiles, type Slot, slots } from '../client.ts'
-import { readStrictly, repairToStrictJson, type StrictFile } from '../strict-json.ts'
 import { isTable, layersOf, type Table, tableIn } from '../loaded-files.ts'
+import { readStrictly, repairToStrictJson, type StrictFile } from '../strict-json.ts'
 
 /** Names in the settings' `env`, as Claude Code 2.1.197 and 2.1.329 know them (2026-11-21). */
 export const names = {

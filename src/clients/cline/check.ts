@@ -1,5 +1,4 @@
 import type { ClientContext, Findings, SetupTarget } from '../client.ts'
-import { readHeaders } from '../headers.ts'
 import {
   addressFindings,
   findingAt,
@@ -8,8 +7,9 @@ import {
   relativePathFindings,
   unreadFile,
 } from '../findings.ts'
-import { isExported, proxyObstacles, variableFindings } from '../shell.ts'
+import { readHeaders } from '../headers.ts'
 import { fileOf, mayNeedNoKey, textIn } from '../loaded-files.ts'
+import { isExported, proxyFindings, variableFindings } from '../shell.ts'
 import {
   hasLogin,
   type ProvidersFile,
@@ -26,7 +26,7 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
   yield* aroundTheFile(context, file)
   yield* otherEntry(context, file, target)
   yield* login(file)
-  yield* proxyObstacles(clineName, target.baseUrl, context.machine.env)
+  yield* proxyFindings(clineName, target.baseUrl, context.machine.env)
   if (target.keyHeader !== undefined) yield* secondKey(context)
 }
 
@@ -48,7 +48,7 @@ export function* wrongNow(context: ClientContext): Findings {
     key,
     keyPlace: file.place([...settingsPath, 'apiKey']),
   })
-  if (url !== undefined) yield* proxyObstacles(clineName, url, context.machine.env)
+  if (url !== undefined) yield* proxyFindings(clineName, url, context.machine.env)
   if (!key && readHeaders(settings['headers']).keyed) yield* secondKey(context)
 }
 
@@ -99,7 +99,11 @@ function* login(file: ProvidersFile): Findings {
   })
 }
 
-function* withoutKey(context: ClientContext, file: ProvidersFile, url: string | undefined): Findings {
+function* withoutKey(
+  context: ClientContext,
+  file: ProvidersFile,
+  url: string | undefined,
+): Findings {
   const { settings } = file
   const hasKey = Boolean(settings['apiKey']) || readHeaders(settings['headers']).keyed !== undefined
   const isElsewhere = hasLogin(file, providerId) || isExported(context, 'OPENAI_API_KEY')

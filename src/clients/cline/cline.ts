@@ -5,16 +5,16 @@ import { defaultModel } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, LoadedFile, SetupTarget } from '../client.ts'
+import { editReadably } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, entryOf, keepsModels, oneUse } from '../resolve.ts'
+import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../loaded-files.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
-import { editReadably } from '../fixes.ts'
+import { chooseOneModel, entryOf, keepsModels, oneUse } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
-import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../loaded-files.ts'
 import { inTheWay, wrongNow } from './check.ts'
-import { forOneRun } from './launch-settings.ts'
+import { launchSettings } from './launch-settings.ts'
 import {
   hasLogin,
   providerId,
@@ -172,7 +172,7 @@ export const cline: ClientModule = {
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   launchSettings: (files, target, asked) =>
-    forOneRun(ourKeys({ ...fileOf(files, 'providers'), bytes: null }, target), target, asked),
+    launchSettings(ourKeys({ ...fileOf(files, 'providers'), bytes: null }, target), target, asked),
   inTheWay,
   wrongNow,
 }

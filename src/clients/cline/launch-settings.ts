@@ -29,7 +29,7 @@ const leavesDaemon = /^(?:--(?:tui|id|zen|kanban|acp)(?==|$)|-[Vpvh]*[iz])/
  * @param keys what a setup would write into a home without Cline
  * @throws UserError `usage`, `protocol-unsupported`
  */
-export function forOneRun(
+export function launchSettings(
   keys: readonly SettingChange[],
   target: SetupTarget,
   { args, env, tempFolder }: ProcessToStart,

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { SettingPath } from '../../edits/plan.ts'
 import type { LoadedFile } from '../client.ts'
-import { readStrictly, type StrictFile } from '../strict-json.ts'
 import { type Table, tableIn, textIn } from '../loaded-files.ts'
+import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /** How Cline reads providers.json: run with 3.0.57 and 3.0.65, 2026-11-23, which do it alike. */
 

@@ -1,7 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { LoadedFile } from '../client.ts'
 import { readStrictly } from '../strict-json.ts'
-import { isTable } from '../loaded-files.ts'
 
 /** What Codex makes of its auth.json. */
 interface CodexAuth {
@@ -48,18 +47,4 @@ export function readCodexAuth(file: LoadedFile): CodexAuth {
 
   if (/[\r\n]/.test(keyText)) return { ignored: 'its key holds a line break', shadowedKey: keyText }
   return { usableKey: keyText }
-}
-
-/** Whether a file of that name holds opencode's logins: an entry a provider, each with a type. */
-export function isOpencodeAuth(file: LoadedFile): boolean {
-  const types = ['api', 'oauth', 'wellknown']
-  return Object.values(readStrictly(file, { allowsBom: true }).root).some(
-    (entry) => isTable(entry) && types.some((type) => entry['type'] === type),
-  )
-}
-
-/** Whether a file of that name is the one that Codex keeps its key or its login in. */
-export function isCodexAuth(file: LoadedFile): boolean {
-  const { root } = readStrictly(file, { allowsBom: true })
-  return ['OPENAI_API_KEY', 'auth_mode', 'tokens'].some((name) => Object.hasOwn(root, name))
 }

@@ -2,7 +2,7 @@ import type { FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
 import { findingAt } from '../findings.ts'
-import { fileOf, type ReadFile, readRole } from '../loaded-files.ts'
+import { fileOf, type ReadFile, readKind } from '../loaded-files.ts'
 import { entriesIn, isForAll } from './catalog.ts'
 
 /**
@@ -96,7 +96,7 @@ export function* otherCatalog(files: LoadedFiles, config: ReadFile, target: Setu
 /** The models in the file of a setup. */
 export function offersOfCodex(files: LoadedFiles): readonly string[] {
   const { bytes } = fileOf(files, 'catalog')
-  const isRead = bytes !== null && namesCatalog(files, readRole(files, 'config'))
+  const isRead = bytes !== null && namesCatalog(files, readKind(files, 'config'))
   return isRead ? entriesIn(new TextDecoder().decode(bytes)).map(({ slug }) => slug) : []
 }
 

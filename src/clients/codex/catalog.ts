@@ -5,8 +5,8 @@ import { speaks, withoutVendor } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import type { ResolvedOptions, ResolveInput } from '../client.ts'
-import { effectiveOptions, entryOf as listedEntry } from '../resolve.ts'
 import { offeredModels } from '../picker.ts'
+import { effectiveOptions, entryOf as listedEntry } from '../resolve.ts'
 
 /** In tokens: what Codex assumes of a model that it does not know, and the most that it then takes. */
 export const assumedWindow = 272_000
@@ -78,7 +78,11 @@ export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): Res
     message: `${count} of the gateway's ${offered.length} models do not fit into Codex's catalog: the list of Codex leaves them out`,
   }
 
-  return { ...resolved, catalog, findings: count === 0 ? resolved.findings : [...resolved.findings, cut] }
+  return {
+    ...resolved,
+    catalog,
+    findings: count === 0 ? resolved.findings : [...resolved.findings, cut],
+  }
 }
 
 /** As many of the models as fit into a file. @param window of the first, in tokens */

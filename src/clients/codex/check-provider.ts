@@ -255,7 +255,11 @@ function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Findings
 }
 
 /** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
-function* withoutVersion(context: ClientContext, config: ReadFile, { id, path }: Provider): Findings {
+function* withoutVersion(
+  context: ClientContext,
+  config: ReadFile,
+  { id, path }: Provider,
+): Findings {
   const addresses = [
     { name: `base_url of ${id}`, path: [...path, 'base_url'] },
     { name: 'openai_base_url', path: ownAddressPath },

@@ -6,17 +6,24 @@ import {
   placeholderOf,
   relativePathFindings,
 } from '../findings.ts'
+import {
+  fileOf,
+  isOwnAddress,
+  isTable,
+  type ReadFile,
+  readKind,
+  readLayers,
+} from '../loaded-files.ts'
 import { variableFindings } from '../shell.ts'
-import { fileOf, isOwnAddress, isTable, type ReadFile, readLayers, readRole } from '../loaded-files.ts'
 import { readCodexAuth } from './auth.ts'
 import { catalogFaults, otherCatalog, staleCatalog } from './catalog-file.ts'
+import { providersInTheWay, providersWrongNow, startObstacles } from './check-provider.ts'
 import { modelWasMigrated } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
-import { providersInTheWay, providersWrongNow, startObstacles } from './check-provider.ts'
 
 /** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
 export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
-  const config = readRole(context.files, 'config')
+  const config = readKind(context.files, 'config')
   yield* startObstacles(config, target.providerId)
   if (target.resolved.catalog === undefined) yield* catalogFaults(context.files, config)
   yield* otherCatalog(context.files, config, target)
@@ -31,7 +38,7 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
 
 /** What is wrong with what Codex believes now. */
 export function* wrongNow(context: ClientContext): Findings {
-  const config = readRole(context.files, 'config')
+  const config = readKind(context.files, 'config')
   const inUse = providerInUse(config)
   // With its own service, or a key from elsewhere, Codex may be set up as its owner likes.
   const isPointed = inUse?.table?.['requires_openai_auth'] === true

@@ -4,15 +4,15 @@ import { UserError } from '../../errors.ts'
 import { factsInSnapshot } from '../../gateway/models/facts.ts'
 import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
+import { isOpencodeAuth } from '../auth-json.ts'
 import type { ClientModule, LoadedFiles, SetupTarget } from '../client.ts'
+import { editKeys } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
+import { fileOf, readKind, rootOf } from '../loaded-files.ts'
 import { chooseOneModel, oneUse, type WindowHabit } from '../resolve.ts'
-import { editKeys } from '../fixes.ts'
 import { testedVersions } from '../tested.ts'
-import { fileOf, readRole, rootOf } from '../loaded-files.ts'
-import { isOpencodeAuth, readCodexAuth } from './auth.ts'
-import { carries } from './first-request.ts'
+import { readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
 import {
   catalogFaults,
@@ -21,11 +21,13 @@ import {
   offersOfCodex,
   planCatalog,
 } from './catalog-file.ts'
+import { inTheWay, wrongNow } from './check.ts'
+import { startObstacles } from './check-provider.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
+import { firstRequest } from './first-request.ts'
+import { launchSettings } from './launch-settings.ts'
 import { withoutOffer } from './migrations.ts'
-import { inTheWay, wrongNow } from './check.ts'
-import { forOneRun } from './launch-settings.ts'
 import { otherAddress } from './other-providers.ts'
 import {
   addressInUse,
@@ -34,7 +36,6 @@ import {
   reservedIds,
   takesAuthFile,
 } from './provider.ts'
-import { startObstacles } from './check-provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -93,7 +94,7 @@ export const codex: ClientModule = {
   files: codexFiles,
   reservedProviderIds: reservedIds,
   resolve: (input) => withCatalog(input, chooseOneModel(input, 'responses', windows)),
-  firstRequest: carries,
+  firstRequest,
   offers: offersOfCodex,
   aboutConversations: (world, change) => [...aboutConversations(world, change)],
   leftRunning,
@@ -111,7 +112,7 @@ args = ["--root", "~/notes"]
 trust_level = "trusted"
 `,
   },
-  launchSettings: forOneRun,
+  launchSettings,
   inTheWay,
   wrongNow,
 
@@ -132,7 +133,7 @@ trust_level = "trusted"
   },
 
   read(files) {
-    const config = readRole(files, 'config')
+    const config = readKind(files, 'config')
     const authFile = fileOf(files, 'auth')
     const auth = readCodexAuth(authFile)
 
@@ -200,7 +201,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
 }
 
 function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
-  const config = readRole(files, 'config')
+  const config = readKind(files, 'config')
   const provider = ['model_providers', target.providerId]
   const name = config.text([...provider, 'name'])
   const url = config.text([...provider, 'base_url'])

@@ -2,8 +2,8 @@ import { ifPossible } from '../../errors.ts'
 import { shownRoot } from '../../gateway/roots.ts'
 import type { Notice } from '../../notice.ts'
 import type { LoadedFiles, Outside } from '../client.ts'
+import { type ReadFile, readKind, rootOf, shownUrl } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
-import { type ReadFile, readRole, rootOf, shownUrl } from '../loaded-files.ts'
 import { codexHome } from './files.ts'
 import { isSetAside, ownAddressPath, reservedIds, vendorUrl } from './provider.ts'
 
@@ -49,7 +49,7 @@ export function* aboutConversations(
   world: Outside,
   { before, after }: { readonly before: LoadedFiles; readonly after: LoadedFiles },
 ): Generator<Notice, void> {
-  const [from, to] = [before, after].map((files) => readRole(files, 'config'))
+  const [from, to] = [before, after].map((files) => readKind(files, 'config'))
   if (from === undefined || to === undefined) return
   const recorded = recordedProviders(world)
 

@@ -2,8 +2,8 @@ import { withoutVendor } from '../../gateway/models/rules.ts'
 import { emptyTools, input } from '../../gateway/question.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
+import { readKind } from '../loaded-files.ts'
 import { isBefore } from '../tested.ts'
-import { readRole } from '../loaded-files.ts'
 import { isAskedLite } from './catalog.ts'
 import { namesCatalog } from './catalog-file.ts'
 
@@ -42,11 +42,11 @@ const liteCure =
  * one of these. None can be left out: without summaries of its reasoning Codex wants `include` all the
  * same. It names no limit of tokens (2026-11-23).
  */
-export function carries(
+export function firstRequest(
   files: LoadedFiles,
   { version, model, modelTable }: FirstRequestInput,
 ): FirstRequest {
-  const config = readRole(files, 'config')
+  const config = readKind(files, 'config')
   const isOwn = withoutVendor(model).startsWith('gpt-5')
   const effort = config.text(['model_reasoning_effort']) ?? (isOwn ? 'medium' : undefined)
   const reasoning = effort === undefined ? { summary: 'auto' } : { effort }

@@ -7,7 +7,7 @@ import {
   type SetupTarget,
 } from '../client.ts'
 import { headersInVariables, textMembers } from '../headers.ts'
-import { readRole, type Table } from '../loaded-files.ts'
+import { readKind, type Table } from '../loaded-files.ts'
 import { withoutOfferOnce } from './migrations.ts'
 import { harmfulKeys, otherLayers } from './provider.ts'
 
@@ -20,12 +20,12 @@ const credentialKeys = ['auth', 'http_headers', 'env_http_headers']
  * a table of that id has settings that no `-c` can remove; and `openai_base_url` stays what it is, since with it the key of auth.json would go along. Run with exec
  * on 0.98.0 to 0.169.0, and with the UI on 0.169.0, 2026-11-22.
  */
-export function forOneRun(
+export function launchSettings(
   files: LoadedFiles,
   target: SetupTarget,
   { args, env }: LaunchSettings,
 ): LaunchSettings {
-  const config = readRole(files, 'config')
+  const config = readKind(files, 'config')
   const { resolved, query = [] } = target
 
   const tables = [config, ...otherLayers(files)].map((file) =>

@@ -10,7 +10,6 @@ import type {
   SetupTarget,
 } from '../client.ts'
 import { findingAt, formerProvider, placeholderOf } from '../findings.ts'
-import { isExported, unsetCommand } from '../shell.ts'
 import {
   fileOf,
   isTable,
@@ -18,14 +17,15 @@ import {
   merged,
   type ReadFile,
   readFile,
+  readKind,
   readLayers,
-  readRole,
   rootOf,
   shownUrl,
   type Table,
   tableIn,
   textIn,
 } from '../loaded-files.ts'
+import { isExported, unsetCommand } from '../shell.ts'
 import { readCodexAuth } from './auth.ts'
 import {
   configRepair,
@@ -74,7 +74,7 @@ function* otherProviders(
 ) {
   const filesOf = (role: string) => readLayers(texts, role)
   const tablesOf = (files: readonly ReadFile[]) => files.map((file) => file.table([]) ?? {})
-  const config = readRole(texts, 'config')
+  const config = readKind(texts, 'config')
   const below = [...filesOf('system'), config]
   const seen = new Set(reservedIds.filter((id) => id !== 'openai'))
 
@@ -107,7 +107,7 @@ function* otherProviders(
 
 /** Where the key of auth.json goes beside `root`, in every version. */
 export function otherAddress(files: LoadedFiles, root: string): string | undefined {
-  const ownId = providerInUse(readRole(files, 'config'))?.id
+  const ownId = providerInUse(readKind(files, 'config'))?.id
   for (const { table, url, address } of otherProviders(files, root, ownId)) {
     if (table['requires_openai_auth'] !== true) continue
     const isThere = isSameButVersion(root, rootOf(url))
@@ -164,7 +164,12 @@ export function* othersInTheWay(
     if (isFormer(id)) continue
     if (id === 'openai' || id === providerId) yield elsewhere(other)
     else
-      yield kept(config, other, formerKey(context.files, config, id, target), target.input.requested)
+      yield kept(
+        config,
+        other,
+        formerKey(context.files, config, id, target),
+        target.input.requested,
+      )
     if (isExported(context, marks.env_key))
       yield {
         code: 'codex-set-aside-variable',

@@ -1,4 +1,5 @@
 import { ifPossible } from '../../errors.ts'
+import { isNewer, runningServer } from '../background-server.ts'
 import type { LeftRunning, Outside } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
@@ -19,7 +20,7 @@ export function leftRunning(world: Outside): LeftRunning | undefined {
   const { join } = pathsOf(world.machine)
   const home = codexHome(world.machine)
   const path = join(home, 'app-server-daemon', 'daemon.pid')
-  const pid = livingServer(world, path)
+  const pid = runningServer(world, path)
   if (pid === undefined || isNewer(world, path, join(home, 'auth.json'))) return undefined
   return { pid, stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
 }
@@ -51,26 +52,4 @@ function whyFailed(reason: string, stderr: string, status: string | undefined): 
   return (
     error ?? (status === undefined ? 'codex did not answer as expected' : `codex says ${status}`)
   )
-}
-
-/** State files have a few hundred bytes. */
-const maxStateBytes = 10_000
-
-/**
- * The process of a server that a client has left running, by the `pid` in its state file: a JSON object.
- * Undefined where it does not live. A pid that another process has taken since looks like it.
- */
-export function livingServer({ files, processes }: Outside, statePath: string): number | undefined {
-  // No file, no server; an unreadable one says nothing either.
-  const pid: unknown = ifPossible(
-    () => JSON.parse(new TextDecoder().decode(files.read(statePath, maxStateBytes))).pid,
-  )
-  const isPid = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0
-  return isPid && processes.startTime(pid) !== undefined ? pid : undefined
-}
-
-/** Whether a file is newer than another. Both lie on one file system, so that one clock wrote both times. */
-export function isNewer({ files }: Outside, path: string, other: string): boolean {
-  // Without the file with the key, the key that the server holds is an old one.
-  return ifPossible(() => files.stat(path).modifiedMs > files.stat(other).modifiedMs) ?? false
 }

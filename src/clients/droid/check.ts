@@ -8,8 +8,8 @@ import {
   relativePathFindings,
   unreadFile,
 } from '../findings.ts'
-import { variableFindings } from '../shell.ts'
 import { fileOf, isTable, layersOf, mayNeedNoKey, textIn } from '../loaded-files.ts'
+import { variableFindings } from '../shell.ts'
 import { droidName } from './sensitive-settings.ts'
 import {
   type CustomModel,
@@ -108,7 +108,11 @@ function otherEntry(context: ClientContext, target: SetupTarget): Findings {
   })
 }
 
-function* withoutKey(context: ClientContext, settings: DroidSettings, found: CustomModel): Findings {
+function* withoutKey(
+  context: ClientContext,
+  settings: DroidSettings,
+  found: CustomModel,
+): Findings {
   const { entry } = found
   const key = textIn(entry, ['apiKey'])
   const names = [...(key ?? '').matchAll(/\$\{([^}]+)\}/g)].map(([, name]) => name!)

@@ -3,16 +3,16 @@ import type { SettingChange } from '../../edits/plan.ts'
 import { defaultModel, speaks } from '../../gateway/models/rules.ts'
 import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type { ClientModule, LoadedFile, SetupTarget } from '../client.ts'
+import { editReadably } from '../fixes.ts'
 import { outputLimitCures, ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, oneUse } from '../resolve.ts'
+import { brokenText, fileOf, numberIn, readFile, rootOf, tableIn, textIn } from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { leavingKeys, offeredModels, toldKeys } from '../picker.ts'
-import { editReadably } from '../fixes.ts'
+import { chooseOneModel, oneUse } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
-import { brokenText, fileOf, numberIn, readFile, rootOf, tableIn, textIn } from '../loaded-files.ts'
 import { inTheWay, wrongNow } from './check.ts'
-import { forOneRun } from './launch-settings.ts'
+import { launchSettings } from './launch-settings.ts'
 import { droidName, sensitiveSettings } from './sensitive-settings.ts'
 import {
   chatProvider,
@@ -171,7 +171,7 @@ export const droid: ClientModule = {
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   launchSettings: (files, target, asked) =>
-    forOneRun(ourKeys({ ...fileOf(files, 'settings'), bytes: null }, target), target, asked),
+    launchSettings(ourKeys({ ...fileOf(files, 'settings'), bytes: null }, target), target, asked),
   inTheWay,
   wrongNow,
 }

@@ -25,7 +25,7 @@ const ownId = 'repoint-run'
  * @param keys what a setup would write into a home without droid
  * @throws UserError `usage`, `protocol-unsupported`
  */
-export function forOneRun(
+export function launchSettings(
   keys: readonly SettingChange[],
   target: SetupTarget,
   { args, env, tempFolder }: ProcessToStart,

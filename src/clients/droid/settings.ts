@@ -1,7 +1,7 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { LoadedFile } from '../client.ts'
-import { readStrictly, type StrictFile } from '../strict-json.ts'
 import { isTable, type Table, textIn, wordsIn } from '../loaded-files.ts'
+import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /** What stands before the id of every model of the user's own. */
 const prefix = 'custom:'

@@ -1,5 +1,6 @@
 import { ifPossible } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
+import { isNewer, runningServer } from '../background-server.ts'
 import type {
   ClientContext,
   ClientModule,
@@ -8,14 +9,13 @@ import type {
   Findings,
   Outside,
 } from '../client.ts'
-import { isNewer, livingServer } from '../codex/server.ts'
+import { fileOf, layersOf } from '../loaded-files.ts'
 import { ownFiles } from '../opencode-family/config.ts'
 import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
 import { clientOf } from '../opencode-family/module.ts'
-import { reservedIds } from '../opencode/opencode.ts'
+import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
 import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
-import { fileOf, layersOf } from '../loaded-files.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**
@@ -49,7 +49,7 @@ const layout: Layout = {
   ],
   variables: 'KILO',
   schema: 'https://app.kilo.ai/config.json',
-  reservedIds: ['kilo', ...reservedIds],
+  reservedProviderIds: ['kilo', ...reservedProviderIds],
   // As its program has it, and seen with gpt-5.6-sol (7.7.9, 2026-11-23).
   asksForNoLimit: /gpt-5/i,
   withoutWindow: 'Kilo does not compact its conversations, which end where the window is full',
@@ -120,7 +120,7 @@ export const kilo: ClientModule = {
     const { join } = pathsOf(world.machine)
     const state = join(xdgFolder(world.machine, 'STATE'), 'kilo', 'daemon.json')
     const auth = join(xdgFolder(world.machine, 'DATA'), 'kilo', 'auth.json')
-    const pid = livingServer(world, state)
+    const pid = runningServer(world, state)
     if (pid === undefined || isNewer(world, state, auth)) return undefined
 
     return { pid, stopCommand: 'kilo daemon stop', stop: () => stop(world) }

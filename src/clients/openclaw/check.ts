@@ -1,6 +1,8 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { ClientContext, Findings, SetupTarget } from '../client.ts'
 import { findingAt, relativePathFindings, unreadFile } from '../findings.ts'
+import { removal } from '../fixes.ts'
+import { textIn } from '../loaded-files.ts'
 import {
   formerProviders,
   hasVariable,
@@ -9,10 +11,8 @@ import {
   providerWrongNow,
 } from '../pi-family/check-provider.ts'
 import { providerOf, providerPath } from '../pi-family/providers.ts'
-import { removal } from '../fixes.ts'
-import { proxyObstacles } from '../shell.ts'
+import { proxyFindings } from '../shell.ts'
 import type { StrictFile } from '../strict-json.ts'
-import { textIn } from '../loaded-files.ts'
 import {
   loginsFor,
   ownModels,
@@ -30,7 +30,7 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
   const view = viewOf(context, providerId, resolved.model)
   yield* aroundTheFile(context, view.models)
   yield* included(view.models)
-  yield* proxyObstacles(providers.client, baseUrl, context.machine.env)
+  yield* proxyFindings(providers.client, baseUrl, context.machine.env)
 
   yield* otherLogin(view, true)
   yield* providerInTheWay(view, target)
@@ -52,7 +52,7 @@ export function* wrongNow(context: ClientContext): Findings {
   if (url === undefined) return
 
   yield* included(file)
-  yield* proxyObstacles(providers.client, url, context.machine.env)
+  yield* proxyFindings(providers.client, url, context.machine.env)
   yield* otherLogin(view, false)
   yield* ownTransport(view)
   yield* providerWrongNow(view, url)

@@ -1,7 +1,5 @@
 import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
 import type { ClientState, LoadedFiles } from '../client.ts'
-import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
-import type { StrictFile } from '../strict-json.ts'
 import {
   fileOf,
   isTable,
@@ -12,6 +10,8 @@ import {
   valueIn,
   wordsIn,
 } from '../loaded-files.ts'
+import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
+import type { StrictFile } from '../strict-json.ts'
 
 /** Only with `auth` does the key come before a login in OpenClaw's database (2026.9.5 and 2026.9.6, 2026-11-23). */
 export const providers: ProviderTable = {

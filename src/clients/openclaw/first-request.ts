@@ -1,9 +1,9 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
-import { chatBody, responsesBody } from '../pi/first-request.ts'
-import { modelOf, providerOf } from '../pi-family/providers.ts'
 import { numberIn, tableIn, valueIn } from '../loaded-files.ts'
+import { modelOf, providerOf } from '../pi-family/providers.ts'
+import { chatBody, responsesBody } from '../pi-family/request-bodies.ts'
 import { providers, readConfig, startingModel } from './config.ts'
 
 /** In tokens: what it asks of a model without a limit. */
@@ -16,7 +16,10 @@ const adaptive = /claude-(?:opus|sonnet)-5/
  * As 2026.9.5 and 2026.9.6 ask, which were run in each protocol, and against a gateway that refuses one of
  * these: they do not ask once more without it (2026-11-23).
  */
-export function carries(files: LoadedFiles, { model, protocol }: FirstRequestInput): FirstRequest {
+export function firstRequest(
+  files: LoadedFiles,
+  { model, protocol }: FirstRequestInput,
+): FirstRequest {
   const file = readConfig(files)
   const { providerId = '' } = startingModel(file)
   const provider = providerOf(providers, file, providerId)

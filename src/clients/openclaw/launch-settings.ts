@@ -7,10 +7,10 @@ import {
 } from '../client.ts'
 import { expectUnsaid, ownFlag } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
-import { usualProtocol } from '../resolve.ts'
+import { fileOf, tableIn, valueIn } from '../loaded-files.ts'
 import { apiOf, entryOf } from '../pi-family/providers.ts'
 import { offeredIn } from '../picker.ts'
-import { fileOf, tableIn, valueIn } from '../loaded-files.ts'
+import { usualProtocol } from '../resolve.ts'
 import { ownModels, providers, readConfig } from './config.ts'
 
 const fileName = 'openclaw-run.json'
@@ -30,7 +30,7 @@ const managing = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins'
  *
  * @throws UserError `usage`
  */
-export function forOneRun(
+export function launchSettings(
   files: LoadedFiles,
   target: SetupTarget,
   asked: ProcessToStart,

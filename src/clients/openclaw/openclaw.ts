@@ -3,15 +3,15 @@ import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
 import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type { ClientModule } from '../client.ts'
-import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
+import { editKeys } from '../fixes.ts'
+import { asPlanned, brokenText, fileOf } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf } from '../pi-family/providers.ts'
 import { chooseOfAny } from '../picker.ts'
-import { editKeys } from '../fixes.ts'
+import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
 import { isBefore, ofNode, testedVersions } from '../tested.ts'
-import { asPlanned, brokenText, fileOf } from '../loaded-files.ts'
-import { carries } from './first-request.ts'
+import { inTheWay, wrongNow } from './check.ts'
 import {
   defaultModelPath,
   interpretedName,
@@ -24,8 +24,8 @@ import {
   reservedIds,
   startingModel,
 } from './config.ts'
-import { inTheWay, wrongNow } from './check.ts'
-import { forOneRun } from './launch-settings.ts'
+import { firstRequest } from './first-request.ts'
+import { launchSettings } from './launch-settings.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -123,7 +123,7 @@ export const openclaw: ClientModule = {
     return [edit]
   },
 
-  firstRequest: carries,
+  firstRequest,
 
   read(files) {
     const file = readConfig(files)
@@ -166,7 +166,7 @@ export const openclaw: ClientModule = {
   },
 
   demoFiles,
-  launchSettings: forOneRun,
+  launchSettings,
   inTheWay,
   wrongNow,
 }

@@ -14,7 +14,7 @@ import {
   isTable,
   mayNeedNoKey,
   type ReadFile,
-  readRole,
+  readKind,
   rootOf,
   type Table,
   textIn,
@@ -52,7 +52,7 @@ export function viewOf(layout: Layout, context: ClientContext, wanted?: string):
   return {
     ...layout,
     scene: context,
-    target: readRole(context.files, 'config'),
+    target: readKind(context.files, 'config'),
     config,
     chosen,
     providerId,
@@ -164,7 +164,7 @@ function leftovers(view: OpencodeView): Findings {
 /** Providers of earlier setups, and their keys. */
 export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findings {
   const { id: client, scene, target, providerId } = view
-  const auth = readRole(scene.files, 'auth')
+  const auth = readKind(scene.files, 'auth')
   for (const [id, table] of target.members(['provider'])) {
     const url = textIn(table, ['options', 'baseURL'])
     const isAsWeWrite = textIn(table, ['npm']) === '@ai-sdk/openai-compatible'

@@ -1,10 +1,8 @@
 import { listHolds, listLacks } from '../../edits/plan.ts'
 import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
 import { findingAt, placeholderOf, relativePathFindings, unreadFile } from '../findings.ts'
+import { fileOf, isOwnAddress, isTable, readKind, valueIn } from '../loaded-files.ts'
 import { variableFindings } from '../shell.ts'
-import { fileOf, isOwnAddress, isTable, readRole, valueIn } from '../loaded-files.ts'
-import { loginOf, ownFiles, readAuth } from './config.ts'
-import type { Layout } from './layout.ts'
 import {
   formerProviders,
   type OpencodeView,
@@ -12,6 +10,8 @@ import {
   providerWrongNow,
   viewOf,
 } from './check-provider.ts'
+import { loginOf, ownFiles, readAuth } from './config.ts'
+import type { Layout } from './layout.ts'
 
 /** What would defeat the pair about to be written, as run against opencode 1.18.33 (2026-11-21). */
 export function* inTheWay(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
@@ -32,7 +32,7 @@ export function* wrongNow(layout: Layout, context: ClientContext): Findings {
   yield* aroundTheProvider(layout, context)
 
   // With a provider that it ships it may be set up as its owner likes.
-  const isCustom = provider.url !== undefined && !layout.reservedIds.includes(providerId)
+  const isCustom = provider.url !== undefined && !layout.reservedProviderIds.includes(providerId)
   if (isCustom || chosen !== undefined) {
     const inUse = [config['model'], config['small_model']].flatMap((model) =>
       typeof model === 'string' && model.startsWith(`${providerId}/`)
@@ -91,7 +91,7 @@ function* otherKey(view: OpencodeView, target: SetupTarget): Findings {
   if (isKey && (isOwnAddress(provider.url, scene, target) || isPlaceholder)) return
 
   const kind = isKey ? 'API key' : 'login'
-  yield findingAt(readRole(scene.files, 'auth'), [providerId], {
+  yield findingAt(readKind(scene.files, 'auth'), [providerId], {
     code: `${id}-other-key`,
     message: `auth.json holds an entry for ${providerId} that no setup of repoint has put there`,
     hint: 'To keep it, choose another id with --provider-id.',

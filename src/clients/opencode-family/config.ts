@@ -1,7 +1,6 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { ClientState, LoadedFile, LoadedFiles } from '../client.ts'
 import { readHeaders } from '../headers.ts'
-import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
   fileOf,
   isTable,
@@ -14,6 +13,7 @@ import {
   textIn,
   valueIn,
 } from '../loaded-files.ts'
+import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /** The user's own configuration, the weaker file before the stronger. */
 export function ownFiles(files: LoadedFiles): readonly ReadFile[] {

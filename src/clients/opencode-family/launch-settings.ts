@@ -17,7 +17,7 @@ const ownId = 'repoint-run'
  * By `OPENCODE_CONFIG_CONTENT` or its like, which lies above all files, those of projects included; the `apiKey` in
  * it wins over auth.json (1.18.33, 2026-11-22).
  */
-export function forOneRun(
+export function launchSettings(
   layout: Layout,
   files: LoadedFiles,
   target: SetupTarget,

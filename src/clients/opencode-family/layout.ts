@@ -22,7 +22,7 @@ export interface Layout {
   readonly variables: string
   readonly schema: string
   /** Ids of providers that it ships: it mixes what it ships under an id with what is written there. */
-  readonly reservedIds: readonly string[]
+  readonly reservedProviderIds: readonly string[]
   /** Of which models it asks without a limit of tokens; absent: of none. */
   readonly asksForNoLimit?: RegExp
   /** What it does about context windows that are not known. */

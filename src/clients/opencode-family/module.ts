@@ -4,6 +4,8 @@ import { keyHeaders } from '../../gateway/types.ts'
 import type { ClientModule, Program } from '../client.ts'
 import { outputLimitCures, ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
+import { numberIn, originOf, rootOf, tableIn } from '../loaded-files.ts'
+import { offeredModels } from '../picker.ts'
 import {
   aboutNames,
   effectiveOptions,
@@ -12,13 +14,11 @@ import {
   pickModel,
   windowOf,
 } from '../resolve.ts'
-import { offeredModels } from '../picker.ts'
 import { testedVersions } from '../tested.ts'
-import { numberIn, originOf, rootOf, tableIn } from '../loaded-files.ts'
-import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
-import { filesOf, type Layout } from './layout.ts'
 import { inTheWay, wrongNow } from './check.ts'
-import { forOneRun } from './launch-settings.ts'
+import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
+import { launchSettings } from './launch-settings.ts'
+import { filesOf, type Layout } from './layout.ts'
 import { defaultOutputTokens, plan } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
@@ -30,7 +30,7 @@ type Own = Pick<ClientModule, 'demoFiles' | 'storedCopies'> & {
 
 /** A client of this layout. Facts without a version: run against opencode 1.18.33, 2026-11-21. */
 export function clientOf(layout: Layout, { tested, binary, ...own }: Own): ClientModule {
-  const { id, label, reservedIds: reservedProviderIds, asksForNoLimit, withoutWindow } = layout
+  const { id, label, reservedProviderIds, asksForNoLimit, withoutWindow } = layout
   return {
     ...own,
     program: {
@@ -149,7 +149,7 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       keeps: 'provider and model',
     },
 
-    launchSettings: (texts, target, asked) => forOneRun(layout, texts, target, asked),
+    launchSettings: (texts, target, asked) => launchSettings(layout, texts, target, asked),
     inTheWay: (context, target) => inTheWay(layout, context, target),
     wrongNow: (context) => wrongNow(layout, context),
   }

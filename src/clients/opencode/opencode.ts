@@ -1,24 +1,12 @@
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
 import type { ClientModule } from '../client.ts'
-import { pathsOf } from '../paths.ts'
-import { ofOwnRuntime } from '../tested.ts'
-import { wordsIn } from '../loaded-files.ts'
 import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
 import { clientOf } from '../opencode-family/module.ts'
+import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
+import { pathsOf } from '../paths.ts'
+import { ofOwnRuntime } from '../tested.ts'
 import tested from './tested.json' with { type: 'json' }
-
-/**
- * Of the 225 ids of providers that 1.18.33 ships (2026-11-21) these are the ones that someone may
- * think of.
- */
-export const reservedIds = wordsIn(`
-  alibaba amazon-bedrock anthropic azure azure-cognitive-services baseten cerebras chutes
-  cloudflare-ai-gateway cloudflare-workers-ai cohere databricks deepinfra deepseek digitalocean
-  fireworks-ai github-copilot gitlab google google-vertex google-vertex-anthropic groq helicone
-  huggingface llama lmstudio meta minimax mistral modelscope moonshotai nebius nvidia ollama-cloud
-  openai opencode opencode-go openrouter perplexity requesty scaleway siliconflow snowflake-cortex
-  togetherai v0 venice vercel volcengine wandb watsonx xai zai zhipuai`)
 
 const layout: Layout = {
   id: 'opencode',
@@ -37,7 +25,7 @@ const layout: Layout = {
   ],
   variables: 'OPENCODE',
   schema: 'https://opencode.ai/config.json',
-  reservedIds,
+  reservedProviderIds,
   // Without a limit `isOverflow` is never true (packages/opencode/src/session/compaction.ts).
   withoutWindow: 'opencode does not compact its conversations, which end where the window is full',
   stopsAtNewerKeys: 'opencode 1',

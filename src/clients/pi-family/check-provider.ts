@@ -8,8 +8,8 @@ import {
   otherAddress,
 } from '../findings.ts'
 import { removal } from '../fixes.ts'
-import type { StrictFile } from '../strict-json.ts'
 import { mayNeedNoKey, rootOf, shownUrl, tableIn } from '../loaded-files.ts'
+import type { StrictFile } from '../strict-json.ts'
 import {
   modelOf,
   modelPath,

@@ -11,9 +11,9 @@ import type {
   SetupTarget,
 } from '../client.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import { usualProtocol } from '../resolve.ts'
-import { limitsAndSkills, listKeys, type ToldFact, toldValues } from '../picker.ts'
 import { isTable, numberIn, rootOf, type Table, tableIn, textIn } from '../loaded-files.ts'
+import { limitsAndSkills, listKeys, type ToldFact, toldValues } from '../picker.ts'
+import { usualProtocol } from '../resolve.ts'
 
 /**
  * A table of providers as pi has it, and OpenClaw, which grew out of its library: each with an address, a

@@ -1,9 +1,17 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
 import type { ClientContext, Findings, SetupTarget } from '../client.ts'
 import { findingAt, relativePathFindings, unreadFile } from '../findings.ts'
-import { isExported, proxyObstacles, unsetCommand } from '../shell.ts'
+import { readKind, textIn } from '../loaded-files.ts'
+import {
+  formerProviders,
+  hasVariable,
+  type ProviderView,
+  providerInTheWay,
+  providerWrongNow,
+} from '../pi-family/check-provider.ts'
+import { providerOf } from '../pi-family/providers.ts'
+import { isExported, proxyFindings, unsetCommand } from '../shell.ts'
 import type { StrictFile } from '../strict-json.ts'
-import { readRole, textIn } from '../loaded-files.ts'
 import {
   incompleteProvider,
   loginOf,
@@ -14,14 +22,6 @@ import {
   readSettings,
   startingModel,
 } from './config.ts'
-import {
-  formerProviders,
-  hasVariable,
-  type ProviderView,
-  providerInTheWay,
-  providerWrongNow,
-} from '../pi-family/check-provider.ts'
-import { providerOf } from '../pi-family/providers.ts'
 
 interface PiView extends ProviderView {
   readonly settings: StrictFile
@@ -51,7 +51,7 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
   const view = viewOf(context, target.providerId, target.resolved.model)
   yield* aroundTheFiles(context)
   yield* keyIsVariable(context, target.key)
-  yield* proxyObstacles(providers.client, target.baseUrl, context.machine.env)
+  yield* proxyFindings(providers.client, target.baseUrl, context.machine.env)
   yield* otherLogin(view)
   yield* providerInTheWay(view, target)
   yield* otherIncomplete(view)
@@ -70,7 +70,7 @@ export function* wrongNow(context: ClientContext): Findings {
   // With a provider that it ships pi may be set up as its owner likes.
   if (url === undefined) return
 
-  yield* proxyObstacles(providers.client, url, context.machine.env)
+  yield* proxyFindings(providers.client, url, context.machine.env)
   yield* otherLogin(view)
   yield* providerWrongNow(view, url)
   yield* narrowed(view)
@@ -131,7 +131,7 @@ function* otherIncomplete({ models, providerId }: PiView): Findings {
 function* otherLogin({ scene, providerId }: PiView): Findings {
   if (loginOf(scene.files, providerId) === undefined) return
 
-  yield findingAt(readRole(scene.files, 'auth'), [providerId], {
+  yield findingAt(readKind(scene.files, 'auth'), [providerId], {
     code: 'pi-other-key',
     message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
     hint: 'Remove it.',

@@ -1,6 +1,5 @@
 import type { Bytes, ConfigValue } from '../../edits/plan.ts'
 import type { LoadedFile, LoadedFiles } from '../client.ts'
-import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
   fileOf,
   isTable,
@@ -13,6 +12,7 @@ import {
   wordsIn,
 } from '../loaded-files.ts'
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
+import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /**
  * To a model that reasons pi calls its own words the developer's, which only OpenAI's models know (0.73.1);

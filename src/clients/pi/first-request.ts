@@ -1,10 +1,11 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
-import { isBefore } from '../tested.ts'
 import { numberIn, type Table, tableIn, textIn } from '../loaded-files.ts'
-import { providers, readModels, readSettings, startingModel } from './config.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
+import { chatBody, responsesBody } from '../pi-family/request-bodies.ts'
+import { isBefore } from '../tested.ts'
+import { providers, readModels, readSettings, startingModel } from './config.ts'
 
 /** In tokens: what it asks of a model without a limit, and before 0.87.1 of every model at most. */
 const usualOutputTokens = 16_384
@@ -18,7 +19,7 @@ const knownHosts =
  * As 0.73.1 and 0.87.1 ask, which were run against a gateway that refuses one of these, and with each
  * of the cures (2026-11-23).
  */
-export function carries(
+export function firstRequest(
   files: LoadedFiles,
   { protocol, model, version }: FirstRequestInput,
 ): FirstRequest {
@@ -65,24 +66,6 @@ export function carries(
       ...(!isAsked && { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }),
     },
     hints,
-  }
-}
-
-/** What both pi and OpenClaw, which grew out of its library, ask on chat. */
-export function chatBody(limit: number, compat: Table) {
-  const isCounting = compat['supportsUsageInStreaming'] !== false
-  return {
-    [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
-    stream_options: isCounting ? { include_usage: true } : undefined,
-  }
-}
-
-/** The same on responses. */
-export function responsesBody(limit: number, effort: string | undefined) {
-  return {
-    max_output_tokens: limit,
-    reasoning: effort && { effort, summary: 'auto' },
-    include: effort && ['reasoning.encrypted_content'],
   }
 }
 

@@ -7,10 +7,10 @@ import {
 } from '../client.ts'
 import { expectUnsaid, ownFlag } from '../flags.ts'
 import { wantedHeaders } from '../headers.ts'
-import { usualProtocol } from '../resolve.ts'
-import { offeredIn } from '../picker.ts'
-import { loginOf, providers, readModels } from './config.ts'
 import { apiOf, entryOf, providerOf } from '../pi-family/providers.ts'
+import { offeredIn } from '../picker.ts'
+import { usualProtocol } from '../resolve.ts'
+import { loginOf, providers, readModels } from './config.ts'
 
 /** Holds what is not in the extension: the same text serves every run. */
 const providerVariable = 'REPOINT_RUN_PI'
@@ -32,7 +32,7 @@ const commands = ['install', 'remove', 'uninstall', 'update', 'list', 'config']
  *
  * @throws UserError `usage`
  */
-export function forOneRun(
+export function launchSettings(
   files: LoadedFiles,
   target: SetupTarget,
   asked: ProcessToStart,

@@ -2,14 +2,15 @@ import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { ClientModule } from '../client.ts'
-import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
-import { layersThere, pathsOf } from '../paths.ts'
-import { chooseOfAny } from '../picker.ts'
 import { editKeys } from '../fixes.ts'
+import { asPlanned, brokenText, fileOf, layersOf, originOf } from '../loaded-files.ts'
+import { layersThere, pathsOf } from '../paths.ts'
+import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
+import { chooseOfAny } from '../picker.ts'
+import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
-import { asPlanned, brokenText, fileOf, layersOf, originOf } from '../loaded-files.ts'
-import { carries } from './first-request.ts'
+import { inTheWay, wrongNow } from './check.ts'
 import {
   incompleteProvider,
   interpretedValue,
@@ -22,9 +23,8 @@ import {
   reservedIds,
   startingModel,
 } from './config.ts'
-import { inTheWay, wrongNow } from './check.ts'
-import { forOneRun } from './launch-settings.ts'
-import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
+import { firstRequest } from './first-request.ts'
+import { launchSettings } from './launch-settings.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -127,7 +127,7 @@ export const pi: ClientModule = {
     return edits
   },
 
-  firstRequest: carries,
+  firstRequest,
 
   read(files) {
     const [models, settings] = [readModels(files), readSettings(files)]
@@ -169,7 +169,7 @@ export const pi: ClientModule = {
   demoFiles,
   // 0.87.1 and 1.5.2, 2026-11-23.
   resuming: { command: 'pi -c', keeps: 'provider and model' },
-  launchSettings: forOneRun,
+  launchSettings,
   inTheWay,
   wrongNow,
 }

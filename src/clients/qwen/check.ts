@@ -9,17 +9,17 @@ import {
   unreadFile,
 } from '../findings.ts'
 import { removal } from '../fixes.ts'
-import { exportedVariables, isExported, proxyObstacles, variableFindings } from '../shell.ts'
 import {
   fileOf,
   isTable,
   layersOf,
   mayNeedNoKey,
   type ReadFile,
+  readKind,
   readLayers,
-  readRole,
   valueIn,
 } from '../loaded-files.ts'
+import { exportedVariables, isExported, proxyFindings, variableFindings } from '../shell.ts'
 import { qwenName } from './sensitive-settings.ts'
 import {
   type InUse,
@@ -38,7 +38,7 @@ import {
 
 /** What would defeat the settings about to be written, as run against 0.15.10 and 0.24.4 (2026-11-22). */
 export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
-  const file = readRole(context.files, 'settings')
+  const file = readKind(context.files, 'settings')
   yield* aroundTheEntries(context)
   yield* brokenEntries(file)
   yield* onlyOtherType(context.files)
@@ -47,13 +47,13 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
   yield* older(file)
   yield* variables(context)
   // With 0.15.10 no exemption helps.
-  yield* proxyObstacles(qwenName, target.baseUrl, context.machine.env)
+  yield* proxyFindings(qwenName, target.baseUrl, context.machine.env)
 }
 
 /** What is wrong with what Qwen Code believes now. */
 export function* wrongNow(context: ClientContext): Findings {
   const { files } = context
-  const file = readRole(files, 'settings')
+  const file = readKind(files, 'settings')
   const { value } = mergedSettings(files)
   yield* aroundTheEntries(context)
   yield* brokenEntries(file)
@@ -66,7 +66,7 @@ export function* wrongNow(context: ClientContext): Findings {
   yield* onlyOtherType(files)
   yield* withoutKey(context, used)
   yield* addresses(context, used)
-  yield* proxyObstacles(qwenName, used.url, context.machine.env)
+  yield* proxyFindings(qwenName, used.url, context.machine.env)
   if (used.variable !== keyVariable) return
 
   yield* older(file)
@@ -111,7 +111,7 @@ function* brokenEntries(file: ReadFile): Findings {
 
 /** It waits for another kind of login then, for ever where there is no terminal. */
 function* onlyOtherType(files: LoadedFiles): Findings {
-  const file = readRole(files, 'settings')
+  const file = readKind(files, 'settings')
   const path = paths.onlyType
   const only = file.get(path)
   if (only === undefined || only === 'openai') return
@@ -125,7 +125,7 @@ function* onlyOtherType(files: LoadedFiles): Findings {
 }
 
 function* login(files: LoadedFiles): Findings {
-  const file = readRole(files, 'settings')
+  const file = readKind(files, 'settings')
   const isChosen = file.get(paths.type) === 'qwen-oauth'
   if (!isChosen || layersOf(files, 'login').length === 0) return
 
@@ -227,7 +227,7 @@ function* withoutKey(context: ClientContext, { url, key, variable, entry }: InUs
 }
 
 function* addresses(context: ClientContext, { url, key, variable }: InUse): Findings {
-  const file = readRole(context.files, 'settings')
+  const file = readKind(context.files, 'settings')
   if (variable === keyVariable) {
     const path = [...ownEntry, 'baseUrl']
     yield* lostVersion(qwenName, context, file, { url, path, name: 'baseUrl of the entry' })

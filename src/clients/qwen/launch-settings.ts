@@ -18,7 +18,7 @@ const fileName = 'qwen-settings.json'
  * one says stays in force beside it. Options and variables lose to an entry of the model. Run with
  * 0.15.10 and 0.24.4, 2026-11-22.
  */
-export function forOneRun(
+export function launchSettings(
   files: LoadedFiles,
   target: SetupTarget,
   asked: ProcessToStart,

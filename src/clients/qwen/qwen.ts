@@ -4,13 +4,9 @@ import { defaultModel, speaks } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, DiskReader, LoadedFile, SetupTarget } from '../client.ts'
+import { editReadably } from '../fixes.ts'
 import { outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import { chooseOneModel, oneUse } from '../resolve.ts'
-import { layersThere, pathsOf } from '../paths.ts'
-import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.ts'
-import { editReadably } from '../fixes.ts'
-import { ofNode, testedVersions } from '../tested.ts'
 import {
   fileOf,
   layersOf,
@@ -22,8 +18,12 @@ import {
   tableIn,
   valueIn,
 } from '../loaded-files.ts'
+import { layersThere, pathsOf } from '../paths.ts'
+import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.ts'
+import { chooseOneModel, oneUse } from '../resolve.ts'
+import { ofNode, testedVersions } from '../tested.ts'
 import { inTheWay, wrongNow } from './check.ts'
-import { forOneRun } from './launch-settings.ts'
+import { launchSettings } from './launch-settings.ts'
 import { qwenName, sensitiveSettings } from './sensitive-settings.ts'
 import {
   entriesIn,
@@ -194,7 +194,7 @@ export const qwen: ClientModule = {
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
-  launchSettings: forOneRun,
+  launchSettings,
   inTheWay,
   wrongNow,
 }

@@ -1,6 +1,5 @@
 import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
 import type { LoadedFile, LoadedFiles } from '../client.ts'
-import { readStrictly, type StrictFile } from '../strict-json.ts'
 import {
   brokenText,
   fileOf,
@@ -12,6 +11,7 @@ import {
   type Table,
   valueIn,
 } from '../loaded-files.ts'
+import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /** How Qwen Code 0.15.10 and 0.24.4 read their settings, which they do alike: run on 2026-11-22. */
 

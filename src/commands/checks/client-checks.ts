@@ -4,13 +4,9 @@ import { compact } from '../../compact.ts'
 import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
 import type { Notice } from '../../notice.ts'
 import type { Runs } from '../../transaction/record.ts'
-import {
-  expectWorking,
-  type InstalledProgram,
-  versionNotices,
-} from '../client-state/program.ts'
-import type { ClientStatus } from '../client-state/state.ts'
 import { type Drifted, driftSince } from '../client-state/drift.ts'
+import { expectWorking, type InstalledProgram, versionNotices } from '../client-state/program.ts'
+import type { ClientStatus } from '../client-state/state.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 export interface Finding {

@@ -1,6 +1,6 @@
 import { type Client, hasCause, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
-import { listing } from '../../clients/resolve.ts'
 import { strayModels } from '../../clients/picker.ts'
+import { listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
@@ -14,10 +14,14 @@ import { probe } from '../../gateway/probe.ts'
 import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess, Protocol } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
+import {
+  authoritiesOf,
+  authorityNotices,
+  expectBelieved,
+} from '../client-state/certificate-stores.ts'
+import type { ClientStatus } from '../client-state/state.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
-import { authoritiesOf, authorityNotices, expectBelieved } from '../client-state/certificate-stores.ts'
-import type { ClientStatus } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 import { type ProbeAnswer, Probes, sendersOf } from '../setup/probes.ts'
 import { asWarning, type Examined, type Finding, failedCheck } from './client-checks.ts'

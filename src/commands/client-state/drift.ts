@@ -1,5 +1,5 @@
 import { type ClientState, type FileFix, protocolOf } from '../../clients/client.ts'
-import { planRepairs } from '../../clients/fixes.ts'
+import { planFixes } from '../../clients/fixes.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import type { FileEdit } from '../../edits/plan.ts'
 import { plainPath } from '../../edits/values.ts'
@@ -96,7 +96,9 @@ export function leftAt(
   const ours = savedExtras(session)
   const headers = state.headers?.filter((one) => isAmong(one, ours.headers))
   const query = state.query?.filter((one) => isAmong(one, ours.query))
-  return gateway && { ...gateway, isKey: (one) => one === state.key, headers, query, settings: state }
+  return (
+    gateway && { ...gateway, isKey: (one) => one === state.key, headers, query, settings: state }
+  )
 }
 
 /** What somebody else has changed in a client's files since its last setup, and what would put it back. */
@@ -120,7 +122,7 @@ export function driftSince(session: Session, state: ClientStatus, runs: Runs): D
 
   const safe = obstacles.flatMap(({ fix, consent }) => (fix && consent === undefined ? [fix] : []))
   const driftAfter = (repairs: readonly FileFix[], edits: readonly FileEdit[] = []) => {
-    const files = asPlanned(state.texts, [...edits, ...planRepairs(client, state.texts, repairs)])
+    const files = asPlanned(state.texts, [...edits, ...planFixes(client, state.texts, repairs)])
     const reasons = settingsDrift({ client, settings: client.read(files) }, expected)
     return { texts: files, reasons }
   }

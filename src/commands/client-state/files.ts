@@ -8,8 +8,8 @@ import type {
   LoadedFile,
   LoadedFiles,
 } from '../../clients/client.ts'
-import { shellProfilePaths } from '../../clients/shell.ts'
 import { readFile } from '../../clients/loaded-files.ts'
+import { shellProfilePaths } from '../../clients/shell.ts'
 import { compact } from '../../compact.ts'
 import type { Bytes } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'

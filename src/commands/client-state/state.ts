@@ -11,9 +11,9 @@ import {
   protocolOf,
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
-import { memoriesOf } from '../../clients/resolve.ts'
-import { overrideFindings } from '../../clients/overrides.ts'
 import { originsOf } from '../../clients/loaded-files.ts'
+import { overrideFindings } from '../../clients/overrides.ts'
+import { memoriesOf } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import type { SettingPath } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
@@ -26,12 +26,7 @@ import { sha256Of } from '../../transaction/files.ts'
 import { gatewaysOf, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
 import { activeRuns } from '../../transaction/undo/stack.ts'
 import type { Session } from '../screen/session.ts'
-import {
-  readClientFiles,
-  readShellProfiles,
-  settingsNow,
-  worldWritablePaths,
-} from './files.ts'
+import { readClientFiles, readShellProfiles, settingsNow, worldWritablePaths } from './files.ts'
 import { folderSettings } from './folder-settings.ts'
 import { changedSince, isSetupRun, lastSetup } from './written.ts'
 

@@ -5,9 +5,9 @@ import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gate
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from '../../gateway/types.ts'
 import { saveModels } from '../../state/model-cache.ts'
+import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import type { GatewayFlags } from '../command.ts'
 import { findGateway, gatewaysInUse, namesGateway } from '../find-gateway.ts'
-import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import type { Session } from '../screen/session.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }

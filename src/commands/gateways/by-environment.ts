@@ -5,6 +5,7 @@ import type { ExtraHeader } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { knownGateway, saveGateway } from '../../state/save-gateway.ts'
 import { printableLine } from '../../text.ts'
+import { expectWorking, installedVersion } from '../client-state/program.ts'
 import {
   commandOf,
   examples,
@@ -14,7 +15,6 @@ import {
   type ListedCommand,
   modelId,
 } from '../command.ts'
-import { expectWorking, installedVersion } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 import { sendersOf } from '../setup/probes.ts'
 import { proveModel } from './ask-catalog.ts'

@@ -8,6 +8,10 @@ import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import { nameOf, savedGateway } from '../../state/find-gateways.ts'
 import type { SavedFolder } from '../../state/folders.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
+import { settingsNow } from '../client-state/files.ts'
+import { settleFirst } from '../client-state/history.ts'
+import { installedVersions } from '../client-state/program.ts'
+import { newFolder, withFiles } from '../client-state/temp-folder.ts'
 import {
   commandOf,
   examples,
@@ -19,10 +23,6 @@ import {
   refuseKeys,
 } from '../command.ts'
 import { findGateway } from '../find-gateway.ts'
-import { settingsNow } from '../client-state/files.ts'
-import { installedVersions } from '../client-state/program.ts'
-import { settleFirst } from '../client-state/history.ts'
-import { newFolder, withFiles } from '../client-state/temp-folder.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOf, shownFolder } from './by-folder.ts'
 import {

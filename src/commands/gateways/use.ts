@@ -3,6 +3,8 @@ import { rowOf, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { noneSaved, savedChoices, savedGateway, savedGateways } from '../../state/find-gateways.ts'
+import { runsSoFar, settleFirst } from '../client-state/history.ts'
+import { clientsSetUp, noteLeftOut, whyNotSetUp } from '../client-state/state.ts'
 import {
   clientsArgument,
   commandOf,
@@ -12,8 +14,6 @@ import {
   oneOfEachFamily,
   timeoutOption,
 } from '../command.ts'
-import { clientsSetUp, noteLeftOut, whyNotSetUp } from '../client-state/state.ts'
-import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import type { Session } from '../screen/session.ts'
 import { setup } from '../setup.ts'
 import { accessToSaved, withCureFor } from './saved.ts'

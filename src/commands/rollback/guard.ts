@@ -13,13 +13,7 @@ import { copyOf } from '../../transaction/state.ts'
 import { isAddress } from '../../transaction/undo/undo-file.ts'
 import type { UndoProblem } from '../../transaction/undo/undo-run.ts'
 import { asRecorded, listClientFiles, readClientFiles } from '../client-state/files.ts'
-import {
-  gatewayOf,
-  isAtOwnRoot,
-  ownRoots,
-  runsOf,
-  shownAddress,
-} from '../client-state/state.ts'
+import { gatewayOf, isAtOwnRoot, ownRoots, runsOf, shownAddress } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 
 /** What a rollback is planned with. */

@@ -9,10 +9,10 @@ import {
   type ResolveInput,
   type SetupTarget,
 } from '../../clients/client.ts'
-import { effectiveOptions, keepsModels, memoriesOf, modelsIn } from '../../clients/resolve.ts'
+import { asPlanned, fileOf } from '../../clients/loaded-files.ts'
 import { overrideFindings } from '../../clients/overrides.ts'
 import { strayModels } from '../../clients/picker.ts'
-import { asPlanned, fileOf } from '../../clients/loaded-files.ts'
+import { effectiveOptions, keepsModels, memoriesOf, modelsIn } from '../../clients/resolve.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { isAmong } from '../../gateway/input/header.ts'
@@ -22,12 +22,12 @@ import type { Notice } from '../../notice.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import { authorityNotices } from '../client-state/certificate-stores.ts'
 import { asNotice, readClientFiles, worldWritablePaths } from '../client-state/files.ts'
-import { refuseRedirectedKey, sceneOf } from '../client-state/state.ts'
 import { folderSettings } from '../client-state/folder-settings.ts'
+import { refuseRedirectedKey, sceneOf } from '../client-state/state.ts'
 import { isFromElsewhere } from '../client-state/written.ts'
 import type { Session } from '../screen/session.ts'
-import { resolveInputFor, unavailableModels } from './resolve.ts'
 import type { ProvenRun } from './request.ts'
+import { resolveInputFor, unavailableModels } from './resolve.ts'
 
 /** One client's part of a setup, before anything is written. */
 export interface ClientPlan {

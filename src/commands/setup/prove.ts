@@ -8,8 +8,8 @@ import {
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
 import { rowOf } from '../../clients/list.ts'
-import { effectiveOptions, idsToProve } from '../../clients/resolve.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
+import { effectiveOptions, idsToProve } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, UserError } from '../../errors.ts'
 import { askBalanceBeside, type BalanceBeside, shownBalance } from '../../gateway/balance.ts'
@@ -22,14 +22,6 @@ import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { Notice } from '../../notice.ts'
 import { expectNameFor } from '../../state/save-gateway.ts'
-import {
-  type FoundGateway,
-  findGateway,
-  type GatewayInUse,
-  gatewaysInUse,
-  namesGateway,
-  type Preset,
-} from '../find-gateway.ts'
 import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
 import { readClientFiles } from '../client-state/files.ts'
 import {
@@ -38,7 +30,17 @@ import {
   programOf,
   versionNotices,
 } from '../client-state/program.ts'
+import {
+  type FoundGateway,
+  findGateway,
+  type GatewayInUse,
+  gatewaysInUse,
+  namesGateway,
+  type Preset,
+} from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
+import { isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
+import type { Chosen, Proof, ProvenRun, SetupRun } from './request.ts'
 import {
   type Asking,
   canChooseAgain,
@@ -49,8 +51,6 @@ import {
   unheard,
   withPickedModel,
 } from './resolve.ts'
-import { isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
-import type { Chosen, Proof, ProvenRun, SetupRun } from './request.ts'
 
 interface Proven extends Proof {
   readonly notices: readonly Notice[]
@@ -251,7 +251,11 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       answer,
       (client, resolved) =>
         sendersOf(session, client, protocolOf(client, resolved), {
-          texts: filesAfter(run, client, { access: finder.access, models: resolved, heard: gatewayInfo }),
+          texts: filesAfter(run, client, {
+            access: finder.access,
+            models: resolved,
+            heard: gatewayInfo,
+          }),
           ...programs.get(client)!,
         }),
     )

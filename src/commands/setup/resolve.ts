@@ -18,9 +18,9 @@ import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import type { Runs } from '../../transaction/record.ts'
-import type { SetupFlags } from '../command.ts'
 import { settingsNow } from '../client-state/files.ts'
 import { configuredOptions, isSetUp } from '../client-state/state.ts'
+import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import type { Probes } from './probes.ts'
 import type { Kept, SetupRequest, SetupRun } from './request.ts'
@@ -235,7 +235,11 @@ export async function withPickedModel(
   return { ...run, request: { ...request, optionsOf } }
 }
 
-function canUse({ protocol, alsoSpeaks = [] }: Client, requested: ClientOptions, model: CatalogModel) {
+function canUse(
+  { protocol, alsoSpeaks = [] }: Client,
+  requested: ClientOptions,
+  model: CatalogModel,
+) {
   const spoken = requested.protocol ? [requested.protocol] : [protocol, ...alsoSpeaks]
   return spoken.some((one) => speaks(model, one) !== false)
 }
@@ -298,11 +302,7 @@ async function pickedModel(
 }
 
 /** @throws UserError `reason` where a person knows none: the address may be asked for again then */
-async function typedModel(
-  asking: Asking,
-  input: ResolveInput,
-  reason: UserError,
-): Promise<string> {
+async function typedModel(asking: Asking, input: ResolveInput, reason: UserError): Promise<string> {
   const { run, client, probes } = asking
   const { session } = run
   session.remark(`note: ${reason.message}`)
