@@ -63,6 +63,10 @@ export const exitStatus = {
 
 export type ErrorCode = keyof typeof exitStatus
 
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(exitStatus, code)
+}
+
 /**
  * What state the user's files are in when an error is reported.
  * `pending`: some may be switched, and the next start of repoint takes that back. `unknown`: a run was cut

@@ -14,7 +14,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   serve: [],
   platform: [],
 }
-const ground = ['errors.ts', 'notice.ts', 'text.ts', 'compact.ts', 'protocols.ts']
+const ground = ['errors.ts', 'finding.ts', 'text.ts', 'compact.ts', 'protocols.ts']
 
 interface Import {
   readonly from: string

@@ -1,5 +1,6 @@
 import type { Bytes, FileEdit, SettingChange } from '../edits/plan.ts'
 import type { UserError } from '../errors.ts'
+import type { FileFix, Finding, Findings } from '../finding.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
 import type {
   Catalog,
@@ -10,7 +11,6 @@ import type {
   Protocol,
   QueryParameter,
 } from '../gateway/types.ts'
-import type { Notice } from '../notice.ts'
 import type { Machine, Platform } from '../platform/platform.ts'
 
 /** By what a client is called; from its row in the list. */
@@ -65,7 +65,7 @@ export interface ClientModule {
   checkFlags?(requested: ClientOptions): void
 
   /** Which ids the client sends depends on its version, which `choose` then wants to know. */
-  readonly sendsByVersion?: boolean
+  readonly needsVersion?: boolean
 
   /**
    * Which models to use. Pure.
@@ -101,7 +101,7 @@ export interface ClientModule {
    * The file from which each of `read`'s values comes; the key's is `ClientState.keyPath`. Absent: all
    * of them stand in its last target. Pure.
    */
-  origins?(files: LoadedFiles): Origins
+  sources?(files: LoadedFiles): Origins
 
   /**
    * What is kept of `settings`: by it `choose` finds the models again, and a setup keeps what was
@@ -110,16 +110,16 @@ export interface ClientModule {
    *
    * @param isOwn whether it was set up as this client; absent: as far as the settings tell
    */
-  asConfigured?(state: ClientState, isOwn?: boolean): Memories
+  toOptions?(state: ClientState, isOwn?: boolean): Memories
 
   /** What the rules would take each model of a catalog for. Pure. */
   previewModels(catalog: Catalog): readonly ModelUse[]
 
   /** The models that its own list offers at the provider in use. Absent: it has no such list. Pure. */
-  offers?(files: LoadedFiles): readonly string[]
+  offeredModels?(files: LoadedFiles): readonly string[]
 
   /** Of several clients of a family: whether this is the one for what is configured. Pure. */
-  isUsual?(state: ClientState): boolean
+  isConfigured?(state: ClientState): boolean
 
   /** Configurations as people write them, by their path below a home: for a demonstration. */
   readonly demoFiles?: Readonly<Record<string, string>>
@@ -131,13 +131,13 @@ export interface ClientModule {
   readonly resuming?: { readonly command: string; readonly keeps: string }
 
   /** What a change of the files does to conversations that it has recorded, to be said before. */
-  aboutConversations?(
+  conversationFindings?(
     world: Outside,
     change: { readonly before: LoadedFiles; readonly after: LoadedFiles },
-  ): readonly Notice[]
+  ): readonly Finding[]
 
   /** Its own copies of its files, which no undo and no `forget` reaches, and how they are removed. */
-  storedCopies?(world: Outside, files: LoadedFiles): readonly Notice[]
+  storedCopies?(world: Outside, files: LoadedFiles): readonly Finding[]
 
   /**
    * How one process of the client is pointed at a gateway while its files stay as they are. The key of
@@ -418,7 +418,7 @@ export interface ResolvedOptions {
   /** In tokens; absent: unknown, or known to the client itself: left alone. */
   readonly contextWindow?: number
   /** Things to say about the choice. */
-  readonly findings: readonly Notice[]
+  readonly findings: readonly Finding[]
 }
 
 /** All that a plan needs to know. */
@@ -457,18 +457,6 @@ export interface SetupTarget {
    * matters: each costs a few parses.
    */
   readonly earlier?: ((role: string) => Iterable<Bytes | null>) | undefined
-}
-
-/** What removes an obstacle from a target file. */
-export interface FileFix {
-  /** Of the file. */
-  readonly fileKind: string
-  readonly changes: readonly SettingChange[]
-  /**
-   * Comments and trailing commas go first: the client reads strict JSON only. `but-comments`: it bears
-   * those, which stay, and no byte order mark, which goes.
-   */
-  readonly toStrictJson?: true | 'but-comments'
 }
 
 /** What a client believes. Absent: not set, or not readable for the client. */
@@ -530,52 +518,10 @@ export interface ClientContext {
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
 }
 
-export interface Finding {
-  /** Stable: `codex-keyring`, `claude-api-key`, `shell-variable`. */
-  readonly code: string
-  /** What is there and what it does. Never holds a secret. */
-  readonly message: string
-  /** File, with `:line` where known, or `environment`. */
-  readonly location: string
-  readonly hint?: string
-  /** Edits in a target file that remove it; absent: outside of what we may write. */
-  readonly fix?: FileFix
-  /**
-   * What a person must agree to before the setup goes on, in words: something of theirs is lost from
-   * use, by the repair or (where there is none) by the plan itself.
-   */
-  readonly consent?: string
-  /**
-   * A file of the folder leads the client, started in it, elsewhere than its own files say. No consent
-   * given beforehand covers that: what is written would not count here.
-   */
-  readonly redirectsKey?: true
-  /**
-   * `blocks`: the client will not work or will use another key; one without a repair that asks for no
-   * consent stops a setup. `may-block`: under conditions.
-   */
-  readonly severity: 'blocks' | 'may-block'
-  /** Its repair is reported as a notice too, so that a run without questions reports it. */
-  readonly isReported?: true
-  /** What would otherwise be told of the same cause once more. */
-  readonly cause?: 'broken' | 'key-missing' | 'context-window-unknown'
-}
-
-/** What functions that look for obstacles yield. Whoever wants a list collects it once. */
-export type Findings = Iterable<Finding>
-
 /** The protocol of a choice, of options or of what a client believes. */
 export function protocolOf(
   client: Pick<ClientModule, 'protocol'>,
   said: { readonly protocol?: Protocol | undefined },
 ): Protocol {
   return said.protocol ?? client.protocol
-}
-
-/** Whether an obstacle tells the same already. */
-export function hasCause(
-  what: NonNullable<Finding['cause']> | Notice['code'],
-  obstacles: readonly Finding[],
-): boolean {
-  return obstacles.some(({ cause }) => cause === what)
 }

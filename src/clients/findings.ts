@@ -1,7 +1,8 @@
 import { compact } from '../compact.ts'
 import type { SettingChange, SettingPath } from '../edits/plan.ts'
+import type { Finding, Findings } from '../finding.ts'
 import type { Machine } from '../platform/platform.ts'
-import type { ClientContext, ClientName, Finding, Findings, SetupTarget } from './client.ts'
+import type { ClientContext, ClientName, SetupTarget } from './client.ts'
 import {
   isLoopbackUrl,
   isOwnAddress,
@@ -26,7 +27,7 @@ interface KeyFinding extends Omit<Finding, 'location' | 'severity'> {
 export function findingAt(file: ReadFile, path: SettingPath, found: KeyFinding): Finding {
   const { becomes, ...told } = found
   const fix = becomes && { fileKind: file.kind, changes: [{ path, ...becomes }] }
-  return compact({ severity: 'blocks' as const, fix, ...told, location: file.place(path) })
+  return compact({ severity: 'error' as const, fix, ...told, location: file.place(path) })
 }
 
 /** A client that is at a gateway, and has no key to send. */
@@ -36,7 +37,7 @@ export function missingKey({ id }: Pick<Named, 'id'>, location: string, message:
     message,
     location,
     hint: `Run \`repoint ${id}\`.`,
-    severity: 'blocks',
+    severity: 'error',
     cause: 'key-missing',
   }
 }
@@ -54,7 +55,7 @@ export function* unreadFile(file: StrictFile, { effect, ...found }: UnreadFile):
   if (ignored === undefined) return
 
   const message = `${effect}: ${ignored}`
-  const shared = { ...found, message, location: path, severity: 'blocks' } as const
+  const shared = { ...found, message, location: path, severity: 'error' } as const
   if (!isRepairable) {
     yield { ...shared, hint: 'Correct the file by hand.' }
     return
@@ -119,7 +120,8 @@ export function* addressFindings(
 export function* otherAddress(
   context: ClientContext,
   target: SetupTarget,
-  found: Pick<Finding, 'code' | 'location'> & {
+  found: Pick<Finding, 'code'> & {
+    readonly location: string
     readonly what: string
     readonly url: string | undefined
     /** Absent: another id for ours. */
@@ -137,7 +139,7 @@ export function* otherAddress(
     location,
     hint,
     consent: `${what.replace(/^the/, 'The')} will be overwritten; rollback brings it back.`,
-    severity: 'may-block',
+    severity: 'warning',
   }
 }
 
@@ -163,7 +165,7 @@ export function formerProvider(
     code: `${id}-former-provider`,
     message: `the provider ${providerId} is left of an earlier setup, for ${shownUrl(url)}`,
     location: file.place(change.path),
-    severity: 'may-block',
+    severity: 'warning',
   } as const
 
   if (rootOf(url) !== baseUrl) {
@@ -201,7 +203,7 @@ export function* relativePathFindings(
       message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,
       location: 'environment',
       hint: `Give ${name} an absolute path.`,
-      severity: 'may-block',
+      severity: 'warning',
     }
   }
 }
@@ -251,7 +253,7 @@ export function* leftoverFindings(
       message: `in the place of the key stands what ${holder} leaves there: only ${holder}'s own proxy takes it`,
       location: left.keyPlace,
       hint: `Start ${holder}, or run \`repoint ${id}\` with your key.`,
-      severity: 'blocks',
+      severity: 'error',
     }
   }
 
@@ -264,6 +266,6 @@ export function* leftoverFindings(
     message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,
     location: left.urlPlace,
     hint: `Start ${tool}, or run \`repoint ${id}\`.`,
-    severity: 'may-block',
+    severity: 'warning',
   }
 }

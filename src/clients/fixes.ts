@@ -1,15 +1,8 @@
 import { formatOf } from '../edits/format.ts'
 import type { FileEdit, SettingChange, SettingPath } from '../edits/plan.ts'
 import { samePath, startsWith } from '../edits/values.ts'
-import type {
-  ClientModule,
-  ClientName,
-  FileFix,
-  Finding,
-  LoadedFile,
-  LoadedFiles,
-  SetupTarget,
-} from './client.ts'
+import type { FileFix, Finding } from '../finding.ts'
+import type { ClientModule, ClientName, LoadedFile, LoadedFiles, SetupTarget } from './client.ts'
 import { fileOf } from './loaded-files.ts'
 import { roleOf } from './overrides.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from './strict-json.ts'

@@ -212,10 +212,10 @@ export function originOf(files: readonly ReadFile[], path: SettingPath): string 
 
 /** The files from which a client's address and its models come. */
 export function originsOf(
-  { origins, read }: Pick<Client, 'origins' | 'read'>,
+  { sources, read }: Pick<Client, 'sources' | 'read'>,
   files: LoadedFiles,
 ): Origins {
-  if (origins) return origins(files)
+  if (sources) return sources(files)
 
   const { baseUrl, model, isModelUnnamed, smallModel } = read(files)
   const path = files.findLast(({ use }) => use === 'target')?.path

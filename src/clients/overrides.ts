@@ -1,9 +1,9 @@
 import type { ConfigValue, SettingPath, SettingRole } from '../edits/plan.ts'
+import type { Finding, Severity } from '../finding.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import type {
   ClientModule,
   ClientName,
-  Finding,
   LoadedFile,
   LoadedFiles,
   SensitiveSetting,
@@ -52,12 +52,12 @@ export function* overrideFindings(
       found.filter(({ role }) => kinds.includes(role))
 
     if (file.kind === 'profile') {
-      yield* ofStronger(client, file, found, 'may-block')
+      yield* ofStronger(client, file, found, 'warning')
       continue
     }
     if (!file.kind.startsWith('project')) {
-      yield* ofStronger(client, file, those(takingKey), 'blocks')
-      yield* ofStronger(client, file, those(['model']), 'may-block')
+      yield* ofStronger(client, file, those(takingKey), 'error')
+      yield* ofStronger(client, file, those(['model']), 'warning')
       continue
     }
 
@@ -249,7 +249,7 @@ function* ofFolder(
     location: first ? placeIn(file, first) : file.path,
     hint: `Remove it there, or start ${label} in another folder, unless you trust whoever wrote this one.`,
     ...(isLed && { consent: `${what}: ${file.path} says so.`, redirectsKey: true }),
-    severity: isLed ? 'blocks' : 'may-block',
+    severity: isLed ? 'error' : 'warning',
   }
 }
 
@@ -264,7 +264,7 @@ function* ofStronger(
   { family, sensitiveSettings }: ClientWithSettings,
   file: LoadedFile,
   found: readonly FoundSetting[],
-  severity: Finding['severity'],
+  severity: Severity,
 ): Generator<Finding, void> {
   const [first] = found
   if (first === undefined) return

@@ -133,14 +133,14 @@ function ownAmong(
  * where a wildcard in that list may stand for it.
  */
 export function strayModels(
-  client: Pick<Client, 'offers'>,
+  client: Pick<Client, 'offeredModels'>,
   files: LoadedFiles,
   catalog: Catalog,
   chosen: Memories,
 ): readonly string[] {
   const known = new Set([...catalog.models.map(({ id }) => id), ...modelsIn(chosen)])
   if ([...known].some((id) => id.includes('*'))) return []
-  return (client.offers?.(files) ?? []).filter((id) => !known.has(id))
+  return (client.offeredModels?.(files) ?? []).filter((id) => !known.has(id))
 }
 
 /** A member of an entry of a client's list that tells something of the model. */

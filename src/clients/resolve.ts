@@ -1,5 +1,6 @@
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
+import type { Finding } from '../finding.ts'
 import { described } from '../gateway/models/facts.ts'
 import {
   type ChosenModel,
@@ -9,7 +10,6 @@ import {
   speaks,
 } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, Protocol } from '../gateway/types.ts'
-import type { Notice } from '../notice.ts'
 import type {
   Client,
   ClientState,
@@ -33,11 +33,11 @@ export function effectiveOptions({
 
 /** What is kept of what a client believes; a provider's id, where a setup can write it. */
 export function memoriesOf(
-  { asConfigured, reservedProviderIds = [] }: Pick<Client, 'asConfigured' | 'reservedProviderIds'>,
+  { toOptions, reservedProviderIds = [] }: Pick<Client, 'toOptions' | 'reservedProviderIds'>,
   state: ClientState,
   isOwn?: boolean,
 ): Memories {
-  if (asConfigured) return asConfigured(state, isOwn)
+  if (toOptions) return toOptions(state, isOwn)
 
   const { model, smallModel, protocol, contextWindow, writeModelCatalog, providerId = '' } = state
   const isUsable = providerId !== '' && !reservedProviderIds.includes(providerId)
@@ -191,11 +191,11 @@ export function checkedModel(input: ResolveInput, asked: string, protocol: Proto
 export function aboutNames(
   input: ResolveInput,
   asked: readonly (string | undefined)[],
-): readonly Notice[] {
+): readonly Finding[] {
   const { catalog } = input.gatewayInfo
   if (catalog === undefined || keepsModels(input)) return []
 
-  return [...new Set(asked)].flatMap((name): Notice[] => {
+  return [...new Set(asked)].flatMap((name): Finding[] => {
     if (name === undefined) return []
     const found = resolveModel(catalog, name)
     if (found === undefined) return [notListed(catalog, name)]
@@ -207,7 +207,7 @@ export function aboutNames(
 }
 
 /** Where it is asked for the model and does not serve it, that is an error of its own. */
-function notListed(catalog: Catalog, asked: string): Notice {
+function notListed(catalog: Catalog, asked: string): Finding {
   const nearest = nearestModels(asked, catalog)
   return {
     code: 'model-not-listed',
@@ -236,7 +236,7 @@ export function windowOf(
   input: ResolveInput,
   ids: readonly string[],
   { knows = () => false, otherwise }: WindowHabit,
-): { readonly contextWindow?: number; readonly notes: readonly Notice[] } {
+): { readonly contextWindow?: number; readonly notes: readonly Finding[] } {
   const { requested, previous, gatewayInfo } = input
   const chosen =
     requested.contextWindow ?? (previous?.isElsewhere ? undefined : previous?.contextWindow)
@@ -268,7 +268,7 @@ export function windowOf(
  */
 const smallestWindow = 16_000
 
-function aboutSize(window: number): readonly Notice[] {
+function aboutSize(window: number): readonly Finding[] {
   if (window >= smallestWindow) return []
   return [
     {
@@ -279,7 +279,7 @@ function aboutSize(window: number): readonly Notice[] {
   ]
 }
 
-function unknownWindow(ids: readonly string[], otherwise: string): Notice {
+function unknownWindow(ids: readonly string[], otherwise: string): Finding {
   return {
     code: 'context-window-unknown',
     message: `The gateway does not say the context window of ${ids.join(', ')}: ${otherwise}`,

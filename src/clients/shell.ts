@@ -1,6 +1,7 @@
 import { posix, win32 } from 'node:path'
+import type { FileFix, Finding, Findings } from '../finding.ts'
 import type { Machine } from '../platform/platform.ts'
-import type { ClientContext, ClientName, FileFix, Finding, Findings } from './client.ts'
+import type { ClientContext, ClientName } from './client.ts'
 import { isLoopbackUrl } from './loaded-files.ts'
 
 /** One line of a shell profile that gives an exported variable a value. */
@@ -165,7 +166,7 @@ export function* variableFindings(
   const { machine } = context
 
   for (const { name, effect, ...found } of variables) {
-    const asks = found.severity === 'blocks' && found.fix === undefined
+    const asks = found.severity === 'error' && found.fix === undefined
     const shared = { ...found, ...(asks && { consent: `${name} stays set: ${effect}.` }) }
     const lines = linesExporting(context, name)
 
@@ -231,7 +232,7 @@ export function* proxyFindings(
     location: 'environment',
     hint: `Add ${found.host} to NO_PROXY.`,
     ...(mended.fix === undefined && { consent: `${message}.` }),
-    severity: 'blocks',
+    severity: 'error',
     ...mended,
   }
 }

@@ -1,22 +1,26 @@
 import { Command } from '@commander-js/extra-typings'
-import type { FileFix } from '../clients/client.ts'
 import { planFixes } from '../clients/fixes.ts'
 import { rowOf } from '../clients/list.ts'
 import { describeEdit, editDocument } from '../edits/describe.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { exitStatus, UserError } from '../errors.ts'
+import {
+  exitStatusOf,
+  type FileFix,
+  type Finding,
+  findingFrom,
+  messageWithLocation,
+} from '../finding.ts'
 import { hangUp } from '../gateway/http/request.ts'
 import { unusualRoots } from '../gateway/roots.ts'
-import type { Notice } from '../notice.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { Runs } from '../transaction/record.ts'
 import {
   asWarning,
+  type CheckResult,
   checkFiles,
   checkInstalled,
   describeDrift,
-  type Finding,
-  failedCheck,
   secretFiles,
 } from './checks/client-checks.ts'
 import { askGateways, checkGateway } from './checks/gateway-checks.ts'
@@ -64,7 +68,7 @@ export async function doctor(
   // A repair that could not be recorded could not be undone.
   if (read instanceof UserError && flags.fix) throw read
   const [runs, unreadable] = read instanceof UserError ? [undefined, read] : [read]
-  session.notice(...wslNotice(session.platform))
+  session.addFindings(...wslNotice(session.platform))
 
   const examined = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
   const examine = () => examined.map((client) => stateOrFailure(session, client, runs))
@@ -75,8 +79,8 @@ export async function doctor(
     ? await fix(session, known(), runs ?? [], { consent: fixing, dryRun })
     : { edits: [], fixed: [] }
 
-  const ofMachine = session.notices.map(asMachineCheck)
-  if (unreadable) ofMachine.push({ about: 'machine', ...failedCheck(unreadable) })
+  const ofMachine = session.findings.map(asMachineCheck)
+  if (unreadable) ofMachine.push({ about: 'machine', ...findingFrom(unreadable) })
   const clients = await session.step(
     'Asking the clients and their gateways',
     checkAll(session, { states: examine(), runs: runs ?? [], flags, fixing: !dryRun && fixing }),
@@ -84,7 +88,7 @@ export async function doctor(
   const checks = [
     ...ofMachine,
     ...clients.flatMap(({ state, findings }) =>
-      findings.map((one): Finding => ({ about: state.client.family, ...one })),
+      findings.map((one): CheckResult => ({ about: state.client.family, ...one })),
     ),
   ]
 
@@ -104,12 +108,21 @@ export async function doctor(
     run: run ?? null,
     dryRun,
     files: edits.map(editDocument),
-    fixed,
-    checks: checks.map(({ about, id, result, message, cure }) => {
-      return { about, id, result, message, cure }
-    }),
+    fixed: fixed.map(({ about, code, message }) => ({ about, id: code, message })),
+    checks: checks.map(asDocument),
   })
-  return Math.max(0, ...checks.map(({ code }) => (code === undefined ? 0 : exitStatus[code])))
+  return exitStatusOf(checks)
+}
+
+/** As `--json` prints it. */
+function asDocument({ about, code, severity, message, hint }: CheckResult) {
+  return {
+    about,
+    id: code,
+    result: severity === 'error' ? 'problem' : severity,
+    message,
+    cure: hint,
+  }
 }
 
 interface Examination {
@@ -131,8 +144,8 @@ async function checkAll(
 
   const checked = Promise.all(
     states.map(async (state): Promise<ExaminedClient> => {
-      const found: Finding[] = []
-      if ('failure' in state) found.push(failedCheck(state.failure))
+      const found: CheckResult[] = []
+      if ('failure' in state) found.push(findingFrom(state.failure))
       else {
         const { client } = state
         const program = [readVersion(session, client), tableOf(session, client)] as const
@@ -154,12 +167,12 @@ async function checkAll(
   }
 }
 
-function asMachineCheck(notice: Notice): Finding {
+function asMachineCheck(notice: Finding): CheckResult {
   const check = { about: 'machine', ...asWarning(notice) }
-  return notice.code === 'run-recovered' ? { ...check, result: 'ok' } : check
+  return notice.code === 'run-recovered' ? { ...check, severity: 'ok' } : check
 }
 
-function isOfMachine({ about }: Finding): boolean {
+function isOfMachine({ about }: CheckResult): boolean {
   return about === 'machine'
 }
 
@@ -172,7 +185,7 @@ interface Repaired {
   readonly fixed: readonly Mended[]
 }
 
-type Mended = Pick<Finding, 'about' | 'id' | 'message'>
+type Mended = Pick<CheckResult, 'about' | 'code' | 'message'>
 
 /** What mends one thing. */
 interface Cure {
@@ -184,26 +197,28 @@ interface Cure {
 }
 
 function* curesOf(session: Session, state: ClientStatus, runs: Runs): Generator<Cure> {
-  const { client, obstacles } = state
+  const { client, findings } = state
   const about = client.family
-  for (const { code, message, location, fix, consent: found } of obstacles)
+  for (const finding of findings) {
+    const { code, fix, consent: found } = finding
     if (fix !== undefined)
       yield {
-        fixed: { about, id: code, message: `${message} (${location})` },
+        fixed: { about, code, message: messageWithLocation(finding) },
         repairs: [fix],
         asks: found === undefined ? undefined : { found, question: 'Mend this?' },
       }
+  }
 
   const drifted = driftSince(session, state, runs)
   if (drifted?.cure !== undefined) {
     const message = describeDrift(client, drifted)
     const asks = { found: message, question: 'Put back what the setup wrote?' }
-    yield { fixed: { about, id: 'drifted', message }, ...drifted.cure, asks }
+    yield { fixed: { about, code: 'drifted', message }, ...drifted.cure, asks }
   }
 
   for (const { text, isOpen } of secretFiles(session, state))
     if (isOpen)
-      yield { fixed: { about, id: 'private', message: `${text.path} could be read by others` } }
+      yield { fixed: { about, code: 'private', message: `${text.path} could be read by others` } }
 }
 
 /** Carries out the repairs as one run: the safe ones, and those that need consent where it is given. */
@@ -299,5 +314,5 @@ function closed(
 
 /** Nothing of it is here, and nothing else is to be said. */
 function isAbsent({ findings }: ExaminedClient): boolean {
-  return findings.some((one) => one.isAbsent) && findings.every(({ result }) => result === 'ok')
+  return findings.some((one) => one.isAbsent) && findings.every(({ severity }) => severity === 'ok')
 }

@@ -2,10 +2,10 @@ import { Option } from '@commander-js/extra-typings'
 import { slots } from '../clients/client.ts'
 import { aboutNames, pickModel } from '../clients/resolve.ts'
 import { UserError } from '../errors.ts'
+import type { Finding } from '../finding.ts'
 import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
 import type { Catalog } from '../gateway/types.ts'
-import type { Notice } from '../notice.ts'
 import { maskSecret } from '../text.ts'
 import { commandOf, examples, gatewayCommand, modelId, newestGateway } from './command.ts'
 import { proveModel } from './gateways/ask-catalog.ts'
@@ -94,11 +94,11 @@ export const command = commandOf(define, async (session, flags) => {
     choose: (catalog) => chooseModel(id, catalog, flags.model),
   })
   const { baseUrl, baseUrls } = access
-  if (id === 'cursor') session.notice(...outOfReach(baseUrl))
+  if (id === 'cursor') session.addFindings(...outOfReach(baseUrl))
 
   const key = `your key (${maskSecret(access.key)})`
   const rows = fieldsFor({ key, root: baseUrls.chat, model: models.probeModel })
-  session.showNotices('warning')
+  session.showFindings('warning')
   session.say(`The key, the address and the model work. Enter in ${label}:`)
   const width = Math.max(...rows.map(([field]) => field.length))
   for (const [field, value] of rows) session.say(`  ${field.padEnd(width)}  ${value}`)
@@ -113,7 +113,7 @@ export const command = commandOf(define, async (session, flags) => {
     fields: rows.map(([field, value]) => ({ field, value })),
     limits,
     verified: { before: true, after: false },
-    warnings: session.notices,
+    warnings: session.warnings,
   })
   return 0
 })
@@ -128,7 +128,7 @@ function askEditor({ platform }: Session): Promise<string> {
  * private IP is blocked` (forum.cursor.com/t/160995; github.com/automazeio/vibeproxy/issues/168,
  * both read 2026-11-22).
  */
-function* outOfReach(baseUrl: string): Generator<Notice> {
+function* outOfReach(baseUrl: string): Generator<Finding> {
   const { hostname } = new URL(baseUrl)
   if (isPrivate(hostname))
     yield {

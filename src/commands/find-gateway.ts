@@ -2,6 +2,7 @@ import type { ClientName } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { resultOf, UserError } from '../errors.ts'
+import type { Finding } from '../finding.ts'
 import { type AddressOptions, normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import {
   type AskedHeader,
@@ -13,7 +14,6 @@ import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { type ImportLink, readImportLink, shownLink } from '../gateway/input/link.ts'
 import { assumedRoots } from '../gateway/roots.ts'
 import type { BaseUrls, Gateway, GatewayAccess } from '../gateway/types.ts'
-import type { Notice } from '../notice.ts'
 import { caFileFor, hideHeaders, savedRoots } from '../state/find-gateways.ts'
 import { knownGateway } from '../state/save-gateway.ts'
 import { isImportLink } from '../text.ts'
@@ -44,7 +44,7 @@ export interface GatewayInUse extends Gateway {
 
 export interface FoundGateway {
   readonly access: GatewayAccess
-  readonly notices: readonly Notice[]
+  readonly notices: readonly Finding[]
   /** What a person has typed, and could type again. */
   readonly asked: { readonly baseUrl: boolean; readonly key: boolean }
   /** The key is that of a client, for this address: it must not go to another. */
@@ -58,7 +58,7 @@ type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'name' | 'ye
 /** An address or a key, and where it comes from. */
 interface Sourced {
   readonly value: string
-  readonly notices?: readonly Notice[]
+  readonly notices?: readonly Finding[]
   readonly isAsked?: boolean
   readonly isInUse?: boolean
   /** Of an address. */

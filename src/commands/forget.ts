@@ -1,7 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { loadClients, rows } from '../clients/list.ts'
 import { ifPossible, resultOf, UserError } from '../errors.ts'
-import type { Notice } from '../notice.ts'
+import type { Finding } from '../finding.ts'
 import { savedGateway, savedGateways } from '../state/find-gateways.ts'
 import { readFolders, removeFolders, type SavedFolder } from '../state/folders.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../state/gateways.ts'
@@ -64,8 +64,8 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   showForgotten(session, plan)
   await showGateways(session, gateways)
   for (const one of folders ?? []) if (all || one.gateway === name) showFolder(session, one, all)
-  if (!isNothing) session.notice(...(await keptCopies(session, clientsOf(session, plan))))
-  session.showNotices('warning')
+  if (!isNothing) session.addFindings(...(await keptCopies(session, clientsOf(session, plan))))
+  session.showFindings('warning')
 
   if (!isNothing && !dryRun) {
     await session.agree(
@@ -94,7 +94,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     originals: plan.originals,
     gateways: (gateways ?? []).map((one) => one.name),
     folders: all ? (folders ?? []).map(({ path }) => path) : [],
-    warnings: session.notices,
+    warnings: session.warnings,
   })
   return 0
 })
@@ -104,11 +104,11 @@ function settleUnlessAll(session: Session, all: true | undefined): boolean {
   const failure = resultOf(() => settleFirst(session))
   if (!(failure instanceof UserError)) return true
   if (!all || failure.code === 'locked') throw failure
-  session.notice({
+  session.addFindings({
     code: failure.code,
     message: `A run that was cut off cannot be taken back, and its files stay as they are: ${failure.message}`,
   })
-  session.showNotices('warning')
+  session.showFindings('warning')
   return false
 }
 
@@ -119,7 +119,7 @@ function clientsOf(session: Session, { runs }: ForgetPlan): readonly string[] {
 }
 
 /** What clients keep of a key where neither an undo nor `forget` reaches. @param ids of the clients */
-async function keptCopies(session: Session, ids: readonly string[]): Promise<readonly Notice[]> {
+async function keptCopies(session: Session, ids: readonly string[]): Promise<readonly Finding[]> {
   const clients = await loadClients(rows.filter(({ id }) => ids.includes(id)))
   return clients.flatMap((client) => {
     const texts = resultOf(() => readClientFiles(session, client))

@@ -21,7 +21,7 @@ export const command = commandOf(define, async (session, flags) => {
   if (catalog instanceof UserError) throw catalog
   const uses = usesByModel(catalog, await loadClients())
 
-  session.showNotices('warning')
+  session.showFindings('warning')
   sayModels(session, catalog, uses)
   session.remark('')
   session.remark('`?`: the gateway does not say; `-`: it says no.')
@@ -37,7 +37,7 @@ export const command = commandOf(define, async (session, flags) => {
       contextWindow: model.contextWindow ?? null,
       chosenFor: uses.get(model.id) ?? [],
     })),
-    warnings: session.notices,
+    warnings: session.warnings,
   })
   return 0
 })

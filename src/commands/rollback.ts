@@ -3,7 +3,7 @@ import { familyIds, familyRows, loadClients } from '../clients/list.ts'
 import { describeChanges, willBe } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
-import type { Notice } from '../notice.ts'
+import type { Finding } from '../finding.ts'
 import { checkTargets } from '../transaction/apply.ts'
 import type { Applied, KeptSetting, RunRecord, Runs } from '../transaction/record.ts'
 import {
@@ -64,7 +64,7 @@ export async function rollback(
   flags: RollbackFlags,
 ): Promise<number> {
   const { platform } = session
-  session.notice(...rootNotice(platform))
+  session.addFindings(...rootNotice(platform))
   settleFirst(session)
   const runs = runsSoFar(session)
   if (flags.list) return listRecorded(session, runsAsked(id, runs))
@@ -79,10 +79,10 @@ export async function rollback(
   const outlooks = outlooksOf(undoing, found)
   if (flags.force) refuseWrongKey(undoing, outlooks)
 
-  session.notice(...checkTargets(platform, found.plan))
-  session.showNotices('warning')
+  session.addFindings(...checkTargets(platform, found.plan))
+  session.showFindings('warning')
   showPlan(undoing, found, outlooks)
-  session.notice(...keptNotices(found), ...sideEffects(session, found, outlooks))
+  session.addFindings(...keptNotices(found), ...sideEffects(session, found, outlooks))
 
   return flags.dryRun ? reportDryRun(session, found) : applyAndReport(undoing, flags, found)
 }
@@ -193,7 +193,7 @@ function staysBecause(kept: readonly KeptSetting[]): string {
 }
 
 /** The settings that stay, file by file, with the command that undoes them too. */
-function keptNotices({ files, kept, isRedo }: RollbackPlan): readonly Notice[] {
+function keptNotices({ files, kept, isRedo }: RollbackPlan): readonly Finding[] {
   return files.flatMap(({ path, client }) => {
     const own = kept.filter(({ file }) => file === path)
     if (own.length === 0) return []
@@ -207,13 +207,13 @@ function sideEffects(
   session: Session,
   { files, removedTables }: RollbackPlan,
   outlooks: readonly Outlook[],
-): readonly Notice[] {
+): readonly Finding[] {
   const { platform } = session
-  const notices: Notice[] = []
+  const notices: Finding[] = []
   for (const { client, before, after } of outlooks)
     if (isConcerned(client.id, files))
       notices.push(
-        ...(client.aboutConversations?.(platform, { before, after }) ?? []),
+        ...(client.conversationFindings?.(platform, { before, after }) ?? []),
         ...(client.storedCopies?.(platform, before) ?? []),
       )
   if (removedTables.length > 0)
@@ -286,7 +286,7 @@ function printDocument(
       kept: kept.map(plainPath),
       changes: outcome.dryRun && changesIn(found, path),
     })),
-    warnings: session.notices,
+    warnings: session.warnings,
     next,
   })
 }
@@ -330,13 +330,13 @@ function reportNothing(
   const elsewhere = runsAsked(id, runs).find((run) => run.files.some((file) => !isHere(file)))
   if (elsewhere !== undefined) {
     const paths = elsewhere.files.map(({ path }) => session.showPath(path)).join(', ')
-    session.notice({
+    session.addFindings({
       code: 'other-installation',
       message: `Run ${elsewhere.id} changed files elsewhere: ${paths}`,
       hint: `Set HOME, CODEX_HOME and the like as they were then, or name it: repoint rollback --run ${elsewhere.id}`,
     })
   }
-  session.showNotices('note')
+  session.showFindings('note')
 
   session.document({
     command: 'rollback',
@@ -345,7 +345,7 @@ function reportNothing(
     run: null,
     undoes: null,
     files: [],
-    warnings: session.notices,
+    warnings: session.warnings,
     next: [],
   })
   return 0
@@ -354,7 +354,7 @@ function reportNothing(
 // ---------------------------------------------------------------- the list
 
 function listRecorded(session: Session, asked: Runs): number {
-  session.showNotices('warning')
+  session.showFindings('warning')
   const now = session.platform.clock.now()
   if (asked.length === 0) session.say('No run is recorded.')
   else {
@@ -371,7 +371,7 @@ function listRecorded(session: Session, asked: Runs): number {
     ])
     session.sayTable(['WHEN', 'WHAT', 'RUN'], rows)
   }
-  session.document({ command: 'rollback', runs: asked.map(asListed), warnings: session.notices })
+  session.document({ command: 'rollback', runs: asked.map(asListed), warnings: session.warnings })
   return 0
 }
 

@@ -5,9 +5,9 @@ import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { resultOf, UserError } from '../errors.ts'
+import type { Finding } from '../finding.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import type { GatewayAccess } from '../gateway/types.ts'
-import type { Notice } from '../notice.ts'
 import { saveModels } from '../state/model-cache.ts'
 import { saveGateway } from '../state/save-gateway.ts'
 import { acceptDrift, applyPlan, checkTargets } from '../transaction/apply.ts'
@@ -83,8 +83,8 @@ export function setupOptions(
 
 /** What comes before every question of a command that sets clients up. Returns the recorded runs. */
 export function begin(session: Session): Runs {
-  session.notice(...rootNotice(session.platform))
-  session.showNotices('note')
+  session.addFindings(...rootNotice(session.platform))
+  session.showFindings('note')
   settleFirst(session)
   return runsSoFar(session)
 }
@@ -112,15 +112,15 @@ export async function setup(
   for (const client of clients) drafts.push(await planClient(run, client))
   const plan = planOf(run, drafts)
 
-  session.notice(...drafts.flatMap(({ notices }) => notices))
+  session.addFindings(...drafts.flatMap(({ notices }) => notices))
   const isDetailed = flags.details === true || flags.dryRun === true
   const consents = consentsOf(drafts)
   showPlan(run, drafts, { consents, isDetailed })
-  session.showNotices('note')
+  session.showFindings('note')
 
-  session.notice(...checkTargets(session.platform, plan))
-  session.showNotices('note')
-  session.notice(...consents)
+  session.addFindings(...checkTargets(session.platform, plan))
+  session.showFindings('note')
+  session.addFindings(...consents)
   if (flags.dryRun) {
     reportSetup(run, plan, { tried: [], isProvenBefore: flags.verify, next: [], toType: [] })
     return 0
@@ -225,7 +225,7 @@ function acceptWhatIsKept({ session, runs }: ProvenRun, plan: Plan): void {
 }
 
 /** What of a person's own goes out of use. */
-function consentsOf(drafts: readonly ClientPlan[]): readonly Notice[] {
+function consentsOf(drafts: readonly ClientPlan[]): readonly Finding[] {
   return drafts.flatMap(({ obstacles }) =>
     obstacles.flatMap(({ code, consent }) =>
       consent === undefined ? [] : [{ code, message: consent }],
@@ -236,7 +236,7 @@ function consentsOf(drafts: readonly ClientPlan[]): readonly Notice[] {
 /** One question for the whole run. @param showDetails absent: all is shown already */
 function askToApply(
   { session, consent }: SetupRun,
-  consents: readonly Notice[],
+  consents: readonly Finding[],
   showDetails: (() => void) | undefined,
 ): Promise<void> {
   const needed = consents.map(

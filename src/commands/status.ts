@@ -4,6 +4,7 @@ import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, resultOf, UserError } from '../errors.ts'
+import { findingFrom } from '../finding.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import { headerDocument, shownHeader } from '../gateway/input/header.ts'
 import { shownQuery } from '../gateway/input/query.ts'
@@ -12,7 +13,7 @@ import { savedGateway, savedRoots } from '../state/find-gateways.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
-import { checkFiles, failedCheck } from './checks/client-checks.ts'
+import { checkFiles } from './checks/client-checks.ts'
 import { type ExaminedClient, showClients } from './checks/show.ts'
 import { driftOf, type Expected, leftAt } from './client-state/drift.ts'
 import { runsIfReadable } from './client-state/history.ts'
@@ -55,7 +56,7 @@ export async function status(
   const families = ids.map((id) => rowOf(id).family)
   const isNamed = families.length > 0
   const runs = runsToJudge(session, isJudged)
-  session.notice(...wslNotice(session.platform))
+  session.addFindings(...wslNotice(session.platform))
 
   const expected = expect === undefined ? undefined : gatewayNamed(session, expect)
   const asked = familyRows.filter(({ family }) => !isNamed || families.includes(family))
@@ -69,20 +70,20 @@ export async function status(
   const folder = folderToTell(session)
   const isNowhere = expected !== undefined && told.every(({ wanted }) => wanted === undefined)
   if (isNowhere)
-    session.notice({
+    session.addFindings({
       code: 'drifted',
       message: `No client is set up, and ${expect} was expected`,
       hint: 'Name the clients that have to be there: repoint status codex --expect NAME',
     })
 
-  session.showNotices('warning')
+  session.showFindings('warning')
   const isDrifted = isNowhere || told.some(({ drift }) => drift.length > 0)
   session.document({
     command: 'status',
     drifted: isDrifted,
     clients: told.map(asDocument),
     folder: folder ?? null,
-    warnings: session.notices,
+    warnings: session.warnings,
   })
 
   if (!isJudged) return 0
@@ -97,7 +98,7 @@ function folderToTell(session: Session): SavedFolder | undefined {
   if (folder instanceof UserError) {
     const { code, message, hint } = folder
     // What keeps all of the state from being read is said of the records.
-    if (code === 'record-damaged') session.notice({ code, message, ...compact({ hint }) })
+    if (code === 'record-damaged') session.addFindings({ code, message, ...compact({ hint }) })
     return undefined
   }
   if (folder !== undefined)
@@ -113,7 +114,7 @@ function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
   if (!(runs instanceof UserError)) return runs
   if (isNeeded) throw runs
   const { message, hint } = runs
-  session.notice({
+  session.addFindings({
     code: 'records-unreadable',
     message: `What repoint has written cannot be told. ${message}`,
     ...compact({ hint }),
@@ -146,7 +147,7 @@ function reportOf(
   { runs, expected, isNamed, isJudged }: ReportOptions,
 ): ClientReport {
   const state = stateOrFailure(session, client, runs)
-  if ('failure' in state) return { state, findings: [failedCheck(state.failure)], drift: [] }
+  if ('failure' in state) return { state, findings: [findingFrom(state.failure)], drift: [] }
   if (state.settings.key) session.hide(state.settings.key)
 
   const left = leftAt(session, state, runs ?? [])
@@ -158,15 +159,15 @@ function reportOf(
     (reason) => isJudged || !findings.some(({ message }) => message.includes(reason)),
   )
   for (const reason of untold)
-    findings.push({ id: 'drifted', result: 'warning', message: `drifted: ${reason}` })
+    findings.push({ code: 'drifted', severity: 'warning', message: `drifted: ${reason}` })
   return { state, findings, details: detailsOf(session, state), wanted, drift }
 }
 
 /** Nothing of it is on this machine, and nothing is wanted of it. */
 function isAbsent(session: Session, { state, wanted }: ClientReport): boolean {
   if ('failure' in state || wanted !== undefined) return false
-  const { client, files, obstacles } = state
-  if (isInstalled(session, client) || obstacles.length > 0) return false
+  const { client, files, findings } = state
+  if (isInstalled(session, client) || findings.length > 0) return false
   return files.every((file) => file.state === 'absent')
 }
 
@@ -245,7 +246,7 @@ function asDocument({ state, wanted, drift }: ClientReport) {
     const { code, message, hint } = failure
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
-  const { client, settings, origins, gateway, obstacles, files } = state
+  const { client, settings, origins, gateway, findings, files } = state
   const { key, baseUrl, headers = [], query, writeModelCatalog: ownCatalog, ...rest } = settings
 
   const protocol = protocolOf(client, settings)
@@ -265,12 +266,12 @@ function asDocument({ state, wanted, drift }: ClientReport) {
       ...file,
       changedKeys: file.changedKeys.map(plainPath),
     })),
-    obstacles: obstacles.map(({ code, message, location, hint: cure, severity }) => ({
+    obstacles: findings.map(({ code, message, location, hint: cure, severity }) => ({
       code,
       message,
       place: location,
       cure,
-      weight: severity,
+      weight: severity === 'error' ? 'blocks' : 'may-block',
     })),
   }
 }

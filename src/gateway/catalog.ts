@@ -1,6 +1,6 @@
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import type { Notice } from '../notice.ts'
+import type { Finding } from '../finding.ts'
 import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type HttpAnswer, maxCatalogBytes } from './judge/answer.ts'
@@ -154,7 +154,7 @@ export function adviseNamingModel(error: UserError): UserError {
 }
 
 /** Said beside a proof without a list. */
-export function catalogUnavailable({ message }: UserError): Notice {
+export function catalogUnavailable({ message }: UserError): Finding {
   return {
     code: 'catalog-unavailable',
     message: `The gateway has no readable list of models (${message})`,
@@ -163,7 +163,7 @@ export function catalogUnavailable({ message }: UserError): Notice {
 }
 
 /** Nobody chooses among so many: most likely something is wrong with the gateway. */
-function catalogCut(count: number): Notice {
+function catalogCut(count: number): Finding {
   return {
     code: 'catalog-cut',
     message: `The gateway lists more than ${count} models; only the first ${count} could be read`,
@@ -185,7 +185,7 @@ function emptyCatalog({ baseUrl }: GatewayAccess, leftOut: number): UserError {
       })
 }
 
-function modelsLeftOut(count: number): Notice {
+function modelsLeftOut(count: number): Finding {
   return {
     code: 'models-left-out',
     message: `${count} ${count === 1 ? 'model is' : 'models are'} left out of the gateway's list: an ID that is too long, or holds the key or invisible characters`,

@@ -1,5 +1,5 @@
 import { UserError } from '../errors.ts'
-import type { Notice } from '../notice.ts'
+import type { Finding } from '../finding.ts'
 import { ask, errorFor, judge, withHint } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
 import type { HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
@@ -22,7 +22,7 @@ import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 export interface ProbeResult {
   /** Where. */
   readonly root: string
-  readonly notices: readonly Notice[]
+  readonly notices: readonly Finding[]
   /** Whether the gateway answers the client's `safeguards`. Absent: the client does not send them. */
   readonly answersSafeguards?: boolean
 }
@@ -101,7 +101,7 @@ export async function probe(
   }
 }
 
-const notStreamed: Notice = {
+const notStreamed: Finding = {
   code: 'not-streamed',
   message: 'The gateway answered in one piece although a stream was asked for',
   hint: 'The client asks twice then: it works, but slower. Ask whoever runs the gateway about streaming.',

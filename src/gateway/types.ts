@@ -1,4 +1,4 @@
-import type { Notice } from '../notice.ts'
+import type { Finding } from '../finding.ts'
 
 export { type Protocol, protocols } from '../protocols.ts'
 
@@ -28,7 +28,7 @@ export interface CatalogModel extends ModelFacts {
 export interface Catalog {
   readonly models: readonly CatalogModel[]
   /** What is to be said about it beside the models. */
-  readonly findings?: readonly Notice[]
+  readonly findings?: readonly Finding[]
   /** The gateway's clock when it answered, where it tells: to the second, without the way here. */
   readonly serverTime?: Date
   /** It is New API that answers, which says so in a header of each answer (middleware, 2026-11-23). */

@@ -1,8 +1,8 @@
 import { compact } from '../compact.ts'
 import { resultOf, UserError } from '../errors.ts'
+import type { Finding } from '../finding.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import type { Gateway, GatewayAccess, Protocol } from '../gateway/types.ts'
-import type { Notice } from '../notice.ts'
 import type { World } from '../transaction/record.ts'
 import type { StatePaths } from '../transaction/state.ts'
 import { checkName, gatewaysIfReadable } from './find-gateways.ts'
@@ -49,7 +49,7 @@ export function saveGateway(
   world: World,
   gateway: GatewayToSave,
   locked?: StatePaths,
-): readonly Notice[] {
+): readonly Finding[] {
   return noticesOf(() => changeGateways(world, asLatest(world, gateway), locked))
 }
 
@@ -59,7 +59,7 @@ export function saveProof(
   name: string,
   proof: AnsweredQuestion,
   access: GatewayAccess,
-): readonly Notice[] {
+): readonly Finding[] {
   const proven = { at: world.clock.now().toISOString(), ...proof }
   const { keyHeader } = access
   const found = { baseUrls: unusualRoots(access), keyHeader, proven }
@@ -71,7 +71,7 @@ export function saveProof(
   )
 }
 
-function noticesOf(save: () => void): readonly Notice[] {
+function noticesOf(save: () => void): readonly Finding[] {
   const failure = resultOf(save)
   if (!(failure instanceof UserError)) return []
   const { message, hint } = failure

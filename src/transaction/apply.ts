@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan, sameBytes } from '../edits/plan.ts'
 import { resultOf, UserError } from '../errors.ts'
-import type { Notice } from '../notice.ts'
+import type { Finding } from '../finding.ts'
 import type { FileStatus } from '../platform/platform.ts'
 import {
   createDurably,
@@ -73,7 +73,7 @@ interface ApplyOptions {
    * The last step, after the commit. It reports its failures as notices, so it fails no run. It gets
    * `locked` if it runs under the lock; a run that changes no file takes no lock.
    */
-  readonly lastStep?: ((locked?: StatePaths) => readonly Notice[]) | undefined
+  readonly lastStep?: ((locked?: StatePaths) => readonly Finding[]) | undefined
 }
 
 /**
@@ -394,7 +394,7 @@ function changedUnderneath(
  * @returns what a person should know before agreeing
  * @throws UserError `config-conflict`, `not-permitted`, `io-failed`
  */
-export function checkTargets(world: World, given: Plan): Notice[] {
+export function checkTargets(world: World, given: Plan): Finding[] {
   const { files, machine } = world
   const edits = withAbsolutePaths(world, given).edits.filter((edit) => !isUnchanged(edit))
   if (edits.length === 0) return []
@@ -542,7 +542,7 @@ function modeAfter(
 function asApplied(
   plan: Plan,
   run: RunRecord | undefined,
-  notices: readonly Notice[] = [],
+  notices: readonly Finding[] = [],
 ): Applied {
   return {
     run,

@@ -9,7 +9,7 @@ import type {
   SettingRole,
 } from '../edits/plan.ts'
 import { plainKey } from '../edits/values.ts'
-import type { Notice } from '../notice.ts'
+import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sha256Of } from './files.ts'
 
@@ -168,7 +168,7 @@ export function gatewaysOf(run: RunRecord, clients: readonly string[]): readonly
 export interface Applied {
   /** Absent when every file was already as planned: nothing is recorded then. */
   readonly run: RunRecord | undefined
-  readonly notices: readonly Notice[]
+  readonly notices: readonly Finding[]
   readonly files: readonly FileOutcome[]
 }
 

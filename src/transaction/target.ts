@@ -2,7 +2,7 @@ import { dirname, relative, resolve } from 'node:path'
 import type { Bytes } from '../edits/plan.ts'
 import { maxConfigBytes } from '../edits/text.ts'
 import { UserError } from '../errors.ts'
-import type { Notice } from '../notice.ts'
+import type { Finding } from '../finding.ts'
 import type { FileStatus, Files, Machine } from '../platform/platform.ts'
 import { codeOf, ifThere, isInside, missingFolders, shownPath } from './files.ts'
 import type { World } from './record.ts'
@@ -200,7 +200,7 @@ function realPathNow(files: Files, path: string): string {
 }
 
 /** What to say first where `sudo` leads to root's own home: most likely it was not meant. */
-export function rootNotice(world: Pick<World, 'machine' | 'processes' | 'files'>): Notice[] {
+export function rootNotice(world: Pick<World, 'machine' | 'processes' | 'files'>): Finding[] {
   const { machine, files } = world
   const { SUDO_UID: caller } = machine.env
   if (!isRoot(world) || !caller || caller === '0' || ownerOf(files, machine.home) !== 0) return []

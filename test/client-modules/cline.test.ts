@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ClientState, type Finding, runKeyVariable } from '../../src/clients/client.ts'
+import { type ClientState, runKeyVariable } from '../../src/clients/client.ts'
+import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, text, textsOf } from './support.ts'
 

@@ -176,7 +176,7 @@ describe('once it is there', () => {
     const found = obstaclesOn(codex, disk).find(({ code }) => code === 'codex-catalog')
     expect(found).toMatchObject({
       message: expect.stringContaining(message),
-      severity: 'blocks',
+      severity: 'error',
       fix: { fileKind: 'config', changes: [{ path: ['model_catalog_json'], value: undefined }] },
     })
     // The next setup needs no repair.

@@ -131,7 +131,7 @@ describe('a provider that asks for no key goes on without it', () => {
     ['http_headers = { Authorization = "Bearer sk-mine" }', 'sk-mine'],
   ])('%s', (line, token) => {
     const { said, after } = setUp(aHome(aTable(line)))
-    expect(said).toMatchObject([{ code: 'codex-keyless-provider', severity: 'may-block' }])
+    expect(said).toMatchObject([{ code: 'codex-keyless-provider', severity: 'warning' }])
     expect(said[0]?.consent).toBeUndefined()
     expect(tableOf(after, 'old')).toMatchObject({ experimental_bearer_token: token })
     expect(setUp(after).said).toEqual([])
@@ -188,7 +188,7 @@ describe('a later setup at that address gives the provider back', () => {
 describe('a setup is stopped', () => {
   const stopping = (disk: Disk, setup: Setup = {}) =>
     planOn(codex, disk, setup).obstacles.filter(
-      ({ severity, fix, consent }) => severity === 'blocks' && !fix && !consent,
+      ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
     )
 
   test.each([
@@ -222,7 +222,7 @@ describe('status and doctor', () => {
   test('know a table that was added since, and its repair sets it aside', () => {
     const disk = aHome(`${config()}\n${aTable(takesKey)}`)
     const found = obstaclesOn(codex, disk, aMachine(), ours)
-    expect(found).toMatchObject([{ code: 'codex-other-provider', severity: 'blocks' }])
+    expect(found).toMatchObject([{ code: 'codex-other-provider', severity: 'error' }])
     const files = textsOf(codex, aMachine(), disk)
     expect(codex.read(files).alsoSendsTo).toBe('https://old.example')
 
@@ -236,7 +236,7 @@ describe('status and doctor', () => {
     const profile = '[model_providers.gateway]\nbase_url = "https://old.example/v1"\n'
     const disk = aHome(config(), { '.codex/x.config.toml': profile })
     expect(obstaclesOn(codex, disk, aMachine(), ours)).toContainEqual(
-      expect.objectContaining({ code: 'codex-key-elsewhere', severity: 'blocks' }),
+      expect.objectContaining({ code: 'codex-key-elsewhere', severity: 'error' }),
     )
   })
 

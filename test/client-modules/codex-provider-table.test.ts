@@ -55,7 +55,7 @@ describe('our table', () => {
     const [found, ...more] = obstacles.filter(({ code }) => code === 'codex-provider-setting')
     expect(more).toEqual([])
     expect(found).toMatchObject({
-      severity: 'blocks',
+      severity: 'error',
       message: expect.stringContaining(name),
       location: '/home/ada/.codex/config.toml:8',
     })
@@ -119,7 +119,7 @@ describe('our table', () => {
   test('status and doctor report it, and the repair removes it', () => {
     const disk = aHome(aTable(oldCatalog))
     const found = obstaclesOn(codex, disk, aMachine(), ours)
-    expect(found).toMatchObject([{ code: 'codex-provider-setting', severity: 'blocks' }])
+    expect(found).toMatchObject([{ code: 'codex-provider-setting', severity: 'error' }])
     expect(found[0]?.consent).toBeUndefined()
     const edits = planFixes(codex, textsOf(codex, aMachine(), disk), [found[0]!.fix!])
     expect(tableOf(written(disk, aMachine(), edits))).not.toHaveProperty('model_catalog_url')
@@ -139,7 +139,7 @@ describe('files that a setup does not write', () => {
     const disk = aHome(aTable(''), { [path]: `[model_providers.gateway]\n${oldCatalog}\n` })
     const expected = expect.objectContaining({
       code: 'codex-key-elsewhere',
-      severity: 'blocks',
+      severity: 'error',
       location: `${path}:2`,
       message: expect.stringContaining('model_catalog_url'),
     })

@@ -67,7 +67,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           expect(state.broken).toBeUndefined()
           expect(state.login).toBeUndefined()
           const left = obstaclesOn(client, after, machine)
-          expect(left.filter(({ severity }) => severity === 'blocks')).toEqual([])
+          expect(left.filter(({ severity }) => severity === 'error')).toEqual([])
           expect(client.resolve(wanted(catalog, {}, memoriesOf(client, state)))).toMatchObject({
             probeModel: choice.resolved.probeModel,
             ...options,

@@ -33,7 +33,7 @@ function aWorld(providers: readonly string[]) {
 }
 
 function said(world: ReturnType<typeof aWorld>, disks: { before: Disk; after: Disk }) {
-  const notices = codex.aboutConversations?.(world, {
+  const notices = codex.conversationFindings?.(world, {
     before: textsOf(codex, world.machine, disks.before),
     after: textsOf(codex, world.machine, disks.after),
   })

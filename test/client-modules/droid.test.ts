@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type ClientContext,
-  type ClientState,
-  type Finding,
-  runKeyVariable,
-} from '../../src/clients/client.ts'
+import { type ClientContext, type ClientState, runKeyVariable } from '../../src/clients/client.ts'
 import { planFixes } from '../../src/clients/fixes.ts'
 import { formatOf } from '../../src/edits/format.ts'
+import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aMachine,
@@ -162,7 +158,7 @@ describe('what defeats it', () => {
   test('a project that leads elsewhere is told with where to', () => {
     const disk = { ...home(), [projectFile]: JSON.stringify({ customModels: [projectEntry] }) }
     const [found] = wrong(disk, { cwd: '/home/ada/project' })
-    expect(found).toMatchObject({ redirectsKey: true, severity: 'blocks' })
+    expect(found).toMatchObject({ redirectsKey: true, severity: 'error' })
     expect(found!.message).toContain('https://other.example/v1')
   })
 

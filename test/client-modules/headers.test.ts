@@ -39,7 +39,7 @@ describe.each(
     const sent = state.headers?.map(({ name, value }) => ({ name, value }))
     expect(sent).toEqual(headers.map(({ name, value }) => ({ name, value })))
     expect([state.key, state.keyHeader]).toEqual([key, first.choice.keyHeader])
-    const blocking = obstaclesOn(client, after).filter(({ severity }) => severity === 'blocks')
+    const blocking = obstaclesOn(client, after).filter(({ severity }) => severity === 'error')
     expect(blocking).toEqual([])
 
     for (const edit of first.edits) {

@@ -45,7 +45,7 @@ test('what wins over it, the weaker before the stronger', () => {
     '/etc/kilo/kilo.json': text,
   }
   const found = planOn(kilo, disk).obstacles.filter(({ code }) => /-config$/.test(code))
-  expect(found.map(({ code, location }) => [code, location.replace('/home/ada/', '~/')])).toEqual([
+  expect(found.map(({ code, location }) => [code, location?.replace('/home/ada/', '~/')])).toEqual([
     ['kilo-upper-config', '~/.kilo/kilo.jsonc:1'],
     ['kilo-project-config', '~/work/kilo.json:1'],
     ['kilo-project-config', '~/work/opencode.json:1'],

@@ -71,7 +71,7 @@ interface Expected {
   readonly code: string
   /** The home folder is `~`. */
   readonly location: string
-  readonly severity: 'blocks' | 'may-block'
+  readonly severity: 'error' | 'warning'
   /** `none`: outside of what we may write. */
   readonly fix: 'consent' | 'plain' | 'none'
 }
@@ -95,11 +95,11 @@ const profile = (path: string, text: string) => ({ shellProfiles: [{ path, text 
 
 const codexCases: Case[] = [
   {
-    ...expected('codex-config-invalid', '~/.codex/config.toml', 'blocks', 'none'),
+    ...expected('codex-config-invalid', '~/.codex/config.toml', 'error', 'none'),
     disk: { ...codexAuth, '.codex/config.toml': 'model = "a"\nmodel = "b"\n' },
   },
   {
-    ...expected('codex-old-conversations', '~/.codex/config.toml', 'blocks', 'plain'),
+    ...expected('codex-old-conversations', '~/.codex/config.toml', 'error', 'plain'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace(/^openai_base_url.*\n/m, ''),
@@ -107,7 +107,7 @@ const codexCases: Case[] = [
     context: { ownRoots: ['https://gw.example/v1'] },
   },
   {
-    ...expected('codex-old-conversations', '~/.codex/config.toml:3', 'blocks', 'plain'),
+    ...expected('codex-old-conversations', '~/.codex/config.toml:3', 'error', 'plain'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace('https://gw', 'https://user:secret@other'),
@@ -115,7 +115,7 @@ const codexCases: Case[] = [
     context: { ownRoots: ['https://gw.example/v1'] },
   },
   {
-    ...expected('codex-model-migrated', '~/.codex/config.toml:1', 'blocks', 'plain'),
+    ...expected('codex-model-migrated', '~/.codex/config.toml:1', 'error', 'plain'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': `${codexConfig.replace(/^model = .*$/m, 'model = "gpt-6-sol"')}
@@ -126,62 +126,62 @@ const codexCases: Case[] = [
     context: { ownRoots: ['https://gw.example/v1'], knownModels: ['gpt-5.6-sol'] },
   },
   {
-    ...expected('codex-credential-store', '~/.codex/config.toml:1', 'blocks', 'plain'),
+    ...expected('codex-credential-store', '~/.codex/config.toml:1', 'error', 'plain'),
     disk: codexHome('', 'cli_auth_credentials_store = "keyring"\n'),
   },
   {
-    ...expected('codex-credential-store', '~/.codex/config.toml:2', 'blocks', 'plain'),
+    ...expected('codex-credential-store', '~/.codex/config.toml:2', 'error', 'plain'),
     disk: codexHome('', '\ncli_auth_credentials_store = "ephemeral"\n'),
   },
   {
-    ...expected('codex-forced-login', '~/.codex/config.toml:1', 'blocks', 'consent'),
+    ...expected('codex-forced-login', '~/.codex/config.toml:1', 'error', 'consent'),
     disk: codexHome('', 'forced_login_method = "chatgpt"\n'),
   },
   {
-    ...expected('codex-legacy-profile', '~/.codex/config.toml:1', 'blocks', 'plain'),
+    ...expected('codex-legacy-profile', '~/.codex/config.toml:1', 'error', 'plain'),
     disk: codexHome('', 'profile = "x"\n'),
   },
   {
-    ...expected('codex-profile', '~/.codex/config.toml:11', 'may-block', 'none'),
+    ...expected('codex-profile', '~/.codex/config.toml:11', 'warning', 'none'),
     disk: codexHome('\n[profiles.x]\nmodel = "y"\n'),
   },
   {
-    ...expected('codex-profile', '~/.codex/deep.config.toml:1', 'may-block', 'none'),
+    ...expected('codex-profile', '~/.codex/deep.config.toml:1', 'warning', 'none'),
     disk: { ...codexHome(), '.codex/deep.config.toml': 'model = "y"\n' },
   },
   {
-    ...expected('codex-chat-wire', '~/.codex/config.toml:13', 'blocks', 'plain'),
+    ...expected('codex-chat-wire', '~/.codex/config.toml:13', 'error', 'plain'),
     disk: codexHome('\n[model_providers.old]\nname = "Old"\nwire_api = "chat"\n'),
   },
   {
-    ...expected('codex-reserved-provider', '~/.codex/config.toml:11', 'blocks', 'consent'),
+    ...expected('codex-reserved-provider', '~/.codex/config.toml:11', 'error', 'consent'),
     disk: codexHome('\n[model_providers.openai]\nname = "x"\n[model_providers.openai.a]\nb = 1\n'),
   },
   {
-    ...expected('codex-environment-key', 'environment', 'blocks', 'none'),
+    ...expected('codex-environment-key', 'environment', 'error', 'none'),
     disk: codexHome(),
     machine: { env: { CODEX_API_KEY: 'sk-env' } },
   },
   {
-    ...expected('codex-environment-key', '~/.zshrc:2', 'blocks', 'none'),
+    ...expected('codex-environment-key', '~/.zshrc:2', 'error', 'none'),
     disk: codexHome(),
     context: profile('/home/ada/.zshrc', '# mine\nexport CODEX_API_KEY=sk-env\n'),
   },
   ...['env_key = "K"', 'experimental_bearer_token = "sk-x"', 'auth = { command = "x" }'].map(
     (line): Case => ({
-      ...expected('codex-provider-auth', '~/.codex/config.toml:10', 'blocks', 'consent'),
+      ...expected('codex-provider-auth', '~/.codex/config.toml:10', 'error', 'consent'),
       disk: codexHome(`${line}\n`),
     }),
   ),
   {
-    ...expected('codex-no-auth', '~/.codex/config.toml:4', 'blocks', 'plain'),
+    ...expected('codex-no-auth', '~/.codex/config.toml:4', 'error', 'plain'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace('requires_openai_auth = true\n', ''),
     },
   },
   {
-    ...expected('codex-login', '~/.codex/auth.json', 'blocks', 'consent'),
+    ...expected('codex-login', '~/.codex/auth.json', 'error', 'consent'),
     disk: {
       ...codexHome(),
       '.codex/auth.json':
@@ -189,7 +189,7 @@ const codexCases: Case[] = [
     },
   },
   {
-    ...expected('codex-login', '~/.codex/auth.json', 'blocks', 'none'),
+    ...expected('codex-login', '~/.codex/auth.json', 'error', 'none'),
     disk: { ...codexHome(), '.codex/auth.json': '{"OPENAI_API_KEY":null,"tokens":{}}' },
   },
   ...[
@@ -199,34 +199,34 @@ const codexCases: Case[] = [
     '',
   ].map(
     (content): Case => ({
-      ...expected('codex-auth-unreadable', '~/.codex/auth.json', 'blocks', 'none'),
+      ...expected('codex-auth-unreadable', '~/.codex/auth.json', 'error', 'none'),
       disk: { ...codexHome(), '.codex/auth.json': content },
     }),
   ),
   {
-    ...expected('codex-auth-unreadable', '~/.codex/auth.json', 'blocks', 'none'),
+    ...expected('codex-auth-unreadable', '~/.codex/auth.json', 'error', 'none'),
     disk: { ...codexHome(), '.codex/auth.json': '{"OPENAI_API_KEY":"sk-a\\n"}' },
   },
   {
-    ...expected('codex-managed-config', '/etc/codex/managed_config.toml:1', 'blocks', 'none'),
+    ...expected('codex-managed-config', '/etc/codex/managed_config.toml:1', 'error', 'none'),
     disk: { ...codexHome(), '/etc/codex/managed_config.toml': 'model_provider = "x"\n' },
   },
   {
-    ...expected('codex-system-config', '/etc/codex/config.toml', 'blocks', 'none'),
+    ...expected('codex-system-config', '/etc/codex/config.toml', 'error', 'none'),
     disk: {
       ...codexHome(),
       '/etc/codex/config.toml': 'cli_auth_credentials_store = "ephemeral"\n',
     },
   },
   {
-    ...expected('codex-project-config', '~/work/.codex/config.toml:1', 'blocks', 'none'),
+    ...expected('codex-project-config', '~/work/.codex/config.toml:1', 'error', 'none'),
     disk: {
       ...codexHome(),
       '/home/ada/work/.codex/config.toml': 'openai_base_url = "https://evil.example"\n',
     },
   },
   {
-    ...expected('codex-project-config', '~/work/.codex/config.toml:2', 'may-block', 'none'),
+    ...expected('codex-project-config', '~/work/.codex/config.toml:2', 'warning', 'none'),
     disk: {
       ...codexHome(),
       '/home/ada/work/.git/HEAD': '',
@@ -239,43 +239,43 @@ const codexCases: Case[] = [
 const left = (lines: string) => codexHome(`\n[model_providers.left]\n${lines}\n`)
 codexCases.push(
   {
-    ...expected('codex-nameless-provider', '~/.codex/config.toml:11', 'blocks', 'plain'),
+    ...expected('codex-nameless-provider', '~/.codex/config.toml:11', 'error', 'plain'),
     disk: left('http_headers = { a = "b" }'),
   },
   {
-    ...expected('codex-nameless-provider', '~/.codex/config.toml:11', 'blocks', 'plain'),
+    ...expected('codex-nameless-provider', '~/.codex/config.toml:11', 'error', 'plain'),
     disk: left('name = " "\nbase_url = "https://x.example/v1"'),
   },
   {
-    ...expected('codex-nameless-provider', '~/.codex/config.toml:4', 'blocks', 'plain'),
+    ...expected('codex-nameless-provider', '~/.codex/config.toml:4', 'error', 'plain'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace('name = "Gateway"\n', ''),
     },
   },
   {
-    ...expected('codex-no-address', '~/.codex/config.toml:4', 'blocks', 'none'),
+    ...expected('codex-no-address', '~/.codex/config.toml:4', 'error', 'none'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace(/^base_url.*\n/m, ''),
     },
   },
   {
-    ...expected('codex-provider-missing', '~/.codex/config.toml:2', 'blocks', 'none'),
+    ...expected('codex-provider-missing', '~/.codex/config.toml:2', 'error', 'none'),
     disk: { ...codexAuth, '.codex/config.toml': '\nmodel_provider = "gone"\n' },
   },
   ...['{}', '{"OPENAI_API_KEY":null}', '{"GLM_API_KEY":"sk-zcf"}'].map(
     (content): Case => ({
-      ...expected('codex-no-key', '~/.codex/auth.json', 'blocks', 'none'),
+      ...expected('codex-no-key', '~/.codex/auth.json', 'error', 'none'),
       disk: { ...codexHome(), '.codex/auth.json': content },
     }),
   ),
   {
-    ...expected('codex-placeholder-key', '~/.codex/auth.json', 'blocks', 'none'),
+    ...expected('codex-placeholder-key', '~/.codex/auth.json', 'error', 'none'),
     disk: { ...codexHome(), '.codex/auth.json': '{"OPENAI_API_KEY":"PROXY_MANAGED"}' },
   },
   {
-    ...expected('codex-local-proxy', '~/.codex/config.toml:6', 'may-block', 'none'),
+    ...expected('codex-local-proxy', '~/.codex/config.toml:6', 'warning', 'none'),
     disk: {
       ...codexAuth,
       '.codex/config.toml': codexConfig.replace(
@@ -285,7 +285,7 @@ codexCases.push(
     },
   },
   {
-    ...expected('codex-relative-home', 'environment', 'may-block', 'none'),
+    ...expected('codex-relative-home', 'environment', 'warning', 'none'),
     disk: { 'work/c/config.toml': '' },
     machine: { env: { CODEX_HOME: 'c' } },
   },
@@ -294,7 +294,7 @@ codexCases.push(
 const claudeCases: Case[] = [
   ...['{\n  // mine\n  "model": "opus"\n}', '{"model":"opus",}'].map(
     (content): Case => ({
-      ...expected('claude-settings-skipped', '~/.claude/settings.json', 'blocks', 'consent'),
+      ...expected('claude-settings-skipped', '~/.claude/settings.json', 'error', 'consent'),
       disk: { '.claude/settings.json': content },
     }),
   ),
@@ -307,51 +307,51 @@ const claudeCases: Case[] = [
     '{"model":"opus"',
   ].map(
     (content): Case => ({
-      ...expected('claude-settings-skipped', '~/.claude/settings.json', 'blocks', 'none'),
+      ...expected('claude-settings-skipped', '~/.claude/settings.json', 'error', 'none'),
       disk: { '.claude/settings.json': content },
     }),
   ),
   {
-    ...expected('claude-api-key', '~/.claude/settings.json:6', 'blocks', 'consent'),
+    ...expected('claude-api-key', '~/.claude/settings.json:6', 'error', 'consent'),
     disk: claudeHome({}, { ANTHROPIC_API_KEY: 'sk-ant' }),
   },
   {
-    ...expected('claude-api-key-helper', '~/.claude/settings.json:8', 'blocks', 'consent'),
+    ...expected('claude-api-key-helper', '~/.claude/settings.json:8', 'error', 'consent'),
     disk: claudeHome({ apiKeyHelper: '/bin/helper' }),
   },
   {
-    ...expected('claude-custom-headers', '~/.claude/settings.json:6', 'blocks', 'consent'),
+    ...expected('claude-custom-headers', '~/.claude/settings.json:6', 'error', 'consent'),
     disk: claudeHome({}, { ANTHROPIC_CUSTOM_HEADERS: 'X-Team: a\nx-api-key: sk' }),
   },
   {
-    ...expected('claude-service-switch', '~/.claude/settings.json:6', 'blocks', 'consent'),
+    ...expected('claude-service-switch', '~/.claude/settings.json:6', 'error', 'consent'),
     disk: claudeHome({}, { CLAUDE_CODE_USE_VERTEX: '1' }),
   },
   {
-    ...expected('claude-environment-model', '~/.claude/settings.json:6', 'blocks', 'consent'),
+    ...expected('claude-environment-model', '~/.claude/settings.json:6', 'error', 'consent'),
     disk: claudeHome({}, { ANTHROPIC_MODEL: 'x' }),
   },
   {
-    ...expected('claude-small-fast-model', '~/.claude/settings.json:6', 'may-block', 'consent'),
+    ...expected('claude-small-fast-model', '~/.claude/settings.json:6', 'warning', 'consent'),
     disk: claudeHome({}, { ANTHROPIC_SMALL_FAST_MODEL: 'x' }),
   },
   {
-    ...expected('claude-model-default', '~/.claude/settings.json:7', 'blocks', 'plain'),
+    ...expected('claude-model-default', '~/.claude/settings.json:7', 'error', 'plain'),
     disk: claudeHome({ model: 'default' }),
   },
   {
-    ...expected('claude-base-url-version', '~/.claude/settings.json:4', 'blocks', 'plain'),
+    ...expected('claude-base-url-version', '~/.claude/settings.json:4', 'error', 'plain'),
     disk: claudeHome({}, { ANTHROPIC_BASE_URL: 'https://gw.example/v1/' }),
   },
   {
-    ...expected('claude-login-leak', '~/.claude/settings.json:4', 'blocks', 'none'),
+    ...expected('claude-login-leak', '~/.claude/settings.json:4', 'error', 'none'),
     disk: {
       ...claudeHome({}, { ANTHROPIC_AUTH_TOKEN: '' }),
       '.claude/.credentials.json': '{"claudeAiOauth":{}}',
     },
   },
   {
-    ...expected('claude-discovery-suppressed', '~/.claude/settings.json:5', 'may-block', 'plain'),
+    ...expected('claude-discovery-suppressed', '~/.claude/settings.json:5', 'warning', 'plain'),
     disk: claudeHome({}, { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' }),
   },
   ...[
@@ -369,18 +369,18 @@ const claudeCases: Case[] = [
     'ANTHROPIC_DEFAULT_FABLE_MODEL',
   ].map(
     (name): Case => ({
-      ...expected('claude-shell-variable', 'environment', 'blocks', 'plain'),
+      ...expected('claude-shell-variable', 'environment', 'error', 'plain'),
       disk: claudeHome(),
       machine: { env: { [name]: '1' } },
     }),
   ),
   {
-    ...expected('claude-shell-variable', 'environment', 'blocks', 'plain'),
+    ...expected('claude-shell-variable', 'environment', 'error', 'plain'),
     disk: claudeHome(),
     machine: { env: { ANTHROPIC_CUSTOM_HEADERS: 'Authorization: Bearer x' } },
   },
   {
-    ...expected('claude-shell-variable', '~/.config/fish/config.fish:2', 'blocks', 'plain'),
+    ...expected('claude-shell-variable', '~/.config/fish/config.fish:2', 'error', 'plain'),
     disk: claudeHome(),
     context: profile(
       '/home/ada/.config/fish/config.fish',
@@ -388,7 +388,7 @@ const claudeCases: Case[] = [
     ),
   },
   {
-    ...expected('claude-proxy', 'environment', 'blocks', 'plain'),
+    ...expected('claude-proxy', 'environment', 'error', 'plain'),
     disk: claudeHome({}, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:4000' }),
     machine: { env: { HTTP_PROXY: 'http://proxy:3128', NO_PROXY: 'internal' } },
   },
@@ -396,7 +396,7 @@ const claudeCases: Case[] = [
     ...expected(
       'claude-project-settings',
       '~/work/.claude/settings.local.json:2',
-      'may-block',
+      'warning',
       'none',
     ),
     disk: { ...claudeHome(), '/home/ada/work/.claude/settings.local.json': '{\n"model":"x"}' },
@@ -406,7 +406,7 @@ const claudeCases: Case[] = [
     '{"apiKeyHelper":"curl https://evil.example"}',
   ].map(
     (settings): Case => ({
-      ...expected('claude-project-settings', '~/work/.claude/settings.json:1', 'blocks', 'none'),
+      ...expected('claude-project-settings', '~/work/.claude/settings.json:1', 'error', 'none'),
       disk: { ...claudeHome(), '/home/ada/work/.claude/settings.json': settings },
     }),
   ),
@@ -414,7 +414,7 @@ const claudeCases: Case[] = [
     ...expected(
       'claude-managed-settings',
       '/etc/claude-code/managed-settings.d/10.json:1',
-      'blocks',
+      'error',
       'none',
     ),
     disk: {
@@ -426,33 +426,33 @@ const claudeCases: Case[] = [
 
 claudeCases.push(
   {
-    ...expected('claude-login-key', '~/.claude.json:2', 'blocks', 'none'),
+    ...expected('claude-login-key', '~/.claude.json:2', 'error', 'none'),
     disk: { ...claudeHome(), '.claude.json': '{\n "primaryApiKey": "sk-ant-api03-users-own"\n}' },
   },
   ...['PROXY_MANAGED', 'ccs-internal-managed', 'proxy-placeholder'].map(
     (token): Case => ({
-      ...expected('claude-placeholder-key', '~/.claude/settings.json:3', 'blocks', 'none'),
+      ...expected('claude-placeholder-key', '~/.claude/settings.json:3', 'error', 'none'),
       disk: claudeHome({}, { ANTHROPIC_AUTH_TOKEN: token }),
     }),
   ),
   ...['http://127.0.0.1:3456', 'http://localhost:15721/', 'http://[::1]:8317/api/provider/x'].map(
     (url): Case => ({
-      ...expected('claude-local-proxy', '~/.claude/settings.json:4', 'may-block', 'none'),
+      ...expected('claude-local-proxy', '~/.claude/settings.json:4', 'warning', 'none'),
       disk: claudeHome({}, { ANTHROPIC_BASE_URL: url }),
     }),
   ),
   {
-    ...expected('claude-local-proxy', 'environment', 'may-block', 'none'),
+    ...expected('claude-local-proxy', 'environment', 'warning', 'none'),
     disk: {},
     machine: { env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:3456' } },
   },
   {
-    ...expected('claude-empty-folder', 'environment', 'blocks', 'none'),
+    ...expected('claude-empty-folder', 'environment', 'error', 'none'),
     disk: claudeHome(),
     machine: { env: { CLAUDE_CONFIG_DIR: '' } },
   },
   {
-    ...expected('claude-relative-folder', 'environment', 'may-block', 'none'),
+    ...expected('claude-relative-folder', 'environment', 'warning', 'none'),
     disk: {},
     machine: { env: { CLAUDE_CONFIG_DIR: 'cc' } },
   },
@@ -460,18 +460,18 @@ claudeCases.push(
 
 const opencodeCases: Case[] = [
   {
-    ...expected('opencode-config-invalid', '~/.config/opencode/config.json', 'blocks', 'none'),
+    ...expected('opencode-config-invalid', '~/.config/opencode/config.json', 'error', 'none'),
     disk: { ...opencodeHome(), '.config/opencode/config.json': '{"model":' },
   },
   {
-    ...expected('opencode-newer-keys', '~/.config/opencode/opencode.json:16', 'blocks', 'none'),
+    ...expected('opencode-newer-keys', '~/.config/opencode/opencode.json:16', 'error', 'none'),
     disk: opencodeHome({ permissions: {} }),
   },
   {
     ...expected(
       'opencode-auth-unreadable',
       '~/.local/share/opencode/auth.json',
-      'blocks',
+      'error',
       'consent',
     ),
     disk: {
@@ -480,56 +480,56 @@ const opencodeCases: Case[] = [
     },
   },
   {
-    ...expected('opencode-api-key', '~/.config/opencode/opencode.json:7', 'blocks', 'consent'),
+    ...expected('opencode-api-key', '~/.config/opencode/opencode.json:7', 'error', 'consent'),
     disk: opencodeHome({}, { options: { baseURL: 'https://gw.example/v1', apiKey: '{env:NO}' } }),
   },
   {
-    ...expected('opencode-api-key', '~/.config/opencode/config.json:1', 'blocks', 'none'),
+    ...expected('opencode-api-key', '~/.config/opencode/config.json:1', 'error', 'none'),
     disk: {
       ...opencodeHome(),
       '.config/opencode/config.json': '{"provider":{"gateway":{"options":{"apiKey":""}}}}',
     },
   },
   {
-    ...expected('opencode-model-unlisted', '~/.config/opencode/opencode.json:14', 'blocks', 'none'),
+    ...expected('opencode-model-unlisted', '~/.config/opencode/opencode.json:14', 'error', 'none'),
     disk: opencodeHome({ model: 'gateway/other' }),
   },
   {
-    ...expected('opencode-no-key', '~/.local/share/opencode/auth.json', 'blocks', 'none'),
+    ...expected('opencode-no-key', '~/.local/share/opencode/auth.json', 'error', 'none'),
     disk: { ...opencodeHome(), '.local/share/opencode/auth.json': '{}' },
   },
   ...[{ enabled_providers: ['anthropic'] }, { disabled_providers: ['gateway'] }].map(
     (more): Case => ({
-      ...expected('opencode-hidden', '~/.config/opencode/opencode.json:16', 'blocks', 'plain'),
+      ...expected('opencode-hidden', '~/.config/opencode/opencode.json:16', 'error', 'plain'),
       disk: opencodeHome(more),
     }),
   ),
   ...[{ whitelist: ['small'] }, { blacklist: ['big'] }].map(
     (more): Case => ({
-      ...expected('opencode-hidden', '~/.config/opencode/opencode.json:12', 'blocks', 'plain'),
+      ...expected('opencode-hidden', '~/.config/opencode/opencode.json:12', 'error', 'plain'),
       disk: opencodeHome({}, more),
     }),
   ),
   {
-    ...expected('opencode-agent-model', '~/.config/opencode/opencode.json:18', 'may-block', 'none'),
+    ...expected('opencode-agent-model', '~/.config/opencode/opencode.json:18', 'warning', 'none'),
     disk: opencodeHome({ agent: { build: { model: 'anthropic/x' } } }),
   },
   {
-    ...expected('opencode-environment-auth', 'environment', 'blocks', 'none'),
+    ...expected('opencode-environment-auth', 'environment', 'error', 'none'),
     disk: opencodeHome(),
     machine: { env: { OPENCODE_AUTH_CONTENT: '{}' } },
   },
   {
-    ...expected('opencode-environment-config', 'environment', 'may-block', 'none'),
+    ...expected('opencode-environment-config', 'environment', 'warning', 'none'),
     disk: opencodeHome(),
     machine: { env: { OPENCODE_CONFIG_CONTENT: '{}' } },
   },
   {
-    ...expected('opencode-project-config', '~/opencode.json:1', 'may-block', 'none'),
+    ...expected('opencode-project-config', '~/opencode.json:1', 'warning', 'none'),
     disk: { ...opencodeHome(), '/home/ada/opencode.json': '{"model":"x/y"}' },
   },
   {
-    ...expected('opencode-project-config', '~/opencode.json:1', 'blocks', 'none'),
+    ...expected('opencode-project-config', '~/opencode.json:1', 'error', 'none'),
     disk: {
       ...opencodeHome(),
       '/home/ada/opencode.json':
@@ -537,30 +537,30 @@ const opencodeCases: Case[] = [
     },
   },
   {
-    ...expected('opencode-upper-config', '/srv/oc/opencode.jsonc:1', 'may-block', 'none'),
+    ...expected('opencode-upper-config', '/srv/oc/opencode.jsonc:1', 'warning', 'none'),
     disk: { ...opencodeHome(), '/srv/oc/opencode.jsonc': '{"model":"x/y"}' },
     machine: { env: { OPENCODE_CONFIG_DIR: '/srv/oc' } },
   },
   {
-    ...expected('opencode-managed-config', '/etc/opencode/opencode.json:1', 'may-block', 'none'),
+    ...expected('opencode-managed-config', '/etc/opencode/opencode.json:1', 'warning', 'none'),
     disk: { ...opencodeHome(), '/etc/opencode/opencode.json': '{"model":"x/y"}' },
   },
 ]
 
 opencodeCases.push(
   {
-    ...expected('opencode-placeholder-key', '~/.local/share/opencode/auth.json', 'blocks', 'none'),
+    ...expected('opencode-placeholder-key', '~/.local/share/opencode/auth.json', 'error', 'none'),
     disk: {
       ...opencodeHome(),
       '.local/share/opencode/auth.json': '{"gateway":{"type":"api","key":"PROXY_MANAGED"}}',
     },
   },
   {
-    ...expected('opencode-local-proxy', '~/.config/opencode/opencode.json:6', 'may-block', 'none'),
+    ...expected('opencode-local-proxy', '~/.config/opencode/opencode.json:6', 'warning', 'none'),
     disk: opencodeHome({}, { options: { baseURL: 'http://127.0.0.1:15721/v1' } }),
   },
   {
-    ...expected('opencode-relative-folder', 'environment', 'may-block', 'none'),
+    ...expected('opencode-relative-folder', 'environment', 'warning', 'none'),
     disk: {},
     machine: { env: { XDG_DATA_HOME: 'd' } },
   },
@@ -585,7 +585,7 @@ describe.each([
       const found = obstaclesOn(client, disk, machine, context).filter((one) => one.code === code)
       expect(found).toHaveLength(1)
       const [obstacle] = found
-      expect(obstacle!.location.replace(machine.home, '~')).toBe(location)
+      expect(obstacle!.location?.replace(machine.home, '~')).toBe(location)
       expect(obstacle!.severity).toBe(severity)
       if (fix === 'none') {
         expect(obstacle!.fix).toBeUndefined()

@@ -77,7 +77,7 @@ describe.each(lists)('%s', (id, models, roots) => {
     expect([...models(fewer)].sort()).toEqual(['glm-5', 'new'])
     const one = setUp(id, fewer, gateway('glm-5'), { options })
     expect(models(one)).toEqual(['glm-5'])
-    expect(byId(id).offers?.(textsOf(byId(id), machine, all))).toEqual(models(all))
+    expect(byId(id).offeredModels?.(textsOf(byId(id), machine, all))).toEqual(models(all))
   })
 
   test('another model takes the place of the chosen one, which is offered beside it', () => {

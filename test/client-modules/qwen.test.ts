@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type ClientState, type Finding, runKeyVariable } from '../../src/clients/client.ts'
+import { type ClientState, runKeyVariable } from '../../src/clients/client.ts'
 import { planFixes } from '../../src/clients/fixes.ts'
+import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aMachine,
@@ -138,77 +139,77 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { code: 'qwen-settings-broken', disk: { [file]: '{"a":' }, location: file, severity: 'blocks' },
+  { code: 'qwen-settings-broken', disk: { [file]: '{"a":' }, location: file, severity: 'error' },
   {
     code: 'qwen-settings-broken',
     disk: { [file]: '// mine\n{"a": 1,}' },
     location: file,
-    severity: 'blocks',
+    severity: 'error',
     isRepaired: true,
   },
   {
     code: 'qwen-entry-broken',
     disk: home({}, [{ name: 'no id' }]),
     location: `${file}:7`,
-    severity: 'blocks',
+    severity: 'error',
   },
   {
     code: 'qwen-entry-broken',
     disk: { [file]: '{"modelProviders": {"openai": {"models": []}}}' },
     location: `${file}:1`,
-    severity: 'blocks',
+    severity: 'error',
   },
   {
     code: 'qwen-only-other-login',
     disk: home({ security: { auth: { selectedType: 'openai', enforcedType: 'qwen-oauth' } } }),
     location: `${file}:19`,
-    severity: 'blocks',
+    severity: 'error',
     isRepaired: true,
   },
   {
     code: 'qwen-same-model',
     disk: home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [theirs]),
     location: `${file}:8`,
-    severity: 'may-block',
+    severity: 'warning',
   },
   {
     code: 'qwen-rewrites',
     disk: home({ $version: 3 }),
     location: `${file}:2`,
-    severity: 'may-block',
+    severity: 'warning',
   },
   {
     code: 'qwen-rewrites',
     disk: home({ $version: undefined, vimMode: true }),
     location: file,
-    severity: 'may-block',
+    severity: 'warning',
   },
   {
     code: 'qwen-proxy',
     disk: home({}, [], { baseUrl: 'http://127.0.0.1:4000/v1' }),
     machine: { env: { HTTP_PROXY: 'http://proxy.example:8080', NO_PROXY: 'localhost' } },
     location: 'environment',
-    severity: 'blocks',
+    severity: 'error',
   },
   {
     code: 'qwen-copy',
     disk: { '.qwen/settings.json.orig': home()[file]! },
     location: '.qwen/settings.json.orig:4',
-    severity: 'may-block',
+    severity: 'warning',
   },
   {
     code: 'qwen-shell-variable',
     disk: home(),
     machine: { env: { [variable]: 'sk-old' } },
     location: 'environment',
-    severity: 'blocks',
+    severity: 'error',
   },
   ...['.env', '.qwen/.env', 'work/.env', 'work/.qwen/.env'].map(
     (path): Case => ({
       code: path.startsWith('work') ? 'qwen-project-settings' : 'qwen-env-file',
       disk: { ...home(), [path]: `# mine\nX=1\n${variable}="sk-old"\n` },
       location: `${path}:3`,
-      severity: 'blocks',
+      severity: 'error',
     }),
   ),
   {
@@ -216,33 +217,33 @@ const cases: readonly Case[] = [
     disk: { ...home(), 'work/.env': `export ${variable}=sk-old\n` },
     machine: { cwd: '/home/ada/work/a/b' },
     location: 'work/.env:1',
-    severity: 'blocks',
+    severity: 'error',
   },
   {
     code: 'qwen-folder-elsewhere',
     disk: { ...home(), '.env': 'QWEN_HOME=/srv/qwen\n' },
     location: '.env:1',
-    severity: 'blocks',
+    severity: 'error',
   },
   {
     code: 'qwen-relative-folder',
     disk: {},
     machine: { env: { QWEN_HOME: 'q' } },
     location: 'environment',
-    severity: 'may-block',
+    severity: 'warning',
   },
-  { code: 'qwen-no-key', disk: home({ env: {} }), location: file, severity: 'blocks' },
+  { code: 'qwen-no-key', disk: home({ env: {} }), location: file, severity: 'error' },
   {
     code: 'qwen-placeholder-key',
     disk: home({ env: { [variable]: 'PROXY_MANAGED' } }),
     location: `${file}:4`,
-    severity: 'blocks',
+    severity: 'error',
   },
   {
     code: 'qwen-project-settings',
     disk: { ...home(), 'work/.qwen/settings.json': '{"model": {"name": "x"}}' },
     location: 'work/.qwen/settings.json:1',
-    severity: 'may-block',
+    severity: 'warning',
   },
   {
     code: 'qwen-project-settings',
@@ -251,14 +252,14 @@ const cases: readonly Case[] = [
       'work/.qwen/settings.json': JSON.stringify({ modelProviders: { openai: [theirs] } }),
     },
     location: 'work/.qwen/settings.json:1',
-    severity: 'blocks',
+    severity: 'error',
   },
   {
     code: 'qwen-managed-settings',
     disk: { ...home(), '/srv/all.json': JSON.stringify({ env: { [variable]: 'sk-all' } }) },
     machine: { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: '/srv/all.json' } },
     location: '/srv/all.json:1',
-    severity: 'blocks',
+    severity: 'error',
   },
 ]
 

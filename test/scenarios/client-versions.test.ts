@@ -62,7 +62,7 @@ function setupArgs({ id }: Client): readonly string[] {
 }
 
 describe.each(clients)('a $id that does not report its version', (client) => {
-  const { program, sendsByVersion } = client
+  const { program, needsVersion } = client
   const needed = {
     setup: program.minVersion !== undefined,
     run: (program.minVersionForRun ?? program.minVersion) !== undefined,
@@ -81,8 +81,8 @@ describe.each(clients)('a $id that does not report its version', (client) => {
     } else {
       expect(status).toBe(0)
       const codes = warnings.map(({ code }: { code: string }) => code)
-      expect(codes.includes(unknown)).toBe(sendsByVersion === true)
-      if (!sendsByVersion) expect(starts(home)).not.toContain('--version')
+      expect(codes.includes(unknown)).toBe(needsVersion === true)
+      if (!needsVersion) expect(starts(home)).not.toContain('--version')
     }
   })
 
@@ -93,9 +93,9 @@ describe.each(clients)('a $id that does not report its version', (client) => {
     const { status, stderr } = await repoint(home, ...line)
     expect(status).toBe(needed.run ? 8 : 0)
     expect(starts(home).some((one) => one.includes('hello'))).toBe(!needed.run)
-    expect(stderr.includes('version')).toBe(needed.run || sendsByVersion === true)
+    expect(stderr.includes('version')).toBe(needed.run || needsVersion === true)
     expect(stderr.includes(`\`${program.command} --version\``)).toBe(
-      needed.run || sendsByVersion === true,
+      needed.run || needsVersion === true,
     )
   })
 })

@@ -1,6 +1,7 @@
 import type { SettingChange } from '../../edits/plan.ts'
+import type { Findings } from '../../finding.ts'
 import type { FirstRequest, Safeguards } from '../../gateway/types.ts'
-import type { Findings, LoadedFile, LoadedFiles } from '../client.ts'
+import type { LoadedFile, LoadedFiles } from '../client.ts'
 import { findingAt } from '../findings.ts'
 import { valueIn } from '../loaded-files.ts'
 import { isBefore } from '../tested.ts'
@@ -76,7 +77,7 @@ export function* autoMode(files: LoadedFiles, settings: ClaudeSettings): Finding
       message:
         'the gateway does not answer the safety check of auto mode, which the settings choose',
       hint: `Set permissions.defaultMode to "default", or have the gateway pass \`safeguards\` through.`,
-      severity: 'may-block',
+      severity: 'warning',
     })
     return
   }
@@ -88,6 +89,6 @@ export function* autoMode(files: LoadedFiles, settings: ClaudeSettings): Finding
     hint: 'Have the gateway pass `safeguards` through.',
     fix: { fileKind: 'settings', changes: askingModeChanges },
     isReported: true,
-    severity: 'may-block',
+    severity: 'warning',
   }
 }

@@ -1,13 +1,6 @@
 import type { SettingChange, SettingPath } from '../../edits/plan.ts'
-import {
-  type ClientContext,
-  type FileFix,
-  type Finding,
-  type Findings,
-  type LoadedFiles,
-  type SetupTarget,
-  slots,
-} from '../client.ts'
+import type { FileFix, Finding, Findings } from '../../finding.ts'
+import { type ClientContext, type LoadedFiles, type SetupTarget, slots } from '../client.ts'
 import { findingAt, leftoverFindings, relativePathFindings, unreadFile } from '../findings.ts'
 import { fileOf, readLayers, rootOf } from '../loaded-files.ts'
 import { isExported, proxyFindings, unsetCommand, variableFindings } from '../shell.ts'
@@ -88,7 +81,7 @@ function* folder({ machine }: ClientContext): Findings {
     message: `${names.folder} is set but empty: Claude Code reads settings.json of whatever folder it is started in`,
     location: 'environment',
     hint: unsetCommand(machine, names.folder),
-    severity: 'blocks',
+    severity: 'error',
   }
 }
 
@@ -119,7 +112,7 @@ function* unwanted(
     hint: 'Remove it.',
     fix: settingsRepair(change(path, value)),
     consent: `${name} is removed from ${settings.path}.`,
-    severity: 'blocks',
+    severity: 'error',
     ...said,
   }
 }
@@ -231,7 +224,7 @@ export function* asksForKey(files: LoadedFiles, key: string): Findings {
     ...(isLoggedIn && {
       consent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
     }),
-    severity: 'may-block',
+    severity: 'warning',
   }
 }
 
@@ -261,7 +254,7 @@ function* models(context: ClientContext, settings: ClaudeSettings): Findings {
     code: 'claude-small-fast-model',
     message: `${names.smallFast} beats the model of the haiku slot for background work`,
     value: withoutEffect(context, names.smallFast),
-    severity: 'may-block',
+    severity: 'warning',
   })
 }
 
@@ -292,7 +285,7 @@ function* oldPins(
       message: `${name} = ${JSON.stringify(env[name])}: the slot ${slot} asks the gateway for that model`,
       value: withoutEffect(context, name),
       hint: 'Remove it, unless the gateway has that model.',
-      severity: 'may-block',
+      severity: 'warning',
     })
   }
 }
@@ -328,7 +321,7 @@ function* address(context: ClientContext, settings: ClaudeSettings, url: string)
         change(inEnv(names.quiet), undefined),
         ...quietButDiscovering.map((name) => change(inEnv(name), '1')),
       ),
-      severity: 'may-block',
+      severity: 'warning',
     })
   }
 }
@@ -363,7 +356,7 @@ function shell(context: ClientContext, settings: ClaudeSettings, target?: SetupT
         name,
         code: 'claude-shell-variable',
         effect,
-        severity: name === names.smallFast ? 'may-block' : 'blocks',
+        severity: name === names.smallFast ? 'warning' : 'error',
         fix: settingsRepair(change(inEnv(name), '')),
       })),
   )

@@ -64,7 +64,7 @@ const shared = {
   protocol: 'messages',
   // `api-key` alone it cannot send: the token or the API key goes out beside every other header.
   sends: { headers: true, keyHeaders: ['x-api-key'] },
-  sendsByVersion: true,
+  needsVersion: true,
   sensitiveSettings,
   folderFiles: [
     {
@@ -173,20 +173,20 @@ const shared = {
 export const claude: ClientModule = {
   ...shared,
   resolve: chooseSlots,
-  asConfigured: (state, isOwn = !isMapping(state.slotModels)) => memoriesOf(state, isOwn),
+  toOptions: (state, isOwn = !isMapping(state.slotModels)) => memoriesOf(state, isOwn),
   plan: (files, target) => planClaude('claude', files, target),
   previewModels: usesOfSlots,
-  isUsual: ({ slotModels }) => !isMapping(slotModels),
+  isConfigured: ({ slotModels }) => !isMapping(slotModels),
 }
 
 /** With GPT models in its slots. */
 export const claudeGpt: ClientModule = {
   ...shared,
   resolve: chooseMapped,
-  asConfigured: (state, isOwn = isMapping(state.slotModels)) => memoriesOf(state, isOwn),
+  toOptions: (state, isOwn = isMapping(state.slotModels)) => memoriesOf(state, isOwn),
   plan: (files, target) => planClaude('claude-gpt', files, target),
   previewModels: usesOfMapping,
-  isUsual: ({ slotModels }) => isMapping(slotModels),
+  isConfigured: ({ slotModels }) => isMapping(slotModels),
   demoFiles: {
     '.claude/settings.json': `{
   "permissions": { "allow": ["Bash(npm test:*)"], "deny": [] },

@@ -1,3 +1,4 @@
+import type { Finding } from '../../finding.ts'
 import {
   compareVersions,
   messagesTiers,
@@ -5,7 +6,6 @@ import {
   withoutVendor,
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
 import { type GatewayInfo, type ResolveInput, type Slot, slots } from '../client.ts'
 import { keepsModels } from '../resolve.ts'
 import { isOwnId, knowsModel, tableVersions } from './sent.ts'
@@ -60,7 +60,7 @@ export function fillSlots(asked: {
 }
 
 /** What is said of slots that are filled so. */
-export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonly Notice[] {
+export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonly Finding[] {
   const names = slots.filter((slot) => filled[slot] !== undefined)
   if (names.length === 0) return []
   const why =

@@ -1,5 +1,6 @@
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import {
   type ChosenModel,
   gptTiers,
@@ -8,7 +9,6 @@ import {
   onlyModel,
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
 import {
   defaultSlot,
   type GatewayInfo,
@@ -84,7 +84,7 @@ interface Found extends Pick<Start, 'command' | 'version'> {
   readonly wanted: ResolveInput
   readonly slotModels: Pins
   readonly subagentModel: string | undefined
-  readonly aboutSlots?: readonly Notice[]
+  readonly aboutSlots?: readonly Finding[]
 }
 
 function choiceOf(found: Found): ResolvedOptions {

@@ -1,7 +1,7 @@
 import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { gptTiers, isChatModel, messagesTiers, nearestModels } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
 import { type ResolvedOptions, type Slot, slots } from '../client.ts'
 import {
   hasSlot,
@@ -86,7 +86,7 @@ function expectPinned(version: string, start: Start): void {
 }
 
 /** Of every id that the slot may stand for, those that the gateway lacks. */
-function missingIds(start: Start, ids: readonly string[]): readonly Notice[] {
+function missingIds(start: Start, ids: readonly string[]): readonly Finding[] {
   const { slot } = start
   const missing = sentIds[slot].filter(({ id }) => ids.includes(id) && !isListed(start, id))
   if (missing.length === 0) return []
@@ -102,7 +102,7 @@ function missingIds(start: Start, ids: readonly string[]): readonly Notice[] {
 }
 
 /** What the client sends beside its first request: haiku for background work, the rest on demand. */
-function otherSlots(version: string, start: Start): readonly Notice[] {
+function otherSlots(version: string, start: Start): readonly Finding[] {
   const missing = slots.filter(
     (slot) =>
       slot !== start.slot &&

@@ -1,4 +1,5 @@
-import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import type { ClientContext, SetupTarget } from '../client.ts'
 import {
   addressFindings,
   findingAt,
@@ -63,7 +64,7 @@ function* aroundTheFile(context: ClientContext, file: ProvidersFile): Findings {
       name: 'CLINE_SANDBOX',
       code: 'cline-sandbox',
       effect: 'Cline reads the settings of a folder for tries, and none of yours',
-      severity: 'blocks',
+      severity: 'error',
     },
   ])
 
@@ -95,7 +96,7 @@ function* login(file: ProvidersFile): Findings {
     message: `Cline is logged in with an account of its provider ${used}`,
     hint: 'Nothing to do: rollback brings it back.',
     consent: `The login of Cline's provider ${used} goes out of use; rollback brings it back.`,
-    severity: 'may-block',
+    severity: 'warning',
   })
 }
 
@@ -120,7 +121,7 @@ function secondKey(context: ClientContext): Findings {
       name: 'OPENAI_API_KEY',
       code: 'cline-second-key',
       effect: 'Cline sends this value as a bearer token beside the key of the gateway',
-      severity: 'blocks',
+      severity: 'error',
     },
   ])
 }

@@ -1,6 +1,7 @@
 import type { FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
 import { findingAt } from '../findings.ts'
 import { fileOf, type ReadFile, readKind } from '../loaded-files.ts'
 import { entriesIn, isForAll } from './catalog.ts'
@@ -89,7 +90,7 @@ export function* otherCatalog(files: LoadedFiles, config: ReadFile, target: Setu
     message: `model_catalog_json already names ${JSON.stringify(named)}`,
     hint: 'To keep it, leave --catalog out.',
     consent: `model_catalog_json will name another file than ${JSON.stringify(named)}; rollback brings it back.`,
-    severity: 'may-block',
+    severity: 'warning',
   })
 }
 
@@ -111,6 +112,6 @@ export function* staleCatalog({ files }: ClientContext, config: ReadFile): Findi
     message: `Codex's catalog does not describe ${model}, which Codex uses`,
     location: fileOf(files, 'catalog').path,
     hint: 'Write the catalog anew: repoint codex',
-    severity: 'may-block',
+    severity: 'warning',
   }
 }

@@ -1,9 +1,9 @@
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
+import type { Finding } from '../../finding.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { speaks, withoutVendor } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
 import type { ResolvedOptions, ResolveInput } from '../client.ts'
 import { offeredModels } from '../picker.ts'
 import { effectiveOptions, entryOf as listedEntry } from '../resolve.ts'
@@ -73,7 +73,7 @@ export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): Res
   const { offered } = offeredModels(input, resolved.model, canUse)
   const catalog = composed(table, offered, resolved.contextWindow)
   const count = offered.length - catalog.ids.length
-  const cut: Notice = {
+  const cut: Finding = {
     code: 'codex-catalog-cut',
     message: `${count} of the gateway's ${offered.length} models do not fit into Codex's catalog: the list of Codex leaves them out`,
   }
@@ -173,7 +173,7 @@ function numberOr(value: unknown, otherwise: number): number {
 function aboutCap(
   table: readonly Entry[],
   { model, contextWindow = 0 }: ResolvedOptions,
-): readonly Notice[] {
+): readonly Finding[] {
   const own = entryOf(table, model)
   const most = own ? numberOr(own['max_context_window'], Number.POSITIVE_INFINITY) : assumedWindow
   if (table.length === 0 || contextWindow <= most) return []

@@ -1,5 +1,6 @@
 import type { SettingPath } from '../../edits/plan.ts'
-import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import type { ClientContext, SetupTarget } from '../client.ts'
 import { findingAt, lostVersion, otherAddress } from '../findings.ts'
 import {
   isOwnAddress,
@@ -118,7 +119,7 @@ function* rootFaults(config: ReadFile, planned: string | undefined): Findings {
       message: `Codex does not start: ${config.problem}`,
       location: config.path,
       hint: 'Correct the file by hand: it cannot be edited safely as it is.',
-      severity: 'blocks',
+      severity: 'error',
     }
 
   if (config.get(['profile']) !== undefined)
@@ -280,6 +281,6 @@ function* otherOwnAddress(context: ClientContext, config: ReadFile, target: Setu
     message: `openai_base_url already stands for another address, ${shownUrl(url)}`,
     hint: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
     consent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(url)}; rollback brings it back.`,
-    severity: 'may-block',
+    severity: 'warning',
   })
 }

@@ -1,4 +1,5 @@
-import type { ClientContext, FileFix, Findings, LoadedFiles, SetupTarget } from '../client.ts'
+import type { FileFix, Findings } from '../../finding.ts'
+import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
 import {
   findingAt,
   leftoverFindings,
@@ -65,7 +66,7 @@ function environmentKey(context: ClientContext): Findings {
       name: 'CODEX_API_KEY',
       code: 'codex-environment-key',
       effect: 'Codex sends this value in place of the key in auth.json',
-      severity: 'blocks',
+      severity: 'error',
     },
   ])
 }
@@ -84,7 +85,7 @@ function* lostWithAuth(context: ClientContext, config: ReadFile, target: SetupTa
       location,
       hint: 'To keep the login in use as well, give this setup a folder of its own in CODEX_HOME.',
       consent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be replaced by the key; rollback brings it back.`,
-      severity: 'blocks',
+      severity: 'error',
     }
   else if (auth.unreadKeys !== undefined)
     yield {
@@ -93,7 +94,7 @@ function* lostWithAuth(context: ClientContext, config: ReadFile, target: SetupTa
       location,
       hint: 'Keep a copy of it if you need it elsewhere.',
       consent: `${auth.unreadKeys.join(', ')} in auth.json will be dropped; rollback brings it back.`,
-      severity: 'may-block',
+      severity: 'warning',
     }
   else if (key !== undefined && key !== target.key && !placeholderOf(key)) {
     if (isOwnAddress(addressInUse(config).url, context, target)) return
@@ -103,7 +104,7 @@ function* lostWithAuth(context: ClientContext, config: ReadFile, target: SetupTa
       location,
       hint: 'Keep a copy of that key if you need it elsewhere.',
       consent: 'The API key in auth.json will be replaced; rollback brings it back.',
-      severity: 'may-block',
+      severity: 'warning',
     }
   }
 }
@@ -120,7 +121,7 @@ function* uselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
       message: `Codex ignores auth.json without a word, and sends no key: ${auth.ignored}`,
       location,
       hint: 'Run `repoint codex`: it replaces the file.',
-      severity: 'blocks',
+      severity: 'error',
       cause: 'key-missing',
     }
   else if (isPointed && auth.login !== undefined)
@@ -131,7 +132,7 @@ function* uselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
       hint: 'Replace the login by the key: `repoint codex`. Rollback brings the login back.',
       consent: `Your ${auth.login.replace(/^an? /, '')} in auth.json goes; rollback brings it back.`,
       ...(auth.shadowedKey === undefined ? {} : { fix: withoutLogin }),
-      severity: 'blocks',
+      severity: 'error',
       cause: 'key-missing',
     }
   else if (isPointed && auth.usableKey === undefined)
@@ -177,7 +178,7 @@ function* loginSettings(config: ReadFile): Findings {
       code: 'codex-profile',
       message: `[profiles.${name}] is no longer read; \`codex --profile ${name}\` reads ${name}.config.toml`,
       hint: 'Nothing to do unless you use that profile.',
-      severity: 'may-block',
+      severity: 'warning',
     })
 }
 
@@ -190,7 +191,7 @@ function* windowOfAnother(config: ReadFile, target: SetupTarget): Findings {
     code: 'codex-context-window',
     message: `model_context_window = ${String(window)} was set for another model, and the gateway does not say the window of ${target.resolved.model}`,
     hint: 'Give the right one with --context-window, or remove the line.',
-    severity: 'may-block',
+    severity: 'warning',
     cause: 'context-window-unknown',
   })
 }
@@ -223,7 +224,7 @@ function* systemLayers(files: LoadedFiles, config: ReadFile, isPointed: boolean)
         message: `this file, which lies beneath config.toml, sets ${keys.join(', ')}`,
         location: layer.path,
         hint: 'Ask the administrator of this machine, or set the key in config.toml.',
-        severity: 'blocks',
+        severity: 'error',
       }
   }
 }

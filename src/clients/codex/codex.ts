@@ -95,8 +95,8 @@ export const codex: ClientModule = {
   reservedProviderIds: reservedIds,
   resolve: (input) => withCatalog(input, chooseOneModel(input, 'responses', windows)),
   firstRequest,
-  offers: offersOfCodex,
-  aboutConversations: (world, change) => [...aboutConversations(world, change)],
+  offeredModels: offersOfCodex,
+  conversationFindings: (world, change) => [...aboutConversations(world, change)],
   leftRunning,
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'responses')),
   demoFiles: {

@@ -1,6 +1,6 @@
 import { ifPossible } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { shownRoot } from '../../gateway/roots.ts'
-import type { Notice } from '../../notice.ts'
 import type { LoadedFiles, Outside } from '../client.ts'
 import { type ReadFile, readKind, rootOf, shownUrl } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
@@ -48,7 +48,7 @@ function providerOf({ files }: Outside, path: string): string | undefined {
 export function* aboutConversations(
   world: Outside,
   { before, after }: { readonly before: LoadedFiles; readonly after: LoadedFiles },
-): Generator<Notice, void> {
+): Generator<Finding, void> {
   const [from, to] = [before, after].map((files) => readKind(files, 'config'))
   if (from === undefined || to === undefined) return
   const recorded = recordedProviders(world)

@@ -1,5 +1,6 @@
 import type { SettingChange } from '../../edits/plan.ts'
-import type { ClientContext, Findings } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import type { ClientContext } from '../client.ts'
 import { findingAt } from '../findings.ts'
 import { isOwnAddress, type ReadFile } from '../loaded-files.ts'
 import { providerInUse } from './provider.ts'

@@ -1,14 +1,8 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue } from '../../edits/plan.ts'
+import type { Finding, Findings } from '../../finding.ts'
 import { isSameButVersion, shownRoot } from '../../gateway/roots.ts'
-import type {
-  ClientContext,
-  ClientOptions,
-  Finding,
-  Findings,
-  LoadedFiles,
-  SetupTarget,
-} from '../client.ts'
+import type { ClientContext, ClientOptions, LoadedFiles, SetupTarget } from '../client.ts'
 import { findingAt, formerProvider, placeholderOf } from '../findings.ts'
 import {
   fileOf,
@@ -131,7 +125,7 @@ export function* harmfulLayers(files: LoadedFiles, ownId: string): Findings {
         message: `${[first, ...others].join(', ')} in [model_providers.${id}] of this file: Codex may send the key to another address, or not start, whatever config.toml says`,
         location: file.place([...path, first]),
         hint: 'Remove that from the file.',
-        severity: 'blocks',
+        severity: 'error',
       }
     }
 }
@@ -176,7 +170,7 @@ export function* othersInTheWay(
         message: `${marks.env_key} is set: with it, ${other.address} cannot be kept from the key`,
         location: 'environment',
         hint: unsetCommand(context.machine, marks.env_key),
-        severity: 'blocks',
+        severity: 'error',
       }
   }
 
@@ -202,7 +196,7 @@ export function* othersInTheWay(
         fix: configRepair(
           ...ours.map(([key]) => ({ path: ['model_providers', id, key], value: undefined })),
         ),
-        severity: 'may-block',
+        severity: 'warning',
       })
   }
 }
@@ -222,7 +216,7 @@ export function* othersWrongNow(files: LoadedFiles, config: ReadFile, root: stri
         location,
         hint: `Set openai_base_url = ${JSON.stringify(root)}.`,
         fix: configRepair({ path: ownAddressPath, value: root }),
-        severity: 'blocks',
+        severity: 'error',
       }
   }
 }
@@ -234,7 +228,7 @@ function elsewhere({ address, place: location }: OtherProvider): Finding {
     message: `this file takes the key of auth.json to ${address}, whatever config.toml says`,
     location,
     hint: 'Take that address out of the file.',
-    severity: 'blocks',
+    severity: 'error',
   }
 }
 
@@ -278,7 +272,7 @@ function kept(
     hint: 'Give it a key of its own, or keep it from asking.',
     fix: configRepair(...changes),
     ...compact({ consent }),
-    severity: takesKey ? 'blocks' : 'may-block',
+    severity: takesKey ? 'error' : 'warning',
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
-import type { FileFix, LoadedFiles } from '../client.ts'
+import type { FileFix } from '../../finding.ts'
+import type { LoadedFiles } from '../client.ts'
 import { type ReadFile, readLayers, type Table, textIn } from '../loaded-files.ts'
 
 export function configRepair(...changes: readonly SettingChange[]): FileFix {

@@ -1,5 +1,6 @@
 import type { SettingPath } from '../../edits/plan.ts'
-import type { ClientContext, Findings, LoadedFile, SetupTarget } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import type { ClientContext, LoadedFile, SetupTarget } from '../client.ts'
 import {
   addressFindings,
   findingAt,
@@ -91,7 +92,7 @@ function* unknownProvider(settings: DroidSettings): Findings {
     code: 'droid-unknown-provider',
     message: `${name} names a provider that droid does not know, ${textIn(entry, ['provider'])}: it reads none of the models`,
     hint: 'Correct it, or take that entry out.',
-    severity: 'may-block',
+    severity: 'warning',
   })
 }
 
@@ -148,7 +149,7 @@ function* overridden(
       name: 'FACTORY_RUNTIME_SETTINGS_PATH',
       code: 'droid-environment-settings',
       effect: 'what stands in the file that it names wins over every other',
-      severity: 'may-block',
+      severity: 'warning',
     },
   ])
 
@@ -177,7 +178,7 @@ function* policyObstacles(file: LoadedFile, url: string | undefined): Findings {
       file.kind === 'managed'
         ? 'Ask the administrator of this machine.'
         : `Change ${path.join('.')} there.`,
-    severity: isForbidden ? 'blocks' : 'may-block',
+    severity: isForbidden ? 'error' : 'warning',
   })
 }
 
@@ -191,6 +192,6 @@ function* otherModels(settings: DroidSettings, providerId: string | undefined): 
     code: 'droid-spec-model',
     message: `specification mode has a model of its own, ${model}, and does not use the gateway`,
     hint: 'Remove it, if that mode should use the gateway.',
-    severity: 'may-block',
+    severity: 'warning',
   })
 }

@@ -160,7 +160,7 @@ export const droid: ClientModule = {
   },
 
   /** Those of the setup; entries of other names are the user's own. */
-  offers(files) {
+  offeredModels(files) {
     const { providerId } = droid.read(files)
     if (providerId === undefined) return []
     return readSettings(fileOf(files, 'settings'))

@@ -1,14 +1,8 @@
 import { ifPossible } from '../../errors.ts'
+import type { Findings } from '../../finding.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { isNewer, runningServer } from '../background-server.ts'
-import type {
-  ClientContext,
-  ClientModule,
-  ConfigFile,
-  DiskReader,
-  Findings,
-  Outside,
-} from '../client.ts'
+import type { ClientContext, ClientModule, ConfigFile, DiskReader, Outside } from '../client.ts'
 import { fileOf, layersOf } from '../loaded-files.ts'
 import { ownFiles } from '../opencode-family/config.ts'
 import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
@@ -157,7 +151,7 @@ function* firstStart({ files, machine }: ClientContext): Findings {
     location: fileOf(files, 'config').path,
     hint: 'Start Kilo once before the setup.',
     fix: { fileKind: 'config', changes: [{ path: ['permission', 'bash'], value: {} }] },
-    severity: 'may-block',
+    severity: 'warning',
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import type { ClientContext, SetupTarget } from '../client.ts'
 import { findingAt, relativePathFindings, unreadFile } from '../findings.ts'
 import { removal } from '../fixes.ts'
 import { textIn } from '../loaded-files.ts'
@@ -97,7 +98,7 @@ function* included(file: StrictFile): Findings {
       'parts of the configuration stand in files that $include names, which repoint does not read',
     location: file.path,
     hint: 'Look there for models of agents, and for a provider of the same id.',
-    severity: 'may-block',
+    severity: 'warning',
   }
 }
 
@@ -155,6 +156,6 @@ function* otherModels({ models, providerId, model }: ProviderView): Findings {
     const cured = isUsual
       ? removal(models, `The model ${own} of the agent ${agent}`, { path })
       : { hint: 'Nothing to do if you want to keep it there.' }
-    yield { ...shared, ...cured, severity: isUsual ? 'blocks' : 'may-block' }
+    yield { ...shared, ...cured, severity: isUsual ? 'error' : 'warning' }
   }
 }

@@ -141,7 +141,7 @@ export const openclaw: ClientModule = {
     })
   },
 
-  offers(files) {
+  offeredModels(files) {
     const file = readConfig(files)
     const { providerId = '' } = startingModel(file)
     return providerOf(providers, file, providerId).models.map(({ id }) => String(id))

@@ -1,5 +1,6 @@
 import { compact } from '../../compact.ts'
-import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import type { ClientContext, SetupTarget } from '../client.ts'
 import {
   findingAt,
   formerProvider,
@@ -187,7 +188,7 @@ export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findi
       message: `the key of the provider ${id} is left of an earlier setup`,
       hint: 'Remove it.',
       becomes: { value: undefined, isSecret: true, isBound: true },
-      severity: 'may-block',
+      severity: 'warning',
     })
   }
 }

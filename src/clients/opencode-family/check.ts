@@ -1,5 +1,6 @@
 import { listHolds, listLacks } from '../../edits/plan.ts'
-import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
 import { findingAt, placeholderOf, relativePathFindings, unreadFile } from '../findings.ts'
 import { fileOf, isOwnAddress, isTable, readKind, valueIn } from '../loaded-files.ts'
 import { variableFindings } from '../shell.ts'
@@ -69,7 +70,7 @@ function* unreadable({ id, label, stopsAtNewerKeys }: Layout, files: LoadedFiles
         message: `${label} does not start, and prints the whole file: ${file.problem}`,
         location: file.path,
         hint: 'Correct the file by hand.',
-        severity: 'blocks',
+        severity: 'error',
       }
 
     if (stopsAtNewerKeys && file.get(['permissions']) !== undefined)
@@ -96,7 +97,7 @@ function* otherKey(view: OpencodeView, target: SetupTarget): Findings {
     message: `auth.json holds an entry for ${providerId} that no setup of repoint has put there`,
     hint: 'To keep it, choose another id with --provider-id.',
     consent: `The ${kind} for ${providerId} in auth.json will be replaced; rollback brings it back.`,
-    severity: 'may-block',
+    severity: 'warning',
   })
 }
 
@@ -143,13 +144,13 @@ function* overridden(view: OpencodeView): Findings {
       name: `${variables}_AUTH_CONTENT`,
       code: `${id}-environment-auth`,
       effect: `${label} reads it in the place of auth.json`,
-      severity: 'blocks',
+      severity: 'error',
     },
     {
       name: `${variables}_CONFIG_CONTENT`,
       code: `${id}-environment-config`,
       effect: 'what it sets wins over every file',
-      severity: 'may-block',
+      severity: 'warning',
     },
   ])
 }
@@ -173,7 +174,7 @@ function* agentObstacles({ id, scene, providerId }: OpencodeView): Findings {
       message: `the agent ${name} has a model of its own, ${model}, and does not use the gateway`,
       location,
       hint: 'Remove it, if that agent should use the gateway.',
-      severity: 'may-block',
+      severity: 'warning',
     }
   }
 }

@@ -124,12 +124,12 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       })
     },
 
-    offers(texts) {
+    offeredModels(texts) {
       const { value } = mergedConfig(texts)
       return Object.keys(tableIn(providerOf(value, chosenProvider(value)).table, ['models']))
     },
 
-    origins(texts) {
+    sources(texts) {
       const files = ownFiles(texts)
       const providerId = chosenProvider(mergedConfig(texts).value) ?? ''
       return compact({

@@ -1,5 +1,6 @@
 import type { SettingPath } from '../../edits/plan.ts'
-import type { ClientContext, ClientState, Finding, Findings, SetupTarget } from '../client.ts'
+import type { Finding, Findings } from '../../finding.ts'
+import type { ClientContext, ClientState, SetupTarget } from '../client.ts'
 import {
   addressFindings,
   findingAt,
@@ -140,7 +141,7 @@ function unlisted({ at, providerId, model, modelPlace }: ProviderView): Finding 
     message: `the model ${model} is not among the models of ${providerId}${at.unlisted}`,
     location: modelPlace,
     hint: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
-    severity: 'blocks',
+    severity: 'error',
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
-import type { ClientContext, Findings, SetupTarget } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import type { ClientContext, SetupTarget } from '../client.ts'
 import { findingAt, relativePathFindings, unreadFile } from '../findings.ts'
 import { readKind, textIn } from '../loaded-files.ts'
 import {
@@ -111,7 +112,7 @@ function* keyIsVariable(context: ClientContext, key: string): Findings {
     message: 'a variable is called as the key is: pi up to 0.76 would send what it holds',
     location: 'environment',
     hint: unsetCommand(context.machine, 'the variable'),
-    severity: 'may-block',
+    severity: 'warning',
   }
 }
 
@@ -124,7 +125,7 @@ function* otherIncomplete({ models, providerId }: PiView): Findings {
     message: `${lack}: older versions of pi go on without any provider, and do not say so`,
     location: models.path,
     hint: 'Complete it, or take it out.',
-    severity: 'may-block',
+    severity: 'warning',
   }
 }
 

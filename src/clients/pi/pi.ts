@@ -152,12 +152,12 @@ export const pi: ClientModule = {
     })
   },
 
-  offers(files) {
+  offeredModels(files) {
     const { providerId = '' } = startingModel(readSettings(files))
     return providerOf(providers, readModels(files), providerId).models.map(({ id }) => String(id))
   },
 
-  origins(files) {
+  sources(files) {
     const { providerId = '', model } = startingModel(readSettings(files))
     return compact({
       baseUrl: originOf([readModels(files)], [...providerPath(providers, providerId), 'baseUrl']),

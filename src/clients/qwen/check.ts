@@ -1,5 +1,6 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import type { ClientContext, Findings, LoadedFiles, SetupTarget } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
 import {
   findingAt,
   leftoverFindings,
@@ -91,7 +92,7 @@ function* aroundTheEntries({ machine, files }: ClientContext): Findings {
       message: 'QWEN_HOME is set in a .env file: Qwen Code reads settings.json of that folder',
       location,
       hint: 'Remove the line, or export QWEN_HOME in your shell, where repoint sees it too.',
-      severity: 'blocks',
+      severity: 'error',
     }
 }
 
@@ -134,7 +135,7 @@ function* login(files: LoadedFiles): Findings {
     message: 'Qwen Code is logged in with an account of its vendor',
     hint: 'Nothing to do: the login itself stays where it is.',
     consent: 'The login of Qwen Code goes out of use; rollback brings it back.',
-    severity: 'may-block',
+    severity: 'warning',
   })
 }
 
@@ -146,7 +147,7 @@ function* otherOfSameId(file: ReadFile, model: string): Findings {
     code: 'qwen-same-model',
     message: `another entry for ${model} comes first: versions such as 0.15.10 ask it, newer ones only where model.baseUrl does not name ours`,
     hint: 'With such a version put it behind the entry called Gateway, or remove it.',
-    severity: 'may-block',
+    severity: 'warning',
   })
 }
 
@@ -159,7 +160,7 @@ function* older(file: ReadFile): Findings {
     message:
       'Qwen Code rewrites the file at its next start, since it is of an older layout: others on this machine can read it then, and versions such as 0.15.10 leave a copy beside it',
     hint: 'Start Qwen Code once before the setup; else run `repoint doctor qwen --fix` after its start.',
-    severity: 'may-block',
+    severity: 'warning',
   })
 }
 
@@ -170,7 +171,7 @@ function* variables(context: ClientContext): Findings {
       name: keyVariable,
       code: 'qwen-shell-variable',
       effect: 'Qwen Code sends this value in place of the key in settings.json',
-      severity: 'blocks',
+      severity: 'error',
     },
   ])
 
@@ -180,7 +181,7 @@ function* variables(context: ClientContext): Findings {
       message: `${keyVariable} is set in a .env file that Qwen Code reads: it sends that key in the place of the one in its settings`,
       location,
       hint: 'Remove the line.',
-      severity: 'blocks',
+      severity: 'error',
     }
 }
 
@@ -204,7 +205,7 @@ function* copies(files: LoadedFiles): Findings {
       code: 'qwen-copy',
       message: 'Qwen Code has left a copy of its settings, with a key that a setup has put there',
       hint: 'Delete the copy.',
-      severity: 'may-block',
+      severity: 'warning',
     })
   }
 }

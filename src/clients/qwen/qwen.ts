@@ -178,9 +178,9 @@ export const qwen: ClientModule = {
     })
   },
 
-  offers: (files) => ownEntries(mergedSettings(files).value).map(({ id }) => String(id)),
+  offeredModels: (files) => ownEntries(mergedSettings(files).value).map(({ id }) => String(id)),
 
-  origins(texts) {
+  sources(texts) {
     const files = ownFiles(texts)
     const { value } = mergedSettings(texts)
     const { entry } = inUse(value)

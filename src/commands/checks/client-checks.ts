@@ -1,24 +1,17 @@
-import { type Client, hasCause, type LoadedFile } from '../../clients/client.ts'
+import type { Client, LoadedFile } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
 import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
-import type { Notice } from '../../notice.ts'
+import { type Finding, findingFrom, hasCause, messageWithLocation } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { type Drifted, driftSince } from '../client-state/drift.ts'
 import { expectWorking, type InstalledProgram, versionNotices } from '../client-state/program.ts'
 import type { ClientStatus } from '../client-state/state.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
-export interface Finding {
+export interface CheckResult extends Finding {
   /** The client's family, or `machine`. Absent: the client that was looked at. */
   readonly about?: string
-  /** Stable: `installed`, `private`, `catalog`, or an obstacle's or error's code. */
-  readonly id: string
-  readonly result: 'ok' | 'warning' | 'problem'
-  readonly message: string
-  readonly cure?: string
-  /** The exit status that a problem stands for. */
-  readonly code?: ErrorCode
   /** The same in a few words, for the line of its client or gateway. */
   readonly brief?: string
   /** It is the same for every client of the gateway, and told once. */
@@ -43,10 +36,10 @@ type FileCheck = (
   session: Session,
   state: ClientStatus,
   circumstances: Circumstances,
-) => Iterable<Finding>
+) => Iterable<CheckResult>
 
 /** What can be told of a client without the network, and without its program: `status` says it too. */
-export function checkFiles(...given: Parameters<FileCheck>): readonly Finding[] {
+export function checkFiles(...given: Parameters<FileCheck>): readonly CheckResult[] {
   return fileChecks.flatMap((check) => [...check(...given)])
 }
 
@@ -59,25 +52,25 @@ const fileChecks: readonly FileCheck[] = [
   checkDrift,
 ]
 
-export function checkInstalled(examined: Examined): Finding {
+export function checkInstalled(examined: Examined): CheckResult {
   const { client, settings, isInstalled, version = '' } = examined
-  const id = 'installed'
+  const code = 'installed'
   const { label, program } = client
   if (!isInstalled) {
     const isSetUp = settings.baseUrl !== undefined
     const isUnknown = settings.broken !== undefined
     const message = `${label} is not installed`
     if (!isSetUp && !isUnknown)
-      return { id, result: 'ok', message: `${message}, and not set up`, isAbsent: true }
-    return { id, result: isSetUp ? 'warning' : 'ok', message }
+      return { code, severity: 'ok', message: `${message}, and not set up`, isAbsent: true }
+    return { code, severity: isSetUp ? 'warning' : 'ok', message }
   }
   const refused = resultOf(() => expectWorking(client, examined))
   if (refused instanceof UserError)
-    return { ...failedCheck(refused), ...compact({ brief: examined.version }) }
+    return { ...findingFrom(refused), ...compact({ brief: examined.version }) }
   const [unknown] = versionNotices(client, examined)
   if (unknown !== undefined) return asWarning(unknown)
 
-  const found = { id, message: `${label} ${version}`, brief: version } as const
+  const found = { code, message: `${label} ${version}`, brief: version } as const
   const { testedVersions } = program
   const [oldest = version, newest = version] = [testedVersions[0], testedVersions.at(-1)]
   const beyond = isBefore(version, oldest)
@@ -85,40 +78,43 @@ export function checkInstalled(examined: Examined): Finding {
     : isBefore(newest, version)
       ? { how: `newer than those that repoint was run with, up to ${newest}`, toUpdate: 'repoint' }
       : undefined
-  if (beyond === undefined) return { ...found, result: 'ok' }
+  if (beyond === undefined) return { ...found, severity: 'ok' }
 
   const message = `${found.message} is ${beyond.how}`
-  const cure = `If something fails, update ${beyond.toUpdate}.`
-  return { ...found, result: 'warning', message, cure }
+  const hint = `If something fails, update ${beyond.toUpdate}.`
+  return { ...found, severity: 'warning', message, hint }
 }
 
 function* checkBroken(
   _: Session,
-  { client, settings, obstacles, files }: ClientStatus,
+  { client, settings, findings, files }: ClientStatus,
   { fixing }: Circumstances,
-): Generator<Finding> {
+): Generator<CheckResult> {
   const { broken } = settings
-  if (broken === undefined || hasCause('broken', obstacles)) return
+  if (broken === undefined || hasCause('broken', findings)) return
 
   const isTried = fixing === 'given' || fixing === 'ask'
-  const cures = ['Correct the file by hand']
-  if (!isTried && obstacles.some(({ fix }) => fix?.toStrictJson))
-    cures.push(`repoint doctor ${client.family} --fix --yes`)
+  const hints = ['Correct the file by hand']
+  if (!isTried && findings.some(({ fix }) => fix?.toStrictJson))
+    hints.push(`repoint doctor ${client.family} --fix --yes`)
   if (files.some(({ run }) => run !== undefined))
-    cures.push(`put an earlier version back: repoint rollback ${client.family} --force`)
+    hints.push(`put an earlier version back: repoint rollback ${client.family} --force`)
 
-  const cure = cures.join(', or ')
-  yield { id: 'broken', result: 'problem', message: broken, cure, code: 'config-invalid' }
+  const hint = hints.join(', or ')
+  yield { code: 'broken', severity: 'error', message: broken, hint }
 }
 
-function* checkLeftRunning({ platform }: Session, { client }: ClientStatus): Generator<Finding> {
+function* checkLeftRunning(
+  { platform }: Session,
+  { client }: ClientStatus,
+): Generator<CheckResult> {
   const server = client.leftRunning?.(platform)
   if (server !== undefined)
     yield {
-      id: `${client.family}-server`,
-      result: 'warning',
+      code: `${client.family}-server`,
+      severity: 'warning',
       message: `${client.label} has left a server running (pid ${server.pid}) that started before the key changed: it keeps the old one`,
-      cure: server.stopCommand,
+      hint: server.stopCommand,
     }
 }
 
@@ -157,38 +153,37 @@ function holds({ bytes }: LoadedFile, secret: string): boolean {
   return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
 }
 
-function* checkPrivacy(session: Session, state: ClientStatus): Generator<Finding> {
+function* checkPrivacy(session: Session, state: ClientStatus): Generator<CheckResult> {
   for (const { text, what, mode, isOpen } of secretFiles(session, state)) {
     const { path } = text
-    if (!isOpen) yield { id: 'private', result: 'ok', message: `${path} is private` }
+    if (!isOpen) yield { code: 'private', severity: 'ok', message: `${path} is private` }
     else
       yield {
-        id: 'private',
-        result: 'problem',
+        code: 'private',
+        severity: 'error',
         message: `${path} holds ${what}, and others may read it (mode ${mode.toString(8)})`,
-        cure: `chmod 600 ${path} (or: repoint doctor ${state.client.family} --fix)`,
-        code: 'not-permitted',
+        hint: `chmod 600 ${path} (or: repoint doctor ${state.client.family} --fix)`,
       }
   }
 }
 
 function* checkObstacles(
   _: Session,
-  { client, settings, obstacles }: ClientStatus,
+  { client, settings, findings }: ClientStatus,
   { fixing }: Circumstances,
-): Generator<Finding> {
-  for (const { code, message, location, hint, severity, fix, consent } of obstacles) {
-    const blocks = severity === 'blocks' && settings.baseUrl !== undefined
+): Generator<CheckResult> {
+  for (const finding of findings) {
+    const { code, hint, fix, consent } = finding
+    const isError = finding.severity === 'error' && settings.baseUrl !== undefined
     const flag = consent === undefined ? '--fix' : '--fix --yes'
 
     yield {
-      id: code,
-      result: blocks ? 'problem' : 'warning',
-      message: `${message} (${location})`,
+      code,
+      severity: isError ? 'error' : 'warning',
+      message: messageWithLocation(finding),
       ...compact({
-        cure: fix && !fixing ? `${hint} Or: repoint doctor ${client.family} ${flag}` : hint,
+        hint: fix && !fixing ? `${hint} Or: repoint doctor ${client.family} ${flag}` : hint,
       }),
-      ...(blocks && { code: 'config-conflict' }),
     }
   }
 }
@@ -198,15 +193,15 @@ function* checkDrift(
   session: Session,
   state: ClientStatus,
   { runs }: Circumstances,
-): Generator<Finding> {
+): Generator<CheckResult> {
   const drifted = runs && driftSince(session, state, runs)
   if (drifted === undefined) return
 
   const { client } = state
   const anew = `set ${client.label} up anew: repoint ${client.id}`
   const back = `put back what the setup wrote: repoint doctor ${client.family} --fix --yes`
-  const cure = drifted.cure ? `To ${back}. Or ${anew}` : `To ${anew}`
-  yield { id: 'drifted', result: 'warning', message: describeDrift(client, drifted), cure }
+  const hint = drifted.cure ? `To ${back}. Or ${anew}` : `To ${anew}`
+  yield { code: 'drifted', severity: 'warning', message: describeDrift(client, drifted), hint }
 }
 
 export function describeDrift({ label }: Client, { reasons, changes }: Drifted): string {
@@ -214,10 +209,6 @@ export function describeDrift({ label }: Client, { reasons, changes }: Drifted):
   return changes === '' ? what : `${what} (${changes})`
 }
 
-export function asWarning({ code, message, hint }: Notice): Finding {
-  return { id: code, result: 'warning', message, ...compact({ cure: hint }) }
-}
-
-export function failedCheck({ code, message, hint }: UserError): Finding {
-  return { id: code, result: 'problem', message, ...compact({ cure: hint }), code }
+export function asWarning(finding: Finding): Finding {
+  return { ...finding, severity: 'warning' }
 }

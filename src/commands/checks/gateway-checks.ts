@@ -1,8 +1,9 @@
-import { type Client, hasCause, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
+import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
 import { strayModels } from '../../clients/picker.ts'
 import { listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
+import { findingFrom, hasCause } from '../../finding.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { isVouchedPrivately, privateSources } from '../../gateway/http/authorities.ts'
@@ -24,7 +25,7 @@ import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { type ProbeAnswer, Probes, sendersOf } from '../setup/probes.ts'
-import { asWarning, type Examined, type Finding, failedCheck } from './client-checks.ts'
+import { asWarning, type CheckResult, type Examined } from './client-checks.ts'
 
 type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
 
@@ -79,13 +80,13 @@ function askGateway(access: GatewayAccess): AskedGateway {
 }
 
 /** An empty key is told before the client finds out. */
-function* checkBalance(balance: Balance | undefined): Generator<Finding> {
+function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
   if (balance === undefined) return
   const brief = shownBalance(balance)
-  const found = { id: 'balance', message: `the key has ${brief}`, isOfGateway: true } as const
-  const cure = "Top the key up on the gateway's page, or take another: repoint key"
-  if (balance.remaining === 0) yield { ...found, result: 'problem', cure, code: 'quota' }
-  else yield { ...found, result: 'ok', brief }
+  const found = { code: 'balance', message: `the key has ${brief}`, isOfGateway: true } as const
+  const hint = "Top the key up on the gateway's page, or take another: repoint key"
+  if (balance.remaining === 0) yield { ...found, code: 'quota', severity: 'error', hint }
+  else yield { ...found, severity: 'ok', brief }
 }
 
 /** What only the network can tell. */
@@ -94,21 +95,21 @@ export async function checkGateway(
   examined: Examined,
   asked: AskedGateway | undefined,
   flags: RequestFlags,
-): Promise<readonly Finding[]> {
-  const { client, settings, obstacles, gateway } = examined
+): Promise<readonly CheckResult[]> {
+  const { client, settings, findings, gateway } = examined
   if (settings.broken !== undefined) return []
   if (gateway === undefined)
-    return [{ id: 'gateway', result: 'ok', message: `${client.label} uses its own service` }]
+    return [{ code: 'gateway', severity: 'ok', message: `${client.label} uses its own service` }]
 
   const caFile = caFileFor(session.platform, gateway.baseUrl, flags.caFile)
   if (asked === undefined) {
-    if (hasCause('key-missing', obstacles)) return []
+    if (hasCause('key-missing', findings)) return []
     const message = `${client.label} has an address (${gateway.baseUrl}) but no key that it would use`
-    const cure = setupAgain(client, gateway, caFile)
-    return [{ id: 'key-missing', result: 'problem', message, cure, code: 'key-missing' }]
+    const hint = setupAgain(client, gateway, caFile)
+    return [{ code: 'key-missing', severity: 'error', message, hint }]
   }
 
-  const found: Finding[] = []
+  const found: CheckResult[] = []
   try {
     for await (const one of askedChecks(session, examined, asked, caFile)) found.push(one)
     return found
@@ -118,12 +119,12 @@ export async function checkGateway(
     const list = await asked.catalog
     // A key that both refuse is told once.
     const isTold = blamed !== 'address' && list instanceof UserError && list.code === error.code
-    const told = isTold ? found.filter(({ id }) => id !== 'catalog') : found
-    if (blamed !== 'network' && told.every(({ id }) => id !== 'network'))
+    const told = isTold ? found.filter(({ code }) => code !== 'catalog') : found
+    if (blamed !== 'network' && told.every(({ code }) => code !== 'network'))
       told.push(networkCheck(gateway.baseUrl, asked.access))
 
-    const cure = cureFor(error, examined, gateway, caFile)
-    const check = { ...failedCheck(error), ...compact({ cure }) }
+    const hint = hintFor(error, examined, gateway, caFile)
+    const check = { ...findingFrom(error), ...compact({ hint }) }
     return [...told, blamed === 'model' ? check : { ...check, isOfGateway: true }]
   }
 }
@@ -134,7 +135,7 @@ async function* askedChecks(
   examined: Examined,
   asked: AskedGateway,
   caFile: string | undefined,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<CheckResult> {
   const { client, settings, texts, version, modelTable } = examined
   const { access } = asked
   const list = await asked.catalog
@@ -160,7 +161,7 @@ async function* askedChecks(
 }
 
 /** The hints of some failures speak of flags that a setup has and doctor has not. */
-function cureFor(
+function hintFor(
   error: UserError,
   { client, isSetUp }: ClientStatus,
   gateway: Gateway,
@@ -196,21 +197,26 @@ function* checkCatalog(
   { gateway }: ClientStatus,
   access: GatewayAccess,
   list: Catalog | UserError,
-): Generator<Finding> {
+): Generator<CheckResult> {
   const { baseUrl } = access
   const where = gateway?.name === undefined ? baseUrl : `${gateway.name} (${baseUrl})`
-  const found = { id: 'catalog', isOfGateway: true } as const
+  const found = { code: 'catalog', isOfGateway: true } as const
   if (list instanceof UserError) {
     if (!mayStillServe(list)) throw list
     const message = `${where} has no readable list of models: ${list.message}`
     yield networkCheck(baseUrl, access)
-    yield { ...found, result: 'warning', message }
+    yield { ...found, severity: 'warning', message }
     return
   }
 
   const has = `${list.models.length} models`
   yield networkCheck(baseUrl, access)
-  yield { ...found, result: 'ok', message: `${where} lists ${has}`, brief: `takes the key, ${has}` }
+  yield {
+    ...found,
+    severity: 'ok',
+    message: `${where} lists ${has}`,
+    brief: `takes the key, ${has}`,
+  }
   yield* checkClock(session, baseUrl, list)
 }
 
@@ -219,24 +225,24 @@ function probeCheck(
   protocol: Protocol,
   list: Catalog | UserError,
   { id: model, result }: ProbeAnswer,
-): Finding {
+): CheckResult {
   if (result.status === 'rejected') throw result.reason
   const isUnlisted = !(list instanceof UserError) && listing(list, model, protocol) === 'absent'
   const beside = isUnlisted ? ', though the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${beside}`
-  return { id: 'probe', result: 'ok', message, brief: `${model}${beside}` }
+  return { code: 'probe', severity: 'ok', message, brief: `${model}${beside}` }
 }
 
 /** What the client's own list has kept of a longer list of the gateway's. */
 function* checkPicker(
   { client, texts, options }: Examined,
   list: Catalog | UserError,
-): Generator<Finding> {
+): Generator<CheckResult> {
   const stray = list instanceof UserError ? [] : strayModels(client, texts, list, options)
   if (stray.length === 0) return
   const message = `${client.label} offers ${stray.join(', ')}, which the gateway does not list`
-  const cure = `To take out what repoint wrote: repoint ${client.id}`
-  yield { id: 'picker', result: 'warning', message, cure }
+  const hint = `To take out what repoint wrote: repoint ${client.id}`
+  yield { code: 'picker', severity: 'warning', message, hint }
 }
 
 /** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
@@ -262,22 +268,22 @@ function* checkClock(
   { platform: { clock } }: Session,
   baseUrl: string,
   { serverTime }: Catalog,
-): Generator<Finding> {
+): Generator<CheckResult> {
   if (serverTime === undefined) return
   const offMs = clock.now().getTime() - serverTime.getTime()
   if (Math.abs(offMs) <= toleratedClockMs) return
 
   const minutes = Math.round(Math.abs(offMs) / 60_000)
   const message = `This machine's clock is ${minutes} minutes ${offMs > 0 ? 'ahead of' : 'behind'} that of ${baseUrl}`
-  yield { about: 'machine', id: 'clock', result: 'warning', message, cure: 'Set the clock.' }
+  yield { about: 'machine', code: 'clock', severity: 'warning', message, hint: 'Set the clock.' }
 }
 
-function* checkProxy({ baseUrl, env }: GatewayAccess): Generator<Finding> {
+function* checkProxy({ baseUrl, env }: GatewayAccess): Generator<CheckResult> {
   const proxy = proxyFor(new URL(baseUrl), env)
   if (proxy === undefined) return
   const brief = `through the proxy ${proxy.hostname}:${proxy.port}`
   const message = `${baseUrl} is reached ${brief} (${proxy.variable})`
-  yield { id: 'proxy', result: 'ok', message, brief, isOfGateway: true }
+  yield { code: 'proxy', severity: 'ok', message, brief, isOfGateway: true }
 }
 
 /** As a shell takes it for one word. */
@@ -292,10 +298,10 @@ function isPlainAfar(baseUrl: string): boolean {
 }
 
 /** An answer of any kind proves that much. */
-function networkCheck(baseUrl: string, access: GatewayAccess): Finding {
+function networkCheck(baseUrl: string, access: GatewayAccess): CheckResult {
   const { host, protocol } = new URL(baseUrl)
   const by = isVouchedPrivately(access) ? ` by an authority of ${privateSources(access)}` : ''
   const tls = protocol === 'https:' ? `, and its certificate is trusted${by}` : ''
   const message = `${host} is found and answers${tls}`
-  return { id: 'network', result: 'ok', message, brief: 'answers', isOfGateway: true }
+  return { code: 'network', severity: 'ok', message, brief: 'answers', isOfGateway: true }
 }

@@ -1,12 +1,13 @@
+import { mostSevere, type Severity } from '../../finding.ts'
 import { absentText } from '../client-state/program.ts'
 import type { ClientStatus, Unreadable } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
-import type { Finding } from './client-checks.ts'
+import type { CheckResult } from './client-checks.ts'
 
 /** A client with what was found out about it, its gateway included. */
 export interface ExaminedClient {
   readonly state: ClientStatus | Unreadable
-  readonly findings: readonly Finding[]
+  readonly findings: readonly CheckResult[]
   /** What its files say, a line each. */
   readonly details?: readonly string[]
 }
@@ -19,7 +20,7 @@ interface Shown<One extends ExaminedClient> {
   readonly isDetailed: boolean
 }
 
-const marks = { ok: '✔', warning: '!', problem: '✗' } as const
+const marks: Readonly<Record<Severity, string>> = { ok: '✔', note: '!', warning: '!', error: '✗' }
 
 /** By gateway, which is told once; a row a client; and below it only what is wrong. */
 export function showClients<One extends ExaminedClient>(
@@ -37,7 +38,7 @@ export function showClients<One extends ExaminedClient>(
 
   for (const [heading, users] of byGateway) {
     const told = ofGateway(users)
-    const facts = told.flatMap(({ result, brief }) => (result === 'ok' && brief ? [brief] : []))
+    const facts = told.flatMap(({ severity, brief }) => (severity === 'ok' && brief ? [brief] : []))
     session.say(facts.length === 0 ? heading : `${heading}  ${facts.join(', ')}`)
     showFindings(session, told, isDetailed)
 
@@ -56,18 +57,18 @@ export function showClients<One extends ExaminedClient>(
 /** Of this machine, or of a gateway: each below a line of its own. */
 export function showFindings(
   session: Session,
-  findings: readonly Finding[],
+  findings: readonly CheckResult[],
   isDetailed: boolean,
 ): void {
-  for (const { result, message, cure } of findings) {
-    if (result === 'ok' && !isDetailed) continue
-    session.say(`  ${marks[result]} ${message}`)
-    if (cure !== undefined && result !== 'ok') session.say(`    → ${cure}`)
+  for (const { severity = 'note', message, hint } of findings) {
+    if (severity === 'ok' && !isDetailed) continue
+    session.say(`  ${marks[severity]} ${message}`)
+    if (hint !== undefined && severity !== 'ok') session.say(`    → ${hint}`)
   }
 }
 
 /** What all the clients of a gateway have found out about it. */
-function ofGateway(users: readonly ExaminedClient[]): readonly Finding[] {
+function ofGateway(users: readonly ExaminedClient[]): readonly CheckResult[] {
   const [first, ...others] = users.map(({ findings }) => findings)
   return (first ?? []).filter(
     ({ isOfGateway, message }) =>
@@ -89,16 +90,15 @@ function headingOf({ state }: ExaminedClient): string {
 /** The client in a row, and in further ones what is wrong, or every detail. */
 function rowsOf(
   one: ExaminedClient,
-  own: readonly Finding[],
+  own: readonly CheckResult[],
   { width, isDetailed }: { width: number; isDetailed: boolean },
 ): string[][] {
   const { state, findings, details = [] } = one
-  const found = findings.map(({ result }) => result)
-  const worst = (['problem', 'warning'] as const).find((result) => found.includes(result)) ?? 'ok'
+  const worst = mostSevere(findings)
 
-  const lines = own.flatMap(({ result, message, cure }) => {
-    if (result === 'ok') return isDetailed ? [`${marks.ok} ${message}`] : []
-    return cure === undefined ? [message] : [message, `→ ${cure}`]
+  const lines = own.flatMap(({ severity, message, hint }) => {
+    if (severity === 'ok') return isDetailed ? [`${marks.ok} ${message}`] : []
+    return hint === undefined ? [message] : [message, `→ ${hint}`]
   })
 
   const label = `  ${marks[worst]} ${state.client.label.padEnd(width)}`
@@ -112,8 +112,8 @@ function rowsOf(
 function briefOf({ state, findings }: ExaminedClient): string {
   if ('failure' in state) return 'its files cannot be read'
   const { model, login, broken } = state.settings
-  const briefs = (id: string) =>
-    findings.flatMap((one) => (one.id === id && one.brief !== undefined ? [one.brief] : []))
+  const briefs = (code: string) =>
+    findings.flatMap((one) => (one.code === code && one.brief !== undefined ? [one.brief] : []))
   const answering = briefs('probe')
   const configured = broken === undefined ? (model ?? login ?? 'its default model') : 'not readable'
   const models =
@@ -121,7 +121,7 @@ function briefOf({ state, findings }: ExaminedClient): string {
       ? configured
       : `${answering.join(', ')} ${answering.length > 1 ? 'answer' : 'answers'}, with tools`
 
-  const isChanged = findings.some(({ id }) => id === 'drifted')
+  const isChanged = findings.some(({ code }) => code === 'drifted')
   return [...briefs('installed'), models, ...(isChanged ? ['changed since its setup'] : [])].join(
     ', ',
   )

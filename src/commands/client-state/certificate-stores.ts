@@ -1,10 +1,10 @@
 import type { Client, ClientState } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { catalogOrError } from '../../gateway/catalog.ts'
 import { mayRefuse } from '../../gateway/http/authorities.ts'
 import { hangUp } from '../../gateway/http/request.ts'
 import type { CertificateStores, GatewayAccess } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -55,7 +55,7 @@ export function* authorityNotices(
   { label, program }: Client,
   settings: Pick<ClientState, 'caFile'>,
   caFile: string | undefined,
-): Generator<Notice> {
+): Generator<Finding> {
   const { os, env } = platform.machine
   const set = program.caFileVariables.find((name) => env[name])
   const [variable, ...others] = program.caFileVariables

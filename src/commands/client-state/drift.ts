@@ -1,9 +1,10 @@
-import { type ClientState, type FileFix, protocolOf } from '../../clients/client.ts'
+import { type ClientState, protocolOf } from '../../clients/client.ts'
 import { planFixes } from '../../clients/fixes.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import type { FileEdit } from '../../edits/plan.ts'
 import { plainPath } from '../../edits/values.ts'
 import { resultOf, UserError } from '../../errors.ts'
+import { type FileFix, messageWithLocation } from '../../finding.ts'
 import { isAmong } from '../../gateway/input/header.ts'
 import { isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
@@ -29,14 +30,14 @@ export function driftOf(
   state: ClientStatus,
   expected: Expected,
 ): readonly string[] {
-  const { settings, obstacles } = state
+  const { settings, findings } = state
   if (settings.broken !== undefined) return [`its files cannot be read: ${settings.broken}`]
   const changed = settingsDrift(state, expected)
   if (changed.length > 0) return changed
 
-  return obstacles
-    .filter(({ code, severity }) => severity === 'blocks' && code !== 'open-to-others')
-    .map(({ message, location }) => `${message} (${session.showPath(location)})`)
+  return findings
+    .filter(({ code, severity }) => severity === 'error' && code !== 'open-to-others')
+    .map((finding) => messageWithLocation(finding, (path) => session.showPath(path)))
 }
 
 /** The same of what the client's own files say. */
@@ -116,11 +117,11 @@ const manyKeys = 4
 
 /** @returns undefined: no setup stands, or safe repairs are all it takes to have what the last one left */
 export function driftSince(session: Session, state: ClientStatus, runs: Runs): Drifted | undefined {
-  const { client, obstacles, settings } = state
+  const { client, findings, settings } = state
   const expected = leftAt(session, state, runs)
   if (expected === undefined || settings.broken !== undefined) return undefined
 
-  const safe = obstacles.flatMap(({ fix, consent }) => (fix && consent === undefined ? [fix] : []))
+  const safe = findings.flatMap(({ fix, consent }) => (fix && consent === undefined ? [fix] : []))
   const driftAfter = (repairs: readonly FileFix[], edits: readonly FileEdit[] = []) => {
     const files = asPlanned(state.texts, [...edits, ...planFixes(client, state.texts, repairs)])
     const reasons = settingsDrift({ client, settings: client.read(files) }, expected)

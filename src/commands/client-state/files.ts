@@ -4,7 +4,6 @@ import type {
   ClientState,
   ConfigFile,
   DiskReader,
-  Finding,
   LoadedFile,
   LoadedFiles,
 } from '../../clients/client.ts'
@@ -14,7 +13,7 @@ import { compact } from '../../compact.ts'
 import type { Bytes } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
-import type { Notice } from '../../notice.ts'
+import type { Finding } from '../../finding.ts'
 import type { FileStatus, Files } from '../../platform/platform.ts'
 import { fileFailure } from '../../transaction/files.ts'
 import type { RecordedFile } from '../../transaction/record.ts'
@@ -72,7 +71,7 @@ export function settingsNow(session: Session, client: Client): ClientState | und
 
 /** Whether a client is the one of its family that its files are set up for. */
 export function isUsual(session: Session, client: Client): boolean {
-  return client.isUsual?.(settingsNow(session, client) ?? {}) ?? true
+  return client.isConfigured?.(settingsNow(session, client) ?? {}) ?? true
 }
 
 function readConfig(session: Session, file: ConfigFile): Bytes | null {
@@ -131,13 +130,13 @@ export function worldWritablePaths(session: Session, files: LoadedFiles): readon
 }
 
 /** The same for a file with authorities, which says whom the clients trust with the key. */
-export function openAuthorities(session: Session, caFile: string | undefined): readonly Notice[] {
+export function openAuthorities(session: Session, caFile: string | undefined): readonly Finding[] {
   const { os, home } = session.platform.machine
   if (caFile === undefined || os === 'win32') return []
   return openAmong(session, [caFile, ...foldersAbove(caFile, home)]).map(asNotice)
 }
 
-export function asNotice({ code, message, location, hint }: Finding): Notice {
+export function asNotice({ code, message, location, hint }: Finding): Finding {
   return { code, message: `${message} (${location})`, ...compact({ hint }) }
 }
 
@@ -176,6 +175,6 @@ function openPlace(session: Session, path: string, { kind, mode }: FileStatus): 
     location: path,
     hint: `chmod ${(mode & othersWrite) === 0 ? 'g-w' : 'go-w'} ${place}`,
     consent: `${place} is open: ${who} may ${what}, and so decide where your key goes. Close it with \`chmod go-w ${place}\`.`,
-    severity: 'blocks',
+    severity: 'error',
   }
 }

@@ -1,7 +1,8 @@
 import { basename, dirname, join, relative } from 'node:path'
-import type { Client, Finding, FolderFiles } from '../../clients/client.ts'
+import type { Client, FolderFiles } from '../../clients/client.ts'
 import { projectFolders } from '../../clients/paths.ts'
 import { ifPossible } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import type { Files } from '../../platform/platform.ts'
 import { printableLine } from '../../text.ts'
 import { isInside } from '../../transaction/files.ts'
@@ -41,7 +42,7 @@ export function folderSettings(
       code: 'folder-settings',
       message: `${client.label} reads settings of this folder, which can start programs: ${names.join(', ')}${more}`,
       location: folders[0]!,
-      severity: 'may-block',
+      severity: 'warning',
     },
   ]
 }

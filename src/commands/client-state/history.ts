@@ -8,8 +8,8 @@ import type { Session } from '../screen/session.ts'
 export function settleFirst(session: Session): void {
   const settled = settle(session.platform)
   if (settled === undefined) return
-  session.notice({ code: 'run-recovered', message: describeSettled(session, settled) })
-  session.showNotices('note')
+  session.addFindings({ code: 'run-recovered', message: describeSettled(session, settled) })
+  session.showFindings('note')
 }
 
 function describeSettled(session: Session, { run, outcome, files, left }: Settled): string {
@@ -26,7 +26,7 @@ function describeSettled(session: Session, { run, outcome, files, left }: Settle
 export function runsSoFar(session: Session): Runs {
   const { runs, damaged } = listRuns(session.platform)
   for (const path of damaged)
-    session.notice({
+    session.addFindings({
       code: 'record-damaged',
       message: `The record of an earlier run is damaged, or another version of repoint wrote it: ${session.showPath(path)}`,
       hint: 'That run cannot be undone; the others can. repoint keeps the copies of old files while the record exists. `repoint forget --all` removes all records and copies.',

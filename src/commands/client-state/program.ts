@@ -1,7 +1,7 @@
 import type { Client, FirstRequestInput } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { UserError } from '../../errors.ts'
-import type { Notice } from '../../notice.ts'
+import type { Finding } from '../../finding.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import { packagedVersion } from './packaged-version.ts'
@@ -83,7 +83,7 @@ function oldestFor({ minVersion, minVersionForRun = minVersion }: Client['progra
 type Use = 'setup' | 'run'
 
 /** Whether the version of a client decides anything. */
-function needsVersion({ sendsByVersion, program }: Client, use: Use): boolean {
+function needsVersion({ needsVersion: sendsByVersion, program }: Client, use: Use): boolean {
   return sendsByVersion === true || oldestFor(program, use) !== undefined
 }
 
@@ -149,7 +149,7 @@ export function expectWorking(
 export function versionNotices(
   { label, program }: Pick<Client, 'label' | 'program'>,
   { versionProblem }: ProgramVersion,
-): readonly Notice[] {
+): readonly Finding[] {
   if (versionProblem === undefined) return []
   return [
     {

@@ -3,7 +3,6 @@ import {
   type ClientContext,
   type ClientName,
   type ClientState,
-  type Finding,
   type LoadedFile,
   type LoadedFiles,
   type Memories,
@@ -17,6 +16,7 @@ import { memoriesOf } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import type { SettingPath } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { gatewayAt, isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import { gatewaysIfReadable, nameOf } from '../../state/find-gateways.ts'
@@ -46,7 +46,7 @@ export interface ClientNow {
 /** What is known about one client without asking it or the network. */
 export interface ClientStatus extends ClientNow {
   readonly origins: Origins
-  readonly obstacles: readonly Finding[]
+  readonly findings: readonly Finding[]
   readonly files: readonly FileState[]
 }
 
@@ -183,7 +183,7 @@ const correctIt = 'Correct the file by hand, then run the command again.'
 export function noteLeftOut(session: Session, leftOut: readonly LeftOut[]): void {
   for (const { client, why } of leftOut) {
     const message = `${client.label} is left out: ${why}`
-    session.notice({ code: 'client-left-out', message, hint: correctIt })
+    session.addFindings({ code: 'client-left-out', message, hint: correctIt })
   }
 }
 
@@ -230,7 +230,10 @@ export async function clientsInUse(
     if (first === undefined) return []
     if (setUpAs(first, runs) === first.id) return first
     const state = settingsNow(session, first) ?? {}
-    return { ...(ofFamily.find((client) => client.isUsual?.(state)) ?? first), label: row.label }
+    return {
+      ...(ofFamily.find((client) => client.isConfigured?.(state)) ?? first),
+      label: row.label,
+    }
   })
 }
 
@@ -271,7 +274,7 @@ export function stateOrFailure(
     return {
       ...now,
       origins: originsOf(client, texts),
-      obstacles: [
+      findings: [
         ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
         // With its own service a client may be set up as its owner likes.
         ...(now.settings.baseUrl === undefined

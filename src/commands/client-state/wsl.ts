@@ -1,5 +1,5 @@
 import { ifPossible } from '../../errors.ts'
-import type { Notice } from '../../notice.ts'
+import type { Finding } from '../../finding.ts'
 import type { Platform } from '../../platform/platform.ts'
 
 /** Where WSL mounts the users' folders of Windows, unless told otherwise in /etc/wsl.conf. */
@@ -15,7 +15,7 @@ const notHomes = new Set(['All Users', 'Default', 'Default User', 'Public', 'des
 export function* wslNotice({
   machine,
   files,
-}: Pick<Platform, 'machine' | 'files'>): Generator<Notice> {
+}: Pick<Platform, 'machine' | 'files'>): Generator<Finding> {
   const { env, home, os } = machine
   if (os !== 'linux' || (!env['WSL_DISTRO_NAME'] && !env['WSL_INTEROP'])) return
 

@@ -38,13 +38,13 @@ export async function askCatalog(
   const asking = finder.askCatalog({ isExtra })
   const answer = await session.step('Asking the gateway for its models', asking)
 
-  session.notice(...notices)
+  session.addFindings(...notices)
   if (answer instanceof UserError) {
     if (isExtra && mayStillServe(answer)) return { finder, answer }
     throw adviseNamingModel(answer)
   }
   saveModels(session.platform, answer)
-  session.notice(...(answer.findings ?? []))
+  session.addFindings(...(answer.findings ?? []))
   return { finder, answer }
 }
 
@@ -77,7 +77,7 @@ export async function proveModel<
 
   const { access } = finder
   expectSendable(client, access)
-  if (isMissing) session.notice(catalogUnavailable(answer))
-  session.notice(...models.findings)
+  if (isMissing) session.addFindings(catalogUnavailable(answer))
+  session.addFindings(...models.findings)
   return { access, models }
 }

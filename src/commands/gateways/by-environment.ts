@@ -53,7 +53,7 @@ async function tellVariables(
   })
 
   if (access.headers?.some((header) => header.isSecret))
-    session.notice({
+    session.addFindings({
       code: 'secret-header',
       message: 'The gateway is asked with a secret header: `repoint run` alone sets it',
     })
@@ -101,7 +101,7 @@ async function tellVariables(
     ),
   ]
 
-  session.showNotices('warning')
+  session.showFindings('warning')
   session.say(
     `The key, the address and the model work: ${shownRoot(root, protocol)}, ${models.model}.`,
   )
@@ -119,7 +119,7 @@ async function tellVariables(
     variables,
     unset,
     verified: { before: true, after: false },
-    warnings: session.notices,
+    warnings: session.warnings,
     next: run === undefined ? [] : [run],
   })
   return 0

@@ -47,7 +47,7 @@ export const command = commandOf(define, (session, name, { forget }) => {
     changed: isChanged,
     here: here ?? null,
     folders,
-    warnings: session.notices,
+    warnings: session.warnings,
   })
   return 0
 })

@@ -60,7 +60,7 @@ export const command = commandOf(define, async (session, word, exported, { check
   const all = check ? savedGateways(session) : saved
 
   show(session, all, clients, checked)
-  session.showNotices('warning')
+  session.showFindings('warning')
   session.document({
     command: 'gateways',
     gateways: all.map((one) => {
@@ -76,7 +76,7 @@ export const command = commandOf(define, async (session, word, exported, { check
         check: check ? checkDocument(checked.get(one.name)) : undefined,
       }
     }),
-    warnings: session.notices,
+    warnings: session.warnings,
   })
   const failures = [...checked.values()].map(({ failure }) => failure && exitStatus[failure.code])
   return Math.max(0, ...failures.map((status) => status ?? 0))

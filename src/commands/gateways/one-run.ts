@@ -15,6 +15,7 @@ import { overrideFindings } from '../../clients/overrides.ts'
 import { modelsIn } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
+import { messageWithLocation } from '../../finding.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
@@ -72,15 +73,16 @@ export async function lookAtFolder(
     const found = [...overrideFindings(client, files, own)]
     if (!session.canAsk) refuseRedirectedKey(client, found)
 
-    for (const { message, location, redirectsKey } of found) {
-      if (!redirectsKey) continue
+    for (const finding of found) {
+      if (!finding.redirectsKey) continue
+      const problem = messageWithLocation(finding, (path) => session.showPath(path))
       const question = {
-        message: `${message} (${session.showPath(location)}). Start it all the same?`,
+        message: `${problem}. Start it all the same?`,
         default: false,
       }
       await session.agree('ask', question)
     }
-    session.notice(...folderSettings(session, client, folders).map(asNotice))
+    session.addFindings(...folderSettings(session, client, folders).map(asNotice))
   }
 }
 
@@ -149,7 +151,7 @@ export async function pointProgram(
   expectWorking(chosen.client, program, 'run')
   expectSendable(chosen.client, access)
   const rooted = await provenFor(session, chosen, target)
-  session.notice(...chosen.models.findings, ...versionNotices(chosen.client, program))
+  session.addFindings(...chosen.models.findings, ...versionNotices(chosen.client, program))
   return pointClient(session, chosen, rooted, target)
 }
 

@@ -116,7 +116,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
     ? await pointShell(session, clients, target)
     : await pointProgram(session, called, target)
 
-  session.showNotices('note')
+  session.showFindings('note')
   const lines = [told, folder && saidBy(session, folder, called[0])].filter(Boolean)
   if (lines.length > 0) session.remark(`note: ${lines.join('. ')}`)
   if (isShell || called.length === 0) noteUnsaid(session, access)
@@ -184,7 +184,7 @@ function saidBy(session: Session, folder: SavedFolder, client: Client | undefine
 /** For this one process: nothing of ours is written, and nothing remembered. */
 async function unremembered(session: Session, flags: GatewayFlags): Promise<GatewayAccess> {
   const { access, notices } = await findGateway(session, flags)
-  session.notice(...notices)
+  session.addFindings(...notices)
   return access
 }
 

@@ -1,5 +1,5 @@
 import { type FilesState, UserError } from '../../errors.ts'
-import type { Notice } from '../../notice.ts'
+import type { Finding } from '../../finding.ts'
 import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
 import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
 import { fittingTable, isUtf8, looksOf, paint, wrapLine } from './drawing.ts'
@@ -21,7 +21,7 @@ export class Session {
   readonly platform: Platform
   readonly isJson: boolean
   readonly #secrets = new Set<string>()
-  readonly #notices: Notice[] = []
+  readonly #notices: Finding[] = []
   readonly #shown = new Set<string>()
   #files: FilesState = 'unchanged'
   #wayBack = 'repoint rollback'
@@ -63,24 +63,29 @@ export class Session {
     } else if (alone) throw new UserError({ code: 'confirmation-needed', ...alone })
   }
 
-  /** Puts something beside the result. */
-  notice(...notices: readonly Notice[]): void {
-    this.#notices.push(...notices)
+  /** Adds findings to the result. */
+  addFindings(...findings: readonly Finding[]): void {
+    this.#notices.push(...findings)
   }
 
-  /** Adds notices to the result, and shows them now. */
-  warn(...notices: readonly Notice[]): void {
-    this.notice(...notices)
-    this.showNotices('warning')
+  /** Adds findings to the result, and shows them now. */
+  warn(...findings: readonly Finding[]): void {
+    this.addFindings(...findings)
+    this.showFindings('warning')
   }
 
-  /** What stands beside the result, in the order in which it came up. */
-  get notices(): readonly Notice[] {
+  /** The findings that belong to the result, in the order in which they came up. */
+  get findings(): readonly Finding[] {
     return this.#notices
   }
 
-  /** Tells a person the notices that are not told yet. */
-  showNotices(label: 'note' | 'warning'): void {
+  /** The same, as `--json` prints them. */
+  get warnings() {
+    return this.#notices.map(({ code, message, hint }) => ({ code, message, hint }))
+  }
+
+  /** Shows the findings that were not shown yet. */
+  showFindings(label: 'note' | 'warning'): void {
     for (const { message, hint } of this.#notices) {
       if (this.#shown.has(message)) continue
       this.#shown.add(message)

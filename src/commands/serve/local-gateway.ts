@@ -249,7 +249,7 @@ async function runBeside(
   const versions = await installedVersions(session, called)
 
   const run = await pointProgram(session, called, { access, catalog, asked, versions })
-  session.showNotices('note')
+  session.showFindings('note')
   const result = await withFiles(platform, asked.tempFolder, run.files, () =>
     platform.runInForeground(command, run.args, { signal: interrupt, env: run.env }),
   )

@@ -1,8 +1,6 @@
 import {
   type Client,
-  type Finding,
   type GatewayInfo,
-  hasCause,
   type LoadedFiles,
   protocolOf,
   type ResolvedOptions,
@@ -15,10 +13,10 @@ import { strayModels } from '../../clients/picker.ts'
 import { effectiveOptions, keepsModels, memoriesOf, modelsIn } from '../../clients/resolve.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
+import { type Finding, hasCause } from '../../finding.ts'
 import { isAmong } from '../../gateway/input/header.ts'
 import { rootOf } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import { authorityNotices } from '../client-state/certificate-stores.ts'
 import { asNotice, readClientFiles, worldWritablePaths } from '../client-state/files.ts'
@@ -37,7 +35,7 @@ export interface ClientPlan {
   readonly obstacles: readonly Finding[]
   readonly edits: readonly FileEdit[]
   /** What a person should know beside the changes: of files, obstacles and models. */
-  readonly notices: readonly Notice[]
+  readonly notices: readonly Finding[]
 }
 
 /**
@@ -89,7 +87,7 @@ export async function planClient(run: ProvenRun, client: Client): Promise<Client
   refuseMismatch(client, after, access)
 
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
-  const isNews = ({ code }: Notice) => isChanged && !hasCause(code, obstacles)
+  const isNews = ({ code }: Finding) => isChanged && !hasCause(code, obstacles)
   return {
     client,
     models: resolved,
@@ -100,7 +98,7 @@ export async function planClient(run: ProvenRun, client: Client): Promise<Client
       ...edits.flatMap((edit) => [...modeNotices(session, edit)]),
       ...obstacles.filter(isNoticed).map(asNotice),
       ...authorityNotices(session, client, client.read(after), access.caFile),
-      ...(client.aboutConversations?.(platform, { before: files, after }) ?? []),
+      ...(client.conversationFindings?.(platform, { before: files, after }) ?? []),
       ...resolved.findings.filter(isNews),
       ...[...strayNotices(client, after, resolved, heard)].filter(isNews),
       ...lossNotices(run, client, after, input),
@@ -137,7 +135,7 @@ function* strayNotices(
   after: LoadedFiles,
   resolved: ResolvedOptions,
   { catalog }: GatewayInfo,
-): Generator<Notice> {
+): Generator<Finding> {
   const stray =
     catalog && resolved.offersWholeCatalog ? strayModels(client, after, catalog, resolved) : []
   if (stray.length > 0)
@@ -154,7 +152,7 @@ function* lossNotices(
   client: Client,
   after: LoadedFiles,
   input: ResolveInput,
-): Generator<Notice> {
+): Generator<Finding> {
   const before = request.flags.defaults || request.isKeyOnly ? undefined : kept.get(client)
   if (before === undefined) return
 
@@ -196,7 +194,7 @@ function* lossNotices(
 /** @throws UserError `config-conflict` for what blocks the client, and is neither repaired nor agreed to */
 function expectUnblocked({ label }: Client, obstacles: readonly Finding[]): void {
   const blocking = obstacles.find(
-    ({ severity, fix, consent }) => severity === 'blocks' && !fix && !consent,
+    ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
   )
   if (blocking === undefined) return
   throw new UserError({
@@ -228,7 +226,7 @@ export function refuseMismatch(client: Client, files: LoadedFiles, access: Gatew
 }
 
 /** A mode that the run changes, or that says somebody wanted the file left alone. */
-function* modeNotices({ platform }: Session, edit: FileEdit): Generator<Notice> {
+function* modeNotices({ platform }: Session, edit: FileEdit): Generator<Finding> {
   const { files, machine } = platform
   if (machine.os === 'win32' || actionOf(edit) !== 'updated') return
 

@@ -12,6 +12,7 @@ import { asPlanned } from '../../clients/loaded-files.ts'
 import { effectiveOptions, idsToProve } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { askBalanceBeside, type BalanceBeside, shownBalance } from '../../gateway/balance.ts'
 import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
@@ -20,7 +21,6 @@ import type { ImportLink } from '../../gateway/input/link.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
-import type { Notice } from '../../notice.ts'
 import { expectNameFor } from '../../state/save-gateway.ts'
 import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
 import { readClientFiles } from '../client-state/files.ts'
@@ -53,7 +53,7 @@ import {
 } from './resolve.ts'
 
 interface Proven extends Proof {
-  readonly notices: readonly Notice[]
+  readonly notices: readonly Finding[]
 }
 
 /** How often a person may type an address or a key that does not work. */
@@ -84,7 +84,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
       const { notices, ...proof } = await proofOf(run, found.access)
       const { access, chosen } = proof
       for (const client of chosen.keys()) expectSendable(client, access)
-      session.notice(...found.notices, ...keyNotices(found.access, access), ...notices)
+      session.addFindings(...found.notices, ...keyNotices(found.access, access), ...notices)
       if (flags.verify && !proof.isLeftToClients) showProof(session, proof)
       return { ...run, ...proof, clients: [...chosen.keys()] }
     } catch (error) {
@@ -154,7 +154,7 @@ function showProof(session: Session, { access, catalog, chosen, balance }: Proof
 }
 
 /** What has come out about where the key goes. */
-function* keyNotices(before: GatewayAccess, { keyHeader }: GatewayAccess): Generator<Notice> {
+function* keyNotices(before: GatewayAccess, { keyHeader }: GatewayAccess): Generator<Finding> {
   if (keyHeader === before.keyHeader || keyHeader === undefined) return
   const message = `The gateway takes the key as ${keyHeader}, and refuses it as \`authorization: Bearer\``
   yield { code: 'key-header', message }
@@ -206,7 +206,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
 }
 
 /** What is taken for the roots where nobody was asked, if it is not the usual. */
-function* rootsUnasked(access: GatewayAccess): Generator<Notice> {
+function* rootsUnasked(access: GatewayAccess): Generator<Finding> {
   const roots = unusualRoots(access)
   if (roots !== undefined)
     yield {
@@ -379,20 +379,20 @@ function refusalsIn(
 }
 
 /** The probe was served all the same: the gateway may let a little go below. */
-const emptyKey: Notice = {
+const emptyKey: Finding = {
   code: 'quota',
   message: 'The key has nothing left to spend',
   hint: "Top it up on the gateway's page, or take another: repoint key",
 }
 
-const leftToClients: Notice = {
+const leftToClients: Finding = {
   code: 'left-to-clients',
   message: 'The gateway admits certain clients only: what the client itself says is the proof',
   hint: 'Where it fails, everything goes back.',
 }
 
 /** @throws UserError why the model is not served */
-function noticesOf(result: ProbeAnswer['result']): readonly Notice[] {
+function noticesOf(result: ProbeAnswer['result']): readonly Finding[] {
   if (result.status === 'rejected') throw result.reason
   return result.value.notices
 }
@@ -409,6 +409,6 @@ async function programsOf(
   return new Map(programs)
 }
 
-function noticesAbout(programs: ReadonlyMap<Client, InstalledProgram>): readonly Notice[] {
+function noticesAbout(programs: ReadonlyMap<Client, InstalledProgram>): readonly Finding[] {
   return [...programs].flatMap(([client, program]) => versionNotices(client, program))
 }

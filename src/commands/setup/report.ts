@@ -1,9 +1,9 @@
 import { protocolOf } from '../../clients/client.ts'
 import { describeEdit, editDocument, titleOf } from '../../edits/describe.ts'
 import type { Plan } from '../../edits/plan.ts'
+import type { Finding } from '../../finding.ts'
 import { isFromSnapshot, snapshotSource } from '../../gateway/models/facts.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
-import type { Notice } from '../../notice.ts'
 import type { Applied } from '../../transaction/record.ts'
 import type { Tried } from '../client-state/try-client.ts'
 import type { ClientPlan } from './plan.ts'
@@ -13,7 +13,7 @@ import type { ProvenRun } from './request.ts'
 export function showPlan(
   { session, access, catalog }: ProvenRun,
   drafts: readonly ClientPlan[],
-  shown: { readonly consents: readonly Notice[]; readonly isDetailed: boolean },
+  shown: { readonly consents: readonly Finding[]; readonly isDetailed: boolean },
 ): void {
   for (const { client, models, obstacles, edits } of drafts) {
     const protocol = protocolOf(client, models)
@@ -89,7 +89,7 @@ export function reportSetup(
     verified: { before: isProvenBefore, after: applied ? verify : null },
     balance,
     tried: tried.length > 0 ? tried : undefined,
-    warnings: session.notices,
+    warnings: session.warnings,
     next,
   })
 }

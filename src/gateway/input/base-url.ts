@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { UserError } from '../../errors.ts'
-import type { Notice } from '../../notice.ts'
+import type { Finding } from '../../finding.ts'
 import { ownerOfPage } from '../hosts.ts'
 import type { AskedHeader } from './header.ts'
 import { readQuery } from './query.ts'
@@ -49,7 +49,7 @@ export interface AddressOptions {
 export function normaliseBaseUrl(
   input: string,
   options: AddressOptions,
-): { baseUrl: string; query: readonly AskedHeader[]; notices: Notice[] } {
+): { baseUrl: string; query: readonly AskedHeader[]; notices: Finding[] } {
   const changes: string[] = []
   const typed = parse(input, changes)
   const url = apiOf(typed, changes)

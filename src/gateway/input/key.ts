@@ -1,5 +1,5 @@
 import { UserError } from '../../errors.ts'
-import type { Notice } from '../../notice.ts'
+import type { Finding } from '../../finding.ts'
 import { isSecretName } from '../../text.ts'
 
 /** Of what is read for a key: a key is a line. */
@@ -34,7 +34,7 @@ const keyPiece = /^[\w-]+$/
  *
  * @throws UserError `key-missing`, `key-placeholder`, or `usage` for what cannot be a key
  */
-export function cleanKey(input: string): { key: string; notices: Notice[] } {
+export function cleanKey(input: string): { key: string; notices: Finding[] } {
   // A single line break at the end is how files and pipes end: nothing to talk about.
   const given = input.replace(/\r?\n$/, '')
   const withoutComments = given.replace(/^\s*#.*(?:[\r\n]+|$)/gm, '')

@@ -1,5 +1,5 @@
 import { UserError } from '../../errors.ts'
-import type { Notice } from '../../notice.ts'
+import type { Finding } from '../../finding.ts'
 import { type AddressOptions, normaliseBaseUrl } from './base-url.ts'
 import { cleanKey } from './key.ts'
 
@@ -17,7 +17,7 @@ export interface ImportLink {
   readonly model: string | undefined
   /** By slot: opus, sonnet, haiku. */
   readonly slotModels: Readonly<Record<string, string>>
-  readonly notices: readonly Notice[]
+  readonly notices: readonly Finding[]
 }
 
 const maxAddresses = 8
@@ -106,7 +106,7 @@ function addressesIn(text: string, allowed: AddressOptions): readonly string[] {
 }
 
 /** What the link brings beside a gateway. */
-function leftOut(fields: URLSearchParams): readonly Notice[] {
+function leftOut(fields: URLSearchParams): readonly Finding[] {
   const brought = [
     ['usageScript', 'a script'],
     ['config', 'a configuration'],

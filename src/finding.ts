@@ -1,0 +1,83 @@
+import { compact } from './compact.ts'
+import type { SettingChange } from './edits/plan.ts'
+import { exitStatus, isErrorCode, type UserError } from './errors.ts'
+
+/**
+ * `error`: it does not work. `warning`: it may not work. `note`: worth knowing. `ok`: it was tested and
+ * works; only doctor shows that.
+ */
+export type Severity = 'error' | 'warning' | 'note' | 'ok'
+
+/** One problem or note, wherever it is found: by guided setup, setup, status, doctor or run. */
+export interface Finding {
+  /** Stable: `codex-login`, `key-missing`, `drifted`. */
+  readonly code: string
+  /** Absent: `note`. */
+  readonly severity?: Severity
+  /** What is wrong, and what it causes. Never contains a secret. */
+  readonly message: string
+  /** A file, with `:line` if known, or `environment`. */
+  readonly location?: string
+  /** What the user can do or type. */
+  readonly hint?: string
+  /** A setup includes it, and `doctor --fix` offers it. An error with neither a fix nor a consent stops a setup. */
+  readonly fix?: FileFix
+  /** What the user must agree to first, because the setup or its fix takes something of theirs. */
+  readonly consent?: string
+  /** A file of the current folder sends the key elsewhere. The user can accept that on a terminal, but not with `--yes`. */
+  readonly redirectsKey?: true
+  /** The setup reports its fix, also if it asks no question. */
+  readonly isReported?: true
+  /** A general finding with this cause, or this code, is not reported again. */
+  readonly cause?: 'broken' | 'key-missing' | 'context-window-unknown'
+}
+
+export type Findings = Iterable<Finding>
+
+/** An edit that removes the cause of a finding. */
+export interface FileFix {
+  /** The `kind` of the file. */
+  readonly fileKind: string
+  readonly changes: readonly SettingChange[]
+  /**
+   * Also removes comments and trailing commas, because the client reads strict JSON only.
+   * `but-comments`: those stay, and a byte order mark is removed.
+   */
+  readonly toStrictJson?: true | 'but-comments'
+}
+
+/** Whether a finding reports this cause already. */
+export function hasCause(cause: string, findings: readonly Finding[]): boolean {
+  return findings.some((finding) => finding.cause === cause)
+}
+
+/** The message, and where that is. @param show how a path is shown */
+export function messageWithLocation(
+  { message, location }: Finding,
+  show: (path: string) => string = (path) => path,
+): string {
+  return location === undefined ? message : `${message} (${show(location)})`
+}
+
+const severities: readonly Severity[] = ['error', 'warning', 'note', 'ok']
+
+/** `ok` if there is no finding. */
+export function mostSevere(findings: readonly Finding[]): Severity {
+  return (
+    severities.find((level) => findings.some(({ severity = 'note' }) => severity === level)) ?? 'ok'
+  )
+}
+
+/** A failed step as a finding, for a command that reports it and goes on. */
+export function findingFrom({ code, message, hint }: UserError): Finding {
+  return compact({ code, severity: 'error' as const, message, hint })
+}
+
+/** The exit status of a command that only reports. Only errors change it. */
+export function exitStatusOf(findings: readonly Finding[]): number {
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  return Math.max(
+    0,
+    ...errors.map(({ code }) => exitStatus[isErrorCode(code) ? code : 'config-conflict']),
+  )
+}
