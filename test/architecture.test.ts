@@ -13,6 +13,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   edits: [],
   serve: [],
   platform: [],
+  'finding.ts': ['edits'],
 }
 const ground = ['errors.ts', 'finding.ts', 'text.ts', 'compact.ts', 'protocols.ts']
 
@@ -77,7 +78,7 @@ test('every arrow between the parts is one of the design', () => {
 
 test('each part of the design exists, and no other', () => {
   const parts = [...new Set(sources.map(partOf))].sort()
-  expect(parts).toEqual([...Object.keys(arrows), ...ground].sort())
+  expect(parts).toEqual([...new Set([...Object.keys(arrows), ...ground])].sort())
 })
 
 test('no files import each other in a circle, types included', () => {

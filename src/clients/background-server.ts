@@ -1,6 +1,6 @@
 /** Servers that a client starts and leaves running. They keep the key that they read at their start. */
 import { ifPossible } from '../errors.ts'
-import type { Outside } from './client.ts'
+import type { SystemReader } from './client.ts'
 
 /** State files have a few hundred bytes. */
 const maxStateBytes = 10_000
@@ -10,7 +10,7 @@ const maxStateBytes = 10_000
  * does not run. Another process that has taken the ID since looks like it.
  */
 export function runningServer(
-  { files, processes }: Outside,
+  { files, processes }: SystemReader,
   statePath: string,
 ): number | undefined {
   // No file, no server; an unreadable one says nothing either.
@@ -22,7 +22,7 @@ export function runningServer(
 }
 
 /** Whether a file is newer than another. Both lie on one file system, so that one clock wrote both times. */
-export function isNewer({ files }: Outside, path: string, other: string): boolean {
+export function isNewer({ files }: SystemReader, path: string, other: string): boolean {
   // Without the file with the key, the key that the server holds is an old one.
   return ifPossible(() => files.stat(path).modifiedMs > files.stat(other).modifiedMs) ?? false
 }

@@ -25,134 +25,121 @@ export interface ClientName {
 export interface Client extends ClientName, ClientModule {}
 
 /**
- * A client describes: which files it reads, what to change in them, what it will believe.
- * It neither writes a file nor opens a socket; the commands do. An optional member that is absent: it
- * has nothing of the kind.
+ * A client describes which files it reads, what they mean, and what a setup changes in them. It never
+ * writes a file and never sends a request: the commands do. Its functions are pure, except those with
+ * a `SystemReader`.
  */
 export interface ClientModule {
+  /** The installed program: its command, its versions, how to start it with one prompt. */
   readonly program: Program
-  /** What the live check speaks, and the client itself where no choice or file says otherwise. */
-  readonly protocol: Protocol
-  /** What else it can be set up to speak. Absent: nothing. */
-  readonly alsoSpeaks?: readonly Protocol[]
-  /** What it can send beside `authorization: Bearer KEY`. Absent: nothing. */
+  /** The protocols that it supports, the usual one first. */
+  readonly protocols: readonly [Protocol, ...Protocol[]]
+  /** What it can send besides `authorization: Bearer KEY`. Absent: nothing. */
   readonly sends?: {
     readonly headers: boolean
-    /** In which headers the key can go alone. */
+    /** Headers that can hold the key instead. */
     readonly keyHeaders: readonly KeyHeader[]
-    /** Absent: none. */
+    /** Query parameters. Absent: none. */
     readonly queries?: true
   }
-  /** All that decides where its key goes, in every layer in which it counts. */
-  readonly sensitiveSettings: SensitiveSettings
-  /** The files of the folder where it starts that configure it. */
-  readonly folderFiles: readonly FolderFiles[]
-  /** What its own reader puts something else in the place of. */
-  readonly interpolation: Interpolation
-  /** Said after a setup: what a person must do so that a running client sees it. */
-  readonly restartAdvice: string
+  /** Facts about its config format. */
+  readonly config: ConfigRules
 
   /**
-   * Targets may not exist yet and stand in the order in which they switch towards the gateway.
-   * Layers follow, the weaker before the stronger; only those that exist are listed.
+   * The files that it reads: the editable ones in write order (they may not exist yet), then the
+   * existing layers, the weakest first.
    */
   files(machine: Machine, disk: DiskReader): readonly ConfigFile[]
 
-  /** Ids of providers that mean something to it already. Absent: no provider of a setup has an id. */
-  readonly reservedProviderIds?: readonly string[]
+  /**
+   * What its files say now. Layers above the editable files (project, managed, environment) are
+   * reported by `check`. Never throws.
+   */
+  read(files: LoadedFiles): ClientState
 
-  /** Before anything is asked. Pure. @throws UserError `usage` for wishes that contradict each other */
-  checkFlags?(requested: ClientOptions): void
+  /** The files that set the values of `read`. Absent: the last editable file sets all of them. */
+  sources?(files: LoadedFiles): Sources
 
-  /** Which ids the client sends depends on its version, which `choose` then wants to know. */
-  readonly needsVersion?: boolean
+  /** The model IDs in its picker, for the provider in use. Absent: it has no picker. */
+  offeredModels?(files: LoadedFiles): readonly string[]
 
   /**
-   * Which models to use. Pure.
+   * The options that the next setup keeps. Absent: `optionsToKeep` of every client.
    *
-   * @param version of the installed client; absent: not installed, or unknown
-   * @throws UserError `model-unknown` with the nearest ids, or `usage` where no rule fits and only a
-   *   person could choose
+   * @param isOwn whether it was set up as this client of its family. Absent: as far as the state tells
+   */
+  toOptions?(state: ClientState, isOwn?: boolean): PreviousOptions
+
+  /** Whether this client of its family is the one that the files are set up for. */
+  isConfigured?(state: ClientState): boolean
+
+  /**
+   * Decides every option.
+   *
+   * @param version of the installed client. Absent: not installed, or unknown
+   * @throws UserError `model-unknown` with the nearest IDs, or `usage` if no rule decides and only
+   *   the user can choose
    */
   resolve(input: ResolveInput, version?: string): ResolvedOptions
 
+  /** What the rules would use each model of a catalog for. */
+  previewModels(catalog: Catalog): readonly ModelUse[]
+
   /**
-   * The edits for a choice and its accepted repairs, in switching order: one for each target that
-   * the choice concerns. A file that is already right has the same bytes `before` and `after`. Pure.
+   * The edits that make the files say what `target` says, in write order. A file that already says it
+   * has the same bytes before and after.
    *
    * @throws UserError `config-invalid`, `config-conflict`
    */
   plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[]
 
   /**
-   * What the client will now believe, read from its targets (and what lies beneath them) as it reads
-   * them. What lies above them (project, managed, environment) is told by `inTheWay` and `wrongNow`. Never throws.
-   * Pure.
+   * With a target: what would keep the client from using the gateway after that setup. Without: what is
+   * wrong now.
    */
-  read(files: LoadedFiles): ClientState
+  check(context: ClientContext, target?: SetupTarget): Findings
 
   /**
-   * What its requests carry, by its files, its version and its environment: the proof carries the same. Only
-   * what it never asks without; where it asks once more after a refusal, that is left out. Pure.
+   * What its first request carries besides the messages: the probe sends the same. What the client
+   * leaves out by itself after a rejection is not in it.
    */
-  firstRequest(files: LoadedFiles, asking: FirstRequestInput): FirstRequest
+  firstRequest(files: LoadedFiles, input: FirstRequestInput): FirstRequest
 
   /**
-   * The file from which each of `read`'s values comes; the key's is `ClientState.keyPath`. Absent: all
-   * of them stand in its last target. Pure.
-   */
-  sources?(files: LoadedFiles): Origins
-
-  /**
-   * What is kept of `settings`: by it `choose` finds the models again, and a setup keeps what was
-   * chosen before. Of a setup of another client of the family only what both share. Absent: what
-   * `memoriesOf` keeps of every client. Pure.
+   * How `repoint run` points one process at the gateway without changing a file. The key is in the
+   * variable `runKeyVariable`, never in the arguments. Absent: by the variables that programs usually
+   * read.
    *
-   * @param isOwn whether it was set up as this client; absent: as far as the settings tell
+   * @throws UserError `usage` if the command line already says otherwise
    */
-  toOptions?(state: ClientState, isOwn?: boolean): Memories
+  launchSettings?(files: LoadedFiles, target: SetupTarget, process: ProcessToStart): LaunchSettings
 
-  /** What the rules would take each model of a catalog for. Pure. */
-  previewModels(catalog: Catalog): readonly ModelUse[]
+  /** A server that still runs with an earlier key. Absent: the client has no server. */
+  leftRunning?(system: SystemReader): LeftRunning | undefined
 
-  /** The models that its own list offers at the provider in use. Absent: it has no such list. Pure. */
-  offeredModels?(files: LoadedFiles): readonly string[]
-
-  /** Of several clients of a family: whether this is the one for what is configured. Pure. */
-  isConfigured?(state: ClientState): boolean
-
-  /** Configurations as people write them, by their path below a home: for a demonstration. */
-  readonly demoFiles?: Readonly<Record<string, string>>
-
-  /** What the client has left running with a key from before. Absent: it leaves nothing. */
-  leftRunning?(world: Outside): LeftRunning | undefined
-
-  /** The command that goes on with an old conversation, and what that keeps, in words. Absent: nothing. */
-  readonly resuming?: { readonly command: string; readonly keeps: string }
-
-  /** What a change of the files does to conversations that it has recorded, to be said before. */
+  /** What a change of the files means for conversations that the client has recorded. */
   conversationFindings?(
-    world: Outside,
+    system: SystemReader,
     change: { readonly before: LoadedFiles; readonly after: LoadedFiles },
   ): readonly Finding[]
 
-  /** Its own copies of its files, which no undo and no `forget` reaches, and how they are removed. */
-  storedCopies?(world: Outside, files: LoadedFiles): readonly Finding[]
+  /** The client's own copies of its files, which neither undo nor `forget` reaches. */
+  storedCopies?(system: SystemReader, files: LoadedFiles): readonly Finding[]
 
-  /**
-   * How one process of the client is pointed at a gateway while its files stay as they are. The key of
-   * `choice` is not looked at: it stands in the variable `runKeyVariable`. Absent: by the variables
-   * that programs usually read. Pure.
-   *
-   * @throws UserError `usage` where the process is told otherwise already
-   */
-  launchSettings?(files: LoadedFiles, target: SetupTarget, asked: ProcessToStart): LaunchSettings
+  /** Example files, by path below the home folder, for `repoint demo`. */
+  readonly demoFiles?: Readonly<Record<string, string>>
+}
 
-  /** What would defeat the setup that is about to be made. Pure. */
-  inTheWay(context: ClientContext, target: SetupTarget): Findings
-
-  /** What is wrong with what the client believes now. Pure. */
-  wrongNow(context: ClientContext): Findings
+/** Facts about a client's config format. */
+export interface ConfigRules {
+  /** The settings that decide where its key goes. */
+  readonly sensitiveSettings: SensitiveSettings
+  /** The files that configure it in the folder where it starts. */
+  readonly folderFiles: readonly FolderFiles[]
+  /** The texts that it replaces when it reads its files. */
+  readonly interpolation: Interpolation
+  /** Provider IDs that mean something to it already. Absent: its providers have no ID. */
+  readonly reservedProviderIds?: readonly string[]
 }
 
 /** A request of a client's. */
@@ -263,9 +250,15 @@ export interface LeftRunning {
 }
 
 /** What a client's hooks may look at beside the texts of its files. */
-export type Outside = Pick<Platform, 'files' | 'processes' | 'machine'>
+export type SystemReader = Pick<Platform, 'files' | 'processes' | 'machine'>
 
 export interface Program {
+  /** What the user must do so that a running client sees a change. */
+  readonly restartAdvice: string
+  /** Which IDs it sends depends on its version. */
+  readonly needsVersion?: boolean
+  /** The command that continues an old conversation, and what that keeps. Absent: nothing is kept. */
+  readonly resume?: { readonly command: string; readonly keeps: string }
   readonly command: string
   /**
    * The npm packages that contain the program. `*` at the end is a system: `@openai/codex-*` is
@@ -354,7 +347,7 @@ export interface ClientOptions {
 }
 
 /** What a client's files say: as repoint has set it up, or its user since. */
-export interface Memories extends ClientOptions {
+export interface PreviousOptions extends ClientOptions {
   /** What a client with slots starts with, where it is none of them. */
   readonly startModel?: string | undefined
   readonly smallModel?: string | undefined
@@ -381,7 +374,7 @@ export interface GatewayInfo {
 export interface ResolveInput {
   readonly requested: ClientOptions
   /** As far as it still holds. Absent: the client was not set up, or the rules choose anew. */
-  readonly previous?: Memories | undefined
+  readonly previous?: PreviousOptions | undefined
   /** The rules choose anew for a client that was set up: what was chosen before goes. */
   readonly resetToDefaults?: boolean
   readonly gatewayInfo: GatewayInfo
@@ -500,7 +493,7 @@ export interface ClientState {
 }
 
 /** Absolute paths of files. Absent: the value stands in no file. */
-export interface Origins {
+export interface Sources {
   readonly baseUrl?: string
   readonly model?: string
   readonly smallModel?: string
@@ -518,10 +511,10 @@ export interface ClientContext {
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
 }
 
-/** The protocol of a choice, of options or of what a client believes. */
+/** The protocol of the options, or the client's usual one. */
 export function protocolOf(
-  client: Pick<ClientModule, 'protocol'>,
-  said: { readonly protocol?: Protocol | undefined },
+  client: Pick<ClientModule, 'protocols'>,
+  options: { readonly protocol?: Protocol | undefined },
 ): Protocol {
-  return said.protocol ?? client.protocol
+  return options.protocol ?? client.protocols[0]
 }

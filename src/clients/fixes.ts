@@ -2,13 +2,13 @@ import { formatOf } from '../edits/format.ts'
 import type { FileEdit, SettingChange, SettingPath } from '../edits/plan.ts'
 import { samePath, startsWith } from '../edits/values.ts'
 import type { FileFix, Finding } from '../finding.ts'
-import type { ClientModule, ClientName, LoadedFile, LoadedFiles, SetupTarget } from './client.ts'
+import type { ClientName, ConfigRules, LoadedFile, LoadedFiles, SetupTarget } from './client.ts'
 import { fileOf } from './loaded-files.ts'
 import { roleOf } from './overrides.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from './strict-json.ts'
 
 /** Whose edits they are, and what decides where its key goes. */
-type Editing = Pick<ClientName, 'id'> & Pick<ClientModule, 'sensitiveSettings'>
+type Editing = Pick<ClientName, 'id'> & { readonly config: Pick<ConfigRules, 'sensitiveSettings'> }
 
 /**
  * The edit of one file: our own keys, and the repairs that concern it. Where both name a key, or one
@@ -17,7 +17,7 @@ type Editing = Pick<ClientName, 'id'> & Pick<ClientModule, 'sensitiveSettings'>
  * @throws UserError `config-invalid`, `config-conflict`
  */
 export function editKeys(
-  { id, sensitiveSettings }: Editing,
+  { id, config }: Editing,
   file: LoadedFile,
   own: readonly SettingChange[],
   repairs: readonly FileFix[] = [],
@@ -28,7 +28,7 @@ export function editKeys(
     .filter(({ path }) => !own.some((change) => overlap(change.path, path)))
     .filter(({ path }, index, all) => all.findIndex((one) => samePath(one.path, path)) === index)
   const changes = [...others, ...own].map((change): SettingChange => {
-    const role = roleOf(sensitiveSettings, file.kind, change.path)
+    const role = roleOf(config.sensitiveSettings, file.kind, change.path)
     if (role === undefined) return change
     return role === 'model' ? { ...change, role } : { ...change, role, isBound: true }
   })

@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts'
 import { type Protocol, protocols } from '../gateway/types.ts'
-import type { Client, ClientFlag, ClientOptions } from './client.ts'
+import type { ClientFlag, ClientOptions } from './client.ts'
 
 /** For a client with one model. */
 export const modelFlag: ClientFlag = {
@@ -137,27 +137,17 @@ export function mergeOptions(said: readonly ClientOptions[]): ClientOptions {
 }
 
 /**
- * What can be said of wishes before anything is asked. Pure.
- *
- * @throws UserError `usage`
- */
-export function checkWishes(
-  { label, reservedProviderIds, checkFlags }: Client,
-  requested: ClientOptions,
-): void {
-  if (reservedProviderIds !== undefined)
-    checkProviderId(requested.providerId, label, reservedProviderIds)
-  checkFlags?.(requested)
-}
-
-/**
  * Whether a provider can be set up under an id. A slash would end the id early in opencode's
  * `provider/model`; a dot makes a path of it in error messages and in `-c` of Codex. Pure.
  *
  * @param reserved ids that mean something to the client already
  * @throws UserError `usage`
  */
-function checkProviderId(id: string | undefined, label: string, reserved: readonly string[]): void {
+export function checkProviderId(
+  id: string | undefined,
+  label: string,
+  reserved: readonly string[],
+): void {
   const refuse = (why: string) =>
     new UserError({
       code: 'usage',

@@ -1,7 +1,8 @@
-import { claudeFlags } from './claude/flags.ts'
-import type { Client, ClientFlag, ClientModule, ClientName } from './client.ts'
+import { checkClaudeFlags, claudeFlags } from './claude/flags.ts'
+import type { Client, ClientFlag, ClientModule, ClientName, ClientOptions } from './client.ts'
 import {
   catalogFlags,
+  checkProviderId,
   contextWindowFlag,
   factFlags,
   imageFlags,
@@ -19,6 +20,8 @@ export interface ClientRow extends EnvironmentRow {
   readonly changes: { readonly files: string; readonly keys: string }
   /** Beside those of every setup, in the order of its help. */
   readonly flags: readonly ClientFlag[]
+  /** @throws UserError `usage` for flags that contradict each other */
+  readonly checkFlags?: (options: ClientOptions) => void
 }
 
 /** Of a client that keeps no gateway in a file, and is told by its environment alone: `launchSettings`. */
@@ -63,6 +66,7 @@ export const rows: readonly ClientRow[] = [
       keys: '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`; where the gateway has other ids than the client sends, also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`; if the gateway gives no verdicts for auto mode, `permissions.defaultMode` and `permissions.disableAutoMode`',
     },
     flags: claudeFlags,
+    checkFlags: checkClaudeFlags,
     load: async () => (await import('./claude/claude.ts')).claude,
   },
   {
@@ -219,4 +223,14 @@ export async function loadClient(row: EnvironmentRow): Promise<Client> {
 /** In the order of the rows. */
 export function loadClients(wanted: readonly EnvironmentRow[] = rows): Promise<Client[]> {
   return Promise.all(wanted.map(loadClient))
+}
+
+/** Checks what can be checked before anything is asked. @throws UserError `usage` */
+export function checkOptions(
+  { id, label, config: { reservedProviderIds } }: Client,
+  requested: ClientOptions,
+): void {
+  if (reservedProviderIds !== undefined)
+    checkProviderId(requested.providerId, label, reservedProviderIds)
+  rows.find((row) => row.id === id)?.checkFlags?.(requested)
 }

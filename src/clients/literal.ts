@@ -30,7 +30,7 @@ export function takingLiterally(client: Client): Client {
 /** @throws UserError `config-conflict`, and as the client's own `choose` does */
 function chooseLiteral(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
   const { catalog } = input.gatewayInfo
-  const { names } = client.interpolation
+  const { names } = client.config.interpolation
   if (names === null) return client.resolve(input, version)
 
   const named = modelsIn(effectiveOptions(input)).find((id) => names.test(id))
@@ -61,7 +61,7 @@ function withoutName(names: RegExp) {
 
 /** @throws UserError `config-conflict` for an address, a key or a header; none of the two is shown */
 function expectLiteral(client: Client, { baseUrl, key, headers = [] }: SetupTarget): void {
-  const { names, values } = client.interpolation
+  const { names, values } = client.config.interpolation
   if (names?.test(baseUrl)) throw refusal(client, 'the address')
   if (values?.test(key)) throw refusal(client, 'the key')
   const header = headers.find(({ value }) => values?.test(value))

@@ -11,8 +11,8 @@ import type {
   ClientContext,
   LoadedFile,
   LoadedFiles,
-  Origins,
   SetupTarget,
+  Sources,
 } from './client.ts'
 
 /** The file of a role. A client lists each of its targets exactly once. */
@@ -214,7 +214,7 @@ export function originOf(files: readonly ReadFile[], path: SettingPath): string 
 export function originsOf(
   { sources, read }: Pick<Client, 'sources' | 'read'>,
   files: LoadedFiles,
-): Origins {
+): Sources {
   if (sources) return sources(files)
 
   const { baseUrl, model, isModelUnnamed, smallModel } = read(files)

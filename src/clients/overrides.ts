@@ -30,8 +30,7 @@ type SensitiveRole = SensitiveSetting['role']
 /** What stands outside of the user's own files and decides one of these takes the key elsewhere. */
 const takingKey: readonly SensitiveRole[] = ['address', 'key', 'provider', 'proxy', 'trust']
 
-type ClientWithSettings = Pick<ClientName, 'family' | 'label'> &
-  Pick<ClientModule, 'sensitiveSettings' | 'interpolation'>
+type ClientWithSettings = Pick<ClientName, 'family' | 'label'> & Pick<ClientModule, 'config'>
 
 /**
  * What files that are not the user's own settings say of where the key goes: those of the folder that
@@ -68,7 +67,7 @@ export function* overrideFindings(
 
 /** The settings of a client's table that stand in a file and say something. */
 function* settingsIn(
-  { sensitiveSettings }: Pick<ClientModule, 'sensitiveSettings'>,
+  { config: { sensitiveSettings } }: Pick<ClientModule, 'config'>,
   file: LoadedFile,
   providerId?: string,
 ): Generator<FoundSetting, void> {
@@ -189,7 +188,7 @@ function isLike(pattern: string, name: string): boolean {
 /** Whether a setting says what the client's own files say. */
 function isSameAs(
   { role, value }: FoundSetting,
-  { sensitiveSettings }: ClientWithSettings,
+  { config: { sensitiveSettings } }: ClientWithSettings,
   own: OwnSetup,
 ): boolean {
   if (typeof value !== 'string') return false
@@ -201,7 +200,10 @@ function isSameAs(
 }
 
 /** Why nobody knows where a project file leads: too large, no document, or keys made of variables. */
-function whyUntold({ interpolation }: ClientWithSettings, file: LoadedFile): string | undefined {
+function whyUntold(
+  { config: { interpolation } }: ClientWithSettings,
+  file: LoadedFile,
+): string | undefined {
   if (file.bytes === null && /^project(?:-env)?$/.test(file.kind)) return 'cannot be read'
   if (file.kind !== 'project') return undefined
   const { document, problem } = readFile(file)
@@ -230,7 +232,7 @@ const effects: Readonly<Record<SensitiveRole, (value: ConfigValue) => string>> =
 
 /** A file of the folder decides where the key goes, or which model is asked. */
 function* ofFolder(
-  { family, label, sensitiveSettings }: ClientWithSettings,
+  { family, label, config }: ClientWithSettings,
   file: LoadedFile,
   found: readonly FoundSetting[],
   untold?: string,
@@ -244,7 +246,7 @@ function* ofFolder(
   const keys = keysOf(found)
 
   yield {
-    code: `${family}-project-${sensitiveSettings.fileWord}`,
+    code: `${family}-project-${config.sensitiveSettings.fileWord}`,
     message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (untold ?? 'is there')}: ${what}`,
     location: first ? placeIn(file, first) : file.path,
     hint: `Remove it there, or start ${label} in another folder, unless you trust whoever wrote this one.`,
@@ -261,7 +263,7 @@ const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
 
 /** A file of the administrator's, or of the user's own that a setup does not write. */
 function* ofStronger(
-  { family, sensitiveSettings }: ClientWithSettings,
+  { family, config }: ClientWithSettings,
   file: LoadedFile,
   found: readonly FoundSetting[],
   severity: Severity,
@@ -272,7 +274,7 @@ function* ofStronger(
   const [whose = 'this file', hint = 'Remove it there.'] = strongerFiles[file.kind] ?? []
 
   yield {
-    code: `${family}-${file.kind}${isProfile ? '' : `-${sensitiveSettings.fileWord}`}`,
+    code: `${family}-${file.kind}${isProfile ? '' : `-${config.sensitiveSettings.fileWord}`}`,
     message: `${whose} sets ${keysOf(found)}, which wins over yours`,
     location: placeIn(file, first),
     hint,

@@ -7,7 +7,7 @@ import type {
   Client,
   LoadedFile,
   LoadedFiles,
-  Memories,
+  PreviousOptions,
   ResolvedOptions,
   ResolveInput,
   SetupTarget,
@@ -136,7 +136,7 @@ export function strayModels(
   client: Pick<Client, 'offeredModels'>,
   files: LoadedFiles,
   catalog: Catalog,
-  chosen: Memories,
+  chosen: PreviousOptions,
 ): readonly string[] {
   const known = new Set([...catalog.models.map(({ id }) => id), ...modelsIn(chosen)])
   if ([...known].some((id) => id.includes('*'))) return []

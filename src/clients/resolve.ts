@@ -13,8 +13,8 @@ import type { Catalog, CatalogModel, Protocol } from '../gateway/types.ts'
 import type {
   Client,
   ClientState,
-  Memories,
   ModelUse,
+  PreviousOptions,
   ResolvedOptions,
   ResolveInput,
 } from './client.ts'
@@ -23,7 +23,7 @@ import type {
 export function effectiveOptions({
   requested,
   previous,
-}: Omit<ResolveInput, 'gatewayInfo'>): Memories {
+}: Omit<ResolveInput, 'gatewayInfo'>): PreviousOptions {
   return {
     ...previous,
     ...compact(requested),
@@ -33,10 +33,10 @@ export function effectiveOptions({
 
 /** What is kept of what a client believes; a provider's id, where a setup can write it. */
 export function memoriesOf(
-  { toOptions, reservedProviderIds = [] }: Pick<Client, 'toOptions' | 'reservedProviderIds'>,
+  { toOptions, config: { reservedProviderIds = [] } }: Pick<Client, 'toOptions' | 'config'>,
   state: ClientState,
   isOwn?: boolean,
-): Memories {
+): PreviousOptions {
   if (toOptions) return toOptions(state, isOwn)
 
   const { model, smallModel, protocol, contextWindow, writeModelCatalog, providerId = '' } = state
@@ -51,7 +51,7 @@ export function keepsModels({ requested, previous }: Omit<ResolveInput, 'gateway
 }
 
 /** Every model that is named or kept, once. */
-export function modelsIn(said: Memories): readonly string[] {
+export function modelsIn(said: PreviousOptions): readonly string[] {
   const { model, startModel, slotModels = {}, subagentModel, smallModel } = said
   const all = [model, startModel, ...Object.values(slotModels), subagentModel, smallModel]
   return [...new Set(all.filter((id) => id !== undefined))]

@@ -90,7 +90,7 @@ export const command = commandOf(define, async (session, flags) => {
   const { label, limits, fields: fieldsFor } = editors[id]!
   const { access, models } = await proveModel(session, flags, {
     // It has one field for a key.
-    client: { label, protocol: 'chat' },
+    client: { label, protocols: ['chat'] },
     choose: (catalog) => chooseModel(id, catalog, flags.model),
   })
   const { baseUrl, baseUrls } = access

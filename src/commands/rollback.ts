@@ -316,7 +316,7 @@ async function whatIsNext(
 ): Promise<string[]> {
   const changed = families.filter(({ id }) => isConcerned(id, files))
   const toDo = await stopLeftRunning(session, changed, session.consent(yes))
-  return [...toDo, ...changed.map(({ restartAdvice }) => restartAdvice)]
+  return [...toDo, ...changed.map(({ program }) => program.restartAdvice)]
 }
 
 function reportNothing(

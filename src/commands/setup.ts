@@ -1,7 +1,7 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
 import { type ClientFlag, type ClientOptions, protocolOf } from '../clients/client.ts'
-import { checkWishes, mergeOptions } from '../clients/flags.ts'
-import { type ClientRow, loadClients, rowOf } from '../clients/list.ts'
+import { mergeOptions } from '../clients/flags.ts'
+import { type ClientRow, checkOptions, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/plan.ts'
 import { resultOf, UserError } from '../errors.ts'
@@ -99,7 +99,7 @@ export async function setup(
   const { flags } = request
   const named = await loadClients(request.clients.map(rowOf))
   for (const client of named) {
-    checkWishes(client, requestedFor(request, client))
+    checkOptions(client, requestedFor(request, client))
     if (flags.tryClient) expectInstalled(session, client)
   }
 
@@ -174,7 +174,7 @@ export async function setup(
   }
 
   if (isLeftToClients) session.warn(...saveGateway(platform, used))
-  const advice = clients.map(({ restartAdvice }) => restartAdvice)
+  const advice = clients.map(({ program }) => program.restartAdvice)
   const next = applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : []
   const running = session.isJson ? [] : await adviceForRunning(session, changed)
   const toType = [...toDo, ...running, nowRun(session, clients)]

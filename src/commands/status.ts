@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
-import { type Client, type ClientState, type Origins, protocolOf } from '../clients/client.ts'
+import { type Client, type ClientState, protocolOf, type Sources } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
@@ -186,11 +186,11 @@ function gatewayNamed(session: Session, text: string): Expected {
 /** What its files say, and who has written them. */
 function detailsOf(session: Session, { client, settings, origins, files }: ClientStatus): string[] {
   const address = shownAddress(client, settings)
-  const { resuming } = client
+  const { resume } = client.program
   return [
     ...(address === undefined ? [] : [`address   ${address}${from(session, origins.baseUrl)}`]),
-    ...(resuming && address
-      ? [`resuming  ${resuming.command} keeps the ${resuming.keeps} of the old conversation`]
+    ...(resume && address
+      ? [`resuming  ${resume.command} keeps the ${resume.keeps} of the old conversation`]
       : []),
     ...configured(session, settings, origins).map(([name, value]) => `${name.padEnd(9)} ${value}`),
     ...files.map((file) => `${session.showPath(file.path)}  ${describeFile(file)}`),
@@ -201,7 +201,7 @@ function from(session: Session, path: string | undefined): string {
   return path === undefined ? '' : ` in ${session.showPath(path)}`
 }
 
-function configured(session: Session, state: ClientState, origins: Origins): [string, string][] {
+function configured(session: Session, state: ClientState, origins: Sources): [string, string][] {
   const { slotModels = {}, headers = [], query, keyHeader } = state
   const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
   const rows: [string, string | undefined][] = [

@@ -35,14 +35,14 @@ function homesOf({ family }: Client): readonly (readonly [string, Disk, Machine]
 }
 
 /** Each protocol and each key header that a client names. */
-function waysOf({ protocol, alsoSpeaks = [], sends }: Client) {
-  return [protocol, ...alsoSpeaks].flatMap((protocol) =>
+function waysOf({ protocols, sends }: Client) {
+  return protocols.flatMap((protocol) =>
     [undefined, ...(sends?.keyHeaders ?? [])].map((keyHeader) => ({
       way: `${protocol}, the key in ${keyHeader ?? 'authorization'}`,
       protocol,
       keyHeader,
       // Not every client asks for a protocol by name.
-      options: alsoSpeaks.length > 0 ? { protocol } : {},
+      options: protocols.length > 1 ? { protocol } : {},
     })),
   )
 }
@@ -62,7 +62,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           const state = client.read(textsOf(client, machine, after))
           expect(state).toMatchObject({ baseUrl: choice.baseUrl, key })
           expect(state.keyHeader).toBe(keyHeader)
-          expect(state.protocol ?? client.protocol).toBe(protocol)
+          expect(state.protocol ?? client.protocols[0]).toBe(protocol)
           expect(state.alsoSendsTo).toBeUndefined()
           expect(state.broken).toBeUndefined()
           expect(state.login).toBeUndefined()
@@ -111,7 +111,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const { machine, edits, choice } = planOn(client, disk)
         const files = textsOf(client, machine, written(disk, machine, edits))
         const { probeModel: model } = choice.resolved
-        const carried = [client.protocol, ...(client.alsoSpeaks ?? [])].map((protocol) =>
+        const carried = client.protocols.map((protocol) =>
           client.firstRequest(files, { model, protocol, env: {} }),
         )
         expect(carried.some(({ body }) => Object.keys(body).length > 0)).toBe(true)

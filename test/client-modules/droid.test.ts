@@ -174,7 +174,7 @@ describe('what defeats it', () => {
   test('an entry of our id for another address is not overwritten unasked', () => {
     const disk = home({}, [], { baseUrl: 'https://other.example/v1' })
     const { choice } = planOn(droid, {})
-    expect([...droid.inTheWay(scene(disk), choice)]).toMatchObject([
+    expect([...droid.check(scene(disk), choice)]).toMatchObject([
       { code: 'droid-model-conflict', consent: expect.any(String) },
     ])
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Outside } from '../../src/clients/client.ts'
-import { checkWishes } from '../../src/clients/flags.ts'
+import type { SystemReader } from '../../src/clients/client.ts'
+import { checkOptions } from '../../src/clients/list.ts'
 import { memoriesOf } from '../../src/clients/resolve.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, text, textsOf } from './support.ts'
@@ -77,7 +77,7 @@ describe('before its first start', () => {
 })
 
 test('its own provider cannot be written over', () => {
-  expect(() => checkWishes(kilo, { providerId: 'kilo' })).toThrow(
+  expect(() => checkOptions(kilo, { providerId: 'kilo' })).toThrow(
     'Kilo has a provider of that name',
   )
   expect(memoriesOf(kilo, { providerId: 'kilo', model: 'm' }).providerId).toBeUndefined()
@@ -133,7 +133,7 @@ describe('its server', () => {
           return { exitStatus: 0, reason: 'exited', stdout: '', stderr: '', ...result }
         },
       },
-    } as unknown as Outside
+    } as unknown as SystemReader
     return { outside, ran }
   }
 

@@ -12,7 +12,10 @@ function everyFile(client: Client): readonly ConfigFile[] {
 }
 
 /** The keys of a row, each `*` and `:provider` as something. */
-function keysOf({ sensitiveSettings }: Client, { path }: SensitiveSetting): readonly string[] {
+function keysOf(
+  { config: { sensitiveSettings } }: Client,
+  { path }: SensitiveSetting,
+): readonly string[] {
   const provider = sensitiveSettings.providerTable?.('gateway') ?? 'gateway'
   return path.split('.').map((key) => (key === ':provider' ? provider : key.replaceAll('*', 'X')))
 }
@@ -37,7 +40,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
   '%s: what decides where the key goes',
   (_, client) => {
     const files = everyFile(client)
-    const plantings = client.sensitiveSettings.rows.flatMap((row) =>
+    const plantings = client.config.sensitiveSettings.rows.flatMap((row) =>
       row.fileKinds.map((layer) => [row.path, layer, row] as const),
     )
 
@@ -75,14 +78,14 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     })
 
     test('each row says what was run or read, and when', () => {
-      for (const { source } of client.sensitiveSettings.rows)
+      for (const { source } of client.config.sensitiveSettings.rows)
         expect(source).toMatch(/, 2026-\d\d-\d\d$/)
     })
   },
 )
 
 function isDecided(client: Client, role: string, path: readonly string[]): boolean {
-  return client.sensitiveSettings.rows.some((row) => {
+  return client.config.sensitiveSettings.rows.some((row) => {
     const keys = keysOf(client, row)
     return row.fileKinds.includes(role) && keys.every((key, index) => path[index] === key)
   })
@@ -159,7 +162,7 @@ describe('a setting of a list, or of another spelling', () => {
 describe.each((await loadPrograms()).map((client) => [client.id, client] as const))(
   '%s: what its own reader would put something else in the place of',
   (_, client) => {
-    const { names, values } = client.interpolation
+    const { names, values } = client.config.interpolation
     const hostile = ['{file:~/.ssh/id_rsa}', '{env:HOME}', '$HOME', '${HOME}', '!id'].filter((id) =>
       names?.test(id),
     )

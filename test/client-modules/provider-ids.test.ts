@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkWishes } from '../../src/clients/flags.ts'
+import { checkOptions } from '../../src/clients/list.ts'
 import { memoriesOf } from '../../src/clients/resolve.ts'
 import { byId, catalog, obstaclesOn, planOn, wanted, written } from './support.ts'
 
@@ -11,7 +11,7 @@ const refused = expect.objectContaining({
 describe.each(['codex', 'opencode'] as const)('%s', (family) => {
   test.each(['gateway', 'gw2', 'My-Gateway_1', '7', 'constructor'])('can set up %s', (id) => {
     const client = byId(family)
-    expect(() => checkWishes(client, { providerId: id })).not.toThrow()
+    expect(() => checkOptions(client, { providerId: id })).not.toThrow()
     const { machine, edits, choice } = planOn(client, {}, { options: { providerId: id } })
     expect(obstaclesOn(client, written({}, machine, edits), machine)).toEqual([])
     expect(choice.providerId).toBe(id)
@@ -20,7 +20,7 @@ describe.each(['codex', 'opencode'] as const)('%s', (family) => {
   test.each(['', 'a/b', 'a.b', '-a', '_a', '__proto__', 'a b', 'a"b', 'a\n', 'é', 'openai'])(
     'refuses %j before anything is planned',
     (providerId) => {
-      expect(() => checkWishes(byId(family), { providerId })).toThrow(refused)
+      expect(() => checkOptions(byId(family), { providerId })).toThrow(refused)
     },
   )
 })
@@ -35,12 +35,12 @@ test.each([
   ['opencode', 'github-copilot'],
   ['opencode', 'openrouter'],
 ] as const)('%s keeps %s for itself', (family, id) => {
-  expect(() => checkWishes(byId(family), { providerId: id })).toThrow(refused)
+  expect(() => checkOptions(byId(family), { providerId: id })).toThrow(refused)
 })
 
 test('what one client keeps for itself another may be given', () => {
-  expect(() => checkWishes(byId('codex'), { providerId: 'anthropic' })).not.toThrow()
-  expect(() => checkWishes(byId('opencode'), { providerId: 'ollama' })).not.toThrow()
+  expect(() => checkOptions(byId('codex'), { providerId: 'anthropic' })).not.toThrow()
+  expect(() => checkOptions(byId('opencode'), { providerId: 'ollama' })).not.toThrow()
 })
 
 test('a provider that its owner named otherwise is still judged by its models', () => {

@@ -4,7 +4,7 @@ import {
   type ClientOptions,
   type GatewayInfo,
   type LoadedFiles,
-  type Memories,
+  type PreviousOptions,
   protocolOf,
   type ResolveInput,
   type SetupTarget,
@@ -90,7 +90,7 @@ function absolute(disk: Disk, machine: Machine): Disk {
 
 export interface Setup {
   readonly options?: ClientOptions
-  readonly kept?: Memories
+  readonly kept?: PreviousOptions
   readonly catalog?: Catalog | undefined
   readonly heard?: Partial<GatewayInfo>
   readonly machine?: Machine
@@ -102,7 +102,7 @@ export interface Setup {
 export function wanted(
   catalog: Catalog | undefined,
   requested: ClientOptions = {},
-  previous?: Memories,
+  previous?: PreviousOptions,
   heard: Partial<GatewayInfo> = {},
 ): ResolveInput {
   return { requested, previous, gatewayInfo: { catalog, rejected: [], ...heard } }
@@ -137,7 +137,7 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   }
   const { baseUrl, providerId, resolved } = target
   const obstacles = [
-    ...client.inTheWay(context, target),
+    ...client.check(context, target),
     ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
   ]
   const fixes = obstacles.flatMap(({ fix }) => (fix ? [fix] : []))
@@ -173,7 +173,7 @@ export function obstaclesOn(
   }
   const state = client.read(files)
   const isPointed = state.baseUrl !== undefined
-  return [...client.wrongNow(scene), ...(isPointed ? overrideFindings(client, files, state) : [])]
+  return [...client.check(scene), ...(isPointed ? overrideFindings(client, files, state) : [])]
 }
 
 export function text(bytes: Uint8Array | null | undefined): string {

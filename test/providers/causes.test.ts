@@ -75,7 +75,9 @@ async function setUp(row: CauseRow, port: number) {
 
 /** The client's own request: refusing it must be right. */
 async function clientIsServed(row: CauseRow, port: number): Promise<boolean> {
-  const { protocol } = await loadClient(rowOf(row.client))
+  const {
+    protocols: [protocol],
+  } = await loadClient(rowOf(row.client))
   const route = {
     responses: '/v1/responses',
     messages: '/v1/messages',

@@ -74,16 +74,16 @@ function servedBy({ roots, models }: Shape, protocol: Protocol): string {
 
 /** The setup for a client: its own, or that of its protocol; where it speaks several, each by name. */
 const clients = await Promise.all(rows.map(loadClient))
-const protocols = [...new Set(clients.map(({ protocol }) => protocol))]
+const protocols = [...new Set(clients.map(({ protocols: [usual] }) => usual))]
 const cells = table.flatMap((shape, turn) => {
   const all = clients.flatMap(({ id, family, ...client }) =>
-    [client.protocol, ...(client.alsoSpeaks ?? [])].flatMap((protocol): readonly Cell[] => {
+    client.protocols.flatMap((protocol): readonly Cell[] => {
       const setup = id === family ? shape.setups[protocol] : shape.setups[id]
       if (setup === undefined) return []
-      const isNamed = protocol !== client.protocol && !setup.args?.includes('--model')
+      const isNamed = protocol !== client.protocols[0] && !setup.args?.includes('--model')
       const args = [
         ...(setup.args ?? []),
-        ...(client.alsoSpeaks ? ['--protocol', protocol] : []),
+        ...(client.protocols.length > 1 ? ['--protocol', protocol] : []),
         ...(isNamed ? ['--model', servedBy(shape, protocol)] : []),
       ]
       return [{ shape, name: shape.name, client: id, protocol, setup: { ...setup, args } }]

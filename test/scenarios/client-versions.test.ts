@@ -62,7 +62,8 @@ function setupArgs({ id }: Client): readonly string[] {
 }
 
 describe.each(clients)('a $id that does not report its version', (client) => {
-  const { program, needsVersion } = client
+  const { program } = client
+  const { needsVersion } = program
   const needed = {
     setup: program.minVersion !== undefined,
     run: (program.minVersionForRun ?? program.minVersion) !== undefined,

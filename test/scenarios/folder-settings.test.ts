@@ -54,7 +54,7 @@ function linesIn(text: string): readonly string[] {
 }
 
 const patterns = programs.flatMap((client) =>
-  client.folderFiles.flatMap(({ patterns, reach }) =>
+  client.config.folderFiles.flatMap(({ patterns, reach }) =>
     patterns.map((pattern) => [client.id, pattern, client, reach] as const),
   ),
 )
@@ -80,7 +80,7 @@ test.each(programs.map((client) => [client.id, client] as const))(
   },
 )
 
-test.each(programs.map((client) => [client.id, client.folderFiles] as const))(
+test.each(programs.map((client) => [client.id, client.config.folderFiles] as const))(
   '%s: its list says which versions were observed, and when',
   (_, places: readonly FolderFiles[]) => {
     expect(places).not.toEqual([])
@@ -91,7 +91,7 @@ test.each(programs.map((client) => [client.id, client.folderFiles] as const))(
 test.each(clients.map((client) => [client.id, client] as const))(
   '%s: setup, status and doctor name the files, and no consent is needed',
   async (id, client) => {
-    const sample = sampleOf(client.folderFiles[0]!.patterns.at(-1)!)
+    const sample = sampleOf(client.config.folderFiles[0]!.patterns.at(-1)!)
     const { run } = await aProject(client, { [`shop/${sample}`]: '' })
     const named = { message: expect.stringContaining(sample) }
 

@@ -64,7 +64,8 @@ const guided = async (home: Home, env: Record<string, string>): Promise<void> =>
 const clients = await Promise.all(rows.map(loadClient))
 /** The first of each protocol. */
 const sample = clients.filter(
-  ({ protocol }, index) => index === clients.findIndex((one) => one.protocol === protocol),
+  ({ protocols: [usual] }, index) =>
+    index === clients.findIndex(({ protocols: [other] }) => other === usual),
 )
 
 test.each((triesAll ? clients : sample).map(({ id }) => id))(

@@ -21,8 +21,13 @@ import {
   slotVariable,
 } from './settings.ts'
 
+/** With a target: what would defeat that setup. Without: what is wrong now. */
+export function check(context: ClientContext, target?: SetupTarget): Findings {
+  return target ? checkSetup(context, target) : checkNow(context)
+}
+
 /** What would defeat the settings about to be written, as run against 2.1.197 and 2.1.329 (2026-11-21). */
-export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = fileOf(context.files, 'settings')
   const now = readSettings(file)
   // A setup brings a skipped file into force, with all that stands in it.
@@ -43,7 +48,7 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
 }
 
 /** What is wrong with what Claude Code believes now. */
-export function* wrongNow(context: ClientContext): Findings {
+function* checkNow(context: ClientContext): Findings {
   const settings = readSettings(fileOf(context.files, 'settings'))
   const { env } = settings
   const url = env[names.baseUrl]

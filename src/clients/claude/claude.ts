@@ -7,14 +7,14 @@ import {
   type ClientState,
   defaultSlot,
   type LoadedFiles,
-  type Memories,
+  type PreviousOptions,
   type SetupTarget,
 } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { brokenText, fileOf, rootOf } from '../loaded-files.ts'
 import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
-import { inTheWay, wrongNow } from './check.ts'
+import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -60,25 +60,26 @@ const shared = {
       const result = ifPossible(() => JSON.parse(stdout).result)
       return typeof result === 'string' ? result : undefined
     },
+    restartAdvice: 'Close every running Claude Code and start it again.',
+    needsVersion: true,
   },
-  protocol: 'messages',
+  protocols: ['messages'],
   // `api-key` alone it cannot send: the token or the API key goes out beside every other header.
   sends: { headers: true, keyHeaders: ['x-api-key'] },
-  needsVersion: true,
-  sensitiveSettings,
-  folderFiles: [
-    {
-      patterns: ['.mcp.json', '.claude/**'],
-      reach: 'all',
-      source: 'system calls of 2.1.330, 2026-11-24',
-    },
-  ],
-  interpolation: { names: null, values: null },
-  restartAdvice: 'Close every running Claude Code and start it again.',
+  config: {
+    sensitiveSettings,
+    folderFiles: [
+      {
+        patterns: ['.mcp.json', '.claude/**'],
+        reach: 'all',
+        source: 'system calls of 2.1.330, 2026-11-24',
+      },
+    ],
+    interpolation: { names: null, values: null },
+  },
   firstRequest,
   launchSettings,
-  inTheWay,
-  wrongNow,
+  check,
 
   files(machine, disk) {
     const { join, named } = pathsOf(machine)
@@ -124,16 +125,6 @@ const shared = {
         ],
       ]),
     ]
-  },
-
-  /** @throws UserError `usage` for two names of one model */
-  checkFlags({ model, slot = defaultSlot, slotModels }) {
-    if (model === undefined || slotModels?.[slot] === undefined) return
-    throw new UserError({
-      code: 'usage',
-      message: `--model and --${slot}-model both name the model of ${slot}`,
-      hint: 'Keep one of them.',
-    })
   },
 
   read(files) {
@@ -211,12 +202,12 @@ function planClaude(
 ): readonly FileEdit[] {
   const file = fileOf(files, 'settings')
   const changes = ourKeys(readRepairedSettings(file), target)
-  const client = { id, label: 'Claude Code', sensitiveSettings }
+  const client = { id, label: 'Claude Code', config: { sensitiveSettings } }
   return [editReadably(client, file, changes, target, readSettings)]
 }
 
 /** A root model that is no slot goes out before every pin. */
-function memoriesOf(state: ClientState, isOwn: boolean): Memories {
+function memoriesOf(state: ClientState, isOwn: boolean): PreviousOptions {
   const { model, slotModels = {}, subagentModel, contextWindow } = state
   const slot = model === undefined ? undefined : slotOf(model)
   const shared = {

@@ -1,4 +1,5 @@
-import { type ClientFlag, type Slot, slots } from '../client.ts'
+import { UserError } from '../../errors.ts'
+import { type ClientFlag, type ClientOptions, defaultSlot, type Slot, slots } from '../client.ts'
 import { contextWindowFlag, modelFlag } from '../flags.ts'
 
 /** The messages client has a model for each slot. */
@@ -36,3 +37,13 @@ export const claudeFlags: readonly ClientFlag[] = [
   },
   contextWindowFlag,
 ]
+
+/** @throws UserError `usage` if two flags name the model of one slot */
+export function checkClaudeFlags({ model, slot = defaultSlot, slotModels }: ClientOptions): void {
+  if (model === undefined || slotModels?.[slot] === undefined) return
+  throw new UserError({
+    code: 'usage',
+    message: `--model and --${slot}-model both name the model of ${slot}`,
+    hint: 'Keep one of them.',
+  })
+}

@@ -44,7 +44,7 @@ export function launchSettings(
   // Arguments are seen by every user of the machine.
   const open = { ...target, headers: [], keyHeader: undefined }
   const { changes } = editKeys(
-    { id: '', sensitiveSettings },
+    { id: '', config: { sensitiveSettings } },
     file,
     ourKeys(settings, open),
     target.fixes,

@@ -12,8 +12,8 @@ import type { Catalog } from '../../gateway/types.ts'
 import {
   defaultSlot,
   type GatewayInfo,
-  type Memories,
   type ModelUse,
+  type PreviousOptions,
   type ResolvedOptions,
   type ResolveInput,
   type Slot,
@@ -145,7 +145,7 @@ function windows(version: string | undefined): WindowHabit {
   }
 }
 
-function askedFor({ model, slotModels, subagentModel }: Memories) {
+function askedFor({ model, slotModels, subagentModel }: PreviousOptions) {
   const asked = [model, ...Object.values(slotModels ?? {}), subagentModel]
   return asked.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
 }

@@ -21,8 +21,13 @@ import {
 } from './providers.ts'
 import { clineName } from './sensitive-settings.ts'
 
+/** With a target: what would defeat that setup. Without: what is wrong now. */
+export function check(context: ClientContext, target?: SetupTarget): Findings {
+  return target ? checkSetup(context, target) : checkNow(context)
+}
+
 /** What would defeat the entry about to be written, as run against 3.0.57 and 3.0.65 (2026-11-23). */
-export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
   yield* aroundTheFile(context, file)
   yield* otherEntry(context, file, target)
@@ -32,7 +37,7 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
 }
 
 /** What is wrong with what Cline believes now. */
-export function* wrongNow(context: ClientContext): Findings {
+function* checkNow(context: ClientContext): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
   yield* aroundTheFile(context, file)
   // With another provider it may be set up as its owner likes.

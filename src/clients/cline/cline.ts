@@ -13,7 +13,7 @@ import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
 import { chooseOneModel, entryOf, keepsModels, oneUse } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
-import { inTheWay, wrongNow } from './check.ts'
+import { check } from './check.ts'
 import { launchSettings } from './launch-settings.ts'
 import {
   hasLogin,
@@ -61,26 +61,28 @@ export const cline: ClientModule = {
     // The system's own only where a Node from 22.15 on starts it, which npm's script leaves to chance.
     certificateStores: () => ({ ...ofOwnRuntime()(), system: false }),
     pingEnv: { CLINE_SESSION_BACKEND_MODE: 'local', CLINE_NO_AUTO_UPDATE: '1' },
+    restartAdvice: 'Close every running Cline and start it again.',
   },
-  protocol: 'chat',
+  protocols: ['chat'],
   // Without an apiKey no `authorization` goes out, unless OPENAI_API_KEY is set.
   sends: { headers: true, keyHeaders },
-  sensitiveSettings,
-  folderFiles: [
-    {
-      patterns: ['.cline/**', '.clinerules/**'],
-      reach: 'repository',
-      source: 'system calls of 3.0.65, 2026-11-24',
-    },
-    {
-      patterns: ['bunfig.toml', '.env*'],
-      reach: 'folder',
-      source: 'system calls of 3.0.65, 2026-11-24',
-    },
-  ],
-  // `${HOME}`, `$HOME`, `{env:HOME}` in a header, a model, a key went out as they stand.
-  interpolation: { names: null, values: null },
-  restartAdvice: 'Close every running Cline and start it again.',
+  config: {
+    sensitiveSettings,
+    folderFiles: [
+      {
+        patterns: ['.cline/**', '.clinerules/**'],
+        reach: 'repository',
+        source: 'system calls of 3.0.65, 2026-11-24',
+      },
+      {
+        patterns: ['bunfig.toml', '.env*'],
+        reach: 'folder',
+        source: 'system calls of 3.0.65, 2026-11-24',
+      },
+    ],
+    // `${HOME}`, `$HOME`, `{env:HOME}` in a header, a model, a key went out as they stand.
+    interpolation: { names: null, values: null },
+  },
 
   /** Cline reads the .env files of the working folder alone. */
   files(machine, disk) {
@@ -173,8 +175,7 @@ export const cline: ClientModule = {
   demoFiles,
   launchSettings: (files, target, asked) =>
     launchSettings(ourKeys({ ...fileOf(files, 'providers'), bytes: null }, target), target, asked),
-  inTheWay,
-  wrongNow,
+  check,
 }
 
 /** As Bun names them, the weaker before the stronger; a home that one works in is read so too. */

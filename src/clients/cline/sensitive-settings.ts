@@ -30,4 +30,4 @@ export const sensitiveSettings: SensitiveSettings = {
   ],
 }
 
-export const clineName = { id: 'cline', label: 'Cline', sensitiveSettings }
+export const clineName = { id: 'cline', label: 'Cline', config: { sensitiveSettings } }

@@ -22,8 +22,13 @@ import { providersInTheWay, providersWrongNow, startObstacles } from './check-pr
 import { modelWasMigrated } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
 
+/** With a target: what would defeat that setup. Without: what is wrong now. */
+export function check(context: ClientContext, target?: SetupTarget): Findings {
+  return target ? checkSetup(context, target) : checkNow(context)
+}
+
 /** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
-export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const config = readKind(context.files, 'config')
   yield* startObstacles(config, target.providerId)
   if (target.resolved.catalog === undefined) yield* catalogFaults(context.files, config)
@@ -38,7 +43,7 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
 }
 
 /** What is wrong with what Codex believes now. */
-export function* wrongNow(context: ClientContext): Findings {
+function* checkNow(context: ClientContext): Findings {
   const config = readKind(context.files, 'config')
   const inUse = providerInUse(config)
   // With its own service, or a key from elsewhere, Codex may be set up as its owner likes.

@@ -21,7 +21,7 @@ import {
   offersOfCodex,
   planCatalog,
 } from './catalog-file.ts'
-import { inTheWay, wrongNow } from './check.ts'
+import { check } from './check.ts'
 import { startObstacles } from './check-provider.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
@@ -78,21 +78,23 @@ export const codex: ClientModule = {
     // From 0.122.0 on; it reads no file for that (2026-11-23).
     modelTableArgs: ['debug', 'models', '--bundled'],
     pingEnv: {},
+    restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   },
-  protocol: 'responses',
+  protocols: ['responses'],
   sends: { headers: true, keyHeaders, queries: true },
-  sensitiveSettings,
-  folderFiles: [
-    {
-      patterns: ['.codex/**'],
-      reach: 'repository',
-      source: 'system calls of 0.169.0, 2026-11-24',
-    },
-  ],
-  interpolation: { names: null, values: null },
-  restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
+  config: {
+    sensitiveSettings,
+    folderFiles: [
+      {
+        patterns: ['.codex/**'],
+        reach: 'repository',
+        source: 'system calls of 0.169.0, 2026-11-24',
+      },
+    ],
+    interpolation: { names: null, values: null },
+    reservedProviderIds: reservedIds,
+  },
   files: codexFiles,
-  reservedProviderIds: reservedIds,
   resolve: (input) => withCatalog(input, chooseOneModel(input, 'responses', windows)),
   firstRequest,
   offeredModels: offersOfCodex,
@@ -113,14 +115,13 @@ trust_level = "trusted"
 `,
   },
   launchSettings,
-  inTheWay,
-  wrongNow,
+  check,
 
   plan(files, target) {
     const file = fileOf(files, 'config')
     const auth = planAuth(files, target)
     const config = editKeys(
-      { id: 'codex', sensitiveSettings },
+      { id: 'codex', config: { sensitiveSettings } },
       file,
       ourKeys(files, target),
       target.fixes,

@@ -1,6 +1,6 @@
 import { ifPossible } from '../../errors.ts'
 import { isNewer, runningServer } from '../background-server.ts'
-import type { LeftRunning, Outside } from '../client.ts'
+import type { LeftRunning, SystemReader } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
 
@@ -16,7 +16,7 @@ const stopTimeoutMs = 30_000
  * since another process may have taken the pid. One that started after auth.json was
  * written holds the key that is there.
  */
-export function leftRunning(world: Outside): LeftRunning | undefined {
+export function leftRunning(world: SystemReader): LeftRunning | undefined {
   const { join } = pathsOf(world.machine)
   const home = codexHome(world.machine)
   const path = join(home, 'app-server-daemon', 'daemon.pid')
@@ -25,7 +25,7 @@ export function leftRunning(world: Outside): LeftRunning | undefined {
   return { pid, stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
 }
 
-async function stop(world: Outside): Promise<string | undefined> {
+async function stop(world: SystemReader): Promise<string | undefined> {
   const command = world.processes.which('codex') ?? serversOwnBinary(world)
   if (command === undefined) return 'codex is not in PATH'
   const result = await world.processes.run(command, ['app-server', 'daemon', 'stop'], {
@@ -39,7 +39,7 @@ async function stop(world: Outside): Promise<string | undefined> {
 }
 
 /** The copy that Codex 0.169.0 keeps for its server. */
-function serversOwnBinary(world: Outside): string | undefined {
+function serversOwnBinary(world: SystemReader): string | undefined {
   const { join } = pathsOf(world.machine)
   const folder = join(codexHome(world.machine), 'packages', 'app-server-daemon', 'current', 'bin')
   const path = join(folder, world.machine.os === 'win32' ? 'codex.exe' : 'codex')

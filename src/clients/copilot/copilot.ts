@@ -44,21 +44,22 @@ export const copilot: ClientModule = {
     // A program of Node; not run with an authority of its own so far.
     certificateStores: ofNode,
     pingEnv: {},
+    restartAdvice: '',
   },
-  protocol: 'chat',
-  alsoSpeaks: ['responses'],
+  protocols: ['chat', 'responses'],
   sends: { headers: true, keyHeaders: [] },
-  // Not run in a folder with files of its own.
-  sensitiveSettings: { fileWord: 'settings', rows: [] },
-  folderFiles: [
-    {
-      patterns: ['.mcp.json', '.github/mcp.json', '.github/hooks/**', '.github/copilot/**'],
-      reach: 'repository',
-      source: 'docs.github.com, 2026-11-24',
-    },
-  ],
-  interpolation: { names: null, values: /\\n/ },
-  restartAdvice: '',
+  config: {
+    // Not run in a folder with files of its own.
+    sensitiveSettings: { fileWord: 'settings', rows: [] },
+    folderFiles: [
+      {
+        patterns: ['.mcp.json', '.github/mcp.json', '.github/hooks/**', '.github/copilot/**'],
+        reach: 'repository',
+        source: 'docs.github.com, 2026-11-24',
+      },
+    ],
+    interpolation: { names: null, values: /\\n/ },
+  },
   files: () => [],
 
   /** Responses where the gateway says that the model speaks it: GPT-5 and newer are made for that. */
@@ -93,6 +94,5 @@ export const copilot: ClientModule = {
     }
   },
 
-  inTheWay: () => [],
-  wrongNow: () => [],
+  check: () => [],
 }

@@ -24,15 +24,20 @@ import {
   readSettings,
 } from './settings.ts'
 
+/** With a target: what would defeat that setup. Without: what is wrong now. */
+export function check(context: ClientContext, target?: SetupTarget): Findings {
+  return target ? checkSetup(context, target) : checkNow(context)
+}
+
 /** What would defeat the entry about to be written, as run against 0.215.0 and 0.225.2 (2026-11-22). */
-export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* aroundTheFile(context)
   yield* otherEntry(context, target)
   yield* overridden(context, target.providerId, target.baseUrl)
 }
 
 /** What is wrong with what droid believes now. */
-export function* wrongNow(context: ClientContext): Findings {
+function* checkNow(context: ClientContext): Findings {
   yield* aroundTheFile(context)
 
   const settings = readSettings(fileOf(context.files, 'settings'))

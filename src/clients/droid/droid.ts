@@ -11,7 +11,7 @@ import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { leavingKeys, offeredModels, toldKeys } from '../picker.ts'
 import { chooseOneModel, oneUse } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
-import { inTheWay, wrongNow } from './check.ts'
+import { check } from './check.ts'
 import { launchSettings } from './launch-settings.ts'
 import { droidName, sensitiveSettings } from './sensitive-settings.ts'
 import {
@@ -58,23 +58,25 @@ export const droid: ClientModule = {
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofOwnRuntime('FACTORY_EXTRA_CA_CERTS'),
     pingEnv: { FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
+    restartAdvice:
+      'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
   },
-  protocol: 'chat',
+  protocols: ['chat'],
   // Without an apiKey no `authorization` goes out. What stands in headers is sent as it is.
   sends: { headers: true, keyHeaders },
-  sensitiveSettings,
-  folderFiles: [
-    {
-      patterns: ['.factory/**', '.agent/**', '.agents/**'],
-      reach: 'all',
-      source: 'system calls of 0.225.2, 2026-11-24',
-    },
-  ],
-  reservedProviderIds: [],
-  // Ids and names it takes as they stand (0.225.2, 2026-11-23).
-  interpolation: { names: null, values: /\$\{[^}]+\}/ },
-  restartAdvice:
-    'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
+  config: {
+    sensitiveSettings,
+    folderFiles: [
+      {
+        patterns: ['.factory/**', '.agent/**', '.agents/**'],
+        reach: 'all',
+        source: 'system calls of 0.225.2, 2026-11-24',
+      },
+    ],
+    // Ids and names it takes as they stand (0.225.2, 2026-11-23).
+    interpolation: { names: null, values: /\$\{[^}]+\}/ },
+    reservedProviderIds: [],
+  },
 
   /**
    * The stronger file wins key by key, of `customModels` entry by entry; those of projects over the
@@ -172,8 +174,7 @@ export const droid: ClientModule = {
   demoFiles,
   launchSettings: (files, target, asked) =>
     launchSettings(ourKeys({ ...fileOf(files, 'settings'), bytes: null }, target), target, asked),
-  inTheWay,
-  wrongNow,
+  check,
 }
 
 /** In tokens. Without a limit droid asks for 128,000, which many models refuse (0.225.2). */

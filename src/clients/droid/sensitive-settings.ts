@@ -25,4 +25,4 @@ export const sensitiveSettings: SensitiveSettings = {
   ],
 }
 
-export const droidName = { id: 'droid', label: 'droid', sensitiveSettings }
+export const droidName = { id: 'droid', label: 'droid', config: { sensitiveSettings } }

@@ -2,7 +2,13 @@ import { ifPossible } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { isNewer, runningServer } from '../background-server.ts'
-import type { ClientContext, ClientModule, ConfigFile, DiskReader, Outside } from '../client.ts'
+import type {
+  ClientContext,
+  ClientModule,
+  ConfigFile,
+  DiskReader,
+  SystemReader,
+} from '../client.ts'
 import { fileOf, layersOf } from '../loaded-files.ts'
 import { ownFiles } from '../opencode-family/config.ts'
 import { type Layout, xdgFolder } from '../opencode-family/layout.ts'
@@ -51,7 +57,7 @@ const layout: Layout = {
 
 const shared = clientOf(layout, {
   tested,
-  binary: {
+  program: {
     packages: ['@kilocode/cli', '@kilocode/cli-*'],
     pingArgs: (prompt) => ['run', prompt],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
@@ -76,9 +82,9 @@ const shared = clientOf(layout, {
 export const kilo: ClientModule = {
   ...shared,
   files: (machine, disk) => [...shared.files(machine, disk), ...startedFile(machine, disk)],
-  *inTheWay(context, target) {
-    yield* shared.inTheWay(context, target)
-    yield* firstStart(context)
+  *check(context, target) {
+    yield* shared.check(context, target)
+    if (target) yield* firstStart(context)
   },
 
   /**
@@ -158,7 +164,7 @@ function* firstStart({ files, machine }: ClientContext): Findings {
 /** In ms; Kilo itself gives the server 6 s. */
 const stopTimeoutMs = 30_000
 
-async function stop({ processes, machine }: Outside): Promise<string | undefined> {
+async function stop({ processes, machine }: SystemReader): Promise<string | undefined> {
   const command = processes.which('kilo')
   if (command === undefined) return 'kilo is not in PATH'
   const { exitStatus, reason } = await processes.run(command, ['daemon', 'stop'], {

@@ -25,8 +25,13 @@ import {
   usualAgent,
 } from './config.ts'
 
+/** With a target: what would defeat that setup. Without: what is wrong now. */
+export function check(context: ClientContext, target?: SetupTarget): Findings {
+  return target ? checkSetup(context, target) : checkNow(context)
+}
+
 /** What would defeat the setup, as run against OpenClaw 2026.9.5 and 2026.9.6 (2026-11-23). */
-export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const { providerId, resolved, baseUrl } = target
   const view = viewOf(context, providerId, resolved.model)
   yield* aroundTheFile(context, view.models)
@@ -41,7 +46,7 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
 }
 
 /** What is wrong with what OpenClaw believes now. */
-export function* wrongNow(context: ClientContext): Findings {
+function* checkNow(context: ClientContext): Findings {
   const file = readConfig(context.files)
   yield* aroundTheFile(context, file)
   const { providerId, model } = startingModel(file)

@@ -11,7 +11,7 @@ import { chooseOfAny } from '../picker.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
 import { isBefore, ofNode, testedVersions } from '../tested.ts'
-import { inTheWay, wrongNow } from './check.ts'
+import { check } from './check.ts'
 import {
   defaultModelPath,
   interpretedName,
@@ -63,22 +63,23 @@ export const openclaw: ClientModule = {
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,
     pingEnv: { OPENCLAW_OFFLINE: '1', OPENCLAW_NO_AUTO_UPDATE: '1' },
+    restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
   },
-  protocol: usualProtocol,
-  alsoSpeaks: ['responses', 'messages'],
+  protocols: [usualProtocol, 'responses', 'messages'],
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
-  sensitiveSettings,
-  folderFiles: [
-    {
-      patterns: ['.env', '.openclaw/**'],
-      reach: 'folder',
-      source: 'system calls of 2026.9.6, 2026-11-24',
-    },
-  ],
-  reservedProviderIds: reservedIds,
-  interpolation: { names: interpretedName, values: interpretedValue },
-  restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
+  config: {
+    sensitiveSettings,
+    folderFiles: [
+      {
+        patterns: ['.env', '.openclaw/**'],
+        reach: 'folder',
+        source: 'system calls of 2026.9.6, 2026-11-24',
+      },
+    ],
+    interpolation: { names: interpretedName, values: interpretedValue },
+    reservedProviderIds: reservedIds,
+  },
 
   /** The first that is there, under its old names too (read in 2026.9.6, 2026-11-23). */
   files(machine, disk) {
@@ -118,7 +119,7 @@ export const openclaw: ClientModule = {
       { path: defaultModelPath(root), value: `${providerId}/${resolved.model}` },
     ]
 
-    const edit = editKeys({ id: 'openclaw', sensitiveSettings }, file, keys, fixes)
+    const edit = editKeys({ id: 'openclaw', config: { sensitiveSettings } }, file, keys, fixes)
     expectRead('OpenClaw', readConfig(asPlanned(files, [edit])))
     return [edit]
   },
@@ -167,8 +168,7 @@ export const openclaw: ClientModule = {
 
   demoFiles,
   launchSettings,
-  inTheWay,
-  wrongNow,
+  check,
 }
 
 /**

@@ -14,8 +14,13 @@ import {
 import { loginOf, ownFiles, readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
 
+/** With a target: what would defeat that setup. Without: what is wrong now. */
+export function check(layout: Layout, context: ClientContext, target?: SetupTarget): Findings {
+  return target ? checkSetup(layout, context, target) : checkNow(layout, context)
+}
+
 /** What would defeat the pair about to be written, as run against opencode 1.18.33 (2026-11-21). */
-export function* inTheWay(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
+function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
   const { model, smallModel = model } = target.resolved
   const view = viewOf(layout, context, target.providerId)
   yield* aroundTheProvider(layout, context)
@@ -27,7 +32,7 @@ export function* inTheWay(layout: Layout, context: ClientContext, target: SetupT
 }
 
 /** What is wrong with what the client believes now. */
-export function* wrongNow(layout: Layout, context: ClientContext): Findings {
+function* checkNow(layout: Layout, context: ClientContext): Findings {
   const view = viewOf(layout, context)
   const { config, chosen, provider, providerId } = view
   yield* aroundTheProvider(layout, context)

@@ -15,7 +15,7 @@ import {
   windowOf,
 } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
-import { inTheWay, wrongNow } from './check.ts'
+import { check } from './check.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
 import { launchSettings } from './launch-settings.ts'
 import { filesOf, type Layout } from './layout.ts'
@@ -25,11 +25,11 @@ import { sensitiveSettings } from './sensitive-settings.ts'
 /** What a client of this layout has of its own beside it. */
 type Own = Pick<ClientModule, 'demoFiles' | 'storedCopies'> & {
   readonly tested: Parameters<typeof testedVersions>[0]
-  readonly binary: Omit<Program, 'command' | 'testedVersions'>
+  readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
 }
 
 /** A client of this layout. Facts without a version: run against opencode 1.18.33, 2026-11-21. */
-export function clientOf(layout: Layout, { tested, binary, ...own }: Own): ClientModule {
+export function clientOf(layout: Layout, { tested, program, ...own }: Own): ClientModule {
   const { id, label, reservedProviderIds, asksForNoLimit, withoutWindow } = layout
   return {
     ...own,
@@ -38,22 +38,29 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       testedVersions: testedVersions(tested),
       // Its screen takes one as a word of its own.
       foldersIn: (args) => [...args, ...ownValues(args, ['--dir'])],
-      ...binary,
+      ...program,
+      restartAdvice: `Close every running ${label} and start it again.`,
+      // 1.18.34 and Kilo 7.7.9, 2026-11-23.
+      resume: {
+        command: `${id} run -c`,
+        keeps: 'provider and model',
+      },
     },
-    protocol: 'chat',
+    protocols: ['chat'],
     sends: { headers: true, keyHeaders },
-    sensitiveSettings,
-    folderFiles: layout.folderFiles,
-    // Anywhere in its configuration (1.18.33, 2026-11-23).
-    // Of `constructor` in its list Kilo makes a fault of its own (7.7.9, 2026-11-23).
-    interpolation: {
-      names: /\{(?:env|file):|^constructor$/,
-      values: /\{(?:env|file):/,
-      isInKeys: true,
+    config: {
+      sensitiveSettings,
+      folderFiles: layout.folderFiles,
+      // Anywhere in its configuration (1.18.33, 2026-11-23).
+      // Of `constructor` in its list Kilo makes a fault of its own (7.7.9, 2026-11-23).
+      interpolation: {
+        names: /\{(?:env|file):|^constructor$/,
+        values: /\{(?:env|file):/,
+        isInKeys: true,
+      },
+      reservedProviderIds,
     },
-    restartAdvice: `Close every running ${label} and start it again.`,
     files: (machine, disk) => filesOf(layout, machine, disk),
-    reservedProviderIds,
 
     resolve(input) {
       const { catalog } = input.gatewayInfo
@@ -143,14 +150,8 @@ export function clientOf(layout: Layout, { tested, binary, ...own }: Own): Clien
       ...oneUse(defaultModel(catalog, 'chat')),
       ...oneUse(smallModel(catalog), 'small'),
     ],
-    // 1.18.34 and Kilo 7.7.9, 2026-11-23.
-    resuming: {
-      command: `${id} run -c`,
-      keeps: 'provider and model',
-    },
 
     launchSettings: (texts, target, asked) => launchSettings(layout, texts, target, asked),
-    inTheWay: (context, target) => inTheWay(layout, context, target),
-    wrongNow: (context) => wrongNow(layout, context),
+    check: (context, target) => check(layout, context, target),
   }
 }

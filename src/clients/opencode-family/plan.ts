@@ -18,7 +18,7 @@ export function plan(layout: Layout, files: LoadedFiles, target: SetupTarget): r
   return [
     planAuth(layout, files, target),
     editKeys(
-      { id: layout.id, sensitiveSettings },
+      { id: layout.id, config: { sensitiveSettings } },
       file,
       ourKeys(layout, file, target),
       target.fixes,
@@ -36,7 +36,7 @@ function planAuth({ id, label }: Layout, files: LoadedFiles, target: SetupTarget
     })
 
   return editReadably(
-    { id, label, sensitiveSettings },
+    { id, label, config: { sensitiveSettings } },
     file,
     keyEntry(file, target),
     target,

@@ -34,7 +34,7 @@ const layout: Layout = {
 /** The provider-config tool. */
 export const opencode: ClientModule = clientOf(layout, {
   tested,
-  binary: {
+  program: {
     packages: ['opencode-ai', 'opencode-*'],
     // 1.2.6 sends `{env:NAME}` of its variable as it stands (2026-11-23).
     minVersionForRun: '1.2.11',

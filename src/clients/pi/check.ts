@@ -47,8 +47,13 @@ function viewOf(context: ClientContext, providerId: string, model: string): PiVi
   }
 }
 
+/** With a target: what would defeat that setup. Without: what is wrong now. */
+export function check(context: ClientContext, target?: SetupTarget): Findings {
+  return target ? checkSetup(context, target) : checkNow(context)
+}
+
 /** What would defeat the setup, as run against pi 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). */
-export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const view = viewOf(context, target.providerId, target.resolved.model)
   yield* aroundTheFiles(context)
   yield* keyIsVariable(context, target.key)
@@ -61,7 +66,7 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
 }
 
 /** What is wrong with what pi believes now. */
-export function* wrongNow(context: ClientContext): Findings {
+function* checkNow(context: ClientContext): Findings {
   yield* aroundTheFiles(context)
   const { providerId, model } = startingModel(readSettings(context.files))
   if (providerId === undefined || model === undefined) return

@@ -10,7 +10,7 @@ import { chooseOfAny } from '../picker.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
-import { inTheWay, wrongNow } from './check.ts'
+import { check } from './check.ts'
 import {
   incompleteProvider,
   interpretedValue,
@@ -60,23 +60,26 @@ export const pi: ClientModule = {
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,
     pingEnv: { PI_OFFLINE: '1' },
+    // models.json is read anew by /model, settings.json by /reload alone.
+    restartAdvice: 'Close every running pi and start it again.',
+    // 0.87.1 and 1.5.2, 2026-11-23.
+    resume: { command: 'pi -c', keeps: 'provider and model' },
   },
-  protocol: usualProtocol,
-  alsoSpeaks: ['responses', 'messages'],
+  protocols: [usualProtocol, 'responses', 'messages'],
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
-  sensitiveSettings,
-  folderFiles: [
-    {
-      patterns: ['.pi/**'],
-      reach: 'folder',
-      source: 'system calls of 0.87.1, 2026-11-24',
-    },
-  ],
-  reservedProviderIds: reservedIds,
-  interpolation: { names: null, values: interpretedValue },
-  // models.json is read anew by /model, settings.json by /reload alone.
-  restartAdvice: 'Close every running pi and start it again.',
+  config: {
+    sensitiveSettings,
+    folderFiles: [
+      {
+        patterns: ['.pi/**'],
+        reach: 'folder',
+        source: 'system calls of 0.87.1, 2026-11-24',
+      },
+    ],
+    interpolation: { names: null, values: interpretedValue },
+    reservedProviderIds: reservedIds,
+  },
 
   /** `PI_CODING_AGENT_DIR` may begin with `~`. Of a project pi looks in the very folder it is started in. */
   files(machine, disk) {
@@ -117,7 +120,7 @@ export const pi: ClientModule = {
     }
     const edits = Object.entries(keys).flatMap(([role, own]) =>
       layersOf(files, role).map((file) =>
-        editKeys({ id: 'pi', sensitiveSettings }, file, own, fixes),
+        editKeys({ id: 'pi', config: { sensitiveSettings } }, file, own, fixes),
       ),
     )
 
@@ -167,9 +170,6 @@ export const pi: ClientModule = {
 
   previewModels: (catalog) => oneUse(defaultOfAny(catalog)),
   demoFiles,
-  // 0.87.1 and 1.5.2, 2026-11-23.
-  resuming: { command: 'pi -c', keeps: 'provider and model' },
   launchSettings,
-  inTheWay,
-  wrongNow,
+  check,
 }

@@ -37,8 +37,13 @@ import {
   readSettings,
 } from './settings.ts'
 
+/** With a target: what would defeat that setup. Without: what is wrong now. */
+export function check(context: ClientContext, target?: SetupTarget): Findings {
+  return target ? checkSetup(context, target) : checkNow(context)
+}
+
 /** What would defeat the settings about to be written, as run against 0.15.10 and 0.24.4 (2026-11-22). */
-export function* inTheWay(context: ClientContext, target: SetupTarget): Findings {
+function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readKind(context.files, 'settings')
   yield* aroundTheEntries(context)
   yield* brokenEntries(file)
@@ -52,7 +57,7 @@ export function* inTheWay(context: ClientContext, target: SetupTarget): Findings
 }
 
 /** What is wrong with what Qwen Code believes now. */
-export function* wrongNow(context: ClientContext): Findings {
+function* checkNow(context: ClientContext): Findings {
   const { files } = context
   const file = readKind(files, 'settings')
   const { value } = mergedSettings(files)

@@ -22,7 +22,7 @@ import { layersThere, pathsOf } from '../paths.ts'
 import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.ts'
 import { chooseOneModel, oneUse } from '../resolve.ts'
 import { ofNode, testedVersions } from '../tested.ts'
-import { inTheWay, wrongNow } from './check.ts'
+import { check } from './check.ts'
 import { launchSettings } from './launch-settings.ts'
 import { qwenName, sensitiveSettings } from './sensitive-settings.ts'
 import {
@@ -69,25 +69,27 @@ export const qwen: ClientModule = {
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,
     pingEnv: {},
+    restartAdvice: 'Close every running Qwen Code and start it again.',
   },
-  protocol: 'chat',
+  protocols: ['chat'],
   // The key goes as a bearer token whatever else goes along.
   sends: { headers: true, keyHeaders: [] },
-  sensitiveSettings,
-  folderFiles: [
-    {
-      patterns: ['.mcp.json', '.qwen/**'],
-      reach: 'folder',
-      source: 'system calls of 0.24.4, 2026-11-24',
-    },
-    {
-      patterns: ['.env', '.qwen/.env'],
-      reach: 'all',
-      source: 'system calls of 0.24.4, 2026-11-24',
-    },
-  ],
-  interpolation: { names: openText, values: openText },
-  restartAdvice: 'Close every running Qwen Code and start it again.',
+  config: {
+    sensitiveSettings,
+    folderFiles: [
+      {
+        patterns: ['.mcp.json', '.qwen/**'],
+        reach: 'folder',
+        source: 'system calls of 0.24.4, 2026-11-24',
+      },
+      {
+        patterns: ['.env', '.qwen/.env'],
+        reach: 'all',
+        source: 'system calls of 0.24.4, 2026-11-24',
+      },
+    ],
+    interpolation: { names: openText, values: openText },
+  },
 
   files(machine, disk) {
     const { join, dirname, named } = pathsOf(machine)
@@ -195,8 +197,7 @@ export const qwen: ClientModule = {
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   demoFiles,
   launchSettings,
-  inTheWay,
-  wrongNow,
+  check,
 }
 
 /** Families whose windows it has a table of (0.24.4; the older one the same but for new names). */

@@ -32,4 +32,4 @@ export const sensitiveSettings: SensitiveSettings = {
   ],
 }
 
-export const qwenName = { id: 'qwen', label: 'Qwen Code', sensitiveSettings }
+export const qwenName = { id: 'qwen', label: 'Qwen Code', config: { sensitiveSettings } }

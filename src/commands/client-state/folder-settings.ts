@@ -62,7 +62,7 @@ function findFolderFiles(session: Session, client: Client, folders: readonly str
     targets.some((target) => target.path === path || isInside(target.path, path))
 
   const starts = folders
-    .flatMap((folder) => client.folderFiles.map((place) => ({ folder, place })))
+    .flatMap((folder) => client.config.folderFiles.map((place) => ({ folder, place })))
     .flatMap(({ folder, place }) =>
       foldersInReach(session, folder, place.reach).flatMap((within) =>
         place.patterns.flatMap((pattern) => matches(files, within, pattern)),

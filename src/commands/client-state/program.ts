@@ -83,8 +83,8 @@ function oldestFor({ minVersion, minVersionForRun = minVersion }: Client['progra
 type Use = 'setup' | 'run'
 
 /** Whether the version of a client decides anything. */
-function needsVersion({ needsVersion: sendsByVersion, program }: Client, use: Use): boolean {
-  return sendsByVersion === true || oldestFor(program, use) !== undefined
+function needsVersion({ program }: Client, use: Use): boolean {
+  return program.needsVersion === true || oldestFor(program, use) !== undefined
 }
 
 /** The installed version, if something depends on it: asking can take a second. */
@@ -226,14 +226,14 @@ export async function adviceForRunning(
 ): Promise<readonly string[]> {
   const { processes } = session.platform
   const pgrep = processes.which('pgrep')
-  if (pgrep === undefined) return clients.map(({ restartAdvice }) => restartAdvice)
+  if (pgrep === undefined) return clients.map(({ program }) => program.restartAdvice)
 
-  const asked = clients.map(async ({ program, restartAdvice }) => {
+  const asked = clients.map(async ({ program }) => {
     // A program of its own, or a script that node or bun runs: not an editor that has such a file open.
     const itself = `^([^ ]*/)?((node|bun)( --[^ ]*)* )?([^ ]*/)?${program.command}( |$)`
     const args = ['-U', String(processes.uid), '-f', itself]
     const { exitStatus } = await processes.run(pgrep, args, { timeoutMs: 2_000 })
-    return exitStatus === 1 ? [] : [restartAdvice]
+    return exitStatus === 1 ? [] : [program.restartAdvice]
   })
   return (await Promise.all(asked)).flat()
 }

@@ -5,9 +5,9 @@ import {
   type ClientState,
   type LoadedFile,
   type LoadedFiles,
-  type Memories,
-  type Origins,
+  type PreviousOptions,
   protocolOf,
+  type Sources,
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { originsOf } from '../../clients/loaded-files.ts'
@@ -38,14 +38,14 @@ export interface ClientNow {
   /** The gateway that it points at; undefined: its own service. */
   readonly gateway: Gateway | undefined
   /** What it is set up with. */
-  readonly options: Memories
+  readonly options: PreviousOptions
   /** It stands so by a setup of repoint. */
   readonly isSetUp: boolean
 }
 
 /** What is known about one client without asking it or the network. */
 export interface ClientStatus extends ClientNow {
-  readonly origins: Origins
+  readonly origins: Sources
   readonly findings: readonly Finding[]
   readonly files: readonly FileState[]
 }
@@ -79,7 +79,7 @@ function gatewaysOfClient({ id }: ClientName, runs: Runs): readonly RunGateway[]
 
 /** The roots that repoint has written for this client. */
 export function ownRoots(client: Client, runs: Runs): readonly string[] {
-  const protocols = [client.protocol, ...(client.alsoSpeaks ?? [])]
+  const protocols = client.protocols
   const written = gatewaysOfClient(client, runs)
   return [...new Set(written.flatMap((gateway) => protocols.map((one) => rootOf(gateway, one))))]
 }
@@ -207,7 +207,7 @@ function setUpAs(client: ClientName, runs: Runs): string | undefined {
 }
 
 /** What a client is set up with; of what another of its family has left, what both share. */
-export function configuredOptions(client: Client, state: ClientState, runs: Runs): Memories {
+export function configuredOptions(client: Client, state: ClientState, runs: Runs): PreviousOptions {
   const isOwn = setUpAs(client, runs) === client.id || undefined
   return memoriesOf(client, state, isOwn)
 }
@@ -275,7 +275,7 @@ export function stateOrFailure(
       ...now,
       origins: originsOf(client, texts),
       findings: [
-        ...client.wrongNow(sceneOf(session, client, texts, runs ?? [])),
+        ...client.check(sceneOf(session, client, texts, runs ?? [])),
         // With its own service a client may be set up as its owner likes.
         ...(now.settings.baseUrl === undefined
           ? []

@@ -49,7 +49,7 @@ export async function askCatalog(
 }
 
 interface ModelProof<Models> {
-  readonly client: Pick<Client, 'label' | 'protocol' | 'sends'>
+  readonly client: Pick<Client, 'label' | 'protocols' | 'sends'>
   readonly choose: (catalog: Catalog | undefined) => Models
   /** Absent: what it sends along is not known. */
   readonly senderOf?: (protocol: Protocol, model: string) => Sender

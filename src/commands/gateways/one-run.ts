@@ -9,8 +9,8 @@ import {
   type ResolveInput,
   runKeyVariable,
 } from '../../clients/client.ts'
-import { checkWishes } from '../../clients/flags.ts'
 import { expectSendable } from '../../clients/headers.ts'
+import { checkOptions } from '../../clients/list.ts'
 import { overrideFindings } from '../../clients/overrides.ts'
 import { modelsIn } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
@@ -67,7 +67,7 @@ export async function lookAtFolder(
     const folders = workingFolders(session, client, args)
     const files = filesOfFolders(session, client, folders)
     const own = {
-      baseUrl: rootOf(access, client.protocol),
+      baseUrl: rootOf(access, client.protocols[0]),
       providerId: providerIdOf(session, client),
     }
     const found = [...overrideFindings(client, files, own)]
@@ -188,10 +188,10 @@ function pointClient(
     { ...asked, env },
   )
 
-  const { resuming } = client
+  const { resume } = client.program
   const told =
-    resuming && run.resumeKeeps
-      ? `; \`${resuming.command}\` keeps the ${run.resumeKeeps} of the old conversation`
+    resume && run.resumeKeeps
+      ? `; \`${resume.command}\` keeps the ${run.resumeKeeps} of the old conversation`
       : ''
   return {
     ...run,
@@ -298,7 +298,7 @@ function unlisted({ memories }: Kept, catalog: Catalog): readonly string[] {
 /** The one in use, under which conversations are recorded; else the usual one. */
 function providerIdOf(session: Session, client: Client): string {
   const { providerId } = settingsNow(session, client) ?? {}
-  const problem = resultOf(() => checkWishes(client, { providerId }))
+  const problem = resultOf(() => checkOptions(client, { providerId }))
   return problem instanceof UserError ? 'gateway' : (providerId ?? 'gateway')
 }
 

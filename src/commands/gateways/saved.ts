@@ -82,7 +82,10 @@ async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {
   const catalog = await catalogOrError(access)
   if (catalog instanceof UserError) throw adviseNamingModel(catalog)
 
-  for (const { protocol, previewModels } of await loadClients(familyRows)) {
+  for (const {
+    protocols: [protocol],
+    previewModels,
+  } of await loadClients(familyRows)) {
     const [use] = previewModels(catalog)
     if (use !== undefined) return { protocol, model: use.id }
   }

@@ -73,7 +73,7 @@ export async function planClient(run: ProvenRun, client: Client): Promise<Client
 
   const { baseUrl, providerId } = target
   const obstacles = [
-    ...client.inTheWay(sceneOf(session, client, files, runs), target),
+    ...client.check(sceneOf(session, client, files, runs), target),
     ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
     ...folderSettings(session, client),
     ...worldWritablePaths(session, files),

@@ -2,7 +2,7 @@ import type {
   Client,
   ClientOptions,
   GatewayInfo,
-  Memories,
+  PreviousOptions,
   ResolvedOptions,
 } from '../../clients/client.ts'
 import type { Balance } from '../../gateway/balance.ts'
@@ -32,7 +32,7 @@ export interface SetupRequest {
 export interface Kept {
   /** Of the gateway that it was chosen for. */
   readonly root: string
-  readonly memories: Memories
+  readonly memories: PreviousOptions
 }
 
 /** A setup on its way: what its steps need. */

@@ -3,7 +3,7 @@ import {
   type ClientOptions,
   defaultSlot,
   type GatewayInfo,
-  type Memories,
+  type PreviousOptions,
   protocolOf,
   type ResolvedOptions,
   type ResolveInput,
@@ -87,7 +87,7 @@ function stillKept(
     readonly lost: readonly string[]
     readonly gateway: Gateway
   },
-): Memories {
+): PreviousOptions {
   const { named, lost, gateway } = now
   const { memories } = before
   const unlessLost = (id: string | undefined) =>
@@ -235,12 +235,8 @@ export async function withPickedModel(
   return { ...run, request: { ...request, optionsOf } }
 }
 
-function canUse(
-  { protocol, alsoSpeaks = [] }: Client,
-  requested: ClientOptions,
-  model: CatalogModel,
-) {
-  const spoken = requested.protocol ? [requested.protocol] : [protocol, ...alsoSpeaks]
+function canUse({ protocols }: Client, requested: ClientOptions, model: CatalogModel) {
+  const spoken = requested.protocol ? [requested.protocol] : protocols
   return spoken.some((one) => speaks(model, one) !== false)
 }
 
