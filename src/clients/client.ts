@@ -1,4 +1,4 @@
-import type { Bytes, FileEdit, SettingChange } from '../edits/plan.ts'
+import type { Bytes, FileEdit } from '../edits/plan.ts'
 import type { UserError } from '../errors.ts'
 import type { FileFix, Finding, Findings } from '../finding.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'

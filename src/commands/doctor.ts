@@ -3,7 +3,7 @@ import { planFixes } from '../clients/fixes.ts'
 import { rowOf } from '../clients/list.ts'
 import { describeEdit, editDocument } from '../edits/describe.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
-import { exitStatus, UserError } from '../errors.ts'
+import { UserError } from '../errors.ts'
 import {
   exitStatusOf,
   type FileFix,

@@ -1,14 +1,13 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit } from '../../edits/plan.ts'
-import { ifPossible, UserError } from '../../errors.ts'
+import { ifPossible } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
-import {
-  type ClientModule,
-  type ClientState,
-  defaultSlot,
-  type LoadedFiles,
-  type PreviousOptions,
-  type SetupTarget,
+import type {
+  ClientModule,
+  ClientState,
+  LoadedFiles,
+  PreviousOptions,
+  SetupTarget,
 } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { brokenText, fileOf, rootOf } from '../loaded-files.ts'

@@ -1,7 +1,7 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
-import { numberIn, type Table, tableIn, textIn } from '../loaded-files.ts'
+import { numberIn, tableIn, textIn } from '../loaded-files.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
 import { chatBody, responsesBody } from '../pi-family/request-bodies.ts'
 import { isBefore } from '../tested.ts'

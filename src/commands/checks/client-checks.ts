@@ -1,7 +1,7 @@
 import type { Client, LoadedFile } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
-import { type ErrorCode, resultOf, UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { type Finding, findingFrom, hasCause, messageWithLocation } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { type Drifted, driftSince } from '../client-state/drift.ts'
