@@ -177,13 +177,13 @@ function changesTable() {
 function clientsTable({ head, versions }) {
   return table(
     head,
-    clients.map(({ id, label, program, protocol, alsoSpeaks = [] }) => {
+    clients.map(({ id, label, program, protocols: spoken }) => {
       const tested = program.testedVersions
       return [
         label,
         `\`repoint ${id}\``,
         versions(tested.length, tested[0], tested.at(-1)),
-        [protocol, ...alsoSpeaks].map((one) => protocols[one]).join(', '),
+        spoken.map((one) => protocols[one]).join(', '),
       ]
     }),
   )
