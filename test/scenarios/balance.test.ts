@@ -60,7 +60,7 @@ test('an empty key is told by a setup that is served all the same, and by doctor
   expect(status).toBe(7)
   expect(json['checks']).toContainEqual(
     expect.objectContaining({
-      id: 'balance',
+      id: 'quota',
       result: 'problem',
       message: 'the key has nothing left',
     }),
