@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, cpSync, openSync, renameSync } from 'node:fs'
+import { closeSync, cpSync, openSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
@@ -219,6 +219,48 @@ test('--force after a partial undo restores the file, as the hint says', async (
   const typed = /repoint (rollback .*)$/.exec(warning?.hint ?? '')?.[1]?.split(' ') ?? []
   expect((await runInProcess(home, typed)).status).toBe(0)
   expect(home.snapshot()).toEqual(before)
+})
+
+describe("someone renamed opencode's file after the setup, and everything is undone by force", () => {
+  const [plain, renamed] = ['.config/opencode/opencode.json', '.config/opencode/opencode.jsonc']
+  const auth = '.local/share/opencode/auth.json'
+  const undo = ['rollback', 'opencode', '--original', '--force', '--json']
+  const aRenamedHome = async (address: string) => {
+    const options = { baseURL: address }
+    const provider = { gateway: { npm: '@ai-sdk/openai-compatible', options } }
+    const home = aHome({
+      [plain]: JSON.stringify({ model: 'gateway/mine', provider }),
+      [auth]: '{"gateway": {"type": "api", "key": "sk-own-0123456789"}}',
+    })
+    const before = home.snapshot()
+    const args = ['opencode', '--model', 'gpt-5.6-sol', '--base-url', url, '--yes']
+    const { status } = await runInProcess(home, args, { env: { REPOINT_API_KEY: key } })
+    expect(status).toBe(0)
+    renameSync(home.at(plain), home.at(renamed))
+    return { home, before }
+  }
+
+  test('the earlier key returns to the address that it was for', async () => {
+    const { home, before } = await aRenamedHome(`${url}/v1`)
+    expect((await runInProcess(home, undo)).status).toBe(0)
+    const { [renamed]: _, ...others } = home.snapshot()
+    expect(others).toEqual(before)
+  })
+
+  test('it is refused if the earlier key would be sent to our address, until the file is gone', async () => {
+    const { home, before } = await aRenamedHome('https://own.example/v1')
+    const now = home.snapshot()
+    const { status, json } = await runInProcess(home, undo)
+    expect({ status, json }).toMatchObject({
+      status: 8,
+      json: { error: { code: 'config-conflict' } },
+    })
+    expect(home.snapshot()).toEqual(now)
+
+    rmSync(home.at(renamed))
+    expect((await runInProcess(home, undo)).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
 })
 
 test('files that the client could not read before the setup are restored as they were', async () => {

@@ -13,6 +13,7 @@ import { worldIn } from '../support/world.ts'
 
 /** Histories for each client. `npm run test:properties` tries many more. */
 const numRuns = Math.max(1, Math.round(Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 0) / 100))
+const firstSeed = Number(process.env['REPOINT_PROPERTY_SEED'] ?? 1)
 vi.setConfig({ testTimeout: 3_000_000 })
 
 const gateways = ['https://one.example', 'https://two.example'] as const
@@ -169,7 +170,7 @@ async function withHistory(
   }
 }
 
-describe.each(clients.map((client, index) => [client.id, client, index + 1] as const))(
+describe.each(clients.map((client, index) => [client.id, client, firstSeed + index] as const))(
   '%s',
   (_, client, seed) => {
     test('as many forced rollbacks as runs restore the original bytes', async () => {

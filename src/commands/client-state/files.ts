@@ -25,10 +25,16 @@ import type { Session } from '../screen/session.ts'
  * Reads all that a client reads. A layer that cannot be read counts as absent: it is only looked at.
  *
  * @param cwd the folder that it works in; absent: ours
+ * @param missing files that are listed although they do not exist, because an undo can restore them
  * @throws UserError `not-permitted`, `config-invalid` (too large, not UTF-8), `config-conflict` (not a file)
  */
-export function readClientFiles(session: Session, client: Client, cwd?: string): LoadedFiles {
-  return listClientFiles(session, client, cwd).map((file): LoadedFile => {
+export function readClientFiles(
+  session: Session,
+  client: Client,
+  cwd?: string,
+  missing?: readonly string[],
+): LoadedFiles {
+  return listClientFiles(session, client, cwd, missing).map((file): LoadedFile => {
     const text = { ...file, bytes: readConfig(session, file) }
     if (file.use === 'target') expectReadHere(session, client, text)
     return text
@@ -51,8 +57,11 @@ export function listClientFiles(
   { platform: { files, machine } }: Session,
   client: Client,
   cwd = machine.cwd,
+  missing: readonly string[] = [],
 ): readonly ConfigFile[] {
-  return client.files({ ...machine, cwd }, lookAt(files))
+  const look = lookAt(files)
+  const exists = (path: string) => missing.includes(path) || look.exists(path)
+  return client.files({ ...machine, cwd }, { ...look, exists })
 }
 
 export function lookAt(files: Files): DiskReader {

@@ -33,17 +33,23 @@ export interface Outlook {
 }
 
 export function outlooksOf(
-  { session, families }: Undoing,
+  { session, runs, families }: Undoing,
   { plan: { edits } }: RollbackPlan,
 ): readonly Outlook[] {
   const concerned = families.filter(({ id }) =>
     edits.some(({ client }) => familyIds(id).includes(client)),
   )
   return concerned.map((client): Outlook => {
-    const before = readClientFiles(session, client)
+    const before = readAllFiles(session, client, runs)
     const after = asPlanned(before, edits)
     return { client, before, after, future: client.read(after) }
   })
+}
+
+/** What a client reads now, and the files that runs recorded: someone can have renamed or deleted one. */
+function readAllFiles(session: Session, client: Client, runs: Runs): FileTexts {
+  const recorded = runsOf(client, runs).flatMap(({ files }) => files.map(({ path }) => path))
+  return readClientFiles(session, client, undefined, recorded)
 }
 
 /** What an undo would break for a client. The transaction sees the recorded files only; this reads all. */
@@ -66,7 +72,7 @@ type ClientCheck = (
 ) => UndoProblem | undefined
 
 function clientCheck({ session, runs }: Undoing, client: Client): ClientCheck {
-  const files = readClientFiles(session, client)
+  const files = readAllFiles(session, client, runs)
   const read = (contents: ReadonlyMap<string, Bytes | null>) =>
     client.read(
       files.map((text) => {
