@@ -47,7 +47,7 @@ export function outlooksOf(
 }
 
 /** What a client reads now, and the files that runs recorded: someone can have renamed or deleted one. */
-function readAllFiles(session: Session, client: Client, runs: Runs): FileTexts {
+function readAllFiles(session: Session, client: Client, runs: Runs): LoadedFiles {
   const recorded = runsOf(client, runs).flatMap(({ files }) => files.map(({ path }) => path))
   return readClientFiles(session, client, undefined, recorded)
 }
