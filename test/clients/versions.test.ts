@@ -6,8 +6,13 @@ import { installedClient, installedVersions } from './support/install.ts'
 
 /** Old versions do with our files what the newest does, and send what `npm run drift` saw. */
 
+/** Set up like this, `tested.json` says the same of them as of the version before. */
+const likeTheOneBefore = ['claude 2.1.238', 'codex 0.130.0', 'opencode 1.14.41', 'opencode 1.18.3']
+
 const versions = Object.entries(installedVersions).flatMap(([name, own]) =>
-  own.map((version) => ({ name, version })),
+  own
+    .filter((version) => !likeTheOneBefore.includes(`${name} ${version}`))
+    .map((version) => ({ name, version })),
 )
 
 describe.concurrent('each version', () => {
