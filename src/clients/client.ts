@@ -323,7 +323,15 @@ export interface LoadedFile extends ConfigFile {
   readonly bytes: Bytes | null
 }
 
-/** What a person says: by flags, by answers, or in a team's file. Common to all clients. */
+export const reasoningEfforts = ['low', 'medium', 'high'] as const
+export type ReasoningEffort = (typeof reasoningEfforts)[number]
+
+/** A value in a client's file as an effort. Undefined: the file has none, or another one. */
+export function asReasoningEffort(value: unknown): ReasoningEffort | undefined {
+  return reasoningEfforts.find((effort) => effort === value)
+}
+
+/** What the user can choose for a client: by flags, a team's file, an import link or a prompt. */
 export interface ClientOptions {
   readonly model?: string | undefined
   readonly slot?: Slot | undefined
@@ -337,6 +345,8 @@ export interface ClientOptions {
   readonly maxOutputTokens?: number | undefined
   readonly images?: boolean | undefined
   readonly reasoning?: boolean | undefined
+  /** How long the model reasons. Absent: the client's default. */
+  readonly reasoningEffort?: ReasoningEffort | undefined
   /** A client with a table of models of its own is given one that says what the gateway has. */
   readonly writeModelCatalog?: boolean | undefined
   /** A provider that had its key where the new one goes is given it for itself, and works on. */
@@ -478,6 +488,7 @@ export interface ClientState {
   readonly smallModel?: string
   /** In tokens. */
   readonly contextWindow?: number
+  readonly reasoningEffort?: ReasoningEffort
   /** It takes its models from the file that a setup has made of the gateway's list. */
   readonly writeModelCatalog?: boolean
   /** It lists the gateway's models by itself. */

@@ -1,6 +1,12 @@
+import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { type Protocol, protocols } from '../gateway/types.ts'
-import type { ClientFlag, ClientOptions } from './client.ts'
+import {
+  asReasoningEffort,
+  type ClientFlag,
+  type ClientOptions,
+  reasoningEfforts,
+} from './client.ts'
 
 /** For a client with one model. */
 export const modelFlag: ClientFlag = {
@@ -97,6 +103,14 @@ function switchFlags(
     { flag: `--${name}`, help: help.on, toOptions: meansValue },
     { flag: `--no-${name}`, help: help.off, toOptions: meansValue },
   ]
+}
+
+/** For a client that can be told how long its models reason. */
+export const reasoningEffortFlag: ClientFlag = {
+  flag: '--reasoning-effort <effort>',
+  help: 'how long the model reasons',
+  choices: reasoningEfforts,
+  toOptions: (effort) => compact({ reasoningEffort: asReasoningEffort(effort) }),
 }
 
 /** For a client that is told which models see. */

@@ -11,6 +11,7 @@ import {
   modelFlag,
   protocolFlag,
   providerIdFlag,
+  reasoningEffortFlag,
 } from './flags.ts'
 import { takingLiterally } from './literal.ts'
 
@@ -52,7 +53,14 @@ export const rows: readonly ClientRow[] = [
         '`~/.codex/auth.json`, then `~/.codex/config.toml`; with `--catalog` `~/.codex/repoint-models.json` between them',
       keys: 'the key; `model`, `model_provider`, with `--catalog` `model_catalog_json`, `openai_base_url`, one `[model_providers.gateway]` table (with `query_params`, where the address has a query), in `[notice.model_migrations]` that no newer model is offered, and in tables of other providers what keeps the key from them',
     },
-    flags: [modelFlag, providerIdFlag, contextWindowFlag, ...catalogFlags, keepOldGatewayFlag],
+    flags: [
+      modelFlag,
+      providerIdFlag,
+      contextWindowFlag,
+      reasoningEffortFlag,
+      ...catalogFlags,
+      keepOldGatewayFlag,
+    ],
     load: async () => (await import('./codex/codex.ts')).codex,
   },
   {
@@ -93,7 +101,7 @@ export const rows: readonly ClientRow[] = [
         '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
       keys: 'the key under your provider id; one provider, `model`, `small_model`',
     },
-    flags: [modelFlag, providerIdFlag, ...factFlags],
+    flags: [modelFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
   {
@@ -107,7 +115,7 @@ export const rows: readonly ClientRow[] = [
         '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc` or the strongest that is there',
       keys: 'the key under your provider id; one provider, `model`, `small_model`; before its first start an empty `permission.bash`',
     },
-    flags: [modelFlag, providerIdFlag, ...factFlags],
+    flags: [modelFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./kilo/kilo.ts')).kilo,
   },
   {

@@ -39,9 +39,10 @@ export function memoriesOf(
 ): PreviousOptions {
   if (toOptions) return toOptions(state, isOwn)
 
-  const { model, smallModel, protocol, contextWindow, writeModelCatalog, providerId = '' } = state
+  const { providerId = '', reasoningEffort } = state
+  const { model, smallModel, protocol, contextWindow, writeModelCatalog } = state
   const isUsable = providerId !== '' && !reservedProviderIds.includes(providerId)
-  const kept = { model, smallModel, protocol, contextWindow, writeModelCatalog }
+  const kept = { model, smallModel, protocol, contextWindow, writeModelCatalog, reasoningEffort }
   return { ...kept, providerId: isUsable ? providerId : undefined }
 }
 

@@ -138,6 +138,27 @@ describe('what is known of a model reaches the client', () => {
   )
 })
 
+test.each([
+  ['codex', 'gpt-5.6-sol', /"reasoning":\{"effort":"low"/],
+  ['claude', 'claude-sonnet-5-5', /"effort":"low"/],
+  ['opencode', 'glm-5', /"reasoning_effort":"low"/],
+  ['kilo', 'glm-5', /"reasoning_effort":"low"/],
+])(
+  '%s sends the effort of --reasoning-effort',
+  { timeout: 240_000 },
+  async (client, model, sent) => {
+    const gateway = await startGateway(model === 'glm-5' ? { key, models: [model] } : { key })
+    onTestFinished(() => gateway.close())
+    const home = aHome({ 'work/.keep': '' })
+    const choice = client === 'claude' ? [] : ['--model', model]
+    await setUp({ gateway, home }, client, ...choice, '--reasoning-effort', 'low')
+    const [version] = versionsOf(client)
+    expect(
+      await sentBy(`${client} ${version}`, { gateway, home }, model, { says: 'ping' }),
+    ).toMatch(sent)
+  },
+)
+
 test('opencode compacts a conversation at the window that was written', async () => {
   const place = await aPlace()
   const limits = ['--context-window', '8000', '--output-limit', '1000']

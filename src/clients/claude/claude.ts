@@ -2,12 +2,13 @@ import { compact } from '../../compact.ts'
 import type { FileEdit } from '../../edits/plan.ts'
 import { ifPossible } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type {
-  ClientModule,
-  ClientState,
-  LoadedFiles,
-  PreviousOptions,
-  SetupTarget,
+import {
+  asReasoningEffort,
+  type ClientModule,
+  type ClientState,
+  type LoadedFiles,
+  type PreviousOptions,
+  type SetupTarget,
 } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { brokenText, fileOf, rootOf } from '../loaded-files.ts'
@@ -151,6 +152,7 @@ const shared = {
       smallModel: env[names.smallFast] || undefined,
       contextWindow:
         Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
+      reasoningEffort: asReasoningEffort(env[names.effort]),
       isDiscovering: isDiscovering(settings) || undefined,
       hidesAttribution: env[names.attribution] === '0' || undefined,
       login: key === undefined && hasLogin(files) ? 'a saved login' : undefined,
@@ -212,6 +214,7 @@ function memoriesOf(state: ClientState, isOwn: boolean): PreviousOptions {
   const shared = {
     slot,
     isSlotUnnamed: state.isModelUnnamed,
+    reasoningEffort: state.reasoningEffort,
     discoverModels: state.isDiscovering,
   }
 

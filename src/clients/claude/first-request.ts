@@ -55,7 +55,8 @@ export function firstRequest(files: LoadedFiles, asking: FirstRequestInput): Fir
       max_tokens: Number(env[names.outputTokens]) || usual,
       thinking: thinks ? { type: 'adaptive' } : undefined,
       context_management: thinks && isFrom('2.1.197') && !isPlain ? managed : undefined,
-      output_config: thinks && isFrom('2.1.197') ? { effort: 'high' } : undefined,
+      output_config:
+        thinks && isFrom('2.1.197') ? { effort: env[names.effort] || 'high' } : undefined,
     },
     headers: {
       'anthropic-beta': sent.map(({ name }) => name).join(','),

@@ -1,6 +1,6 @@
 import { UserError } from '../../errors.ts'
 import { type ClientFlag, type ClientOptions, defaultSlot, type Slot, slots } from '../client.ts'
-import { contextWindowFlag, modelFlag } from '../flags.ts'
+import { contextWindowFlag, modelFlag, reasoningEffortFlag } from '../flags.ts'
 
 /** The messages client has a model for each slot. */
 export const claudeFlags: readonly ClientFlag[] = [
@@ -36,6 +36,7 @@ export const claudeFlags: readonly ClientFlag[] = [
     toOptions: (attribution) => ({ disableAttribution: attribution === false }),
   },
   contextWindowFlag,
+  reasoningEffortFlag,
 ]
 
 /** @throws UserError `usage` if two flags name the model of one slot */

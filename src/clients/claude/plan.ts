@@ -35,6 +35,7 @@ export function ourKeys(now: ClaudeSettings, target: SetupTarget): readonly Sett
       : []),
     ...trafficKeys(now, target).map(([name, value]) => set(name, value)),
     ...mappingKeys(now, target).map(([name, value]) => set(name, value)),
+    ...effortKey(now, target).map(([name, value]) => set(name, value)),
     ...rootModel(now, target),
     ...permissionMode(now, target),
   ]
@@ -140,6 +141,12 @@ function slotKeys(now: ClaudeSettings, slot: Slot, model: string | undefined): r
 /** A model as it stands there already, where only the window that is written behind it differs. */
 function asWritten(standing: string | undefined, model: string | undefined): string | undefined {
   return standing !== undefined && withoutWindow(standing) === model ? standing : model
+}
+
+function effortKey(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
+  const effort = effectiveOptions(target.input).reasoningEffort
+  if (effort !== undefined) return [[names.effort, effort]]
+  return target.input.resetToDefaults ? restored(now, target, isSetUpByUs, names.effort) : []
 }
 
 function attributionKey(

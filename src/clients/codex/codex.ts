@@ -5,12 +5,17 @@ import { factsInSnapshot } from '../../gateway/models/facts.ts'
 import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import { isOpencodeAuth } from '../auth-json.ts'
-import type { ClientModule, LoadedFiles, SetupTarget } from '../client.ts'
+import {
+  asReasoningEffort,
+  type ClientModule,
+  type LoadedFiles,
+  type SetupTarget,
+} from '../client.ts'
 import { editKeys } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { fileOf, readKind, rootOf } from '../loaded-files.ts'
-import { chooseOneModel, oneUse, type WindowHabit } from '../resolve.ts'
+import { chooseOneModel, effectiveOptions, oneUse, type WindowHabit } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
@@ -153,6 +158,7 @@ trust_level = "trusted"
       baseUrl: url && rootOf(url),
       model: config.text(['model']),
       contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
+      reasoningEffort: asReasoningEffort(config.text(effortPath)),
       ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),
       ...(isKeyUsed ? { key: auth.usableKey, keyPath: authFile.path } : {}),
       headers,
@@ -165,6 +171,8 @@ trust_level = "trusted"
     })
   },
 }
+
+const effortPath = ['model_reasoning_effort']
 
 /**
  * auth.json is replaced as a whole: with a ChatGPT login beside the key, Codex uses the login, and
@@ -211,6 +219,8 @@ function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChang
   const isOtherAddress = url !== undefined && rootOf(url) !== target.baseUrl
   const query = [...provider, 'query_params']
   const window = ['model_context_window']
+  const effort = effectiveOptions(target.input).reasoningEffort
+  const isEffortGone = target.input.resetToDefaults && config.get(effortPath) !== undefined
   const isWindowGone = target.input.resetToDefaults && config.get(window) !== undefined
 
   return [
@@ -218,6 +228,7 @@ function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChang
     ...(contextWindow === undefined && !isWindowGone
       ? []
       : [{ path: window, value: contextWindow }]),
+    ...(effort === undefined && !isEffortGone ? [] : [{ path: effortPath, value: effort }]),
     ...catalogKeys(files, config, target),
     { path: ['model_provider'], value: target.providerId },
     { path: ['openai_base_url'], value: target.baseUrl },

@@ -8,6 +8,7 @@ import {
 } from '../client.ts'
 import { headersInVariables, textMembers } from '../headers.ts'
 import { readKind, type Table } from '../loaded-files.ts'
+import { effectiveOptions } from '../resolve.ts'
 import { withoutOfferOnce } from './migrations.ts'
 import { harmfulKeys, otherLayers } from './provider.ts'
 
@@ -27,6 +28,7 @@ export function launchSettings(
 ): LaunchSettings {
   const config = readKind(files, 'config')
   const { resolved, query = [] } = target
+  const effort = effectiveOptions(target.input).reasoningEffort
 
   const tables = [config, ...otherLayers(files)].map((file) =>
     file.table(['model_providers', target.providerId]),
@@ -64,6 +66,7 @@ export function launchSettings(
     ...(resolved.contextWindow === undefined
       ? []
       : [['model_context_window', resolved.contextWindow] as const]),
+    ...(effort === undefined ? [] : [['model_reasoning_effort', effort] as const]),
   ]
 
   // As JSON, which is TOML too for text, numbers, truth values and lists of them.

@@ -1,10 +1,10 @@
 import { compact } from '../../compact.ts'
 import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
-import type { ClientModule, Program } from '../client.ts'
+import { asReasoningEffort, type ClientModule, type Program } from '../client.ts'
 import { outputLimitCures, ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import { numberIn, originOf, rootOf, tableIn } from '../loaded-files.ts'
+import { numberIn, originOf, rootOf, tableIn, textIn } from '../loaded-files.ts'
 import { offeredModels } from '../picker.ts'
 import {
   aboutNames,
@@ -19,7 +19,7 @@ import { check } from './check.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
 import { launchSettings } from './launch-settings.ts'
 import { filesOf, type Layout } from './layout.ts'
-import { defaultOutputTokens, plan } from './plan.ts'
+import { defaultOutputTokens, effortPath, plan } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** What a client of this layout has of its own beside it. */
@@ -94,6 +94,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       const { value } = mergedConfig(texts)
       const { table } = providerOf(value, chosenProvider(value))
       const output = numberIn(table, ['models', model, 'limit', 'output']) || defaultOutputTokens
+      const effort = textIn(table, ['models', model, ...effortPath])
       const isReasoning = /gpt-5(?!-chat|-pro)/i.test(model)
       return {
         body: {
@@ -102,7 +103,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
             : Math.min(output, defaultOutputTokens),
           stream_options: { include_usage: true },
           tool_choice: 'auto',
-          reasoning_effort: isReasoning ? 'medium' : undefined,
+          reasoning_effort: effort ?? (isReasoning ? 'medium' : undefined),
         },
         hints: outputLimitCures,
       }
@@ -127,6 +128,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         ...(providerId === undefined ? {} : readKey(texts, providerId, options)),
         headers: readHeaders(options['headers']).headers,
         contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
+        reasoningEffort: asReasoningEffort(textIn(table, ['models', model ?? '', ...effortPath])),
         broken: problem,
       })
     },

@@ -8,6 +8,7 @@ import { editKeys, editReadably } from '../fixes.ts'
 import { headerKeys } from '../headers.ts'
 import { fileOf, readFile, rootOf } from '../loaded-files.ts'
 import { listKeys, type ToldFact } from '../picker.ts'
+import { effectiveOptions } from '../resolve.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
@@ -75,14 +76,23 @@ export function ourKeys(
   const url = now.text([...provider, 'options', 'baseURL'])
   const isOtherGateway = url !== undefined && rootOf(url) !== target.baseUrl
   const headers = [...provider, 'options', 'headers']
+  const effort = effectiveOptions(target.input).reasoningEffort
   const list = {
     at: (model: string) => [...provider, 'models', model],
     now: new Map(now.members([...provider, 'models'])),
     isOtherGateway,
-    fresh: ({ displayName }: CatalogModel) => compact({ name: displayName || undefined }),
+    fresh: ({ id, displayName }: CatalogModel) =>
+      compact({
+        name: displayName || undefined,
+        options: effort && id === resolved.model ? { reasoningEffort: effort } : undefined,
+      }),
     told: (model: CatalogModel) => toldOf(model, target),
   }
 
+  const entry = [...provider, 'models', resolved.model]
+  const isEntryThere = now.get(entry) !== undefined
+  const effortNow = [...entry, ...effortPath]
+  const isEffortGone = target.input.resetToDefaults && now.get(effortNow) !== undefined
   const isNamed = Boolean(now.text([...provider, 'name']))
   const smallNow = now.text(['small_model'])
   const small =
@@ -97,10 +107,14 @@ export function ourKeys(
     { path: [...provider, 'options', 'baseURL'], value: target.baseUrl },
     ...headerKeys(headers, now.get(headers), target, isOtherGateway),
     ...listKeys(file, list, target),
+    ...(isEntryThere && (effort || isEffortGone) ? [{ path: effortNow, value: effort }] : []),
     { path: ['model'], value: `${id}/${resolved.model}` },
     { path: ['small_model'], value: small },
   ]
 }
+
+/** Where the effort is in the entry of a model (1.18.33, 2026-11-23). */
+export const effortPath = ['options', 'reasoningEffort']
 
 /** What the client is told of a model; it takes one that it does not know for a blind one (1.18.33). */
 function toldOf(model: CatalogModel, target: SetupTarget): Readonly<Record<string, ToldFact>> {

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { byId, planOn, textsOf, written } from './support.ts'
+
+const withEffort = { options: { reasoningEffort: 'low' } } as const
+
+test.each(['codex', 'claude', 'opencode', 'kilo'])('%s', (id) => {
+  const client = byId(id)
+  const first = planOn(client, {}, withEffort)
+  const disk = written({}, first.machine, first.edits)
+  const read = (files: typeof disk) => client.read(textsOf(client, first.machine, files))
+  expect(read(disk).reasoningEffort).toBe('low')
+
+  // A later setup keeps it, and --defaults removes it.
+  const kept = planOn(client, disk, { kept: { reasoningEffort: 'low' } })
+  expect(read(written(disk, kept.machine, kept.edits)).reasoningEffort).toBe('low')
+  const reset = planOn(client, disk, {
+    choice: { input: { requested: {}, resetToDefaults: true } },
+  })
+  expect(read(written(disk, reset.machine, reset.edits)).reasoningEffort).toBeUndefined()
+})
+
+test('an effort that repoint does not know is left alone', () => {
+  const codex = byId('codex')
+  const disk = { '.codex/config.toml': 'model_reasoning_effort = "xhigh"\n' }
+  const { edits, machine } = planOn(codex, disk)
+  const state = codex.read(textsOf(codex, machine, written(disk, machine, edits)))
+  expect(state.reasoningEffort).toBeUndefined()
+  expect(new TextDecoder().decode(edits.at(-1)!.after!)).toContain(
+    'model_reasoning_effort = "xhigh"',
+  )
+})
