@@ -142,37 +142,37 @@ export interface ConfigRules {
   readonly reservedProviderIds?: readonly string[]
 }
 
-/** A request of a client's. */
+/** The request that `firstRequest` describes. */
 export interface FirstRequestInput {
   readonly model: string
   readonly protocol: Protocol
-  /** Of the installed client. Absent: not installed, or unknown; the newest is meant. */
+  /** Of the installed client. Absent: not installed, or unknown; then the newest. */
   readonly version?: string | undefined
   /** As `GatewayInfo.modelTable`. */
   readonly modelTable?: string | undefined
   readonly env: Machine['env']
 }
 
-/** What decides where a client's key goes: of this every check of files that are not the user's is made. */
+/** The settings that decide where a client's key is sent. Every check of other people's files uses them. */
 export interface SensitiveSettings {
-  /** How the codes of its obstacles call a file of the client's: `claude-project-settings`. */
+  /** How the codes of findings call the client's files: `claude-project-settings`. */
   readonly fileWord: 'settings' | 'config'
   readonly rows: readonly SensitiveSetting[]
-  /** Under which name a provider of this id stands. Absent: under its id. */
+  /** The name of a provider's table in the file. Absent: its ID. */
   readonly providerTable?: (providerId: string) => string
 }
 
 export interface SensitiveSetting {
   /**
-   * The keys that lead to it, joined by dots; a `*` stands for any name or any part of one, and
-   * `:provider` for any in a file of the folder, elsewhere for the provider in use. In a .env file
-   * `env.NAME` is the variable, in an agent's file a key is one of its head.
+   * The keys that lead to it, joined by dots. `*` matches any name or part of one. `:provider` matches
+   * every provider in a file of the folder, and the provider in use in other files. In a .env file
+   * `env.NAME` is the variable; in an agent's file a key is a line of its front matter.
    */
   readonly path: string
   readonly role: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
-  /** The roles of the files in which it counts. */
+  /** The kinds of files in which it counts. */
   readonly fileKinds: readonly string[]
-  /** The versions that were run, or read for it, and the date. */
+  /** The versions that were run or read, and the date. */
   readonly source: string
 }
 
@@ -192,34 +192,34 @@ export interface FolderFiles {
   readonly source: string
 }
 
-/** null: it takes every text as it stands. */
+/** The texts that a client's own reader replaces. null: none. */
 export interface Interpolation {
-  /** In ids and names of models and in addresses. */
+  /** In IDs, names of models and addresses. */
   readonly names: RegExp | null
   /** In keys and values of headers. */
   readonly values: RegExp | null
-  /** It reads keys of a file so too, not values alone. */
+  /** It replaces them in the keys of a file too. */
   readonly isInKeys?: true
 }
 
-/** Holds the key for one process of a client: its arguments can be read by others. */
+/** Holds the key of one process. Other users of the machine can read its arguments, but not this. */
 export const runKeyVariable = 'REPOINT_RUN_KEY'
 
-/** A process as it is to be started. */
+/** The arguments, environment and files that point one process at the gateway. */
 export interface LaunchSettings {
   readonly args: readonly string[]
   readonly env: Machine['env']
   /**
-   * Texts of files that are there for it alone, by their names in `AskedRun.folder`. Never with the key;
-   * of all clients that a shell may start, each has names of its own.
+   * Texts of files for this process only, by their names in `ProcessToStart.tempFolder`. Never with the
+   * key. A shell may start several clients, so no two clients use the same name.
    */
   readonly files?: Readonly<Record<string, string>>
-  /** What an old conversation keeps there, in words. Absent: nothing. */
+  /** What an old conversation keeps when it is continued in this process. Absent: nothing. */
   readonly resumeKeeps?: string
 }
 
 export interface ProcessToStart extends LaunchSettings {
-  /** Absolute. It is there as long as the process, where that has `files`. */
+  /** Absolute. repoint removes it when the process ends. */
   readonly tempFolder: string
 }
 
@@ -229,9 +229,9 @@ export interface ClientFlag {
   readonly flag: string
   readonly help: string
   readonly choices?: readonly string[]
-  /** Absent: text, or no value at all. */
+  /** Absent: text, or no value. */
   readonly takes?: 'tokens' | 'model'
-  /** What it says to a setup; `value` is true or false for a flag without one. */
+  /** @param value true or false for a flag without a value */
   readonly toOptions: (value: string | number | boolean) => ClientOptions
 }
 
@@ -240,16 +240,16 @@ export interface ModelUse extends ChosenModel {
   readonly role?: string
 }
 
-/** A server of a client. */
+/** A server that a client left running. */
 export interface LeftRunning {
   readonly pid: number
-  /** What a person can type to end it. */
+  /** What the user can type to stop it. */
   readonly stopCommand: string
-  /** Ends it. Returns why it may still run; undefined: it has ended. */
+  /** Stops it. Returns why it may still run, or undefined. */
   stop(): Promise<string | undefined>
 }
 
-/** What a client's hooks may look at beside the texts of its files. */
+/** What a check may look at besides a client's files. */
 export type SystemReader = Pick<Platform, 'files' | 'processes' | 'machine'>
 
 export interface Program {
@@ -261,61 +261,61 @@ export interface Program {
   readonly resume?: { readonly command: string; readonly keeps: string }
   readonly command: string
   /**
-   * The npm packages that contain the program. `*` at the end is a system: `@openai/codex-*` is
-   * `@openai/codex-linux-x64` and the like.
+   * The npm packages that contain the program. `*` at the end matches a platform: `@openai/codex-*` is
+   * `@openai/codex-linux-x64` and others.
    */
   readonly packages: readonly string[]
   /** The program replaces itself, so it can be newer than its package says. */
   readonly updatesItself?: true
   /** Versions of the client that our tests run against. */
   readonly testedVersions: readonly string[]
-  /** The folders that arguments of its own tell it to work in, as they are typed. Absent: none can. */
+  /** The folders to work in that its own arguments name, as typed. Absent: it has no such argument. */
   readonly foldersIn?: (args: readonly string[]) => readonly string[]
-  /** The oldest that works with what a setup writes; older ones that were run do not. Absent: all of those do. */
+  /** The oldest version that works with what a setup writes. Absent: all that were run. */
   readonly minVersion?: string
-  /** The oldest that `launchSettings` works with. Absent: as a setup. */
+  /** The oldest version that `launchSettings` works with. Absent: `minVersion`. */
   readonly minVersionForRun?: string
   /**
    * Arguments that make it answer `prompt` once without a terminal.
    *
-   * @param version of the installed client. Absent: unknown; the newest is meant
+   * @param version of the installed client. Absent: unknown; then the newest
    */
   readonly pingArgs: (prompt: string, version?: string) => readonly string[]
-  /** Arguments that make it print the models that it knows. Absent: nothing does. */
+  /** Arguments that make it print the models that it knows. Absent: it has none. */
   readonly modelTableArgs?: readonly string[]
-  /** The answer in what that run prints, where it is not all of it. */
+  /** Takes the answer out of what it printed. Absent: all of it is the answer. */
   readonly answerIn?: (stdout: string) => string | undefined
-  /** Each can name a PEM file of further authorities, read at its start: the first that is set. */
+  /** Variables that name a PEM file with more certificate authorities. The first one that is set counts. */
   readonly caFileVariables: readonly [string, ...string[]]
-  /** Where it looks for authorities beside the public ones. Pure. */
+  /** Where it finds certificate authorities besides the public ones. */
   readonly certificateStores: (env: Machine['env']) => CertificateStores
-  /** Added to the environment of that run, so that it fails fast. */
+  /** Added to the environment of `pingArgs`, so that it fails fast. */
   readonly pingEnv: Readonly<Record<string, string>>
 }
 
 export interface ConfigFile {
-  /** Short name inside the client's module: `config`, `auth`, `settings`. */
+  /** A short name in the client's module: `config`, `auth`, `settings`. */
   readonly kind: string
   /** Absolute. */
   readonly path: string
   readonly format: FileEdit['format']
   readonly holdsSecret: boolean
-  /** `target`: a setup may write it. `layer`: the client reads it too, and it is only looked at. */
+  /** `target`: a setup may write it. `layer`: the client also reads it, and repoint only looks at it. */
   readonly use: 'target' | 'layer'
-  /** A target that most setups do without: nothing is said of it where it is not there. */
+  /** Most setups do not need this target. If it does not exist, it is not reported. */
   readonly isOptional?: true
 }
 
-/** What `files` may ask the disk. */
+/** What `files` may read from the disk. */
 export interface DiskReader {
   exists(path: string): boolean
-  /** The names in a folder, sorted; none where there is no such folder. */
+  /** The names in a folder, sorted. Empty if there is no such folder. */
   entries(folder: string): readonly string[]
-  /** The first kB of a file as text; empty where there is none. */
+  /** The first kB of a file as text. Empty if there is no such file. */
   readStart(path: string): string
 }
 
-/** The files of one client, read. */
+/** The files of one client with their contents. */
 export type LoadedFiles = readonly LoadedFile[]
 
 export interface LoadedFile extends ConfigFile {
@@ -347,140 +347,139 @@ export interface ClientOptions {
   readonly reasoning?: boolean | undefined
   /** How long the model reasons. Absent: the client's default. */
   readonly reasoningEffort?: ReasoningEffort | undefined
-  /** A client with a table of models of its own is given one that says what the gateway has. */
+  /** Codex only: repoint writes a file that describes the gateway's models. */
   readonly writeModelCatalog?: boolean | undefined
-  /** A provider that had its key where the new one goes is given it for itself, and works on. */
+  /** Codex only: the previous provider keeps its old key, in config.toml. */
   readonly keepOldGateway?: boolean | undefined
   readonly providerId?: string | undefined
-  /** For a client that speaks several. */
+  /** For a client that supports several. */
   readonly protocol?: Protocol | undefined
 }
 
-/** What a client's files say: as repoint has set it up, or its user since. */
+/** The options that the client had before this setup. */
 export interface PreviousOptions extends ClientOptions {
-  /** What a client with slots starts with, where it is none of them. */
+  /** Claude Code only: a top-level `model` that does not name a slot. */
   readonly startModel?: string | undefined
   readonly smallModel?: string | undefined
-  /** Nothing names `slot`: it is what the client's newest version takes. */
+  /** No file names `slot`: it is the default of the newest version. */
   readonly isSlotUnnamed?: boolean | undefined
-  /** They were chosen for another gateway than the one that is asked. */
+  /** They were chosen for another gateway. */
   readonly isElsewhere?: boolean | undefined
 }
 
-/** What the gateway has said so far. */
+/** What the gateway has reported so far. */
 export interface GatewayInfo {
   readonly catalog: Catalog | undefined
-  /** Why it has no list that can be read. */
+  /** Why its catalog cannot be read. */
   readonly catalogError?: UserError | undefined
-  /** Ids that it does not list, and has refused. */
+  /** Model IDs that it rejected, and does not list. */
   readonly rejected: readonly string[]
-  /** Its list is all that will be heard: it is asked for no model. */
+  /** Nothing but the catalog is asked for: no model will be proven. */
   readonly catalogOnly?: boolean | undefined
-  /** What the installed client prints of the models that it knows. Absent: it prints none. */
+  /** What the installed client prints about the models that it knows. Absent: nothing. */
   readonly modelTable?: string | undefined
 }
 
-/** What a choice of models goes by. What is named now wins over what is kept. */
+/** What a client knows when it decides its options. Requested options win over previous ones. */
 export interface ResolveInput {
   readonly requested: ClientOptions
-  /** As far as it still holds. Absent: the client was not set up, or the rules choose anew. */
+  /** As far as it still applies. Absent: the client was not set up, or `resetToDefaults`. */
   readonly previous?: PreviousOptions | undefined
-  /** The rules choose anew for a client that was set up: what was chosen before goes. */
+  /** `--defaults`: the rules choose again, and the setup removes what was chosen before. */
   readonly resetToDefaults?: boolean
   readonly gatewayInfo: GatewayInfo
 }
 
-/** opus, sonnet, haiku and, in newer versions, fable in the messages client. */
+/** The model slots of Claude Code. Newer versions have `fable`. */
 export const slots = ['opus', 'sonnet', 'haiku', 'fable'] as const
 export type Slot = (typeof slots)[number]
 export const defaultSlot: Slot = 'sonnet'
 
+/** All options of a client, decided. */
 export interface ResolvedOptions {
-  /** The very id that the client asks for first; the live check asks for it too. */
+  /** The ID in the client's first request. The probe sends it too. */
   readonly probeModel: string
-  /** Absent: the client's one. */
+  /** Absent: the client's usual one. */
   readonly protocol?: Protocol
-  /** What to do where the gateway does not serve it. Absent: nothing but to name another. */
+  /** What the user can do if the gateway does not serve it. Absent: choose another model. */
   readonly probeCure?: string
-  /** What the client will ask for beside it, by the setup. Absent: nothing. */
+  /** Other models that the client will ask for, as the setup writes them. Absent: none. */
   readonly alsoSent?: readonly string[]
-  /** What is shown as "model". */
+  /** What reports show as the model. */
   readonly model: string
   readonly slot?: Slot
-  /** What is started with in the place of a slot. */
+  /** A model that the client starts with instead of a slot. */
   readonly startModel?: string
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
   readonly subagentModel?: string
   readonly smallModel?: string
-  /** The models that a client with a list of its own is given. */
+  /** The models in the client's picker. */
   readonly offered?: Catalog['models']
-  /** They are all that the gateway has for the client. */
+  /** `offered` is all that the gateway has for this client. */
   readonly offersWholeCatalog?: boolean
-  /** The text of a file that describes models to the client, and the ids in it. */
+  /** The text of the file that describes the models, and the IDs in it. */
   readonly catalog?: { readonly text: string; readonly ids: readonly string[] }
-  /** In tokens; absent: unknown, or known to the client itself: left alone. */
+  /** In tokens. Absent: unknown, or the client knows it; the setup leaves it alone. */
   readonly contextWindow?: number
-  /** Things to say about the choice. */
+  /** What the user should know about these options. */
   readonly findings: readonly Finding[]
 }
 
-/** All that a plan needs to know. */
+/** What a client's files should say after a setup. */
 export interface SetupTarget {
   /**
-   * Where the client's protocol hangs, as its configuration takes it: before `/chat/completions` and
-   * `/responses`, mostly ending in `/v1`; before `/v1/messages`. No slash at the end.
+   * The base URL of the client's protocol, as its files need it, without a slash at the end. The client
+   * appends `/chat/completions` or `/responses` (so it usually ends in `/v1`), or `/v1/messages`.
    */
   readonly baseUrl: string
   readonly key: string
-  /** Where the key goes alone. Absent: `authorization: Bearer`. */
+  /** The header that holds the key. Absent: `authorization: Bearer`. */
   readonly keyHeader?: KeyHeader | undefined
   readonly headers?: readonly ExtraHeader[] | undefined
-  /** Headers of other setups, and of earlier ones: they go where they still stand as written. */
+  /** Headers of other and earlier setups. A plan removes those that are unchanged. */
   readonly formerHeaders?: readonly ExtraHeader[] | undefined
-  /** Whether a setup for another address has put a header there. Costs some parses for each run. */
+  /** Whether a setup for another address wrote this header. It parses some files of each run. */
   readonly isFromElsewhere?: (header: Pick<ExtraHeader, 'name' | 'value'>) => boolean
   readonly query?: readonly QueryParameter[] | undefined
-  /** Of other setups, and of earlier ones, as `formerHeaders`. */
+  /** Query parameters of other and earlier setups, as `formerHeaders`. */
   readonly formerQueries?: readonly QueryParameter[] | undefined
-  /** Absolute path of a PEM file with further authorities, where the gateway needs one. */
+  /** The absolute path of a PEM file with more certificate authorities, if the gateway needs one. */
   readonly caFile?: string | undefined
   readonly providerId: string
   readonly resolved: ResolvedOptions
   readonly input: Omit<ResolveInput, 'gatewayInfo'>
-  /** Whether the gateway answers the client's `safeguards` (see `Carried`). Absent: it was not asked. */
+  /** Whether the gateway answers the client's `safeguards` (see `FirstRequest`). Absent: it was not asked. */
   readonly answersSafeguards?: boolean | undefined
   /**
-   * Repairs of obstacles, carried out in the same edits: a setup passes those of every obstacle that
-   * it found, once what needs consent has it. What the choice itself sets wins over a repair.
+   * The fixes of all findings, which become part of the edits. The setup's own changes win over a fix.
    */
   readonly fixes?: readonly FileFix[]
   /**
-   * The file of a role as it was before the newest run, before the newest two, and so on, each with
-   * what others have written since. None where the records cannot tell. Asked for only where it
-   * matters: each costs a few parses.
+   * A file as it was before the newest run, before the newest two, and so on, each with what others
+   * have written since. Empty if the records cannot tell. Each version costs a few parses.
    */
-  readonly earlier?: ((role: string) => Iterable<Bytes | null>) | undefined
+  readonly earlier?: ((fileKind: string) => Iterable<Bytes | null>) | undefined
 }
 
-/** What a client believes. Absent: not set, or not readable for the client. */
+/** What a client's files say now. Absent: not set, or the client cannot read it. */
 export interface ClientState {
-  /** As configured, without slashes at the end: the client appends its route to it. */
+  /** As configured, without a slash at the end. The client appends its route. */
   readonly baseUrl?: string
-  /** Absent: the client's one. */
+  /** Absent: the client's usual one. */
   readonly protocol?: Protocol
   readonly model?: string
-  /** Nothing names the model: it is what the client's newest version takes then. */
+  /** No file names the model: it is the default of the newest version. */
   readonly isModelUnnamed?: boolean
   readonly key?: string
-  /** The file the key comes from. */
+  /** The file that holds the key. */
   readonly keyPath?: string
-  /** Where the key goes. Absent: `authorization: Bearer`. */
+  /** The header that holds the key. Absent: `authorization: Bearer`. */
   readonly keyHeader?: KeyHeader
-  /** What its files send along to that address. */
+  /** Headers that it sends to that address. */
   readonly headers?: readonly ExtraHeader[]
-  /** The same of what its files put behind the address. */
+  /** Query parameters that it sends to that address. */
   readonly query?: readonly QueryParameter[]
-  /** The PEM file with further authorities that its files name; absent: its environment decides. */
+  /** The PEM file with more certificate authorities that its files name. Absent: the environment decides. */
   readonly caFile?: string
   readonly providerId?: string
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
@@ -489,36 +488,36 @@ export interface ClientState {
   /** In tokens. */
   readonly contextWindow?: number
   readonly reasoningEffort?: ReasoningEffort
-  /** It takes its models from the file that a setup has made of the gateway's list. */
+  /** It reads its models from the file that a setup wrote. */
   readonly writeModelCatalog?: boolean
-  /** It lists the gateway's models by itself. */
+  /** It reads the gateway's catalog by itself. */
   readonly isDiscovering?: boolean
-  /** It leaves its attribution block out. */
+  /** It leaves out its attribution block. */
   readonly hidesAttribution?: boolean
-  /** Another address that the client sends the key to, as conversations of before do. */
+  /** Another address that gets the key, for example from old conversations. */
   readonly alsoSendsTo?: string
-  /** Another login that the client would use in the place of our key, in words. */
+  /** Another login that the client would use instead of our key, as shown: `a ChatGPT login`. */
   readonly login?: string
-  /** Why the client would not read its file, in words. */
+  /** Why the client cannot read its files. */
   readonly broken?: string
 }
 
-/** Absolute paths of files. Absent: the value stands in no file. */
+/** The absolute paths of the files that set these values. Absent: no file does. */
 export interface Sources {
   readonly baseUrl?: string
   readonly model?: string
   readonly smallModel?: string
 }
 
-/** A client's files, and what around them decides what becomes of a setup. */
+/** A client's files, and what else decides whether a setup works. */
 export interface ClientContext {
   readonly files: LoadedFiles
   readonly machine: Machine
-  /** Roots that repoint has written for this client before, from its records. */
+  /** The base URLs that repoint wrote for this client, from its records. */
   readonly ownRoots: readonly string[]
-  /** Ids of the last catalog that a command has read; none where there was none. */
+  /** The model IDs of the last catalog that repoint read. */
   readonly knownModels: readonly string[]
-  /** Files that a shell reads at its start, where they exist: see `shellProfilePaths`. */
+  /** Existing files that the user's shell reads at its start: see `shellProfilePaths`. */
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
 }
 

@@ -52,20 +52,20 @@ export interface QueryParameter {
   readonly value: string
 }
 
-/** What a client's requests carry beside the question and its tools, as far as a gateway may refuse it. */
+/** What a client's first request has besides messages and tools, as far as a gateway may reject it. */
 export interface FirstRequest {
-  /** Members of the body, the limit of tokens among them; undefined: the client sends none of this name. */
+  /** Members of the body, also the token limit. undefined: the client does not send this member. */
   readonly body: Readonly<Record<string, unknown>>
   /** In lower case. */
   readonly headers?: Readonly<Record<string, string>>
-  /** After a refusal in such words the client asks once more by itself, without these members and headers. */
+  /** After such an error the client tries once more without these members and headers. */
   readonly retryWithout?: { readonly to: RegExp; readonly names: readonly string[] }
   /**
    * The check of tool calls that the client asks for. It goes on if the gateway rejects or ignores it.
    * `withheld`: the client needs the check, and its settings keep it from asking.
    */
   readonly safeguards?: Safeguards | 'withheld' | undefined
-  /** What a person can do where a member or header is refused, by its name. Absent: the client cannot do without. */
+  /** What the user can do if the gateway rejects a member or header, by its name. Absent: nothing. */
   readonly hints?: Readonly<Record<string, string>>
 }
 
@@ -75,34 +75,34 @@ export interface Safeguards {
   readonly beta: string
 }
 
-/** Whose requests a proof is about. */
+/** The client whose requests a probe stands for. */
 export interface Sender extends FirstRequest {
   /** The client, for people. */
   readonly label: string
 }
 
-/** Headers for a key that is not taken as `authorization: Bearer`. */
+/** Headers that can hold the key instead of `authorization: Bearer`. */
 export const keyHeaders = ['x-api-key', 'api-key'] as const
 export type KeyHeader = (typeof keyHeaders)[number]
 
-/** Where a gateway's routes hang; no slash at the end. */
+/** The base URLs of a gateway, without a slash at the end. */
 export interface BaseUrls {
-  /** Before `/models`, `/chat/completions`, `/responses`: mostly ends in `/v1`. */
+  /** For `/models`, `/chat/completions` and `/responses`. It usually ends in `/v1`. */
   readonly chat: string
-  /** Before `/v1/messages`. */
+  /** For `/v1/messages`. */
   readonly messages: string
 }
 
-/** Where a client finds the authorities that it believes beside the public ones. */
+/** Where a client finds certificate authorities besides the public ones. */
 export interface CertificateStores {
   /** Whether it reads the system's store by itself. */
   readonly system: boolean
-  /** A variable that keeps it from doing so, where it names a file that can be read. */
+  /** A variable that keeps it from doing so if it names a readable file. */
   readonly hidesSystem?: string
-  /** Variables that name a PEM file each, and such that name folders of them. */
+  /** Variables that name a PEM file, and variables that name folders of them. */
   readonly files: readonly string[]
   readonly folders: readonly string[]
-  /** Whose they are, for people; several where several clients are proven at once. */
+  /** The label of the client, or of several clients that are proven at once. */
   readonly of?: string
 }
 
