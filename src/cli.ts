@@ -230,7 +230,7 @@ function showError(
   args: readonly string[],
   json = session.isJson,
 ): number {
-  const { platform, files, wayBack: undoCommand } = session
+  const { platform, files, undoCommand } = session
   const shown = renderError(error, {
     json,
     redact: (text) => (json ? session.redact(text) : session.forPeople(text)),

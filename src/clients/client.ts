@@ -402,7 +402,7 @@ export interface ResolvedOptions {
   /** Absent: the client's usual one. */
   readonly protocol?: Protocol
   /** What the user can do if the gateway does not serve it. Absent: choose another model. */
-  readonly probeCure?: string
+  readonly probeHint?: string
   /** Other models that the client will ask for, as the setup writes them. Absent: none. */
   readonly alsoSent?: readonly string[]
   /** What reports show as the model. */

@@ -13,7 +13,7 @@ import {
   providerIdFlag,
   reasoningEffortFlag,
 } from './flags.ts'
-import { takingLiterally } from './literal.ts'
+import { refusingInterpolation } from './literal.ts'
 
 /** All that the command line needs of a client before it is chosen. */
 export interface ClientRow extends EnvironmentRow {
@@ -225,7 +225,7 @@ export function loadPrograms(): Promise<Client[]> {
 
 export async function loadClient(row: EnvironmentRow): Promise<Client> {
   const { id, family, label } = row
-  return takingLiterally({ ...(await row.load()), id, family, label })
+  return refusingInterpolation({ ...(await row.load()), id, family, label })
 }
 
 /** In the order of the rows. */

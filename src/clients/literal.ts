@@ -8,12 +8,12 @@ import { effectiveOptions, modelsIn } from './resolve.ts'
  * team's file, a link or a flag says is data for it too. What is named so is refused, and what a
  * catalog lists so is left out, with one note.
  */
-export function takingLiterally(client: Client): Client {
+export function refusingInterpolation(client: Client): Client {
   const { plan, launchSettings } = client
 
   return {
     ...client,
-    resolve: (input, version) => chooseLiteral(client, input, version),
+    resolve: (input, version) => resolveLiteral(client, input, version),
     plan: (files, target) => {
       expectLiteral(client, target)
       return plan(files, target)
@@ -28,7 +28,7 @@ export function takingLiterally(client: Client): Client {
 }
 
 /** @throws UserError `config-conflict`, and as the client's own `choose` does */
-function chooseLiteral(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
+function resolveLiteral(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
   const { catalog } = input.gatewayInfo
   const { names } = client.config.interpolation
   if (names === null) return client.resolve(input, version)

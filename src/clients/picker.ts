@@ -14,13 +14,13 @@ import type {
 } from './client.ts'
 import { isTable, readFile, type Table } from './loaded-files.ts'
 import {
-  chooseOneModel,
   defaultOfAny,
   effectiveOptions,
   entryOf,
   listedProtocol,
   modelsIn,
   protocolsByRank,
+  resolveOneModel,
   type WindowHabit,
 } from './resolve.ts'
 
@@ -53,10 +53,10 @@ export function offeredModels(
  *
  * @throws UserError `model-unknown`, `protocol-unsupported`, `usage`
  */
-export function chooseOfAny(input: ResolveInput, window: WindowHabit): ResolvedOptions {
+export function resolveWithAnyProtocol(input: ResolveInput, window: WindowHabit): ResolvedOptions {
   const protocol =
     effectiveOptions(input).protocol ?? listedProtocol(input, protocolsByRank, defaultOfAny)
-  const resolved = chooseOneModel(input, protocol, window)
+  const resolved = resolveOneModel(input, protocol, window)
 
   const saidOf = (one: CatalogModel | undefined) => one && speaks(one, protocol)
   const said = saidOf(entryOf(input.gatewayInfo.catalog, resolved.model))

@@ -32,7 +32,7 @@ export function effectiveOptions({
 }
 
 /** What is kept of what a client believes; a provider's id, where a setup can write it. */
-export function memoriesOf(
+export function optionsToKeep(
   { toOptions, config: { reservedProviderIds = [] } }: Pick<Client, 'toOptions' | 'config'>,
   state: ClientState,
   isOwn?: boolean,
@@ -63,7 +63,7 @@ export function modelsIn(said: PreviousOptions): readonly string[] {
  *
  * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` where only a person can choose
  */
-export function chooseOneModel(
+export function resolveOneModel(
   input: ResolveInput,
   protocol: Protocol,
   window: WindowHabit,

@@ -252,12 +252,12 @@ async function applyAndReport(
   if (wouldChange) await askToUndo(session, found, flags)
   const applied = applyRollback(session.platform, found)
   const isChanged = applied.files.some(({ action }) => action !== 'unchanged')
-  if (isChanged) session.noteApplied(applied, wayBack(found))
+  if (isChanged) session.noteApplied(applied, undoCommandFor(found))
   const next = isChanged ? await whatIsNext(undoing, flags, applied) : []
 
   if (!isChanged) session.say('Nothing was changed.')
-  else if (found.isRedo) session.say(`Done. Undo: ${wayBack(found)}`)
-  else session.say(`Undone. Set it up again: ${wayBack(found)}`)
+  else if (found.isRedo) session.say(`Done. Undo: ${undoCommandFor(found)}`)
+  else session.say(`Undone. Set it up again: ${undoCommandFor(found)}`)
   for (const { hint } of keptNotices(found)) session.say(`  ${hint}`)
   for (const line of next) session.say(`  ${line}`)
   const run = applied.run?.id ?? null
@@ -304,7 +304,7 @@ async function askToUndo(
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })
 }
 
-function wayBack({ isRedo }: RollbackPlan): string {
+function undoCommandFor({ isRedo }: RollbackPlan): string {
   return isRedo ? 'repoint rollback' : 'repoint rollback --redo'
 }
 

@@ -12,7 +12,7 @@ import { changeGateways, type GatewaysChange, type SavedGateway } from './gatewa
 export interface AnsweredQuestion {
   readonly protocol: Protocol
   readonly model: string
-  /** As `Choice.answersSafeguards`. */
+  /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { placeInTable, sentFirst, sentIds } from '../../src/clients/claude/sent.ts'
 import { type ClientOptions, slots } from '../../src/clients/client.ts'
-import { memoriesOf } from '../../src/clients/resolve.ts'
+import { optionsToKeep } from '../../src/clients/resolve.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { aMachine, byId, key, planOn, text, textsOf, wanted, written } from './support.ts'
 
@@ -68,9 +68,9 @@ describe('the proof asks what the installed version sends', () => {
   })
 
   test('the pin is never the very id that the gateway does not serve', () => {
-    const { probeCure } = choose('2.1.329', {}, listing('claude-sonnet-5-5', 'claude-sonnet-5'))
-    expect(probeCure).toContain('--sonnet-model claude-sonnet-5')
-    expect(choose('2.1.329', {}, listing('claude-sonnet-5-5', 'gpt-5.4')).probeCure).toContain(
+    const { probeHint } = choose('2.1.329', {}, listing('claude-sonnet-5-5', 'claude-sonnet-5'))
+    expect(probeHint).toContain('--sonnet-model claude-sonnet-5')
+    expect(choose('2.1.329', {}, listing('claude-sonnet-5-5', 'gpt-5.4')).probeHint).toContain(
       '--sonnet-model ID',
     )
   })
@@ -78,7 +78,7 @@ describe('the proof asks what the installed version sends', () => {
   test('a pin is asked in the place of the slot`s id', () => {
     const resolved = choose('2.1.238', { slot: 'opus', model: 'gpt-5.4' })
     expect(resolved.probeModel).toBe('gpt-5.4')
-    expect(resolved.probeCure).toBeUndefined()
+    expect(resolved.probeHint).toBeUndefined()
   })
 
   test('what it sends for its other slots is looked up', () => {
@@ -177,7 +177,7 @@ describe('names as the client reads them', () => {
   const asked = (settings: object, version = '2.1.285') => {
     const disk = { '.claude/settings.json': JSON.stringify(settings) }
     const known = client.read(textsOf(client, aMachine(), disk))
-    return client.resolve(wanted(everything, {}, memoriesOf(client, known)), version).probeModel
+    return client.resolve(wanted(everything, {}, optionsToKeep(client, known)), version).probeModel
   }
 
   // Run on 2.1.150, .197, .285 and .329, 2026-11-22.

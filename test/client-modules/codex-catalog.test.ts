@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { memoriesOf } from '../../src/clients/resolve.ts'
+import { optionsToKeep } from '../../src/clients/resolve.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { codexTable } from '../support/codex-table.ts'
 import {
@@ -47,7 +47,7 @@ function entriesOn(disk: Disk): readonly Entry[] {
 }
 
 function keptOn(disk: Disk) {
-  return memoriesOf(codex, codex.read(textsOf(codex, aMachine(), disk)))
+  return optionsToKeep(codex, codex.read(textsOf(codex, aMachine(), disk)))
 }
 
 describe('the file', () => {

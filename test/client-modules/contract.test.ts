@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Client, runKeyVariable } from '../../src/clients/client.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
-import { memoriesOf } from '../../src/clients/resolve.ts'
+import { optionsToKeep } from '../../src/clients/resolve.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { resultOf, UserError } from '../../src/errors.ts'
@@ -68,7 +68,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           expect(state.login).toBeUndefined()
           const left = obstaclesOn(client, after, machine)
           expect(left.filter(({ severity }) => severity === 'error')).toEqual([])
-          expect(client.resolve(wanted(catalog, {}, memoriesOf(client, state)))).toMatchObject({
+          expect(client.resolve(wanted(catalog, {}, optionsToKeep(client, state)))).toMatchObject({
             probeModel: choice.resolved.probeModel,
             ...options,
           })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SystemReader } from '../../src/clients/client.ts'
 import { checkOptions } from '../../src/clients/list.ts'
-import { memoriesOf } from '../../src/clients/resolve.ts'
+import { optionsToKeep } from '../../src/clients/resolve.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, text, textsOf } from './support.ts'
 
@@ -80,7 +80,7 @@ test('its own provider cannot be written over', () => {
   expect(() => checkOptions(kilo, { providerId: 'kilo' })).toThrow(
     'Kilo has a provider of that name',
   )
-  expect(memoriesOf(kilo, { providerId: 'kilo', model: 'm' }).providerId).toBeUndefined()
+  expect(optionsToKeep(kilo, { providerId: 'kilo', model: 'm' }).providerId).toBeUndefined()
 })
 
 test('what is wrong is told by its own name', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ClientContext, ClientState } from '../../src/clients/client.ts'
 import { planFixes } from '../../src/clients/fixes.ts'
-import { memoriesOf } from '../../src/clients/resolve.ts'
+import { optionsToKeep } from '../../src/clients/resolve.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -192,7 +192,7 @@ describe('the protocol', () => {
   test('named wins, and stays', () => {
     const { protocol } = pi.resolve(wanted(catalog, { protocol: 'chat' }))
     expect(protocol).toBe('chat')
-    const again = pi.resolve(wanted(catalog, {}, memoriesOf(pi, readBack(piHome()))))
+    const again = pi.resolve(wanted(catalog, {}, optionsToKeep(pi, readBack(piHome()))))
     expect(again.protocol).toBe('chat')
   })
 

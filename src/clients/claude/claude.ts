@@ -19,7 +19,7 @@ import { firstRequest } from './first-request.ts'
 import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
 import { isDiscovering, ourKeys } from './plan.ts'
-import { chooseMapped, chooseSlots, usesOfMapping, usesOfSlots } from './resolve.ts'
+import { resolveMapping, resolveSlots, usesOfMapping, usesOfSlots } from './resolve.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { tableVersions } from './sent.ts'
 import {
@@ -164,8 +164,8 @@ const shared = {
 /** With its own models: the slots keep their meaning. */
 export const claude: ClientModule = {
   ...shared,
-  resolve: chooseSlots,
-  toOptions: (state, isOwn = !isMapping(state.slotModels)) => memoriesOf(state, isOwn),
+  resolve: resolveSlots,
+  toOptions: (state, isOwn = !isMapping(state.slotModels)) => optionsToKeep(state, isOwn),
   plan: (files, target) => planClaude('claude', files, target),
   previewModels: usesOfSlots,
   isConfigured: ({ slotModels }) => !isMapping(slotModels),
@@ -174,8 +174,8 @@ export const claude: ClientModule = {
 /** With GPT models in its slots. */
 export const claudeGpt: ClientModule = {
   ...shared,
-  resolve: chooseMapped,
-  toOptions: (state, isOwn = isMapping(state.slotModels)) => memoriesOf(state, isOwn),
+  resolve: resolveMapping,
+  toOptions: (state, isOwn = isMapping(state.slotModels)) => optionsToKeep(state, isOwn),
   plan: (files, target) => planClaude('claude-gpt', files, target),
   previewModels: usesOfMapping,
   isConfigured: ({ slotModels }) => isMapping(slotModels),
@@ -208,7 +208,7 @@ function planClaude(
 }
 
 /** A root model that is no slot goes out before every pin. */
-function memoriesOf(state: ClientState, isOwn: boolean): PreviousOptions {
+function optionsToKeep(state: ClientState, isOwn: boolean): PreviousOptions {
   const { model, slotModels = {}, subagentModel, contextWindow } = state
   const slot = model === undefined ? undefined : slotOf(model)
   const shared = {

@@ -46,7 +46,7 @@ function gptMapping(
  *
  * @throws UserError `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
  */
-export function chooseSlots(input: ResolveInput, version?: string): ResolvedOptions {
+export function resolveSlots(input: ResolveInput, version?: string): ResolvedOptions {
   const { slot = defaultSlot, subagentModel } = effectiveOptions(input)
   const named = checkedPins(input, slot)
   const filled = fillSlots({ wanted: input, slot, named, version })
@@ -65,7 +65,7 @@ export function chooseSlots(input: ResolveInput, version?: string): ResolvedOpti
  *
  * @throws UserError `usage` where no rule fits and nothing was asked for, `protocol-unsupported`
  */
-export function chooseMapped(input: ResolveInput, version?: string): ResolvedOptions {
+export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions {
   const { catalog } = input.gatewayInfo
   const { slot = defaultSlot, subagentModel } = effectiveOptions(input)
   const slotModels = mappedSlots(input.gatewayInfo, checkedPins(input, slot))

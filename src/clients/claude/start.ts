@@ -25,7 +25,7 @@ export interface Start {
   readonly version: string | undefined
 }
 
-type FirstAsked = Pick<ResolvedOptions, 'probeModel' | 'probeCure' | 'findings'>
+type FirstAsked = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
 
 /**
  * The id that the client asks for first, which is to be proven. The others that it will send are
@@ -58,8 +58,8 @@ function askedBy(version: string, start: Start): FirstAsked {
   const { slot } = start
   const findings = otherSlots(version, start)
   if (!hasSlot(version, slot)) {
-    const probeCure = `Claude Code ${version} has no slot ${slot} and sends the word itself, pinned or not: update it, or start with another slot: repoint ${start.command} --slot opus`
-    return { probeModel: slot, probeCure, findings }
+    const probeHint = `Claude Code ${version} has no slot ${slot} and sends the word itself, pinned or not: update it, or start with another slot: repoint ${start.command} --slot opus`
+    return { probeModel: slot, probeHint, findings }
   }
 
   const pin = start.pins[slot]
@@ -68,7 +68,7 @@ function askedBy(version: string, start: Start): FirstAsked {
   const probeModel = sentFirst(version, slot)
   const other = pinFor(start, slot, probeModel)
   const probeCure = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${start.command}${slot === 'sonnet' ? '' : ` --slot ${slot}`} --${slot}-model ${other}`
-  return { probeModel, probeCure, findings }
+  return { probeModel, probeHint: probeCure, findings }
 }
 
 /**

@@ -11,7 +11,7 @@ import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
 import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../loaded-files.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
-import { chooseOneModel, entryOf, keepsModels, oneUse } from '../resolve.ts'
+import { entryOf, keepsModels, oneUse, resolveOneModel } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -104,7 +104,7 @@ export const cline: ClientModule = {
    * then: of `maxTokens` it makes nothing, in no place.
    */
   resolve(input) {
-    const resolved = chooseOneModel(input, 'chat', {
+    const resolved = resolveOneModel(input, 'chat', {
       otherwise: 'Cline does not know then when to sum a conversation up.',
     })
     const { contextWindow, ...others } = resolved

@@ -15,7 +15,7 @@ import { editKeys } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { fileOf, readKind, rootOf } from '../loaded-files.ts'
-import { chooseOneModel, effectiveOptions, oneUse, type WindowHabit } from '../resolve.ts'
+import { effectiveOptions, oneUse, resolveOneModel, type WindowHabit } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
@@ -100,7 +100,7 @@ export const codex: ClientModule = {
     reservedProviderIds: reservedIds,
   },
   files: codexFiles,
-  resolve: (input) => withCatalog(input, chooseOneModel(input, 'responses', windows)),
+  resolve: (input) => withCatalog(input, resolveOneModel(input, 'responses', windows)),
   firstRequest,
   offeredModels: offersOfCodex,
   conversationFindings: (world, change) => [...aboutConversations(world, change)],

@@ -1,7 +1,7 @@
 import { defaultModel } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import { type ClientModule, runKeyVariable } from '../client.ts'
-import { chooseOneModel, listedProtocol } from '../resolve.ts'
+import { listedProtocol, resolveOneModel } from '../resolve.ts'
 import { ofNode } from '../tested.ts'
 import { carries } from './carries.ts'
 
@@ -67,7 +67,7 @@ export const copilot: ClientModule = {
     const byRules = (all: Catalog) => defaultModel(all, 'chat') ?? defaultModel(all, 'responses')
     const protocol = input.requested.protocol ?? listedProtocol(input, ['responses'], byRules)
     // It knows the windows of many models, and takes a cautious one for the others.
-    const resolved = chooseOneModel(input, protocol, { knows: () => true, otherwise: '' })
+    const resolved = resolveOneModel(input, protocol, { knows: () => true, otherwise: '' })
     return { ...resolved, protocol }
   },
 

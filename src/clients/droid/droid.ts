@@ -9,7 +9,7 @@ import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
 import { brokenText, fileOf, numberIn, readFile, rootOf, tableIn, textIn } from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { leavingKeys, offeredModels, toldKeys } from '../picker.ts'
-import { chooseOneModel, oneUse } from '../resolve.ts'
+import { oneUse, resolveOneModel } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -113,7 +113,7 @@ export const droid: ClientModule = {
 
   resolve(input) {
     const otherwise = 'droid takes one for granted when it compacts its conversations'
-    const resolved = chooseOneModel(input, 'chat', { otherwise })
+    const resolved = resolveOneModel(input, 'chat', { otherwise })
     const canUse = (one: CatalogModel) => speaks(one, 'chat') !== false
     return { ...resolved, ...offeredModels(input, resolved.model, canUse) }
   },

@@ -7,7 +7,7 @@ import { editKeys } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf } from '../pi-family/providers.ts'
-import { chooseOfAny } from '../picker.ts'
+import { resolveWithAnyProtocol } from '../picker.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
 import { isBefore, ofNode, testedVersions } from '../tested.ts'
@@ -99,7 +99,9 @@ export const openclaw: ClientModule = {
   },
 
   resolve(input) {
-    const resolved = chooseOfAny(input, { otherwise: 'OpenClaw takes it for 200,000 tokens' })
+    const resolved = resolveWithAnyProtocol(input, {
+      otherwise: 'OpenClaw takes it for 200,000 tokens',
+    })
     const isLimitNamed = input.requested.maxOutputTokens !== undefined
     const offered = resolved.offered?.map((model): CatalogModel => {
       const { id, maxOutputTokens: most } = model

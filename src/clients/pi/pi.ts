@@ -6,7 +6,7 @@ import { editKeys } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf, layersOf, originOf } from '../loaded-files.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
-import { chooseOfAny } from '../picker.ts'
+import { resolveWithAnyProtocol } from '../picker.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
@@ -99,7 +99,8 @@ export const pi: ClientModule = {
     ]
   },
 
-  resolve: (input) => chooseOfAny(input, { otherwise: 'pi takes it for 128,000 tokens' }),
+  resolve: (input) =>
+    resolveWithAnyProtocol(input, { otherwise: 'pi takes it for 128,000 tokens' }),
 
   plan(files, target) {
     const { resolved, providerId, fixes } = target

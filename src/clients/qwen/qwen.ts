@@ -20,7 +20,7 @@ import {
 } from '../loaded-files.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.ts'
-import { chooseOneModel, oneUse } from '../resolve.ts'
+import { oneUse, resolveOneModel } from '../resolve.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -120,7 +120,7 @@ export const qwen: ClientModule = {
   },
 
   resolve(input) {
-    const resolved = chooseOneModel(input, 'chat', {
+    const resolved = resolveOneModel(input, 'chat', {
       knows: knowsWindow,
       otherwise: 'Qwen Code takes 200,000 tokens for it.',
     })

@@ -15,7 +15,7 @@ const systemName =
 /**
  * The version of the npm package that contains a program, from its package.json.
  *
- * @param packages as in `BinaryCheck.packages`: a package.json with another name is ignored
+ * @param packages as in `Program.packages`: a package.json with another name is ignored
  * @returns undefined if the program is not in such a package
  */
 export function packagedVersion(

@@ -12,7 +12,7 @@ import {
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { originsOf } from '../../clients/loaded-files.ts'
 import { overrideFindings } from '../../clients/overrides.ts'
-import { memoriesOf } from '../../clients/resolve.ts'
+import { optionsToKeep } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import type { SettingPath } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
@@ -209,7 +209,7 @@ function setUpAs(client: ClientName, runs: Runs): string | undefined {
 /** What a client is set up with; of what another of its family has left, what both share. */
 export function configuredOptions(client: Client, state: ClientState, runs: Runs): PreviousOptions {
   const isOwn = setUpAs(client, runs) === client.id || undefined
-  return memoriesOf(client, state, isOwn)
+  return optionsToKeep(client, state, isOwn)
 }
 
 /**

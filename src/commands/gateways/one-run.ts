@@ -30,7 +30,7 @@ import { runsSoFar } from '../client-state/history.ts'
 import { expectWorking, type ProgramVersion, versionNotices } from '../client-state/program.ts'
 import { refuseRedirectedKey } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
-import type { Kept } from '../setup/request.ts'
+import type { PreviousSetup } from '../setup/request.ts'
 import { isAt, previousSetups, resolveInputFor } from '../setup/resolve.ts'
 import { realPath } from './by-folder.ts'
 
@@ -124,7 +124,7 @@ export interface Target {
   readonly model?: string | undefined
   /** The one to take where none is named, and the rules choose none. */
   readonly provenModel?: string | undefined
-  /** As `Choice.answersSafeguards`. */
+  /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
   /** Of the installed clients, by their program, as far as something depends on it. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
@@ -290,9 +290,9 @@ function chosenFor(
 }
 
 /** Nothing is asked of the gateway here: where it is another than before, its list is all there is. */
-function unlisted({ memories }: Kept, catalog: Catalog): readonly string[] {
+function unlisted({ options }: PreviousSetup, catalog: Catalog): readonly string[] {
   const isListed = (id: string) => catalog.models.some((model) => model.id === id)
-  return modelsIn(memories).filter((id) => !isListed(id) && aliasTarget(catalog, id) === undefined)
+  return modelsIn(options).filter((id) => !isListed(id) && aliasTarget(catalog, id) === undefined)
 }
 
 /** The one in use, under which conversations are recorded; else the usual one. */

@@ -100,7 +100,7 @@ export class Session {
   }
 
   /** The command that undoes what this one has done to the files. */
-  get wayBack(): string {
+  get undoCommand(): string {
     return this.#wayBack
   }
 

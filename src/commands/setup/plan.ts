@@ -10,7 +10,7 @@ import {
 import { asPlanned, fileOf } from '../../clients/loaded-files.ts'
 import { overrideFindings } from '../../clients/overrides.ts'
 import { strayModels } from '../../clients/picker.ts'
-import { effectiveOptions, keepsModels, memoriesOf, modelsIn } from '../../clients/resolve.ts'
+import { effectiveOptions, keepsModels, modelsIn, optionsToKeep } from '../../clients/resolve.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type Finding, hasCause } from '../../finding.ts'
@@ -157,7 +157,7 @@ function* lossNotices(
   if (before === undefined) return
 
   const code = 'choice-not-kept'
-  const now = memoriesOf(client, client.read(after), true)
+  const now = optionsToKeep(client, client.read(after), true)
   const models = modelsIn(now)
   const lost = unavailableModels(client, before, input.gatewayInfo).filter(
     (id) => !models.includes(id),
@@ -173,7 +173,7 @@ function* lossNotices(
   // Of the same models another window or another protocol, where nobody has asked for it.
   const keeping = (flag: string) => `To keep it: \`repoint ${client.id} ${flag}\`.`
   const { requested } = input
-  const { contextWindow: window } = before.memories
+  const { contextWindow: window } = before.options
   const isOtherWindow = window !== undefined && window !== now.contextWindow
   if (isOtherWindow && requested.contextWindow === undefined)
     yield {
@@ -182,7 +182,7 @@ function* lossNotices(
       hint: keeping(`--context-window ${window}`),
     }
 
-  const [spoke, speaks] = [protocolOf(client, before.memories), protocolOf(client, now)]
+  const [spoke, speaks] = [protocolOf(client, before.options), protocolOf(client, now)]
   if (spoke !== speaks && requested.protocol === undefined)
     yield {
       code,

@@ -93,7 +93,7 @@ export class Probes {
   async askFor(client: Client, resolved: ResolvedOptions): Promise<readonly ProbeAnswer[]> {
     const protocol = protocolOf(client, resolved)
     const ids = idsToProve(resolved, this.catalog)
-    const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeCure : undefined)
+    const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
     const senderOf = this.#sendersFor(client, resolved)
     const results = await Promise.allSettled(
       ids.map((id) => this.#ask(protocol, id, { unservedHint: hintFor(id), sender: senderOf(id) })),

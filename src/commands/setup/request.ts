@@ -29,10 +29,10 @@ export interface SetupRequest {
 }
 
 /** What stands in a client's files where repoint has set it up. */
-export interface Kept {
+export interface PreviousSetup {
   /** Of the gateway that it was chosen for. */
-  readonly root: string
-  readonly memories: PreviousOptions
+  readonly baseUrl: string
+  readonly options: PreviousOptions
 }
 
 /** A setup on its way: what its steps need. */
@@ -42,7 +42,7 @@ export interface SetupRun {
   readonly consent: Consent
   readonly clients: readonly Client[]
   /** What was chosen before, for each client that is set up. */
-  readonly kept: ReadonlyMap<Client, Kept>
+  readonly kept: ReadonlyMap<Client, PreviousSetup>
   readonly runs: Runs
 }
 
@@ -50,7 +50,7 @@ export interface SetupRun {
 export interface Chosen {
   readonly models: ResolvedOptions
   readonly heard: GatewayInfo
-  /** As `Choice.answersSafeguards`. */
+  /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
 }
 

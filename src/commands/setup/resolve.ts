@@ -23,19 +23,19 @@ import { configuredOptions, isSetUp } from '../client-state/state.ts'
 import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import type { Probes } from './probes.ts'
-import type { Kept, SetupRequest, SetupRun } from './request.ts'
+import type { PreviousSetup, SetupRequest, SetupRun } from './request.ts'
 
 /** What was chosen before, for each client that is set up: by repoint, or by its user since. */
 export function previousSetups(
   session: Session,
   clients: readonly Client[],
   runs: Runs,
-): ReadonlyMap<Client, Kept> {
-  const kept = clients.flatMap((client): [Client, Kept][] => {
+): ReadonlyMap<Client, PreviousSetup> {
+  const kept = clients.flatMap((client): [Client, PreviousSetup][] => {
     const state = settingsNow(session, client)
     if (state?.baseUrl === undefined || !isSetUp(client, state, runs)) return []
-    const memories = configuredOptions(client, state, runs)
-    return [[client, { root: state.baseUrl, memories }]]
+    const options = configuredOptions(client, state, runs)
+    return [[client, { baseUrl: state.baseUrl, options }]]
   })
   return new Map(kept)
 }
@@ -81,7 +81,7 @@ export function resolveInputFor(
 /** What is kept of a setup beside what is named now, without the models that are lost. */
 function stillKept(
   client: Client,
-  before: Kept,
+  before: PreviousSetup,
   now: {
     readonly named: ClientOptions
     readonly lost: readonly string[]
@@ -89,13 +89,13 @@ function stillKept(
   },
 ): PreviousOptions {
   const { named, lost, gateway } = now
-  const { memories } = before
+  const { options } = before
   const unlessLost = (id: string | undefined) =>
     id !== undefined && lost.includes(id) ? undefined : id
 
   // A model that is named now takes the place of that of the slot that is started with.
-  const startSlot = named.slot ?? memories.slot ?? defaultSlot
-  const pins = Object.entries(memories.slotModels ?? {}).filter(
+  const startSlot = named.slot ?? options.slot ?? defaultSlot
+  const pins = Object.entries(options.slotModels ?? {}).filter(
     ([slot, id]) => unlessLost(id) && !(slot === startSlot && named.model !== undefined),
   )
 
@@ -103,21 +103,25 @@ function stillKept(
   const isElsewhere = !isAt(client, before, gateway)
   const isSame = lost.length === 0 && modelsIn({ ...named, subagentModel: undefined }).length === 0
   return {
-    ...memories,
-    model: unlessLost(memories.model),
-    startModel: unlessLost(memories.startModel),
-    subagentModel: unlessLost(memories.subagentModel),
-    smallModel: unlessLost(memories.smallModel),
+    ...options,
+    model: unlessLost(options.model),
+    startModel: unlessLost(options.startModel),
+    subagentModel: unlessLost(options.subagentModel),
+    smallModel: unlessLost(options.smallModel),
     slotModels: Object.fromEntries(pins),
-    contextWindow: isSame ? memories.contextWindow : undefined,
-    protocol: isSame && !isElsewhere ? memories.protocol : undefined,
+    contextWindow: isSame ? options.contextWindow : undefined,
+    protocol: isSame && !isElsewhere ? options.protocol : undefined,
     isElsewhere,
   }
 }
 
 /** Whether it was chosen for this gateway. */
-export function isAt(client: Client, { root, memories }: Kept, gateway: Gateway): boolean {
-  return isSameButVersion(root, rootOf(gateway, protocolOf(client, memories)))
+export function isAt(
+  client: Client,
+  { baseUrl, options }: PreviousSetup,
+  gateway: Gateway,
+): boolean {
+  return isSameButVersion(baseUrl, rootOf(gateway, protocolOf(client, options)))
 }
 
 /**
@@ -126,14 +130,14 @@ export function isAt(client: Client, { root, memories }: Kept, gateway: Gateway)
  */
 export function unavailableModels(
   client: Client,
-  { memories }: Kept,
+  { options }: PreviousSetup,
   { catalog, rejected }: GatewayInfo,
 ): readonly string[] {
   if (catalog === undefined) return []
 
-  const asked = modelsIn({ ...memories, smallModel: undefined })
-  return modelsIn(memories).filter((id) => {
-    const said = listing(catalog, id, protocolOf(client, memories))
+  const asked = modelsIn({ ...options, smallModel: undefined })
+  return modelsIn(options).filter((id) => {
+    const said = listing(catalog, id, protocolOf(client, options))
     const isGone = said === 'of another protocol' || (said === 'absent' && !asked.includes(id))
     return isGone || rejected.includes(id)
   })
