@@ -62,7 +62,7 @@ describe('the proof asks what the installed version sends', () => {
     const catalog = without('claude-opus-5')
     expect(choose('2.1.238', { slot: 'opus' }, catalog)).toMatchObject({
       probeModel: 'claude-opus-5',
-      probeCure:
+      probeHint:
         'Claude Code 2.1.238 sends it for opus. Pin another: repoint claude --slot opus --opus-model claude-opus-4-8',
     })
   })
@@ -97,7 +97,7 @@ describe('the proof asks what the installed version sends', () => {
   })
 
   test('a version without a slot sends its word, pinned or not', () => {
-    const asked = { probeModel: 'fable', probeCure: expect.stringContaining('no slot fable') }
+    const asked = { probeModel: 'fable', probeHint: expect.stringContaining('no slot fable') }
     expect(choose('2.1.150', { slot: 'fable', model: 'gpt-5.4' })).toMatchObject(asked)
     const mapped = byId('claude-gpt').resolve(wanted(everything, { slot: 'fable' }), '2.1.150')
     expect(mapped).toMatchObject(asked)

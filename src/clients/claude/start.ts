@@ -67,8 +67,8 @@ function askedBy(version: string, start: Start): FirstAsked {
   tierOf(start, slot)
   const probeModel = sentFirst(version, slot)
   const other = pinFor(start, slot, probeModel)
-  const probeCure = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${start.command}${slot === 'sonnet' ? '' : ` --slot ${slot}`} --${slot}-model ${other}`
-  return { probeModel, probeHint: probeCure, findings }
+  const probeHint = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${start.command}${slot === 'sonnet' ? '' : ` --slot ${slot}`} --${slot}-model ${other}`
+  return { probeModel, probeHint: probeHint, findings }
 }
 
 /**
