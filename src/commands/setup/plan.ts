@@ -11,11 +11,11 @@ import { asPlanned, fileOf } from '../../clients/loaded-files.ts'
 import { overrideFindings } from '../../clients/overrides.ts'
 import { strayModels } from '../../clients/picker.ts'
 import { effectiveOptions, keepsModels, modelsIn, optionsToKeep } from '../../clients/resolve.ts'
-import { actionOf, type FileEdit } from '../../edits/plan.ts'
+import { actionOf, type FileEdit, type Plan } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type Finding, hasCause } from '../../finding.ts'
 import { isAmong } from '../../gateway/input/header.ts'
-import { rootOf } from '../../gateway/roots.ts'
+import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import { authorityNotices } from '../client-state/certificate-stores.ts'
@@ -27,24 +27,54 @@ import type { Session } from '../screen/session.ts'
 import type { ProvenRun } from './request.ts'
 import { resolveInputFor, unavailableModels } from './resolve.ts'
 
-/** One client's part of a setup, before anything is written. */
+/** What a setup will do for one client. */
 export interface ClientPlan {
   readonly client: Client
-  readonly models: ResolvedOptions
+  readonly resolved: ResolvedOptions
   readonly answersSafeguards: boolean | undefined
-  readonly obstacles: readonly Finding[]
+  /** What would keep the client from using the gateway. The edits contain the fixes. */
+  readonly problems: readonly Finding[]
   readonly edits: readonly FileEdit[]
-  /** What a person should know beside the changes: of files, obstacles and models. */
-  readonly notices: readonly Finding[]
+  /** What the user should know about files, problems and models. */
+  readonly findings: readonly Finding[]
+}
+
+/** What a setup will do. It is shown, then applied. */
+export interface SetupPlan {
+  readonly run: ProvenRun
+  readonly clients: readonly [ClientPlan, ...ClientPlan[]]
+  readonly plan: Plan
+  /** What the user must agree to. */
+  readonly consents: readonly Finding[]
+}
+
+/** @throws UserError `config-invalid`, `config-conflict`, `not-permitted` */
+export async function planSetup(run: ProvenRun): Promise<SetupPlan> {
+  const clients: ClientPlan[] = []
+  for (const client of run.clients) clients.push(await planClient(run, client))
+
+  const { request, access } = run
+  const plan: Plan = {
+    command: request.command,
+    baseUrl: access.baseUrl,
+    baseUrls: unusualRoots(access),
+    model: clients[0]!.resolved.model,
+    edits: clients.flatMap(({ edits }) => edits),
+  }
+  const problems = clients.flatMap((client) => client.problems)
+  const consents = problems.flatMap(({ code, consent }) =>
+    consent === undefined ? [] : [{ code, message: consent }],
+  )
+  return { run, clients: clients as [ClientPlan, ...ClientPlan[]], plan, consents }
 }
 
 /**
- * The edits of one client with the repairs of what would defeat them, checked by reading the new
- * contents as the client will.
+ * The edits of one client, with the fixes of its problems. The new contents are read as the client will
+ * read them.
  *
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
-export async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
+async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
   const { models: allModels, heard, answersSafeguards } = chosen.get(client)!
@@ -72,31 +102,31 @@ export async function planClient(run: ProvenRun, client: Client): Promise<Client
   }
 
   const { baseUrl, providerId } = target
-  const obstacles = [
+  const problems = [
     ...client.check(sceneOf(session, client, files, runs), target),
     ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
     ...folderSettings(session, client),
     ...worldWritablePaths(session, files),
   ]
-  if (consent !== 'ask') refuseRedirectedKey(client, obstacles)
+  if (consent !== 'ask') refuseRedirectedKey(client, problems)
 
-  const fixes = obstacles.flatMap((one) => (one.fix ? [one.fix] : []))
+  const fixes = problems.flatMap((one) => (one.fix ? [one.fix] : []))
   const edits = client.plan(files, { ...target, fixes })
-  expectUnblocked(client, obstacles)
+  expectUnblocked(client, problems)
   const after = asPlanned(files, edits)
   refuseMismatch(client, after, access)
 
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
-  const isNews = ({ code }: Finding) => isChanged && !hasCause(code, obstacles)
+  const isNews = ({ code }: Finding) => isChanged && !hasCause(code, problems)
   return {
     client,
-    models: resolved,
+    resolved,
     answersSafeguards,
-    obstacles,
+    problems,
     edits,
-    notices: [
+    findings: [
       ...edits.flatMap((edit) => [...modeNotices(session, edit)]),
-      ...obstacles.filter(isNoticed).map(asNotice),
+      ...problems.filter(isNoticed).map(asNotice),
       ...authorityNotices(session, client, client.read(after), access.caFile),
       ...(client.conversationFindings?.(platform, { before: files, after }) ?? []),
       ...resolved.findings.filter(isNews),

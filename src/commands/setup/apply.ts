@@ -1,0 +1,124 @@
+/** Step 7 of a setup: write all files or none, read them back, and stop servers with an old key. */
+import { protocolOf } from '../../clients/client.ts'
+import { compact } from '../../compact.ts'
+import { actionOf } from '../../edits/plan.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import { saveModels } from '../../state/model-cache.ts'
+import { saveGateway } from '../../state/save-gateway.ts'
+import { acceptDrift, applyPlan } from '../../transaction/apply.ts'
+import type { Applied } from '../../transaction/record.ts'
+import { readClientFiles } from '../client-state/files.ts'
+import { adviceForRunning, nowRun, stopLeftRunning } from '../client-state/program.ts'
+import type { Tried } from '../client-state/try-client.ts'
+import { changedSince } from '../client-state/written.ts'
+import type { Session } from '../screen/session.ts'
+import { refuseMismatch, type SetupPlan } from './plan.ts'
+
+/** What a setup has done. */
+export interface AppliedSetup {
+  readonly applied: Applied
+  /** The answers to `--try-client`. */
+  readonly tried: readonly Tried[]
+  /** What is still to do, for a script: it does not say whether a client runs. */
+  readonly next: readonly string[]
+  /** The same for a person. The last line is the command to type. */
+  readonly toType: readonly string[]
+}
+
+/** @throws UserError if a file cannot be written, does not say what was planned, or a client fails */
+export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
+  const { session, consent, catalog, clients, isLeftToClients } = plan.run
+  const applied = writeFiles(plan)
+  if (catalog !== undefined) saveModels(session.platform, catalog)
+
+  const changed = clients.filter(({ id }) =>
+    applied.files.some(({ client, action }) => client === id && action !== 'unchanged'),
+  )
+  const toDo = await stopLeftRunning(session, changed, consent)
+  const tried = await tryClients(plan, applied)
+  if (isLeftToClients) session.warn(...saveGateway(session.platform, gatewayToSave(plan)))
+
+  const advice = clients.map(({ program }) => program.restartAdvice)
+  const running = session.isJson ? [] : await adviceForRunning(session, changed)
+  return {
+    applied,
+    tried,
+    next: applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : [],
+    toType: [...toDo, ...running, nowRun(session, clients)],
+  }
+}
+
+/** Whether the gateway answered before anything is written. */
+export function isProven({ run }: SetupPlan): boolean {
+  return run.request.flags.verify && !run.isLeftToClients
+}
+
+function writeFiles(plan: SetupPlan): Applied {
+  const { session, isLeftToClients } = plan.run
+  acceptUnchanged(plan)
+
+  const mismatches: UserError[] = []
+  const applied = applyPlan(session.platform, plan.plan, {
+    readBack: () => mismatches.push(...mismatchesIn(plan)),
+    lastStep: isLeftToClients
+      ? undefined
+      : (locked) => saveGateway(session.platform, gatewayToSave(plan), locked),
+  })
+  session.noteApplied(applied)
+  session.warn(...applied.notices)
+  if (mismatches[0] !== undefined) throw mismatches[0]
+  return applied
+}
+
+/** What others changed and this setup keeps is no longer drift, although nothing is written. */
+function acceptUnchanged({ run: { session, runs }, plan }: SetupPlan): void {
+  const kept = plan.edits.filter(
+    (edit) =>
+      actionOf(edit) === 'unchanged' &&
+      changedSince(session, { path: edit.path, bytes: edit.before }, runs).length > 0,
+  )
+  if (kept.length > 0) acceptDrift(session.platform, { ...plan, edits: kept })
+}
+
+/** Why the written files do not say what was planned. */
+function mismatchesIn({ run: { session, access }, clients }: SetupPlan): readonly UserError[] {
+  return clients
+    .map(({ client }) =>
+      resultOf(() => refuseMismatch(client, readClientFiles(session, client), access)),
+    )
+    .filter((one) => one instanceof UserError)
+}
+
+function gatewayToSave(plan: SetupPlan) {
+  const [{ client, resolved, answersSafeguards }] = plan.clients
+  const proof = compact({
+    protocol: protocolOf(client, resolved),
+    model: resolved.probeModel,
+    answersSafeguards,
+  })
+  return { access: plan.run.access, proof: isProven(plan) ? proof : undefined }
+}
+
+/** `--try-client`. If the clients' answers are the only proof, a failure undoes the setup. */
+async function tryClients({ run }: SetupPlan, applied: Applied): Promise<readonly Tried[]> {
+  const { session, request, clients, access, isLeftToClients } = run
+  if (!request.flags.tryClient) return []
+
+  const { tryClient } = await import('../client-state/try-client.ts')
+  const tried: Tried[] = []
+  try {
+    for (const client of clients) tried.push(await tryClient(session, client, access))
+    return tried
+  } catch (error) {
+    if (isLeftToClients) await undo(session, applied)
+    throw error
+  }
+}
+
+async function undo(session: Session, { run }: Applied): Promise<void> {
+  const { applyRollback, planRollback } = await import('../../transaction/rollback.ts')
+  const plan = run && planRollback(session.platform, { run: run.id })
+  if (plan === undefined) return
+  applyRollback(session.platform, plan)
+  session.noteTakenBack()
+}

@@ -1,0 +1,85 @@
+/** Step 6 of a setup: show the plan and ask. */
+import { protocolOf } from '../../clients/client.ts'
+import { describeEdit, titleOf } from '../../edits/describe.ts'
+import { actionOf } from '../../edits/plan.ts'
+import { UserError } from '../../errors.ts'
+import { messageWithLocation } from '../../finding.ts'
+import { isFromSnapshot, snapshotSource } from '../../gateway/models/facts.ts'
+import { rootOf, shownRoot } from '../../gateway/roots.ts'
+import { checkTargets } from '../../transaction/apply.ts'
+import type { SetupPlan } from './plan.ts'
+
+/** Shows the plan and what the user should know about it. @throws UserError if a file cannot be replaced */
+export function showSetup(plan: SetupPlan): void {
+  const { session } = plan.run
+  session.addFindings(...plan.clients.flatMap(({ findings }) => findings))
+  showPlan(plan, showsDetails(plan))
+  session.showFindings('note')
+
+  session.addFindings(...checkTargets(session.platform, plan.plan))
+  session.showFindings('note')
+  session.addFindings(...plan.consents)
+}
+
+/**
+ * Asks once for everything. If nothing changes, it does not ask.
+ *
+ * @throws UserError `cancelled`; `confirmation-needed` without a terminal and without `--yes`
+ */
+export async function confirmSetup(plan: SetupPlan): Promise<void> {
+  const { session } = plan.run
+  if (plan.plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await ask(plan)
+  session.platform.ask.release()
+  if (session.platform.interrupt.aborted)
+    throw new UserError({ code: 'cancelled', message: 'Cancelled' })
+}
+
+function showsDetails({ run: { request } }: SetupPlan): boolean {
+  return request.flags.details === true || request.flags.dryRun === true
+}
+
+/** Two lines for each client, or every key; and what needs consent. */
+function showPlan({ run, clients, consents }: SetupPlan, isDetailed: boolean): void {
+  const { session, access, catalog } = run
+  for (const { client, resolved, problems, edits } of clients) {
+    const protocol = protocolOf(client, resolved)
+    const address = shownRoot(rootOf(access, protocol), protocol)
+    const { model, contextWindow, offered = [] } = resolved
+    const list = offered.length > 1 ? `, ${offered.length} models in its list` : ''
+    session.say(`${client.label}: ${address}, model ${model}${list}`)
+
+    const hasLimits = contextWindow !== undefined || offered.length > 0
+    const listed = catalog?.models.find(({ id }) => id === model) ?? { id: model }
+    if (isDetailed && hasLimits && isFromSnapshot(listed))
+      session.say(`  limits of ${model} that the gateway does not tell come from ${snapshotSource}`)
+
+    const details = edits.flatMap((edit) => describeEdit(edit, session))
+    const summary = edits.map((edit) => titleOf(edit, session)).join(', ')
+    for (const line of isDetailed ? details : [summary]) session.say(`  ${line}`)
+    for (const problem of problems)
+      if (problem.fix && !problem.isReported)
+        session.say(`  repairs: ${messageWithLocation(problem)}`)
+  }
+
+  for (const { message } of consents) session.say(`  ! ${message}`)
+}
+
+function ask(plan: SetupPlan): Promise<void> {
+  const { run, consents } = plan
+  const needed = consents.map(
+    ({ message }) => `the plan needs your consent: ${message.replace(/\.$/, '')}`,
+  )
+
+  return run.session.agree(
+    run.consent,
+    {
+      message: consents.length > 0 ? 'Apply this, with what is marked "!"?' : 'Apply this?',
+      default: consents.length === 0,
+      showDetails: showsDetails(plan) ? undefined : () => showPlan(plan, true),
+    },
+    {
+      message: ['There is no terminal to ask whether to apply the plan', ...needed].join('; '),
+      hint: 'Add --yes to accept the plan, or --dry-run to see it.',
+    },
+  )
+}
