@@ -35,7 +35,7 @@ import {
   stateOrFailure,
   type Unreadable,
 } from './client-state/state.ts'
-import { wslNotice } from './client-state/wsl.ts'
+import { wslFinding } from './client-state/wsl.ts'
 import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
 import type { Consent, Session } from './screen/session.ts'
 
@@ -68,7 +68,7 @@ export async function doctor(
   // A repair that could not be recorded could not be undone.
   if (read instanceof UserError && flags.fix) throw read
   const [runs, unreadable] = read instanceof UserError ? [undefined, read] : [read]
-  session.addFindings(...wslNotice(session.platform))
+  session.addFindings(...wslFinding(session.platform))
 
   const examined = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
   const examine = () => examined.map((client) => stateOrFailure(session, client, runs))

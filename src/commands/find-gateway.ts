@@ -18,7 +18,7 @@ import { caFileFor, hideHeaders, savedRoots } from '../state/find-gateways.ts'
 import { knownGateway } from '../state/save-gateway.ts'
 import { isImportLink } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
-import { openAuthorities, settingsNow } from './client-state/files.ts'
+import { openAuthorities, stateNow } from './client-state/files.ts'
 import { gatewayOf, isAtOwnRoot, runsOf } from './client-state/state.ts'
 import type { GatewayFlags, SetupFlags } from './command.ts'
 import { wrapLine } from './screen/drawing.ts'
@@ -232,7 +232,7 @@ export async function gatewaysInUse(
 
   return (await loadClients(configured)).flatMap((client) => {
     const { family, label } = client
-    const state = settingsNow(session, client) ?? {}
+    const state = stateNow(session, client) ?? {}
     const { key, keyHeader, headers, query } = state
     const gateway = gatewayOf(session, client, state, runs)
     const isOurs = isAtOwnRoot(client, state, runs)

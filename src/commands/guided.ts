@@ -7,7 +7,7 @@ import {
   savedGateway,
   savedGatewaysIfReadable,
 } from '../state/find-gateways.ts'
-import { isUsual, settingsNow } from './client-state/files.ts'
+import { isUsual, stateNow } from './client-state/files.ts'
 import { isInstalled, readVersion } from './client-state/program.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import type { Preset } from './find-gateway.ts'
@@ -101,7 +101,7 @@ function problemOfChoice(chosen: readonly string[]): true | string {
 
 /** Behind the program of a client: where that has its answers from. */
 function pointsAt(session: Session, client: Client): string {
-  const state = settingsNow(session, client)
+  const state = stateNow(session, client)
   if (state === undefined) return ', configuration unreadable'
   const { baseUrl } = state
   if (baseUrl === undefined) return isInstalled(session, client) ? ', its own service' : ''

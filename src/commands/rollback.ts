@@ -13,7 +13,7 @@ import {
   type RollbackPlan,
   undoableRuns,
 } from '../transaction/rollback.ts'
-import { rootNotice } from '../transaction/target.ts'
+import { rootFinding } from '../transaction/target.ts'
 import { runsSoFar, settleFirst } from './client-state/history.ts'
 import { stopLeftRunning } from './client-state/program.ts'
 import { runsOf, shownAddress } from './client-state/state.ts'
@@ -64,7 +64,7 @@ export async function rollback(
   flags: RollbackFlags,
 ): Promise<number> {
   const { platform } = session
-  session.addFindings(...rootNotice(platform))
+  session.addFindings(...rootFinding(platform))
   settleFirst(session)
   const runs = runsSoFar(session)
   if (flags.list) return listRecorded(session, runsAsked(id, runs))

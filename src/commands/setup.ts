@@ -3,7 +3,7 @@ import type { ClientFlag, ClientOptions } from '../clients/client.ts'
 import { mergeOptions } from '../clients/flags.ts'
 import { type ClientRow, checkOptions, loadClients, rowOf } from '../clients/list.ts'
 import type { Runs } from '../transaction/record.ts'
-import { rootNotice } from '../transaction/target.ts'
+import { rootFinding } from '../transaction/target.ts'
 import { runsSoFar, settleFirst } from './client-state/history.ts'
 import { expectInstalled } from './client-state/program.ts'
 import {
@@ -68,7 +68,7 @@ export function setupOptions(
 
 /** What comes before every question of a command that sets clients up. Returns the recorded runs. */
 export function begin(session: Session): Runs {
-  session.addFindings(...rootNotice(session.platform))
+  session.addFindings(...rootFinding(session.platform))
   session.showFindings('note')
   settleFirst(session)
   return runsSoFar(session)
@@ -112,6 +112,6 @@ async function startSetup(session: Session, request: SetupRequest, runs: Runs): 
   }
 
   const consent = session.consent(request.flags.yes)
-  const kept = previousSetups(session, clients, runs)
-  return { session, request, consent, clients, runs, kept }
+  const previous = previousSetups(session, clients, runs)
+  return { session, request, consent, clients, runs, previous }
 }

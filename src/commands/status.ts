@@ -24,7 +24,7 @@ import {
   shownAddress,
   stateOrFailure,
 } from './client-state/state.ts'
-import { wslNotice } from './client-state/wsl.ts'
+import { wslFinding } from './client-state/wsl.ts'
 import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { folderHere, shownFolder } from './gateways/by-folder.ts'
 import type { Session } from './screen/session.ts'
@@ -56,7 +56,7 @@ export async function status(
   const families = ids.map((id) => rowOf(id).family)
   const isNamed = families.length > 0
   const runs = runsToJudge(session, isJudged)
-  session.addFindings(...wslNotice(session.platform))
+  session.addFindings(...wslFinding(session.platform))
 
   const expected = expect === undefined ? undefined : gatewayNamed(session, expect)
   const asked = familyRows.filter(({ family }) => !isNamed || families.includes(family))

@@ -200,7 +200,7 @@ function realPathNow(files: Files, path: string): string {
 }
 
 /** What to say first where `sudo` leads to root's own home: most likely it was not meant. */
-export function rootNotice(world: Pick<World, 'machine' | 'processes' | 'files'>): Finding[] {
+export function rootFinding(world: Pick<World, 'machine' | 'processes' | 'files'>): Finding[] {
   const { machine, files } = world
   const { SUDO_UID: caller } = machine.env
   if (!isRoot(world) || !caller || caller === '0' || ownerOf(files, machine.home) !== 0) return []

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadClients } from '../../src/clients/list.ts'
-import { wslNotice } from '../../src/commands/client-state/wsl.ts'
+import { wslFinding } from '../../src/commands/client-state/wsl.ts'
 import { Session } from '../../src/commands/screen/session.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import { nodeFiles } from '../../src/platform/node-files.ts'
@@ -124,15 +124,15 @@ describe('under WSL', () => {
   const files = (entries: string[]) => ({ ...nodeFiles('linux'), readdir: () => entries })
 
   test('both homes are named', () => {
-    const [notice] = wslNotice({ machine: wsl, files: files(['Public', 'Default', 'me']) })
+    const [notice] = wslFinding({ machine: wsl, files: files(['Public', 'Default', 'me']) })
     expect(notice?.message).toContain('/home/me')
     expect(notice?.message).toContain('/mnt/c/Users/me')
   })
 
   test('with several users on Windows, or none to be seen, the place is named', () => {
-    const [several] = wslNotice({ machine: wsl, files: files(['anna', 'me']) })
+    const [several] = wslFinding({ machine: wsl, files: files(['anna', 'me']) })
     expect(several?.message).toContain('/mnt/c/Users/<you>')
-    const [unseen] = wslNotice({
+    const [unseen] = wslFinding({
       machine: wsl,
       files: {
         ...nodeFiles('linux'),
@@ -145,7 +145,7 @@ describe('under WSL', () => {
   })
 
   test('elsewhere nothing is said', () => {
-    expect([...wslNotice({ machine: { ...wsl, env: {} }, files: files(['me']) })]).toEqual([])
-    expect([...wslNotice({ machine: macos, files: files(['me']) })]).toEqual([])
+    expect([...wslFinding({ machine: { ...wsl, env: {} }, files: files(['me']) })]).toEqual([])
+    expect([...wslFinding({ machine: macos, files: files(['me']) })]).toEqual([])
   })
 })

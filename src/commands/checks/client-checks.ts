@@ -5,7 +5,7 @@ import { resultOf, UserError } from '../../errors.ts'
 import { type Finding, findingFrom, hasCause, messageWithLocation } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { type Drifted, driftSince } from '../client-state/drift.ts'
-import { expectWorking, type InstalledProgram, versionNotices } from '../client-state/program.ts'
+import { expectWorking, type InstalledProgram, versionFindings } from '../client-state/program.ts'
 import type { ClientStatus } from '../client-state/state.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
@@ -67,7 +67,7 @@ export function checkInstalled(examined: Examined): CheckResult {
   const refused = resultOf(() => expectWorking(client, examined))
   if (refused instanceof UserError)
     return { ...findingFrom(refused), ...compact({ brief: examined.version }) }
-  const [unknown] = versionNotices(client, examined)
+  const [unknown] = versionFindings(client, examined)
   if (unknown !== undefined) return asWarning(unknown)
 
   const found = { code, message: `${label} ${version}`, brief: version } as const

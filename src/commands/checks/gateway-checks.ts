@@ -17,7 +17,7 @@ import type { Catalog, Gateway, GatewayAccess, Protocol } from '../../gateway/ty
 import { caFileFor } from '../../state/find-gateways.ts'
 import {
   authoritiesOf,
-  authorityNotices,
+  certificateFindings,
   expectBelieved,
 } from '../client-state/certificate-stores.ts'
 import type { ClientStatus } from '../client-state/state.ts'
@@ -142,7 +142,7 @@ async function* askedChecks(
 
   yield* checkProxy(access)
   await expectBelieved(client, { ...access, caFile: caFile ?? settings.caFile }, access)
-  for (const one of authorityNotices(session, client, settings, caFile)) yield asWarning(one)
+  for (const one of certificateFindings(session, client, settings, caFile)) yield asWarning(one)
   yield* checkCatalog(session, examined, access, list)
 
   const resolved = choiceOf(examined, list)

@@ -50,7 +50,7 @@ export async function expectBelieved(
  * What a client still needs to trust the authorities of `caFile`: what our own check trusts is no
  * matter to it.
  */
-export function* authorityNotices(
+export function* certificateFindings(
   { platform }: Session,
   { label, program }: Client,
   settings: Pick<ClientState, 'caFile'>,

@@ -13,7 +13,7 @@ import { compact } from '../../compact.ts'
 import type { Bytes } from '../../edits/plan.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
+import { type Finding, messageWithLocation } from '../../finding.ts'
 import type { FileStatus, Files } from '../../platform/platform.ts'
 import { fileFailure } from '../../transaction/files.ts'
 import type { RecordedFile } from '../../transaction/record.ts'
@@ -73,14 +73,14 @@ export function lookAt(files: Files): DiskReader {
 }
 
 /** What a client believes now; undefined where its files cannot be read. */
-export function settingsNow(session: Session, client: Client): ClientState | undefined {
+export function stateNow(session: Session, client: Client): ClientState | undefined {
   const settings = resultOf(() => client.read(readClientFiles(session, client)))
   return settings instanceof UserError ? undefined : settings
 }
 
 /** Whether a client is the one of its family that its files are set up for. */
 export function isUsual(session: Session, client: Client): boolean {
-  return client.isConfigured?.(settingsNow(session, client) ?? {}) ?? true
+  return client.isConfigured?.(stateNow(session, client) ?? {}) ?? true
 }
 
 function readConfig(session: Session, file: ConfigFile): Bytes | null {
@@ -142,11 +142,13 @@ export function worldWritablePaths(session: Session, files: LoadedFiles): readon
 export function openAuthorities(session: Session, caFile: string | undefined): readonly Finding[] {
   const { os, home } = session.platform.machine
   if (caFile === undefined || os === 'win32') return []
-  return openAmong(session, [caFile, ...foldersAbove(caFile, home)]).map(asNotice)
+  return openAmong(session, [caFile, ...foldersAbove(caFile, home)]).map(withLocation)
 }
 
-export function asNotice({ code, message, location, hint }: Finding): Finding {
-  return { code, message: `${message} (${location})`, ...compact({ hint }) }
+/** The finding as a note, with its location in the message. */
+export function withLocation(finding: Finding): Finding {
+  const { code, hint } = finding
+  return { code, message: messageWithLocation(finding), ...compact({ hint }) }
 }
 
 function openAmong(session: Session, places: Iterable<string>): readonly Finding[] {

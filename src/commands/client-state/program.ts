@@ -146,7 +146,7 @@ export function expectWorking(
 }
 
 /** What to report of a version that is unknown, if the command can go on without it. */
-export function versionNotices(
+export function versionFindings(
   { label, program }: Pick<Client, 'label' | 'program'>,
   { versionProblem }: ProgramVersion,
 ): readonly Finding[] {

@@ -26,7 +26,7 @@ import { sha256Of } from '../../transaction/files.ts'
 import { gatewaysOf, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
 import { activeRuns } from '../../transaction/undo/stack.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, readShellProfiles, settingsNow, worldWritablePaths } from './files.ts'
+import { readClientFiles, readShellProfiles, stateNow, worldWritablePaths } from './files.ts'
 import { folderSettings } from './folder-settings.ts'
 import { changedSince, isSetupRun, lastSetup } from './written.ts'
 
@@ -229,7 +229,7 @@ export async function clientsInUse(
     const [first] = ofFamily
     if (first === undefined) return []
     if (setUpAs(first, runs) === first.id) return first
-    const state = settingsNow(session, first) ?? {}
+    const state = stateNow(session, first) ?? {}
     return {
       ...(ofFamily.find((client) => client.isConfigured?.(state)) ?? first),
       label: row.label,
@@ -275,7 +275,7 @@ export function stateOrFailure(
       ...now,
       origins: originsOf(client, texts),
       findings: [
-        ...client.check(sceneOf(session, client, texts, runs ?? [])),
+        ...client.check(contextOf(session, client, texts, runs ?? [])),
         // With its own service a client may be set up as its owner likes.
         ...(now.settings.baseUrl === undefined
           ? []
@@ -302,7 +302,7 @@ function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
   }
 }
 
-export function sceneOf(
+export function contextOf(
   session: Session,
   client: Client,
   files: LoadedFiles,

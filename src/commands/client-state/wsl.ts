@@ -12,7 +12,7 @@ const notHomes = new Set(['All Users', 'Default', 'Default User', 'Public', 'des
  * Under WSL there are two homes, and a client that runs on Windows reads the other one: said, because
  * a setup on this side does not reach it.
  */
-export function* wslNotice({
+export function* wslFinding({
   machine,
   files,
 }: Pick<Platform, 'machine' | 'files'>): Generator<Finding> {

@@ -24,10 +24,10 @@ import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
-import { asNotice, isUsual, readClientFiles, settingsNow } from '../client-state/files.ts'
+import { isUsual, readClientFiles, stateNow, withLocation } from '../client-state/files.ts'
 import { folderSettings } from '../client-state/folder-settings.ts'
 import { runsSoFar } from '../client-state/history.ts'
-import { expectWorking, type ProgramVersion, versionNotices } from '../client-state/program.ts'
+import { expectWorking, type ProgramVersion, versionFindings } from '../client-state/program.ts'
 import { refuseRedirectedKey } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 import type { PreviousSetup } from '../setup/request.ts'
@@ -82,7 +82,7 @@ export async function lookAtFolder(
       }
       await session.agree('ask', question)
     }
-    session.addFindings(...folderSettings(session, client, folders).map(asNotice))
+    session.addFindings(...folderSettings(session, client, folders).map(withLocation))
   }
 }
 
@@ -151,7 +151,7 @@ export async function pointProgram(
   expectWorking(chosen.client, program, 'run')
   expectSendable(chosen.client, access)
   const rooted = await provenFor(session, chosen, target)
-  session.addFindings(...chosen.models.findings, ...versionNotices(chosen.client, program))
+  session.addFindings(...chosen.models.findings, ...versionFindings(chosen.client, program))
   return pointClient(session, chosen, rooted, target)
 }
 
@@ -246,7 +246,7 @@ function isMessagesOpen(
   const { messages } = access.baseUrls
   if (protocol !== 'messages' || messages !== access.baseUrl) return false
   if (mayAsk.proven?.protocol === 'messages') return false
-  return settingsNow(session, client)?.baseUrl !== messages
+  return stateNow(session, client)?.baseUrl !== messages
 }
 
 interface ChosenForRun {
@@ -266,14 +266,14 @@ function chosenFor(
   clients: readonly Client[],
   { access, catalog, model, provenModel, versions }: Target,
 ): ChosenForRun {
-  const kept = previousSetups(session, clients, runsSoFar(session))
+  const previous = previousSetups(session, clients, runsSoFar(session))
   const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
 
   const choose = (client: Client, model: string | undefined) => {
-    const before = kept.get(client)
+    const before = previous.get(client)
     const isElsewhere = before !== undefined && !isAt(client, before, access)
     const rejected = isElsewhere && catalog ? unlisted(before, catalog) : []
-    const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, kept }
+    const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, previous }
     const input = resolveInputFor(setup, client, access, { catalog, rejected, catalogOnly: true })
     const { version } = versions.get(client.program.command) ?? {}
     return { client, wanted: input, models: client.resolve(input, version) }
@@ -297,7 +297,7 @@ function unlisted({ options }: PreviousSetup, catalog: Catalog): readonly string
 
 /** The one in use, under which conversations are recorded; else the usual one. */
 function providerIdOf(session: Session, client: Client): string {
-  const { providerId } = settingsNow(session, client) ?? {}
+  const { providerId } = stateNow(session, client) ?? {}
   const problem = resultOf(() => checkOptions(client, { providerId }))
   return problem instanceof UserError ? 'gateway' : (providerId ?? 'gateway')
 }

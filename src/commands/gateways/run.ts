@@ -8,7 +8,7 @@ import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import { nameOf, savedGateway } from '../../state/find-gateways.ts'
 import type { SavedFolder } from '../../state/folders.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
-import { settingsNow } from '../client-state/files.ts'
+import { stateNow } from '../client-state/files.ts'
 import { settleFirst } from '../client-state/history.ts'
 import { installedVersions } from '../client-state/program.ts'
 import { newFolder, withFiles } from '../client-state/temp-folder.ts'
@@ -175,7 +175,7 @@ function saidBy(session: Session, folder: SavedFolder, client: Client | undefine
   const says = `Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}`
   if (client === undefined) return says
 
-  const state = settingsNow(session, client) ?? {}
+  const state = stateNow(session, client) ?? {}
   const own =
     nameOf(session, protocolOf(client, state), state) ?? state.baseUrl ?? 'its own service'
   return own === folder.gateway ? says : `${says}; ${client.label}'s own files say ${own}`

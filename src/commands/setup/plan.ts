@@ -18,10 +18,10 @@ import { isAmong } from '../../gateway/input/header.ts'
 import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
-import { authorityNotices } from '../client-state/certificate-stores.ts'
-import { asNotice, readClientFiles, worldWritablePaths } from '../client-state/files.ts'
+import { certificateFindings } from '../client-state/certificate-stores.ts'
+import { readClientFiles, withLocation, worldWritablePaths } from '../client-state/files.ts'
 import { folderSettings } from '../client-state/folder-settings.ts'
-import { refuseRedirectedKey, sceneOf } from '../client-state/state.ts'
+import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
 import { isFromElsewhere } from '../client-state/written.ts'
 import type { Session } from '../screen/session.ts'
 import type { ProvenRun } from './request.ts'
@@ -77,8 +77,8 @@ export async function planSetup(run: ProvenRun): Promise<SetupPlan> {
 async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
-  const { models: allModels, heard, answersSafeguards } = chosen.get(client)!
-  const input = resolveInputFor(run, client, access, heard)
+  const { resolved: allModels, gatewayInfo, answersSafeguards } = chosen.get(client)!
+  const input = resolveInputFor(run, client, access, gatewayInfo)
   const resolved = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const files = readClientFiles(session, client)
   const former = savedExtras(session)
@@ -103,7 +103,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
 
   const { baseUrl, providerId } = target
   const problems = [
-    ...client.check(sceneOf(session, client, files, runs), target),
+    ...client.check(contextOf(session, client, files, runs), target),
     ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
     ...folderSettings(session, client),
     ...worldWritablePaths(session, files),
@@ -112,7 +112,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
 
   const fixes = problems.flatMap((one) => (one.fix ? [one.fix] : []))
   const edits = client.plan(files, { ...target, fixes })
-  expectUnblocked(client, problems)
+  refuseUnfixable(client, problems)
   const after = asPlanned(files, edits)
   refuseMismatch(client, after, access)
 
@@ -125,18 +125,18 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
     problems,
     edits,
     findings: [
-      ...edits.flatMap((edit) => [...modeNotices(session, edit)]),
-      ...problems.filter(isNoticed).map(asNotice),
-      ...authorityNotices(session, client, client.read(after), access.caFile),
+      ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
+      ...problems.filter(isReportedAlone).map(withLocation),
+      ...certificateFindings(session, client, client.read(after), access.caFile),
       ...(client.conversationFindings?.(platform, { before: files, after }) ?? []),
       ...resolved.findings.filter(isNews),
-      ...[...strayNotices(client, after, resolved, heard)].filter(isNews),
-      ...lossNotices(run, client, after, input),
+      ...[...strayModelFindings(client, after, resolved, gatewayInfo)].filter(isNews),
+      ...lostModelFindings(run, client, after, input),
     ],
   }
 }
 
-function isNoticed({ fix, consent, isReported }: Finding): boolean {
+function isReportedAlone({ fix, consent, isReported }: Finding): boolean {
   return isReported ?? (!fix && !consent)
 }
 
@@ -160,7 +160,7 @@ function onlyChosen({
 }
 
 /** Of entries that repoint did not write: those that it wrote have left by then. */
-function* strayNotices(
+function* strayModelFindings(
   client: Client,
   after: LoadedFiles,
   resolved: ResolvedOptions,
@@ -177,13 +177,13 @@ function* strayNotices(
 }
 
 /** What was chosen before and does not hold any more: models, and what is said of those that stay. */
-function* lossNotices(
-  { kept, request }: ProvenRun,
+function* lostModelFindings(
+  { previous, request }: ProvenRun,
   client: Client,
   after: LoadedFiles,
   input: ResolveInput,
 ): Generator<Finding> {
-  const before = request.flags.defaults || request.isKeyOnly ? undefined : kept.get(client)
+  const before = request.flags.defaults || request.isKeyOnly ? undefined : previous.get(client)
   if (before === undefined) return
 
   const code = 'choice-not-kept'
@@ -222,7 +222,7 @@ function* lossNotices(
 }
 
 /** @throws UserError `config-conflict` for what blocks the client, and is neither repaired nor agreed to */
-function expectUnblocked({ label }: Client, obstacles: readonly Finding[]): void {
+function refuseUnfixable({ label }: Client, obstacles: readonly Finding[]): void {
   const blocking = obstacles.find(
     ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
   )
@@ -256,7 +256,7 @@ export function refuseMismatch(client: Client, files: LoadedFiles, access: Gatew
 }
 
 /** A mode that the run changes, or that says somebody wanted the file left alone. */
-function* modeNotices({ platform }: Session, edit: FileEdit): Generator<Finding> {
+function* modeFindings({ platform }: Session, edit: FileEdit): Generator<Finding> {
   const { files, machine } = platform
   if (machine.os === 'win32' || actionOf(edit) !== 'updated') return
 

@@ -28,7 +28,7 @@ import {
   expectWorking,
   type InstalledProgram,
   programOf,
-  versionNotices,
+  versionFindings,
 } from '../client-state/program.ts'
 import {
   type FoundGateway,
@@ -42,14 +42,14 @@ import type { Session } from '../screen/session.ts'
 import { isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
 import type { Chosen, Proof, ProvenRun, SetupRun } from './request.ts'
 import {
-  type Asking,
   canChooseAgain,
   chooseModels,
   isDecided,
+  noGatewayInfo,
+  type ResolvingClient,
   requestedFor,
   resolveInputFor,
-  unheard,
-  withPickedModel,
+  withModelFromUser,
 } from './resolve.ts'
 
 interface Proven extends Proof {
@@ -84,7 +84,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
       const { notices, ...proof } = await proofOf(run, found.access)
       const { access, chosen } = proof
       for (const client of chosen.keys()) expectSendable(client, access)
-      session.addFindings(...found.notices, ...keyNotices(found.access, access), ...notices)
+      session.addFindings(...found.notices, ...keyHeaderFindings(found.access, access), ...notices)
       if (flags.verify && !proof.isLeftToClients) showProof(session, proof)
       return { ...run, ...proof, clients: [...chosen.keys()] }
     } catch (error) {
@@ -127,11 +127,11 @@ function nextOfLink(error: unknown, { link, access }: FoundGateway, preset: Pres
 
 /** Who names another model, and no gateway, means the one that the client has. */
 function currentGateway(
-  { session, request, clients: [client], kept }: SetupRun,
+  { session, request, clients: [client], previous }: SetupRun,
   inUse: readonly GatewayInUse[],
 ): Gateway | undefined {
   const { clients, flags, picksModel = false } = request
-  if (client === undefined || clients.length > 1 || !kept.has(client)) return undefined
+  if (client === undefined || clients.length > 1 || !previous.has(client)) return undefined
 
   const { slotModels, ...named } = requestedFor(request, client)
   const isChoice = Object.keys(compact({ ...slotModels, ...named })).length > 0
@@ -145,8 +145,8 @@ function showProof(session: Session, { access, catalog, chosen, balance }: Proof
   const list = catalog === undefined ? '' : `: ${catalog.models.length} models`
   const left = balance === undefined ? '' : `; the key has ${shownBalance(balance)}`
   session.remark(`✔ ${new URL(access.baseUrl).host} answers, and takes the key${list}${left}`)
-  for (const [{ label }, { models }] of chosen) {
-    const ids = idsToProve(models, catalog)
+  for (const [{ label }, { resolved }] of chosen) {
+    const ids = idsToProve(resolved, catalog)
     session.remark(
       `✔ ${label}: ${ids.join(' and ')} ${ids.length > 1 ? 'answer' : 'answers'}, with tools`,
     )
@@ -154,7 +154,10 @@ function showProof(session: Session, { access, catalog, chosen, balance }: Proof
 }
 
 /** What has come out about where the key goes. */
-function* keyNotices(before: GatewayAccess, { keyHeader }: GatewayAccess): Generator<Finding> {
+function* keyHeaderFindings(
+  before: GatewayAccess,
+  { keyHeader }: GatewayAccess,
+): Generator<Finding> {
   if (keyHeader === before.keyHeader || keyHeader === undefined) return
   const message = `The gateway takes the key as ${keyHeader}, and refuses it as \`authorization: Bearer\``
   yield { code: 'key-header', message }
@@ -185,15 +188,15 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { session, clients, request } = run
   if (request.flags.verify) return prove(run, access)
 
-  await withPickedModel(run, undefined)
+  await withModelFromUser(run, undefined)
   const programs = await programsOf(session, run)
 
   const chosen = clients.map((client): [Client, Chosen] => {
     const { version, modelTable } = programs.get(client)!
-    const heard = { ...unheard, modelTable }
-    const input = resolveInputFor(run, client, access, heard)
+    const gatewayInfo = { ...noGatewayInfo, modelTable }
+    const input = resolveInputFor(run, client, access, gatewayInfo)
     const resolved = client.resolve(input, version)
-    return [client, { models: resolved, heard }]
+    return [client, { resolved, gatewayInfo }]
   })
   return {
     request,
@@ -201,7 +204,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     chosen: new Map(chosen),
     catalog: undefined,
     isLeftToClients: false,
-    notices: [...rootsUnasked(access), ...noticesAbout(programs)],
+    notices: [...rootsUnasked(access), ...programFindings(programs)],
   }
 }
 
@@ -242,7 +245,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     const [catalog, catalogError] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (catalogError !== undefined && !mayStillServe(catalogError)) throw catalogError
     left = askBalanceBeside(finder.access, catalog)
-    const run = await withPickedModel(given, catalog)
+    const run = await withModelFromUser(given, catalog)
     const gatewayInfo: GatewayInfo = { catalog, catalogError, rejected: [] }
     const { request } = run
 
@@ -253,22 +256,22 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
         sendersOf(session, client, protocolOf(client, resolved), {
           texts: filesAfter(run, client, {
             access: finder.access,
-            models: resolved,
-            heard: gatewayInfo,
+            resolved,
+            gatewayInfo,
           }),
           ...programs.get(client)!,
         }),
     )
     const chosen = new Map<Client, Chosen>()
-    const choose = async (asking: Asking) => {
+    const choose = async (asking: ResolvingClient) => {
       const resolved = await chooseModels(asking)
       if (resolved === undefined) chosen.delete(asking.client)
-      else chosen.set(asking.client, { models: resolved, heard: asking.heard })
+      else chosen.set(asking.client, { resolved, gatewayInfo: asking.gatewayInfo })
     }
 
-    const askings = clients.map((client): Asking => {
+    const askings = clients.map((client): ResolvingClient => {
       const { version, modelTable } = programs.get(client)!
-      return { run, access, client, version, heard: { ...gatewayInfo, modelTable }, probes }
+      return { run, access, client, version, gatewayInfo: { ...gatewayInfo, modelTable }, probes }
     })
     for (const asking of askings) await choose(asking)
 
@@ -278,7 +281,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       const rejected = [...refusals.keys()]
       const [refusal] = refusals.values()
       if (refusal !== undefined && canChooseAgain(asking, rejected))
-        await choose({ ...asking, heard: { ...asking.heard, rejected }, refusal })
+        await choose({ ...asking, gatewayInfo: { ...asking.gatewayInfo, rejected }, refusal })
     }
     if (chosen.size === 0)
       throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
@@ -299,7 +302,7 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     const balance = await left?.answered()
     const notices = [
       ...(catalog?.findings ?? []),
-      ...noticesAbout(programs),
+      ...programFindings(programs),
       ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
       ...new Set(served.flatMap(({ result }) => noticesOf(result))),
       ...(isLeftToClients ? [leftToClients] : []),
@@ -316,19 +319,19 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
 function filesAfter(
   run: SetupRun,
   client: Client,
-  { access, models, heard }: Chosen & { readonly access: GatewayAccess },
+  { access, resolved, gatewayInfo }: Chosen & { readonly access: GatewayAccess },
 ): LoadedFiles {
   const files = readClientFiles(run.session, client)
   if (run.request.isKeyOnly) return files
 
-  const input = resolveInputFor(run, client, access, heard)
+  const input = resolveInputFor(run, client, access, gatewayInfo)
   const { providerId = 'gateway' } = effectiveOptions(input)
-  const root = rootOf(access, protocolOf(client, models))
-  const ids = idsToProve(models, heard.catalog)
-  const offered = models.offered?.filter(({ id }) => ids.includes(id))
+  const root = rootOf(access, protocolOf(client, resolved))
+  const ids = idsToProve(resolved, gatewayInfo.catalog)
+  const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
   const choice = {
     ...{ baseUrl: root, key: access.key, providerId, input },
-    resolved: { ...models, ...(offered && { offered }) },
+    resolved: { ...resolved, ...(offered && { offered }) },
   }
   const edits = ifPossible(() => client.plan(files, choice))
   return edits === undefined ? files : asPlanned(files, edits)
@@ -341,9 +344,12 @@ async function askAll(
   chosen: ReadonlyMap<Client, Chosen>,
 ): Promise<ReadonlyMap<Client, readonly ProbeAnswer[]>> {
   const all = [...chosen]
-  const names = new Set(all.flatMap(([client, { models }]) => probes.newIds(client, models)))
+  const names = new Set(all.flatMap(([client, { resolved }]) => probes.newIds(client, resolved)))
   const answers = Promise.all(
-    all.map(async ([client, { models }]) => [client, await probes.askFor(client, models)] as const),
+    all.map(
+      async ([client, { resolved: models }]) =>
+        [client, await probes.askFor(client, models)] as const,
+    ),
   )
 
   const asking =
@@ -409,6 +415,6 @@ async function programsOf(
   return new Map(programs)
 }
 
-function noticesAbout(programs: ReadonlyMap<Client, InstalledProgram>): readonly Finding[] {
-  return [...programs].flatMap(([client, program]) => versionNotices(client, program))
+function programFindings(programs: ReadonlyMap<Client, InstalledProgram>): readonly Finding[] {
+  return [...programs].flatMap(([client, program]) => versionFindings(client, program))
 }

@@ -42,14 +42,14 @@ export interface SetupRun {
   readonly consent: Consent
   readonly clients: readonly Client[]
   /** What was chosen before, for each client that is set up. */
-  readonly kept: ReadonlyMap<Client, PreviousSetup>
+  readonly previous: ReadonlyMap<Client, PreviousSetup>
   readonly runs: Runs
 }
 
 /** The models of a client, and what they were chosen by. */
 export interface Chosen {
-  readonly models: ResolvedOptions
-  readonly heard: GatewayInfo
+  readonly resolved: ResolvedOptions
+  readonly gatewayInfo: GatewayInfo
   /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
 }

@@ -18,7 +18,7 @@ import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { settingsNow } from '../client-state/files.ts'
+import { stateNow } from '../client-state/files.ts'
 import { configuredOptions, isSetUp } from '../client-state/state.ts'
 import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
@@ -32,7 +32,7 @@ export function previousSetups(
   runs: Runs,
 ): ReadonlyMap<Client, PreviousSetup> {
   const kept = clients.flatMap((client): [Client, PreviousSetup][] => {
-    const state = settingsNow(session, client)
+    const state = stateNow(session, client)
     if (state?.baseUrl === undefined || !isSetUp(client, state, runs)) return []
     const options = configuredOptions(client, state, runs)
     return [[client, { baseUrl: state.baseUrl, options }]]
@@ -48,25 +48,25 @@ export function requestedFor(
 }
 
 /** What of a setup says which models a client is to have. */
-interface ModelWishes extends Pick<SetupRun, 'kept'> {
+interface PreviousChoices extends Pick<SetupRun, 'previous'> {
   readonly request: Pick<SetupRequest, 'optionsOf' | 'isKeyOnly'> & {
     readonly flags: Pick<SetupFlags, 'defaults'>
   }
 }
 
 /** Where the gateway is not asked. */
-export const unheard: GatewayInfo = { catalog: undefined, rejected: [] }
+export const noGatewayInfo: GatewayInfo = { catalog: undefined, rejected: [] }
 
 /** What the models of one client go by, at this gateway. Pure. */
 export function resolveInputFor(
-  wishes: ModelWishes,
+  wishes: PreviousChoices,
   client: Client,
   gateway: Gateway,
   gatewayInfo: GatewayInfo,
 ): ResolveInput {
-  const { request, kept } = wishes
+  const { request, previous } = wishes
   const requested = requestedFor(request, client)
-  const before = kept.get(client)
+  const before = previous.get(client)
   if (before === undefined) return { requested, gatewayInfo }
   if (request.flags.defaults) return { requested, resetToDefaults: true, gatewayInfo }
 
@@ -144,12 +144,12 @@ export function unavailableModels(
 }
 
 /** What the models of one client are chosen by. */
-export interface Asking {
+export interface ResolvingClient {
   readonly run: SetupRun
   readonly access: GatewayAccess
   readonly client: Client
   readonly version: string | undefined
-  readonly heard: GatewayInfo
+  readonly gatewayInfo: GatewayInfo
   /** Why the gateway does not serve what was chosen first. */
   readonly refusal?: UserError
   readonly probes: Probes
@@ -162,12 +162,12 @@ export interface Asking {
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; where only a list could have told
  *   the models, why there is none
  */
-export async function chooseModels(asking: Asking): Promise<ResolvedOptions | undefined> {
-  const { run, access, client, version, heard, refusal } = asking
-  const { catalogError } = heard
-  const input = resolveInputFor(run, client, access, heard)
+export async function chooseModels(asking: ResolvingClient): Promise<ResolvedOptions | undefined> {
+  const { run, access, client, version, gatewayInfo, refusal } = asking
+  const { catalogError } = gatewayInfo
+  const input = resolveInputFor(run, client, access, gatewayInfo)
 
-  if (refusal !== undefined && heard.catalog === undefined)
+  if (refusal !== undefined && gatewayInfo.catalog === undefined)
     return chooseByPerson(asking, input, refusal)
   const chosen = resultOf(() => client.resolve(input, version))
   if (!(chosen instanceof UserError)) return chosen
@@ -187,7 +187,7 @@ export function isDecided(run: SetupRun, client: Client, access: GatewayAccess):
     code: 'usage',
     message: 'The gateway was not asked for a list',
   })
-  const input = resolveInputFor(run, client, access, { ...unheard, catalogError })
+  const input = resolveInputFor(run, client, access, { ...noGatewayInfo, catalogError })
   const chosen = resultOf(() => client.resolve(input))
   if (chosen instanceof UserError && !isUndecided(chosen)) throw chosen
   return !(chosen instanceof UserError)
@@ -199,15 +199,15 @@ export function isDecided(run: SetupRun, client: Client, access: GatewayAccess):
  * may know what to try.
  */
 export function canChooseAgain(
-  { run, client, heard }: Asking,
+  { run, client, gatewayInfo }: ResolvingClient,
   refused: readonly string[],
 ): boolean {
-  const { consent, request, kept } = run
+  const { consent, request, previous } = run
   const named = modelsIn(requestedFor(request, client))
   if (refused.every((id) => named.includes(id))) return false
-  if (heard.catalog === undefined)
-    return consent === 'ask' && named.length === 0 && !kept.has(client)
-  return kept.has(client) && !request.flags.defaults && !request.isKeyOnly
+  if (gatewayInfo.catalog === undefined)
+    return consent === 'ask' && named.length === 0 && !previous.has(client)
+  return previous.has(client) && !request.flags.defaults && !request.isKeyOnly
 }
 
 /**
@@ -215,7 +215,7 @@ export function canChooseAgain(
  *
  * @throws UserError `usage` where there is no list, or nobody to pick
  */
-export async function withPickedModel(
+export async function withModelFromUser(
   run: SetupRun,
   catalog: Catalog | undefined,
 ): Promise<SetupRun> {
@@ -254,11 +254,11 @@ function chatModels(
 
 /** One question for all that is not named. */
 async function chooseByPerson(
-  asking: Asking,
+  asking: ResolvingClient,
   input: ResolveInput,
   reason: UserError,
 ): Promise<ResolvedOptions | undefined> {
-  const { catalog } = asking.heard
+  const { catalog } = asking.gatewayInfo
   const answer =
     catalog === undefined
       ? await typedModel(asking, input, reason)
@@ -268,7 +268,7 @@ async function chooseByPerson(
 
 /** What is chosen where a person names one model for all. */
 function choiceBy(
-  { client, version }: Asking,
+  { client, version }: ResolvingClient,
   input: ResolveInput,
   answer: string,
 ): ResolvedOptions {
@@ -289,7 +289,7 @@ function choiceBy(
 }
 
 async function pickedModel(
-  { run: { session, clients }, client }: Asking,
+  { run: { session, clients }, client }: ResolvingClient,
   catalog: Catalog,
   { message }: UserError,
 ): Promise<string | undefined> {
@@ -302,7 +302,11 @@ async function pickedModel(
 }
 
 /** @throws UserError `reason` where a person knows none: the address may be asked for again then */
-async function typedModel(asking: Asking, input: ResolveInput, reason: UserError): Promise<string> {
+async function typedModel(
+  asking: ResolvingClient,
+  input: ResolveInput,
+  reason: UserError,
+): Promise<string> {
   const { run, client, probes } = asking
   const { session } = run
   session.remark(`note: ${reason.message}`)

@@ -36,7 +36,7 @@ async function proofOf(
   const clients = await loadClients([ids].flat().map(rowOf))
   const options = { model, slotModels }
   const request = { optionsOf: () => options, flags: {} }
-  const run = { session, clients, request, consent: 'none', kept: new Map(), runs: [] }
+  const run = { session, clients, request, consent: 'none', previous: new Map(), runs: [] }
   return prove(run as unknown as SetupRun, access)
 }
 
@@ -135,7 +135,7 @@ test('every id that no list has is asked for once, of the others the first', asy
     proof.chosen
       .values()
       .next()
-      .value?.models.findings.map(({ code }) => code),
+      .value?.resolved.findings.map(({ code }) => code),
   ).toEqual(['model-not-listed', 'model-not-listed', 'context-window-unknown'])
 })
 
