@@ -24,13 +24,15 @@ export class Scope {
   /** Whether this is its key, as a client wrote it. */
   readonly isKeyedBy: (seen: string) => boolean
   readonly faults = new Faults()
+  readonly fragment: NonNullable<ScopeOptions['fragment']>
   readonly #answer: ScopeOptions['answer']
   readonly #isStrict: boolean
   #player: Player | undefined
   /** Of which the scenario has recorded answers. */
   models: readonly string[] = []
 
-  private constructor({ key = generateKey(), answer, strict = false, faults = [] }: ScopeOptions) {
+  private constructor(options: ScopeOptions) {
+    const { key = generateKey(), answer, strict = false, faults = [], fragment = 'on' } = options
     if (!isUsableKey(key))
       throw new UserError({
         code: 'usage',
@@ -42,6 +44,7 @@ export class Scope {
     this.isKeyedBy = keyChecker(key)
     this.#answer = answer
     this.#isStrict = strict
+    this.fragment = fragment
     this.setFaults(faults)
   }
 

@@ -110,7 +110,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     openStreams: () => handler.openStreams,
     async scope(scopeOptions = {}) {
       checkMembers(scopeOptions, 'scope')
-      const scope = await Scope.open(scopeOptions)
+      const { fragment } = own
+      const scope = await Scope.open({ fragment, ...scopeOptions })
       scopes.add(scope)
       return {
         ...urls,

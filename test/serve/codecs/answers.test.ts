@@ -71,8 +71,9 @@ describe('chat', () => {
     const frames = stream(chat, answer(calls, { type: 'tool-calls' })).slice(1, -2)
     expect(frames.map(({ data }) => data.choices[0].delta.tool_calls[0])).toEqual([
       { index: 0, id: 'c1', type: 'function', function: { name: 'weather', arguments: '' } },
-      { index: 0, function: { arguments: arguments_.slice(0, 24) } },
-      { index: 0, function: { arguments: arguments_.slice(24) } },
+      ...['{"city', '":"Paris', ', the', ' capital', '"}'].map((piece) => {
+        return { index: 0, function: { arguments: piece } }
+      }),
       { index: 1, id: 'c2', type: 'function', function: { name: 'weather', arguments: '' } },
       { index: 1, function: { arguments: '{}' } },
     ])
@@ -169,13 +170,14 @@ describe('messages', () => {
     const events = frames.map(({ event, data: { index = '' } }) => `${event} ${index}`.trim())
     expect(events.join(', ')).toBe(
       'message_start, ping, content_block_start 0, content_block_delta 0, content_block_stop 0, ' +
-        'content_block_start 1, content_block_delta 1, content_block_delta 1, ' +
+        `content_block_start 1, ${'content_block_delta 1, '.repeat(6)}` +
         'content_block_stop 1, message_delta, message_stop',
     )
     expect(frames.every(({ event, data }) => data.type === event)).toBe(true)
     const use = { type: 'tool_use', id: 't1', name: 'weather', input: {} }
     expect(frames[5]!.data.content_block).toEqual({ ...use, caller: { type: 'direct' } })
-    expect(frames[9]!.data).toMatchObject({
+    expect(frames[6]!.data.delta).toEqual({ type: 'input_json_delta', partial_json: '' })
+    expect(frames.at(-2)!.data).toMatchObject({
       delta: { stop_reason: 'tool_use', stop_sequence: null },
       usage: { output_tokens: 5 },
     })
