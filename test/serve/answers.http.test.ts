@@ -74,3 +74,10 @@ test('a tool loop over HTTP: call, result, report, with the ids matching and new
   expect((await chat([...asked, message, result])).message.content).toBe('weather returned: rain')
   expect((await chat(asked)).message.tool_calls[0].id).not.toBe(call.id)
 })
+
+test('messages: max_tokens 0 generates nothing', async () => {
+  const gateway = await aGateway()
+  const body = { ...saying(paths.messages, 'ping'), max_tokens: 0 }
+  const { content, stop_reason, usage } = await told(gateway, paths.messages, body)
+  expect([content, stop_reason, usage.output_tokens]).toEqual([[], 'max_tokens', 0])
+})

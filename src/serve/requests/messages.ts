@@ -1,5 +1,6 @@
 import { checkShape } from './check.ts'
 import { checkFamily, checkWindow } from './families.ts'
+import { checkSearch, isSkippedTool } from './hosted-tools.ts'
 import {
   asList,
   asNumber,
@@ -34,10 +35,13 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
 
   const turns = readMessagesTurns(body)
 
-  const tools = objectsIn(body['tools']).map(readTool)
+  const offered = objectsIn(body['tools'])
+  const choice = asObject(body['tool_choice'])
+  checkSearch(offered, choice)
+  const tools = offered.flatMap(readTool)
   if (new Set(tools.map(({ name }) => name)).size < tools.length)
     throw new Refusal('tools: Tool names must be unique.')
-  const toolChoice = readToolChoice(asObject(body['tool_choice']), tools)
+  const toolChoice = readToolChoice(choice, tools)
   const thinking = readThinking(body, toolChoice, turns)
 
   checkFamily(body, turns)
@@ -46,7 +50,7 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
     messages: turns,
     tools,
     toolChoice,
-    isParallel: asObject(body['tool_choice'])['disable_parallel_tool_use'] !== true,
+    isParallel: choice['disable_parallel_tool_use'] !== true,
     thinking,
     unsealed: problemIn(blocks),
     maxOutputTokens: asNumber(body['max_tokens']),
@@ -172,11 +176,12 @@ function checkAllAnswered(open: ReadonlyMap<unknown, number>): void {
 const vendorsForClients = /^(bash|text_editor|computer|memory)_\d{8}$/
 
 /** A tool of the client's own, or one that the vendor has defined and the client carries out. */
-function readTool(tool: JsonObject, index: number): Tool {
+function readTool(tool: JsonObject, index: number): readonly Tool[] {
   const { type = 'custom', description, input_schema: schema, strict } = tool
   const name = String(tool['name'])
   if (type !== 'custom') {
-    if (vendorsForClients.test(String(type))) return { name, kind: 'function', parameters: {} }
+    if (vendorsForClients.test(String(type))) return [{ name, kind: 'function', parameters: {} }]
+    if (isSkippedTool(tool)) return []
     throw notDone(`the vendor's own tool ${String(type)}`, 'tools')
   }
 
@@ -190,7 +195,7 @@ function readTool(tool: JsonObject, index: number): Tool {
     )
   const problem = strict === true ? closedProblem(parameters) : undefined
   if (problem !== undefined) throw new Refusal(`${where}: ${problem}`)
-  return { name, kind: 'function', description: asString(description), parameters }
+  return [{ name, kind: 'function', description: asString(description), parameters }]
 }
 
 function readToolChoice({ type, name }: JsonObject, tools: readonly Tool[]): ToolChoice {

@@ -1,5 +1,6 @@
 import { checkShape } from './check.ts'
 import { checkWindow } from './families.ts'
+import { checkSearch, isSkippedTool } from './hosted-tools.ts'
 import { answerSchema, chooseTools, functionTool, lacksJsonWord, thinkingOf } from './openai.ts'
 import { asNumber, asObject, asString, type JsonObject, objectsIn } from './read.ts'
 import { readResponsesTurns } from './reading/responses.ts'
@@ -120,12 +121,7 @@ function checkToolTurns(items: readonly JsonObject[]): void {
  * `tools` (2026-11-21).
  */
 function readTools(body: JsonObject, items: readonly JsonObject[]): readonly Tool[] {
-  const tools = objectsIn(body['tools'])
-  // Codex 0.169.0 offers `web_search` with every request (2026-11-22), beside tools of its own: a
-  // model need not search. Who offers nothing else wants a search.
-  if (tools.length > 0 && tools.every(({ type }) => String(type).startsWith('web_search')))
-    throw notDone('web search', 'tools')
-
+  checkSearch(objectsIn(body['tools']), asObject(body['tool_choice']))
   const further = items.flatMap((item, index) =>
     item['type'] === 'additional_tools' ? toolsIn(item, `input[${index}].tools`) : [],
   )
@@ -149,16 +145,10 @@ function readTool(tool: JsonObject, where: string, namespace?: string): readonly
     case 'namespace':
       return toolsIn(tool, `${where}.tools`, name)
     default:
-      if (offeredInVain.test(String(type))) return []
+      if (isSkippedTool(tool)) return []
       throw notDone(`the vendor's own tool ${String(type)}`, /^\w+/.exec(where)![0])
   }
 }
-
-/**
- * Tools of the vendor's that Codex 0.169.0 offers with its own (2026-11-23), and that a model need not
- * call: they are passed over.
- */
-const offeredInVain = /^(web_search.*|tool_search|local_shell|apply_patch)$/
 
 /** The tools that a script tool declares in its description, as Codex 0.169.0 does for `exec`. */
 function nestedTools(description: string): readonly string[] {
