@@ -18,6 +18,11 @@ export interface ScopeOptions {
   readonly faults?: readonly Fault[]
   /** `off` writes a stream at once. By default it is written in pieces that end within a frame. */
   readonly fragment?: 'on' | 'off'
+  /**
+   * What families of models reject although others accept it: as the vendor does by default, or
+   * accepted, as by gateways that rewrite such requests before they pass them on (`rewritten`).
+   */
+  readonly families?: 'vendor' | 'rewritten'
 }
 
 /** How to start a gateway. */
@@ -39,7 +44,10 @@ export interface GatewayOptions extends ScopeOptions {
   readonly limits?: Partial<Limits>
 }
 
-const scopeMembers = ['key', 'scenario', 'answer', 'strict', 'faults', 'fragment'] as const
+const scopeMembers = [
+  ...(['key', 'scenario', 'answer', 'strict', 'faults'] as const),
+  ...(['fragment', 'families'] as const),
+]
 const gatewayMembers = [
   ...scopeMembers,
   ...(['port', 'host', 'models', 'scenarioFile'] as const),
@@ -68,8 +76,9 @@ export function checkMembers(options: ScopeOptions, of: 'startGateway' | 'scope'
   }
 }
 
-const choices: Readonly<Record<'fragment', readonly string[]>> = {
+const choices: Readonly<Record<'fragment' | 'families', readonly string[]>> = {
   fragment: ['on', 'off'],
+  families: ['vendor', 'rewritten'],
 }
 
 export interface Upstream {

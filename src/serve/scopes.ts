@@ -25,6 +25,7 @@ export class Scope {
   readonly isKeyedBy: (seen: string) => boolean
   readonly faults = new Faults()
   readonly fragment: NonNullable<ScopeOptions['fragment']>
+  readonly families: NonNullable<ScopeOptions['families']>
   readonly #answer: ScopeOptions['answer']
   readonly #isStrict: boolean
   #player: Player | undefined
@@ -32,7 +33,7 @@ export class Scope {
   models: readonly string[] = []
 
   private constructor(options: ScopeOptions) {
-    const { key = generateKey(), answer, strict = false, faults = [], fragment = 'on' } = options
+    const { key = generateKey(), answer, strict = false, faults = [] } = options
     if (!isUsableKey(key))
       throw new UserError({
         code: 'usage',
@@ -44,7 +45,8 @@ export class Scope {
     this.isKeyedBy = keyChecker(key)
     this.#answer = answer
     this.#isStrict = strict
-    this.fragment = fragment
+    this.fragment = options.fragment ?? 'on'
+    this.families = options.families ?? 'vendor'
     this.setFaults(faults)
   }
 

@@ -110,8 +110,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     openStreams: () => handler.openStreams,
     async scope(scopeOptions = {}) {
       checkMembers(scopeOptions, 'scope')
-      const { fragment } = own
-      const scope = await Scope.open({ fragment, ...scopeOptions })
+      const { fragment, families } = own
+      const scope = await Scope.open({ fragment, families, ...scopeOptions })
       scopes.add(scope)
       return {
         ...urls,

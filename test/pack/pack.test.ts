@@ -244,7 +244,7 @@ describe('its /gateway', () => {
     writeFileSync(
       join(folder, 'consumer.js'),
       `import { startGateway, builtInCatalog } from '${name}/gateway'
-const gateway = await startGateway({ port: 0 })
+const gateway = await startGateway({ families: 'rewritten', port: 0 })
 const answer = await fetch(gateway.url + '/v1/models', { headers: { authorization: 'Bearer ' + gateway.key } })
 const { data } = await answer.json()
 console.log(answer.status, data.length === builtInCatalog.length, gateway.requests().length)
@@ -270,7 +270,7 @@ await gateway.close()`,
     writeFileSync(
       join(folder, 'wrong.ts'),
       `import { startGateway } from '${name}/gateway'
-await startGateway({ port: 'any' })`,
+await startGateway({ families: 'rewritten', port: 'any' })`,
     )
     expect(compile('right.ts')).toEqual({ status: 0, stdout: '' })
     expect(compile('wrong.ts').stdout).toContain("Type 'string' is not assignable to type 'number'")

@@ -65,7 +65,7 @@ test('a tool loop over HTTP: call, result, report, with the ids matching and new
   const tools = [{ type: 'function', function: { name: 'weather', parameters: {} } }]
   const asked = [{ role: 'user', content: '#call weather {"city":"Paris"}' }]
   const chat = async (messages: readonly object[]) =>
-    (await told(gateway, paths.chat, { model: 'gpt-5.6', tools, messages })).choices[0]
+    (await told(gateway, paths.chat, { model: 'gpt-5.4', tools, messages })).choices[0]
   const { message, finish_reason } = await chat(asked)
   expect(finish_reason).toBe('tool_calls')
   const [call] = message.tool_calls

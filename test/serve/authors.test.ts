@@ -6,7 +6,7 @@ import { aFile, aGateway, ask, jsonOf, sseEvents, told } from './support/gateway
 /** What authors of tests start and tell a gateway from a program. */
 
 const chat = (content: string, more: object = {}) => ({
-  model: 'gpt-5.6',
+  model: 'gpt-5.4',
   messages: [{ role: 'user', content }],
   ...more,
 })
@@ -95,7 +95,7 @@ describe('a function that answers', () => {
       name: 'weather',
       arguments: '{"city":"Paris"}',
     })
-    const said = { text: 'hello', model: 'gpt-5.6', protocol: 'chat' }
+    const said = { text: 'hello', model: 'gpt-5.4', protocol: 'chat' }
     expect(asked[0]).toEqual({ ...said, afterTool: false, tools: ['weather'], turns: 1 })
   })
 
@@ -135,7 +135,7 @@ describe('strict', () => {
     expect((await jsonOf(refused)).error).toMatchObject({
       type: 'invalid_request_error',
       code: 'no_answer',
-      message: expect.stringContaining('No answer is written for "ping" (chat, gpt-5.6).'),
+      message: expect.stringContaining('No answer is written for "ping" (chat, gpt-5.4).'),
     })
     expect(gateway.requests().at(-1)!.reason).toContain('No answer is written for "ping"')
   })

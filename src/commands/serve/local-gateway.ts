@@ -62,6 +62,8 @@ export async function runLocalGateway(
       models,
       scenario: flags.scenario,
       strict: flags.strict,
+      families: flags.families,
+      fragment: flags.fragment,
       recordFile: flags.record,
       upstream,
       onRequest: flags.log && logRequest,

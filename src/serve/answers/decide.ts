@@ -166,14 +166,15 @@ const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
  * @throws InvalidRequest, Refusal
  */
 function readWhole(
-  { responses, threads }: DecisionContext,
+  { responses, threads, scope }: DecisionContext,
   codec: Codec,
   { protocol, headers, sent }: ParsedRequest,
 ) {
   const input = protocol === 'responses' ? responses.wholeInput(sent) : undefined
   const thread = protocol === 'messages' ? threads.whole(sent) : undefined
   const body = thread ?? sent
-  const request = codec.readRequest(body, { input, headers })
+  const { families } = scope
+  const request = codec.readRequest(body, { input, headers, families })
   return { request, body, input, isInThread: thread !== undefined }
 }
 

@@ -1,5 +1,5 @@
 import { checkShape } from './check.ts'
-import { checkWindow } from './families.ts'
+import { checkFamily, checkWindow } from './families.ts'
 import { answerSchema, chooseTools, functionTool, lacksJsonWord, thinkingOf } from './openai.ts'
 import {
   asList,
@@ -12,14 +12,17 @@ import {
 } from './read.ts'
 import { readChatTurns } from './reading/chat.ts'
 import { Refusal } from './refusal.ts'
-import { type ModelRequest, requireMessages, type Tool } from './request.ts'
+import { type Beside, type ModelRequest, requireMessages, type Tool } from './request.ts'
 
 /**
  * Reads the body of POST /v1/chat/completions.
  *
  * @throws InvalidRequest, Refusal
  */
-export function readChatRequest(body: JsonObject): ModelRequest {
+export function readChatRequest(
+  body: JsonObject,
+  { families = 'vendor' }: Beside = {},
+): ModelRequest {
   requireMessages(body)
   for (const message of objectsIn(body['messages']).entries()) checkImages(message)
   checkShape('chat', body)
@@ -29,7 +32,7 @@ export function readChatRequest(body: JsonObject): ModelRequest {
   checkToolTurns(messages)
 
   const { stop, reasoning_effort: effort, max_tokens, max_completion_tokens } = body
-  return checkWindow('chat', {
+  const request: ModelRequest = {
     model: asString(body['model']) ?? '',
     messages: readChatTurns(body),
     ...choose(body, readTools(body)),
@@ -38,7 +41,9 @@ export function readChatRequest(body: JsonObject): ModelRequest {
     maxOutputTokens: asNumber(max_completion_tokens ?? max_tokens),
     stopSequences: typeof stop === 'string' ? [stop] : (asList(stop) as string[]),
     outputSchema: readFormat(body, messages),
-  })
+  }
+  if (families === 'vendor') checkFamily('chat', body)
+  return checkWindow('chat', request)
 }
 
 /** Whether the tools are named `functions`, as before November 2023; then calls are too. */

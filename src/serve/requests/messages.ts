@@ -24,7 +24,10 @@ import { checkVersion } from './version.ts'
  *
  * @throws InvalidRequest, Refusal
  */
-export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside = {}): ModelRequest {
+export function readMessagesRequest(
+  body: JsonObject,
+  { headers = {}, families = 'vendor' }: Beside = {},
+): ModelRequest {
   requireMessages(body)
   checkShape('messages', body)
   checkVersion(body, headers)
@@ -44,7 +47,7 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
   const toolChoice = readToolChoice(choice, tools)
   const thinking = readThinking(body, toolChoice, turns)
 
-  checkFamily(body, turns)
+  if (families === 'vendor') checkFamily('messages', body)
   return checkWindow('messages', {
     model: asString(body['model']) ?? '',
     messages: turns,

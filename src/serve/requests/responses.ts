@@ -1,5 +1,5 @@
 import { checkShape } from './check.ts'
-import { checkWindow } from './families.ts'
+import { checkFamily, checkWindow } from './families.ts'
 import { checkSearch, isSkippedTool } from './hosted-tools.ts'
 import { answerSchema, chooseTools, functionTool, lacksJsonWord, thinkingOf } from './openai.ts'
 import { asNumber, asObject, asString, type JsonObject, objectsIn } from './read.ts'
@@ -13,7 +13,10 @@ import { isSeal } from './seal.ts'
  *
  * @throws InvalidRequest, Refusal
  */
-export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): ModelRequest {
+export function readResponsesRequest(
+  body: JsonObject,
+  { input, families = 'vendor' }: Beside = {},
+): ModelRequest {
   const whole: JsonObject = { ...body, input: input ?? body['input'] }
   if (whole['input'] === undefined || whole['input'] === null)
     throw new InvalidRequest('input is required')
@@ -25,7 +28,7 @@ export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): 
   checkToolTurns(items)
 
   const tools = readTools(body, items)
-  return checkWindow('responses', {
+  const request: ModelRequest = {
     model: asString(body['model']) ?? '',
     messages: readResponsesTurns(whole),
     ...choose(body['tool_choice'], tools),
@@ -35,7 +38,9 @@ export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): 
     maxOutputTokens: asNumber(body['max_output_tokens']),
     stopSequences: [],
     outputSchema: readFormat(body, whole['input']),
-  })
+  }
+  if (families === 'vendor') checkFamily('responses', body)
+  return checkWindow('responses', request)
 }
 
 /** The items of an input; a text alone is what the user says. */
