@@ -1,6 +1,13 @@
 import { checkShape } from './check.ts'
 import { checkFamily, checkWindow } from './families.ts'
-import { answerSchema, chooseTools, functionTool, lacksJsonWord, thinkingOf } from './openai.ts'
+import {
+  answerSchema,
+  checkImage,
+  chooseTools,
+  functionTool,
+  lacksJsonWord,
+  thinkingOf,
+} from './openai.ts'
 import {
   asList,
   asNumber,
@@ -74,10 +81,9 @@ function checkTogether(body: JsonObject): void {
 }
 
 function checkMessage(message: JsonObject, index: number): void {
+  for (const part of objectsIn(message['content']))
+    checkImage(asObject(part['image_url'])['url'], `messages[${index}]`)
   const { role, content, refusal, audio, function_call, tool_calls, tool_call_id } = message
-  for (const [name, list] of Object.entries({ content, tool_calls }))
-    if (Array.isArray(list) && list.length === 0) throw emptyArray(`messages[${index}].${name}`)
-
   const calls = isObject(function_call) || asList(tool_calls).length > 0
   const isSilent = role === 'assistant' && (calls || typeof refusal === 'string' || isObject(audio))
   if ((content === undefined || content === null) && !isSilent)
@@ -99,14 +105,6 @@ function checkImages([index, { role, content }]: readonly [number, JsonObject]):
     `Invalid 'messages[${index}]'. Image URLs are only allowed for messages with role 'user', but this message with role '${String(role)}' contains an image URL.`,
     `messages[${index}]`,
     'invalid_value',
-  )
-}
-
-function emptyArray(where: string): Refusal {
-  return new Refusal(
-    `Invalid '${where}': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
-    where,
-    'empty_array',
   )
 }
 

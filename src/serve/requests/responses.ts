@@ -1,7 +1,14 @@
 import { checkShape } from './check.ts'
 import { checkFamily, checkWindow } from './families.ts'
 import { checkSearch, isSkippedTool } from './hosted-tools.ts'
-import { answerSchema, chooseTools, functionTool, lacksJsonWord, thinkingOf } from './openai.ts'
+import {
+  answerSchema,
+  checkImage,
+  chooseTools,
+  functionTool,
+  lacksJsonWord,
+  thinkingOf,
+} from './openai.ts'
 import { asNumber, asObject, asString, type JsonObject, objectsIn } from './read.ts'
 import { readResponsesTurns } from './reading/responses.ts'
 import { notDone, openaiWords, Refusal } from './refusal.ts'
@@ -25,6 +32,9 @@ export function readResponsesRequest(
 
   const items = itemsOf(whole['input'])
   for (const item of items.entries()) checkItem(item)
+  checkUnique(items)
+  for (const part of items.flatMap(({ content }) => objectsIn(content)))
+    checkImage(part['image_url'], 'input')
   checkToolTurns(items)
 
   const tools = readTools(body, items)
@@ -61,16 +71,34 @@ function checkAssistantParts([index, { role, content }]: PlacedItem): void {
       throw openaiWords.unknownTag(['input', index, 'content', part], 'type', outputTypes, type)
 }
 
-/** The id of a call begins with what it is (https://github.com/Wei-Shaw/sub2api/issues/3785). */
-function checkItem([index, { type, id }]: PlacedItem): void {
+/** How the ids of items begin (https://github.com/Wei-Shaw/sub2api/issues/3785). */
+const idBeginnings: Readonly<Record<string, string>> = {
+  function_call: 'fc',
+  custom_tool_call: 'ctc',
+  reasoning: 'rs',
+  message: 'msg',
+}
+
+function checkItem([index, { type = 'message', id, role }]: PlacedItem): void {
   if (type === 'compaction_trigger') throw notDone('compaction', 'input')
-  if (type !== 'function_call' || typeof id !== 'string' || id.startsWith('fc')) return
+  const beginning = type === 'message' && role !== 'assistant' ? '' : idBeginnings[String(type)]
+  if (beginning === undefined || typeof id !== 'string' || id.startsWith(beginning)) return
   const where = `input[${index}].id`
   throw new Refusal(
-    `Invalid '${where}': '${id}'. Expected an ID that begins with 'fc'.`,
+    `Invalid '${where}': '${id}'. Expected an ID that begins with '${beginning}'.`,
     where,
     'invalid_value',
   )
+}
+
+function checkUnique(items: readonly JsonObject[]): void {
+  const ids = items.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
+  const again = ids.find((id, index) => ids.indexOf(id) < index)
+  if (again !== undefined)
+    throw new Refusal(
+      `Duplicate item found with id ${again}. Remove duplicate items from your input and try again.`,
+      'input',
+    )
 }
 
 function problemIn(items: readonly JsonObject[]): Refusal | undefined {
@@ -100,7 +128,7 @@ const calls: Readonly<Record<string, string>> = {
 
 /** Each call has its result somewhere behind it, and each result its call before it. */
 function checkToolTurns(items: readonly JsonObject[]): void {
-  const called = new Set<string>()
+  const called = new Map<string, string>()
   const open = new Map<string, string>()
   for (const { type, call_id } of items) {
     const [, callType, isResult] = /^(\w+_call)(_output)?$/.exec(String(type)) ?? []
@@ -108,11 +136,11 @@ function checkToolTurns(items: readonly JsonObject[]): void {
     if (kind === undefined || typeof call_id !== 'string') continue
 
     if (isResult === undefined) {
-      called.add(call_id)
+      called.set(call_id, kind)
       open.set(call_id, kind)
       continue
     }
-    if (!called.has(call_id))
+    if (called.get(call_id) !== kind)
       throw new Refusal(`No tool call found for ${kind} output with call_id ${call_id}.`, 'input')
     open.delete(call_id)
   }
