@@ -1,5 +1,5 @@
 /**
- * Makes src/serve/requests/shapes.json: what a request body of each protocol may hold, out of the
+ * Makes src/serve/requests/data/shapes.json: what a request body of each protocol may hold, out of the
  * types of the official SDKs, whose makers generate them from the vendors' API descriptions; and
  * limits.json next to it: lengths, counts, ranges and patterns, out of the comments of these types and
  * of OpenAI's API description, of which Anthropic publishes none. To be run again with each new version
@@ -7,7 +7,7 @@
  *
  *   node scripts/schemas.js [FILE]     FILE: OpenAI's openapi.json; downloaded if absent
  *
- * The notation, for src/serve/requests/shapes.ts: "string", "number", "boolean", "any"; ["a", "b"] one of
+ * The notation, for src/serve/requests/data/shapes.ts: "string", "number", "boolean", "any"; ["a", "b"] one of
  * these texts; 7 the shape at that place of `shared`; {"list": X}; {"map": X}; {"of": {"name": X},
  * "needs": ["name"]} and no other members; {"any": [X, Y]}. Null counts as absent everywhere.
  */
@@ -45,7 +45,7 @@ const definitions = Object.fromEntries(names.map((name) => [name, definitionsOf(
 const shapes = Object.fromEntries(names.map((name) => [name, shapeOf(name)]))
 const { openai, '@anthropic-ai/sdk': anthropic } = packageSets.schemas
 const versions = { openai, '@anthropic-ai/sdk': anthropic }
-const file = new URL('../src/serve/requests/shapes.json', import.meta.url)
+const file = new URL('../src/serve/requests/data/shapes.json', import.meta.url)
 writeFileSync(file, `${JSON.stringify({ versions, ...shared(shapes) })}\n`)
 
 /** https://github.com/openai/openai-openapi on 2026-08-21. */
@@ -62,7 +62,7 @@ const limits = Object.fromEntries(
   ]),
 )
 writeFileSync(
-  new URL('../src/serve/requests/limits.json', import.meta.url),
+  new URL('../src/serve/requests/data/limits.json', import.meta.url),
   `${JSON.stringify({ versions: { ...versions, openapi: openapiCommit }, ...limits }, null, 1)}\n`,
 )
 

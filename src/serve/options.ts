@@ -11,8 +11,13 @@ export interface ScopeOptions {
   /** Answers: as they are, or the path of a JSON or YAML file, which is read once. */
   readonly scenario?: WrittenScenario | string
   /** Answers a question, or leaves it (`undefined`) to the scenario and the built-in model. */
-  readonly answer?: (question: GatewayQuestion) => WrittenReply | string | undefined
-  /** A question that nobody wrote an answer for is refused; the built-in model says nothing. */
+  readonly answer?: (
+    question: GatewayQuestion,
+  ) => WrittenReply | string | undefined | Promise<WrittenReply | string | undefined>
+  /**
+   * A question that nobody wrote an answer for is refused, and so is an answer whose arguments do not
+   * fit the schema of the tool; the built-in model says nothing.
+   */
   readonly strict?: boolean
   /** In force from the start; `setFaults` changes them. */
   readonly faults?: readonly Fault[]

@@ -7,12 +7,14 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blocksOf, needsSdk } from '../support/doc-blocks.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
@@ -175,6 +177,27 @@ describe('the tarball', () => {
       expect(/registry\.npmjs|"resolved"/.test(text), name).toBe(false)
     }
   })
+})
+
+/** The commands and examples of the page as typed; vitest itself comes from here, without a registry. */
+test('docs/gateway.md: the setup and its examples work in a project', () => {
+  const page = blocksOf('docs/gateway.md')
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const setup = page.find(({ text }) => text.startsWith('npm ci && npm pack'))!.text
+  expect(setup).toContain(`npm install --save-dev vitest ../repoint/${name}-${version}.tgz`)
+  expect(tarball).toMatch(new RegExp(`/${name}-${version}\\.tgz$`))
+
+  symlinkSync(resolve('node_modules/vitest'), join(folder, 'node_modules/vitest'))
+  const examples = page.filter((one) => one.language === 'js' && !needsSdk(one))
+  for (const [index, { text }] of examples.entries())
+    writeFileSync(join(folder, `example-${index}.test.js`), text)
+  const vitest = join(folder, 'node_modules/vitest/vitest.mjs')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [vitest, 'run'], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], HOME: folder },
+  })
+  expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('passed')])
 })
 
 describe('the installed program', () => {

@@ -37,7 +37,7 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
   for (const content of ['ping', call, 'one two three']) {
     const limit = content.startsWith('one') ? 2 : 100
     const messages = [{ role: 'user', content }]
-    const chat = { model: 'gpt-5.6', messages, tools, max_completion_tokens: limit }
+    const chat = { model: 'gpt-5.4', messages, tools, max_completion_tokens: limit }
     await plain('OpenAI.ChatCompletion', '/v1/chat/completions', chat)
     await stream('OpenAI.ChatCompletionChunk', '/v1/chat/completions', {
       ...chat,

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { packageSets } from '../../scripts/install.js'
 import type { Gateway, Protocol } from '../../src/serve/index.ts'
 import { builtInCatalog, startGateway } from '../../src/serve/index.ts'
-import families from '../../src/serve/requests/families.json' with { type: 'json' }
-import rules from '../../src/serve/requests/rules.json' with { type: 'json' }
-import shapes from '../../src/serve/requests/shapes.json' with { type: 'json' }
+import families from '../../src/serve/requests/data/families.json' with { type: 'json' }
+import rules from '../../src/serve/requests/data/rules.json' with { type: 'json' }
+import shapes from '../../src/serve/requests/data/shapes.json' with { type: 'json' }
 import { aGateway, ask, jsonOf, paths, saying } from './support/gateway.ts'
 
 /** One gateway for all: nothing that is asked here stays in it. */

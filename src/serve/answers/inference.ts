@@ -40,7 +40,7 @@ export class Inference {
     const type = request.headers['content-type']
     const isJson = type?.startsWith('application/json') ?? false
     const callPrefix = protocol === 'messages' ? 'toolu_' : 'call_'
-    const decision = decide(
+    const decision = await decide(
       {
         catalog,
         scope,

@@ -107,6 +107,8 @@ export class Reply {
 
   /** Carries out the parts of a fault that come before any answer. Returns whether one is to be given. */
   async comesThrough(fault: Fault | undefined): Promise<boolean> {
+    // The client may have gone while somebody thought about the answer.
+    if (this.#hasEnded) return false
     if (fault === undefined) return true
     this.entry.fault = describeFault(fault)
     if (fault.delayMs !== undefined && !(await this.wait(fault.delayMs))) return false

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Protocol } from '../../protocols.ts'
+import { type Rows, rowsOf } from './data/rows.ts'
+import { bodies, type Form, formOf, type ObjectForm, type Shape } from './data/shapes.ts'
 import { isObject, type JsonObject } from './read.ts'
 import type { Path, Refusal, Rule, Words } from './refusal.ts'
-import { type Rows, rowsOf } from './rows.ts'
-import { bodies, type Form, formOf, type ObjectForm, type Shape } from './shapes.ts'
 
 /**
  * Checks a whole body: its kinds, choices, members and parts by the types of the official SDKs, its

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Protocol } from '../../protocols.ts'
-import table from './families.json' with { type: 'json' }
+import table from './data/families.json' with { type: 'json' }
 import { asList, asObject, asString, type JsonObject } from './read.ts'
 import { Refusal } from './refusal.ts'
 import { countInputTokens, type ModelRequest } from './request.ts'

@@ -1,6 +1,6 @@
-import type { Protocol } from '../../protocols.ts'
+import type { Protocol } from '../../../protocols.ts'
+import { anthropicWords, openaiWords, Refusal, type Words } from '../refusal.ts'
 import limits from './limits.json' with { type: 'json' }
-import { anthropicWords, openaiWords, Refusal, type Words } from './refusal.ts'
 import rules from './rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
 
