@@ -71,13 +71,13 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
 }
 
 /**
- * What differs on purpose. The SDK adds `output_text` itself; the vendor sends no usage as null and
+ * What differs on purpose. The SDK adds `output_text` itself; the vendor sends no usage and no user as null and
  * says `store` again, which the types lack; so do the penalties of Open Responses. Members of `Response` that are newer than the gateways of this
  * family are left out, and a text block has no citations, as at the vendor.
  */
 const exceptions = `
 type Optional<Type, Keys extends PropertyKey> = Omit<Type, Keys> & Partial<Pick<Type, Keys & keyof Type>>
-type Sent<Type> = Optional<Omit<Type, 'usage'>, 'output_text' | 'access_programs'> & { usage: OpenAI.Responses.ResponseUsage | null, store: boolean, presence_penalty: number, frequency_penalty: number }
+type Sent<Type> = Optional<Omit<Type, 'usage' | 'user'>, 'output_text' | 'access_programs'> & { usage: OpenAI.Responses.ResponseUsage | null, user: string | null, store: boolean, presence_penalty: number, frequency_penalty: number }
 type SentEvent = OpenAI.Responses.ResponseStreamEvent extends infer Event
   ? Event extends { response: infer Response } ? Omit<Event, 'response'> & { response: Sent<Response> }
   : Event
