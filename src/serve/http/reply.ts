@@ -58,6 +58,8 @@ export class Reply {
   readonly #parts: ReplyParts
   #stopWaiting = () => {}
   #hasEnded = false
+  /** Of a stream: the system took its last piece. */
+  #isDelivered = false
   /** What was sent, as far as the log keeps it. */
   #sent = ''
   /** A piece may end in the middle of a character. */
@@ -71,7 +73,7 @@ export class Reply {
     this.#response = parts.response
     this.#parts = parts
     this.onEnd(() => {
-      this.abandon()
+      this.#end(this.#isDelivered ? 'done' : 'cut')
       this.#stopWaiting()
     })
   }
@@ -165,12 +167,10 @@ export class Reply {
   async stream(stream: WrittenStream): Promise<void> {
     const { status = 200, type = sseHeaders['Content-Type'], pieces, betweenMs, ending } = stream
     const response = this.#response
-    let isDelivered = false
     // Node calls back, and emits `finish`, for a client that has gone too (20.20, 2026-11-25).
     const noteDelivery = () => {
-      isDelivered = !this.request.socket.destroyed
+      this.#isDelivered = !this.request.socket.destroyed
     }
-    this.onEnd(() => this.#end(isDelivered ? 'done' : 'cut'))
     this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type })
 
     for (const [index, piece] of pieces.entries()) {
