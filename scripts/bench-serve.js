@@ -118,10 +118,15 @@ function partsOf(answer) {
     .filter(([name]) => !/^(date|connection|keep-alive|transfer-encoding)$/i.test(name))
   const body = answer.slice(end + 4)
   if (/^content-length/im.test(answer)) return { headers, writes: [body] }
-  // A stream is one chunk: its size in a line before it.
-  const events = body
-    .slice(body.indexOf('\r\n') + 2, body.lastIndexOf('\r\n0\r\n'))
-    .split(/(?<=\n\n)/)
+  const events = unchunked(body).split(/(?<=\n\n)/)
   if (events.length !== 50) throw new Error(`the stream has ${events.length} events, not 50`)
   return { headers, writes: events }
+}
+
+/** The content of a chunked body: the size of each chunk is in a line before it. */
+function unchunked(body) {
+  const [line] = body.split('\r\n', 1)
+  const size = Number.parseInt(line, 16)
+  const start = line.length + 2
+  return size === 0 ? '' : body.slice(start, start + size) + unchunked(body.slice(start + size + 2))
 }

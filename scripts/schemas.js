@@ -1,18 +1,21 @@
 /**
- * Makes src/serve/requests/shapes.json: what a request body of each protocol may hold, out of the
- * types of the official SDKs, whose makers generate them from the vendors' API descriptions. To be run
- * again with each new version of them (scripts/install.js names the versions).
+ * Makes src/serve/requests/data/shapes.json: what a request body of each protocol may hold, out of the
+ * types of the official SDKs, whose makers generate them from the vendors' API descriptions; and
+ * limits.json next to it: lengths, counts, ranges and patterns, out of the comments of these types and
+ * of OpenAI's API description, of which Anthropic publishes none. To be run again with each new version
+ * of them (scripts/install.js names the versions).
  *
- *   node scripts/schemas.js
+ *   node scripts/schemas.js [FILE]     FILE: OpenAI's openapi.json; downloaded if absent
  *
- * The notation, for src/serve/requests/shapes.ts: "string", "number", "boolean", "any"; ["a", "b"] one of
+ * The notation, for src/serve/requests/data/shapes.ts: "string", "number", "boolean", "any"; ["a", "b"] one of
  * these texts; 7 the shape at that place of `shared`; {"list": X}; {"map": X}; {"of": {"name": X},
  * "needs": ["name"]} and no other members; {"any": [X, Y]}. Null counts as absent everywhere.
  */
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installPackages, modulesOf, packageSets } from './install.js'
+import { limitsOf } from './schemas/limits.js'
 
 const types = {
   chat: 'OpenAI.ChatCompletionCreateParamsNonStreaming',
@@ -38,11 +41,30 @@ writeFileSync(
   JSON.stringify({ compilerOptions: { module: 'nodenext', strict: true, types: [] } }),
 )
 
+const definitions = Object.fromEntries(names.map((name) => [name, definitionsOf(name)]))
 const shapes = Object.fromEntries(names.map((name) => [name, shapeOf(name)]))
 const { openai, '@anthropic-ai/sdk': anthropic } = packageSets.schemas
 const versions = { openai, '@anthropic-ai/sdk': anthropic }
-const file = new URL('../src/serve/requests/shapes.json', import.meta.url)
+const file = new URL('../src/serve/requests/data/shapes.json', import.meta.url)
 writeFileSync(file, `${JSON.stringify({ versions, ...shared(shapes) })}\n`)
+
+/** https://github.com/openai/openai-openapi on 2026-08-21. */
+const openapiCommit = 'f85dbe223d40e1a31cba812ab2d755c7e98a92a3'
+const openapi = await openapiDocument(process.argv[2])
+const described = { chat: 'CreateChatCompletionRequest', responses: 'CreateResponse' }
+const limits = Object.fromEntries(
+  names.map((name) => [
+    name,
+    limitsOf({
+      commented: { root: name, schemas: definitions[name] },
+      described: { root: described[name], schemas: openapi.components.schemas },
+    }),
+  ]),
+)
+writeFileSync(
+  new URL('../src/serve/requests/data/limits.json', import.meta.url),
+  `${JSON.stringify({ versions: { ...versions, openapi: openapiCommit }, ...limits }, null, 1)}\n`,
+)
 
 function definitionsOf(name) {
   const program = join(
@@ -60,7 +82,6 @@ function definitionsOf(name) {
 }
 
 function shapeOf(name) {
-  const definitions = definitionsOf(name)
   // By identity, so that a type that holds itself ends.
   const made = new Map()
   return resolved({ $ref: `#/definitions/${name}` })
@@ -70,7 +91,7 @@ function shapeOf(name) {
     const key = decodeURIComponent(schema.$ref.replace('#/definitions/', ''))
     if (!made.has(key)) {
       made.set(key, { ref: key })
-      made.set(key, resolved(definitions[key]))
+      made.set(key, resolved(definitions[name][key]))
     }
     const found = made.get(key)
     if (found.ref !== undefined) throw new Error(`${key} holds itself`)
@@ -154,4 +175,10 @@ function mapped(shape, change) {
   if (shape.map) return { map: change(shape.map) }
   const members = Object.entries(shape.of)
   return { ...shape, of: Object.fromEntries(members.map(([name, one]) => [name, change(one)])) }
+}
+
+async function openapiDocument(path) {
+  if (path !== undefined) return JSON.parse(readFileSync(path, 'utf8'))
+  const repository = 'https://raw.githubusercontent.com/openai/openai-openapi'
+  return (await fetch(`${repository}/${openapiCommit}/openapi.json`)).json()
 }

@@ -13,7 +13,7 @@ const key = 'sk-canary-docs-2c8e4b7f90d1a365'
 let gateway: Gateway
 let home: Home
 beforeAll(async () => {
-  gateway = await startGateway({ key })
+  gateway = await startGateway({ families: 'rewritten', key })
   home = aMachine()
   expect((await type('repoint codex --yes --name work')).status).toBe(0)
 })

@@ -4,6 +4,7 @@ import { startGateway } from '../../dist/gateway.mjs'
 const gateway = await startGateway({
   key: process.env.KEY,
   faults: JSON.parse(process.env.FAULTS ?? '[]'),
+  fragment: process.env.FRAGMENT ?? 'on',
 })
 
 const answers = {

@@ -17,7 +17,7 @@ const todo = JSON.parse(process.argv[2]).flatMap((one) =>
 await Promise.all(
   Array.from({ length: atOnce }, async () => {
     for (let next = todo.shift(); next !== undefined; next = todo.shift()) {
-      const gateway = await startGateway()
+      const gateway = await startGateway({ families: 'rewritten' })
       try {
         console.log(JSON.stringify(await tryVersion({ gateway, ...next })))
       } finally {

@@ -32,7 +32,7 @@ export const command = commandOf(define, async (session) => {
   const clients = (await loadClients()).filter(({ demoFiles }) => demoFiles !== undefined)
   const [first, ...others] = clients as [Client, ...Client[]]
   const { startGateway } = await import('../serve/index.ts')
-  const gateway = await startGateway({ port: 0 })
+  const gateway = await startGateway({ port: 0, families: 'rewritten' })
   const home = makeThrowawayHome(session.platform, clients)
   try {
     session.say(`A local gateway listens at ${gateway.url}; a throwaway home is ${home}.`)

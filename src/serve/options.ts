@@ -11,11 +11,23 @@ export interface ScopeOptions {
   /** Answers: as they are, or the path of a JSON or YAML file, which is read once. */
   readonly scenario?: WrittenScenario | string
   /** Answers a question, or leaves it (`undefined`) to the scenario and the built-in model. */
-  readonly answer?: (question: GatewayQuestion) => WrittenReply | string | undefined
-  /** A question that nobody wrote an answer for is refused; the built-in model says nothing. */
+  readonly answer?: (
+    question: GatewayQuestion,
+  ) => WrittenReply | string | undefined | Promise<WrittenReply | string | undefined>
+  /**
+   * A question that nobody wrote an answer for is refused, and so is an answer whose arguments do not
+   * fit the schema of the tool; the built-in model says nothing.
+   */
   readonly strict?: boolean
   /** In force from the start; `setFaults` changes them. */
   readonly faults?: readonly Fault[]
+  /** `off` writes a stream at once. By default it is written in pieces that end within a frame. */
+  readonly fragment?: 'on' | 'off'
+  /**
+   * What families of models reject although others accept it: as the vendor does by default, or
+   * accepted, as by gateways that rewrite such requests before they pass them on (`rewritten`).
+   */
+  readonly families?: 'vendor' | 'rewritten'
 }
 
 /** How to start a gateway. */
@@ -37,23 +49,41 @@ export interface GatewayOptions extends ScopeOptions {
   readonly limits?: Partial<Limits>
 }
 
-const scopeMembers = ['key', 'scenario', 'answer', 'strict', 'faults'] as const
+const scopeMembers = [
+  ...(['key', 'scenario', 'answer', 'strict', 'faults'] as const),
+  ...(['fragment', 'families'] as const),
+]
 const gatewayMembers = [
   ...scopeMembers,
   ...(['port', 'host', 'models', 'scenarioFile'] as const),
   ...(['upstream', 'recordFile', 'onRequest', 'limits'] as const),
 ] satisfies readonly (keyof GatewayOptions)[]
 
-/** @throws UserError `usage` for a member that is not known: a typing error would go unnoticed */
-export function checkMembers(options: object, of: 'startGateway' | 'scope'): void {
+/** @throws UserError `usage` for an unknown member or word: a typing error would go unnoticed */
+export function checkMembers(options: ScopeOptions, of: 'startGateway' | 'scope'): void {
   const known: readonly string[] = of === 'scope' ? scopeMembers : gatewayMembers
   const unknown = Object.keys(options).find((name) => !known.includes(name))
-  if (unknown === undefined) return
-  throw new UserError({
-    code: 'usage',
-    message: `${of}() does not know the option ${unknown}`,
-    hint: `It knows ${known.join(', ')}.`,
-  })
+  if (unknown !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: `${of}() does not know the option ${unknown}`,
+      hint: `It knows ${known.join(', ')}.`,
+    })
+
+  for (const [name, words] of Object.entries(choices)) {
+    const word: unknown = options[name as keyof typeof choices]
+    if (word !== undefined && !words.includes(word as string))
+      throw new UserError({
+        code: 'usage',
+        message: `${of}() does not know the value ${String(word)} of the option ${name}`,
+        hint: `It knows ${words.join(', ')}.`,
+      })
+  }
+}
+
+const choices: Readonly<Record<'fragment' | 'families', readonly string[]>> = {
+  fragment: ['on', 'off'],
+  families: ['vendor', 'rewritten'],
 }
 
 export interface Upstream {

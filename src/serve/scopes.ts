@@ -3,8 +3,10 @@ import type { Protocol } from '../protocols.ts'
 import { isUsableKey, keyChecker } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { generateKey } from './ids.ts'
+import { misfitOf } from './model/sample.ts'
 import type { ScopeOptions } from './options.ts'
-import type { ModelRequest } from './requests/request.ts'
+import { jsonIn } from './requests/read.ts'
+import type { Beside, ModelRequest } from './requests/request.ts'
 import { acceptFaults } from './settings/fault-spec.ts'
 import { type Fault, Faults } from './settings/faults.ts'
 import {
@@ -24,13 +26,16 @@ export class Scope {
   /** Whether this is its key, as a client wrote it. */
   readonly isKeyedBy: (seen: string) => boolean
   readonly faults = new Faults()
+  readonly fragment: NonNullable<ScopeOptions['fragment']>
+  readonly families: NonNullable<ScopeOptions['families']>
   readonly #answer: ScopeOptions['answer']
   readonly #isStrict: boolean
   #player: Player | undefined
   /** Of which the scenario has recorded answers. */
   models: readonly string[] = []
 
-  private constructor({ key = generateKey(), answer, strict = false, faults = [] }: ScopeOptions) {
+  private constructor(options: ScopeOptions) {
+    const { key = generateKey(), answer, strict = false, faults = [] } = options
     if (!isUsableKey(key))
       throw new UserError({
         code: 'usage',
@@ -42,6 +47,8 @@ export class Scope {
     this.isKeyedBy = keyChecker(key)
     this.#answer = answer
     this.#isStrict = strict
+    this.fragment = options.fragment ?? 'on'
+    this.families = options.families ?? 'vendor'
     this.setFaults(faults)
   }
 
@@ -63,13 +70,19 @@ export class Scope {
     this.faults.setGiven(asUsage('A fault', () => acceptFaults(faults)))
   }
 
-  /** What was written for a request. Undefined: nothing, and the built-in model answers. */
-  play(request: ModelRequest, protocol: Protocol): Played | undefined {
-    const answered = this.#fromFunction(request, protocol)
-    if (answered !== undefined) return answered
+  /** The answers of the scenario that no request took, by their places in it. */
+  unused(): readonly string[] {
+    return this.#player?.unused() ?? []
+  }
 
-    const played = this.#player?.play(request, protocol) ?? ''
-    if (typeof played !== 'string') return played
+  /** What was written for a request. Undefined: nothing, and the built-in model answers. */
+  async play(
+    request: ModelRequest,
+    protocol: Protocol,
+    headers: Beside['headers'],
+  ): Promise<Played | undefined> {
+    const played = (await this.#written(request, protocol, headers)) ?? ''
+    if (typeof played !== 'string') return this.#isStrict ? checkedCalls(played) : played
     if (!this.#isStrict) return undefined
 
     const { text, model, afterTool } = questionOf(request, protocol)
@@ -77,11 +90,18 @@ export class Scope {
     return { utterances: [], failure: failures.unanswered(asked + played) }
   }
 
-  #fromFunction(request: ModelRequest, protocol: Protocol): Played | undefined {
+  /** By the function, else by the scenario; a text: why the rules that fit have no answer. */
+  async #written(
+    request: ModelRequest,
+    protocol: Protocol,
+    headers: Beside['headers'],
+  ): Promise<Played | string | undefined> {
     try {
-      const reply = this.#answer?.(questionOf(request, protocol))
-      if (reply instanceof Promise) throw new Error('It is a promise; it must be there at once.')
-      return reply === undefined ? undefined : playReply(reply, request)
+      if (this.#answer !== undefined) {
+        const reply = await this.#answer(questionOf(request, protocol, headers))
+        if (reply !== undefined) return playReply(reply, request)
+      }
+      return this.#player?.play(request, protocol, headers)
     } catch (error) {
       return { utterances: [], failure: failures.answerFailed((error as Error).message) }
     }
@@ -92,6 +112,19 @@ export class Scope {
     this.faults.setOfScenario(scenario.faults)
     this.models = recordedModels(scenario)
   }
+}
+
+/** An answer whose calls fit the schemas of their tools, as a vendor's model keeps to them. */
+function checkedCalls(played: Played): Played {
+  for (const utterance of played.utterances) {
+    if (utterance.type !== 'call' || utterance.tool.kind !== 'function') continue
+    const { name, parameters } = utterance.tool
+    const problem = misfitOf(parameters, jsonIn(utterance.text))
+    if (problem === undefined) continue
+    const message = `The arguments of ${name} do not fit its schema: ${problem}`
+    return { utterances: [], failure: failures.answerFailed(message) }
+  }
+  return played
 }
 
 /** The scopes of a gateway by their keys. */

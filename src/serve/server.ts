@@ -24,6 +24,8 @@ export interface GatewayScope {
   readonly key: string
   /** What was asked with this key so far, oldest first; bounded. Of the gateway itself: with any key. */
   requests(): readonly LoggedRequest[]
+  /** The answers of its scenario that no request took: `answers[0].reply[1]`. */
+  unused(): readonly string[]
   /** Replaces all faults; their counters start again. */
   setFaults(faults: readonly Fault[]): void
   /** Its key counts no more. Of the gateway itself: ends every connection at once. */
@@ -105,17 +107,20 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     port,
     requests: () => log.list(),
     clearRequests: () => log.clear(),
+    unused: () => own.unused(),
     setFaults: (faults) => own.setFaults(faults),
     refusedKeys: () => handler.refusedKeys,
     openStreams: () => handler.openStreams,
     async scope(scopeOptions = {}) {
       checkMembers(scopeOptions, 'scope')
-      const scope = await Scope.open(scopeOptions)
+      const { fragment, families } = own
+      const scope = await Scope.open({ fragment, families, ...scopeOptions })
       scopes.add(scope)
       return {
         ...urls,
         key: scope.key,
         requests: () => log.list(({ key }) => scope.isKeyedBy(key)),
+        unused: () => scope.unused(),
         setFaults: (faults) => scope.setFaults(faults),
         close: async () => scopes.remove(scope),
       }

@@ -77,7 +77,7 @@ interface Place {
 }
 
 async function aPlace(): Promise<Place> {
-  const gateway = await startGateway({ key, models: [...models] })
+  const gateway = await startGateway({ families: 'rewritten', key, models: [...models] })
   onTestFinished(() => gateway.close())
   const home = aHome({ 'work/.keep': '' })
   writeFileSync(home.at('work/pic.png'), picture)
@@ -170,7 +170,7 @@ test('opencode compacts a conversation at the window that was written', async ()
 })
 
 test('Claude Code sends what the proof has carried', async () => {
-  const gateway = await startGateway({ key })
+  const gateway = await startGateway({ families: 'rewritten', key })
   const home = aHome()
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
   expect((await runCli(home, ['claude', '--yes'], { env })).status).toBe(0)

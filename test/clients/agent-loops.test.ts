@@ -10,7 +10,7 @@ import { runClaude, runCodex, runOpencode } from './support/run-client.ts'
 let gateway: Gateway
 
 beforeEach(async () => {
-  gateway = await startGateway()
+  gateway = await startGateway({ families: 'rewritten' })
 })
 
 afterEach(() => gateway.close())

@@ -13,7 +13,7 @@ const key = 'sk-real-clients-4f7a1c9e2b8d6035'
 const caFile = tlsFile('ca.pem')
 
 async function aPrivateGateway(): Promise<string> {
-  const gateway = await startGateway({ key })
+  const gateway = await startGateway({ families: 'rewritten', key })
   onTestFinished(() => gateway.close())
   const { port } = await aSocketServer((socket) => {
     const behind = net.connect(gateway.port, '127.0.0.1')

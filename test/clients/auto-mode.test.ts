@@ -24,6 +24,7 @@ test.each([
   { way: 'run', does: 'answers', id: 'claude' },
 ] as const)('after $way of $id, a gateway that $does: question, command, answer', async (row) => {
   const gateway = await startGateway({
+    families: 'rewritten',
     key,
     answer: ({ tools, afterTool }) => {
       if (afterTool) return 'Made it.'

@@ -21,7 +21,7 @@ function living(program: string): readonly string[] {
 }
 
 test('repoint run leaves the key in no file, the settings as they were, and no daemon', async () => {
-  const gateway = await startGateway({ key })
+  const gateway = await startGateway({ families: 'rewritten', key })
   const mine = '{ "version": 1, "lastUsedProvider": "ollama", "providers": {} }'
   const [program] = installedClient('cline')
   const home = aHome({ '.cline/data/settings/providers.json': mine, 'work/.keep': '' })

@@ -58,7 +58,7 @@ async function setUp(home: Home, url: string, ...flags: readonly string[]) {
 }
 
 test('every version that bears a catalog offers what the gateway lists, and asks a model of another maker', async () => {
-  const gateway = await startGateway({ key, models })
+  const gateway = await startGateway({ families: 'rewritten', key, models })
   const home = aHome()
   const done = await setUp(home, gateway.url, '--catalog', '--model', foreign)
   expect(done).toMatchObject({ status: 0, json: { warnings: [] } })
@@ -75,7 +75,7 @@ test('every version that bears a catalog offers what the gateway lists, and asks
 })
 
 test('a gateway that refuses Responses Lite is refused, and serves with a catalog', async () => {
-  const gateway = await startGateway({ key, models, faults: [refusesLite] })
+  const gateway = await startGateway({ families: 'rewritten', key, models, faults: [refusesLite] })
   const home = aHome()
   const refused = await setUp(home, gateway.url)
   expect(refused).toMatchObject({

@@ -49,7 +49,10 @@ async function askInTui(at: Home, gateway: Gateway): Promise<boolean> {
 }
 
 test('the old key goes to the new gateway, until repoint stops the server', async () => {
-  const [first, second] = [await startGateway({ key: oldKey }), await startGateway({ key: newKey })]
+  const [first, second] = [
+    await startGateway({ families: 'rewritten', key: oldKey }),
+    await startGateway({ families: 'rewritten', key: newKey }),
+  ]
   home = aHome({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
   home.put('.codex/config.toml', `[projects."${home.at('work')}"]\ntrust_level = "trusted"\n`)
   await repoint(home, first, oldKey, 'codex', '--yes')

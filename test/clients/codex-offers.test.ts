@@ -20,7 +20,7 @@ test.concurrent.for([
 ] as const)(
   '%s: nothing is offered after a setup; what was taken, doctor --fix takes back',
   async ([model, newer, title], { onTestFinished }) => {
-    const gateway = await startGateway({ key })
+    const gateway = await startGateway({ families: 'rewritten', key })
     // Tests run beside each other here, and each clears up behind itself alone.
     const home = new Home({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
     onTestFinished(() => home.remove())
@@ -68,7 +68,7 @@ test.concurrent.for([
 test.concurrent.for([['run work'], ['serve']] as const)(
   '%s: the process opens on no offer, and nothing is written',
   async ([words], { onTestFinished }) => {
-    const gateway = await startGateway({ key })
+    const gateway = await startGateway({ families: 'rewritten', key })
     const home = new Home({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
     onTestFinished(() => home.remove())
     home.put('bin/codex', `#!/bin/sh\nexec ${installedClient('codex').join(' ')} "$@"\n`)

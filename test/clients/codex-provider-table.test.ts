@@ -19,9 +19,9 @@ let one: Gateway
 let two: Gateway
 let old: Gateway
 beforeAll(async () => {
-  one = await startGateway({ key: keys.one })
-  two = await startGateway({ key: keys.two })
-  old = await startGateway({ key: 'sk-real-old-2b8d60354f7a1c9e' })
+  one = await startGateway({ families: 'rewritten', key: keys.one })
+  two = await startGateway({ families: 'rewritten', key: keys.two })
+  old = await startGateway({ families: 'rewritten', key: 'sk-real-old-2b8d60354f7a1c9e' })
 })
 afterAll(async () => {
   for (const gateway of [one, two, old]) await gateway.close()

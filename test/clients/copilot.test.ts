@@ -23,7 +23,7 @@ test.each([
   async (protocol, model) => {
     const endpointTypes = [protocol === 'chat' ? 'openai' : 'openai-response'] as const
     const entry = { id: model, ownedBy: 'x', endpointTypes }
-    const gateway = await startGateway({ key, models: [entry] })
+    const gateway = await startGateway({ families: 'rewritten', key, models: [entry] })
     const home = aHome({
       'bin/copilot': `#!/bin/sh\nexec '${modulesOf('copilot')}/copilot/copilot' "$@" </dev/null\n`,
     })

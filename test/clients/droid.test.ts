@@ -10,8 +10,8 @@ const key = 'sk-real-droid-9d21c4e7b80f3a56'
 
 // As people have it, unlike the other tests: without FACTORY_AIRGAP_ENABLED it takes no model by itself.
 test('droid starts with the model that was set up, though another one of its user stands before it', async () => {
-  const gateway = await startGateway({ key })
-  const other = await startGateway()
+  const gateway = await startGateway({ families: 'rewritten', key })
+  const other = await startGateway({ families: 'rewritten' })
   const mine = {
     model: 'gpt-5.4',
     id: 'mine',

@@ -22,7 +22,11 @@ beforeAll(async () => {
   const dotted = ['claude-opus-5.5', 'claude-sonnet-5.5', 'claude-haiku-5.5']
   const { builtInCatalog } = await import('../../src/serve/index.ts')
   const more = dotted.map((id) => ({ id, ownedBy: 'anthropic', endpointTypes: ['openai'] }))
-  upstream = await startGateway({ key, models: [...builtInCatalog, ...more] })
+  upstream = await startGateway({
+    families: 'rewritten',
+    key,
+    models: [...builtInCatalog, ...more],
+  })
 })
 afterAll(() => upstream.close())
 

@@ -20,10 +20,10 @@ const keys = { one: 'sk-real-one-4f7a1c9e2b8d6035', two: 'sk-real-two-9e2b8d6035
 let one: Gateway
 let two: Gateway
 beforeAll(async () => {
-  one = await startGateway({ key: keys.one })
+  one = await startGateway({ families: 'rewritten', key: keys.one })
   const entries = builtInCatalog.filter(({ id }) => /^(gpt-5\.6-sol|gpt-5\.4|claude)/.test(id))
   const models = entries.map((entry) => ({ ...entry, id: entry.id.replace('5.6-sol', '5.5-sol') }))
-  two = await startGateway({ key: keys.two, models })
+  two = await startGateway({ families: 'rewritten', key: keys.two, models })
 })
 afterAll(async () => {
   await one.close()
@@ -192,7 +192,7 @@ const links: readonly [string, string, string, Readonly<Record<string, string>>]
 test.each(links)('a link of %s sets up %s, which then answers', async (_, app, path, more) => {
   const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
   const models = [...builtInCatalog, { ...entry!, id: 'gpt-6-astra' }]
-  const gateway = await startGateway({ key: keys.one, models })
+  const gateway = await startGateway({ families: 'rewritten', key: keys.one, models })
   onTestFinished(() => gateway.close())
   const fields = { resource: 'provider', app, endpoint: gateway.url + path, apiKey: keys.one }
   const query = new URLSearchParams({ ...fields, homepage: gateway.url, ...more })

@@ -15,7 +15,7 @@ const asked = ['--header', 'x-portkey-provider: openai', '--header', 'x-portkey-
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ key: 'sk-inner-4f7a1c9e2b8d6035' })
+  gateway = await startGateway({ families: 'rewritten', key: 'sk-inner-4f7a1c9e2b8d6035' })
 })
 afterAll(() => gateway.close())
 

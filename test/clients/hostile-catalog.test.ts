@@ -23,7 +23,7 @@ const other = createServer((request, response) => {
   response.end()
 })
 beforeAll(async () => {
-  gateway = await startGateway({ key })
+  gateway = await startGateway({ families: 'rewritten', key })
   await new Promise<void>((ready) => other.listen(0, '127.0.0.1', ready))
 })
 afterAll(async () => {

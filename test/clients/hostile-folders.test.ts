@@ -26,7 +26,7 @@ const elsewhere = createServer((request, response) => {
 })
 
 beforeAll(async () => {
-  gateway = await startGateway({ key })
+  gateway = await startGateway({ families: 'rewritten', key })
   await new Promise<void>((ready) => elsewhere.listen(0, '127.0.0.1', ready))
 })
 afterAll(async () => {
@@ -156,7 +156,11 @@ test('opencode: an id that names a file sends none of it', async () => {
   const home = aHome({ '.ssh/id_rsa': secret })
   const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
   const ids = [`{file:${home.at('.ssh/id_rsa')}}`, '{env:HOME}', 'gpt-5.6-sol']
-  const up = await startGateway({ key, models: ids.map((id) => ({ ...entry!, id })) })
+  const up = await startGateway({
+    families: 'rewritten',
+    key,
+    models: ids.map((id) => ({ ...entry!, id })),
+  })
 
   const args = ['opencode', '--base-url', up.url, '--yes']
   const set = await runCli(home, args, { env: { REPOINT_API_KEY: key } })

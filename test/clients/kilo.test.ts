@@ -13,7 +13,7 @@ const file = '.config/kilo/kilo.jsonc'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ key })
+  gateway = await startGateway({ families: 'rewritten', key })
 })
 afterAll(() => gateway.close())
 

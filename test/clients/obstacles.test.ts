@@ -30,6 +30,7 @@ function isWrong({ protocol, auth, keyMatches }: LoggedRequest): boolean {
 async function aScene({ onTestFinished }: TestContext): Promise<Scene> {
   let tellWrong = () => {}
   const gateway = await startGateway({
+    families: 'rewritten',
     key,
     onRequest: (request) => {
       if (isWrong(request)) tellWrong()

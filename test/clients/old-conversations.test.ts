@@ -30,7 +30,7 @@ afterEach(() => {
 })
 
 async function aGateway(key: string): Promise<Gateway> {
-  const gateway = await startGateway({ key })
+  const gateway = await startGateway({ families: 'rewritten', key })
   onTestFinished(() => gateway.close())
   return gateway
 }

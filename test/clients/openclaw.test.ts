@@ -42,7 +42,7 @@ describe.concurrent.each(['2026.9.6'])('OpenClaw %s', (version) => {
   })
 
   test('sends the key of a setup, and not the login that its database holds', async () => {
-    const gateway = await startGateway({ key })
+    const gateway = await startGateway({ families: 'rewritten', key })
     const provider = `{baseUrl:'${gateway.url}/v1',api:'openai-completions',models:[]}`
     const home = aHome({ [path]: `{models:{providers:{gateway:${provider}}}}` })
     const paste = ['models', 'auth', 'paste-api-key', '--provider', 'gateway']

@@ -11,7 +11,7 @@ const settings = '.pi/agent/settings.json'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ key })
+  gateway = await startGateway({ families: 'rewritten', key })
 })
 const homes: Home[] = []
 afterAll(async () => {
@@ -65,7 +65,7 @@ describe.each(['pi 0.73.1', 'pi'])('%s', (runner) => {
   test.concurrent('starts with another model where enabledModels leaves ours out', async ({
     onTestFinished,
   }) => {
-    const own = await startGateway({ key })
+    const own = await startGateway({ families: 'rewritten', key })
     onTestFinished(() => own.close())
     const both = (text: string) =>
       text.replace(gateway.url, own.url).replace('[{', '[{"id":"gpt-5.4"},{')

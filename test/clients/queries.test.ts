@@ -18,7 +18,7 @@ const asked = 'api-version=2026-04-01-preview&region=eu:west,1/a~c'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ key: 'sk-inner-4f7a1c9e2b8d6035' })
+  gateway = await startGateway({ families: 'rewritten', key: 'sk-inner-4f7a1c9e2b8d6035' })
 })
 afterAll(() => gateway.close())
 

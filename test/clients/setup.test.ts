@@ -13,7 +13,7 @@ const key = 'sk-real-clients-4f7a1c9e2b8d6035'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ key })
+  gateway = await startGateway({ families: 'rewritten', key })
 })
 afterAll(() => gateway.close())
 beforeEach(() => gateway.clearRequests())

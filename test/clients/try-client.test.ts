@@ -11,7 +11,7 @@ const key = 'sk-real-clients-6035b2d8e91c4f7a'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ key })
+  gateway = await startGateway({ families: 'rewritten', key })
 })
 afterAll(() => gateway.close())
 

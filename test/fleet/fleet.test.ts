@@ -33,7 +33,7 @@ beforeAll(async () => {
     copyFileSync(join(fleet.folder, tarball), fleet.shared(host, 'repoint.tgz'))
     for (const [name, text] of Object.entries(own)) fleet.put(host, 'alice', name, text)
   }
-  gateway = await startGateway({ host: bridge, port: 0, key })
+  gateway = await startGateway({ families: 'rewritten', host: bridge, port: 0, key })
   ansible = new Ansible(fleet, {
     repoint_version: packageJson.version,
     repoint_package: '/srv/repoint.tgz',
@@ -159,7 +159,7 @@ test('a rotated key changes the key and nothing else', async () => {
   const after = JSON.stringify(fleet.snapshot())
   const { port } = gateway
   await gateway.close()
-  gateway = await startGateway({ host: bridge, port, key: rotated })
+  gateway = await startGateway({ families: 'rewritten', host: bridge, port, key: rotated })
   expectPlayed(await ansible.play('key.yml', rotated), { changed: 1 })
   expectPlayed(await ansible.play('setup.yml', rotated), { changed: 0 })
   expect(JSON.stringify(fleet.snapshot())).toBe(after.replaceAll(key, rotated))
@@ -167,7 +167,7 @@ test('a rotated key changes the key and nothing else', async () => {
 
 test('a switch to another gateway, and back by its name', async () => {
   const after = fleet.snapshot()
-  const other = await startGateway({ host: bridge, port: 0, key })
+  const other = await startGateway({ families: 'rewritten', host: bridge, port: 0, key })
   const vars = {
     repoint_base_url: other.url,
     repoint_flags: ['--allow-http', '--name', 'spare'],

@@ -180,7 +180,7 @@ describe('probe: tells apart', () => {
   test.each(['responses', 'messages'] as const)(
     'a model that does not speak %s, as the local gateway answers for it',
     async (protocol) => {
-      const gateway = await startGateway({ port: 0, key })
+      const gateway = await startGateway({ families: 'rewritten', port: 0, key })
       onTestFinished(() => gateway.close())
       const access = accessTo({ port: Number(new URL(gateway.url).port) })
       await probe(access, 'chat', 'gpt-audio')

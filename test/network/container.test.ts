@@ -14,7 +14,7 @@ const key = 'sk-canary-container-4f7a2b9c6d1e8035'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key })
 })
 afterAll(() => gateway.close())
 

@@ -7,12 +7,14 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blocksOf, needsSdk } from '../support/doc-blocks.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
@@ -177,6 +179,27 @@ describe('the tarball', () => {
   })
 })
 
+/** The commands and examples of the page as typed; vitest itself comes from here, without a registry. */
+test('docs/gateway.md: the setup and its examples work in a project', () => {
+  const page = blocksOf('docs/gateway.md')
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const setup = page.find(({ text }) => text.startsWith('npm ci && npm pack'))!.text
+  expect(setup).toContain(`npm install --save-dev vitest ../repoint/${name}-${version}.tgz`)
+  expect(tarball).toMatch(new RegExp(`/${name}-${version}\\.tgz$`))
+
+  symlinkSync(resolve('node_modules/vitest'), join(folder, 'node_modules/vitest'))
+  const examples = page.filter((one) => one.language === 'js' && !needsSdk(one))
+  for (const [index, { text }] of examples.entries())
+    writeFileSync(join(folder, `example-${index}.test.js`), text)
+  const vitest = join(folder, 'node_modules/vitest/vitest.mjs')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [vitest, 'run'], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], HOME: folder },
+  })
+  expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('passed')])
+})
+
 describe('the installed program', () => {
   test('in a pipe: version, help, setup, status and rollback, as in the transcript', async () => {
     const home = aHome({ '.codex/config.toml': '# mine\nmodel = "o3"\n' })
@@ -244,7 +267,7 @@ describe('its /gateway', () => {
     writeFileSync(
       join(folder, 'consumer.js'),
       `import { startGateway, builtInCatalog } from '${name}/gateway'
-const gateway = await startGateway({ port: 0 })
+const gateway = await startGateway({ families: 'rewritten', port: 0 })
 const answer = await fetch(gateway.url + '/v1/models', { headers: { authorization: 'Bearer ' + gateway.key } })
 const { data } = await answer.json()
 console.log(answer.status, data.length === builtInCatalog.length, gateway.requests().length)
@@ -270,7 +293,7 @@ await gateway.close()`,
     writeFileSync(
       join(folder, 'wrong.ts'),
       `import { startGateway } from '${name}/gateway'
-await startGateway({ port: 'any' })`,
+await startGateway({ families: 'rewritten', port: 'any' })`,
     )
     expect(compile('right.ts')).toEqual({ status: 0, stdout: '' })
     expect(compile('wrong.ts').stdout).toContain("Type 'string' is not assignable to type 'number'")

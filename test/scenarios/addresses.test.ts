@@ -23,7 +23,7 @@ test.each([
 })
 
 test('nor is it when the address works, in the plan or in status; it stands in the files alone', async () => {
-  const gateway = await startGateway({ port: 0 })
+  const gateway = await startGateway({ families: 'rewritten', port: 0 })
   const home = aHome()
   const env = { REPOINT_API_KEY: gateway.key }
   const address = `${gateway.url}/v1?k=${canary}`

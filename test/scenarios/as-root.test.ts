@@ -19,7 +19,7 @@ test.runIf(isRoot)(
 )
 
 test.runIf(isRoot)('and stands in the document; without sudo there is nothing to say', async () => {
-  const gateway = await startGateway({ port: 0 })
+  const gateway = await startGateway({ families: 'rewritten', port: 0 })
   const env = { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: gateway.key }
   const warnings = async (more: Record<string, string>) => {
     const { json } = await runCli(aHome(), ['codex', '--yes', '--json'], {

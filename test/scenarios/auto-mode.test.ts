@@ -11,7 +11,7 @@ const env = { REPOINT_API_KEY: key }
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ key })
+  gateway = await startGateway({ families: 'rewritten', key })
 })
 afterAll(() => gateway.close())
 

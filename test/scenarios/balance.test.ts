@@ -9,7 +9,7 @@ const key = 'sk-canary-balance-6e1d0b9c8a7f5432'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key })
 })
 afterAll(() => gateway.close())
 

@@ -13,7 +13,7 @@ const fileClients = await Promise.all(familyRows.map(loadClient))
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key })
 })
 afterAll(() => gateway.close())
 

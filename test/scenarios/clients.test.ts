@@ -8,7 +8,7 @@ const canary = 'sk-canary-5e6f708192a3b47f3a9b2c4d'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 
@@ -181,6 +181,7 @@ describe('repoint claude', () => {
 
   test('a slot whose tier the catalog lacks: status 5', async () => {
     const poor = await startGateway({
+      families: 'rewritten',
       port: 0,
       key: canary,
       models: builtInCatalog.filter(({ id }) => !id.includes('haiku')),

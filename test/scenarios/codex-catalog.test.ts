@@ -13,7 +13,7 @@ const config = '.codex/config.toml'
 
 async function aGateway(...ids: string[]): Promise<Gateway> {
   const models = builtInCatalog.filter(({ id }) => ids.length === 0 || ids.includes(id))
-  const gateway = await startGateway({ key, models })
+  const gateway = await startGateway({ families: 'rewritten', key, models })
   onTestFinished(() => gateway.close())
   return gateway
 }

@@ -24,8 +24,8 @@ requires_openai_auth = true
 let gateway: Gateway
 let other: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: newKey })
-  other = await startGateway({ port: 0, key: newKey })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: newKey })
+  other = await startGateway({ families: 'rewritten', port: 0, key: newKey })
 })
 afterAll(async () => {
   await gateway.close()

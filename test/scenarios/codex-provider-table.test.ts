@@ -14,8 +14,8 @@ const harmful = 'model_catalog_url = "https://old.example/models?token=sk-canary
 let gateway: Gateway
 let other: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key })
-  other = await startGateway({ port: 0, key })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key })
+  other = await startGateway({ families: 'rewritten', port: 0, key })
 })
 afterAll(async () => {
   await gateway.close()

@@ -10,7 +10,7 @@ const canary = 'sk-canary-7f3a9b2c4d5e6f708192a3b4'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 
@@ -283,7 +283,7 @@ describe('repoint rollback', () => {
   })
 
   test('leads back to before an earlier run, and to the original', async () => {
-    const other = await startGateway({ port: 0, key: canary })
+    const other = await startGateway({ families: 'rewritten', port: 0, key: canary })
     const home = aHome({ '.codex/config.toml': handWritten })
     const before = home.snapshot()
     const first = (await codex(home)).json as { run: string }

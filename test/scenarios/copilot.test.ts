@@ -9,7 +9,7 @@ import { runInProcess } from '../support/in-process.ts'
 const key = 'sk-canary-env-9b8a7f6e5d4c3b2a'
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key })
 })
 afterAll(() => gateway.close())
 

@@ -10,7 +10,7 @@ const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 
@@ -20,6 +20,7 @@ function setUp(home: Home, client: string) {
 
 test('doctor: the list of models is an extra to the messages client', async () => {
   const listless = await startGateway({
+    families: 'rewritten',
     port: 0,
     key: canary,
     faults: [{ route: 'models', error: 'overloaded' }],
@@ -380,7 +381,7 @@ describe('repoint doctor', () => {
   })
 
   test('a gateway is told once for all its clients, and what is wrong with it as well', async () => {
-    const own = await startGateway({ port: 0, key: canary })
+    const own = await startGateway({ families: 'rewritten', port: 0, key: canary })
     const home = aHome()
     const args = ['setup', 'codex', 'claude', '--base-url', own.url, '--name', 'work', '--yes']
     await runHere(home, args, { REPOINT_API_KEY: canary })

@@ -10,7 +10,7 @@ let url = ''
 
 /** Gone before any test begins: what is told of a drift needs no network. */
 beforeAll(async () => {
-  const gateway = await startGateway({ port: 0, key })
+  const gateway = await startGateway({ families: 'rewritten', port: 0, key })
   url = gateway.url
   await gateway.close()
 })

@@ -10,7 +10,7 @@ const canary = 'sk-canary-aa00bb11cc22dd33ee44ff55'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 

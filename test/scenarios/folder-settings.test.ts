@@ -12,7 +12,7 @@ const canary = 'sk-canary-4d5e6f70819292a3b47f3a9b'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 

@@ -13,8 +13,8 @@ const list = '.local/state/repoint/folders.json'
 let own: Gateway
 let work: Gateway
 beforeAll(async () => {
-  own = await startGateway({ port: 0, key: keys.own })
-  work = await startGateway({ port: 0, key: keys.work })
+  own = await startGateway({ families: 'rewritten', port: 0, key: keys.own })
+  work = await startGateway({ families: 'rewritten', port: 0, key: keys.work })
 })
 afterAll(async () => {
   await own.close()

@@ -10,8 +10,8 @@ const list = '.local/state/repoint/gateways.json'
 let one: Gateway
 let two: Gateway
 beforeAll(async () => {
-  one = await startGateway({ port: 0, key: keys.one })
-  two = await startGateway({ port: 0, key: keys.two })
+  one = await startGateway({ families: 'rewritten', port: 0, key: keys.one })
+  two = await startGateway({ families: 'rewritten', port: 0, key: keys.two })
 })
 afterAll(async () => {
   await one.close()
@@ -136,7 +136,7 @@ describe('a setup remembers its gateway', () => {
 
 test('gateways --check proves each, says of one that is down why, and ends with its status', async () => {
   const home = aHome()
-  const gone = await startGateway({ port: 0, key: keys.two })
+  const gone = await startGateway({ families: 'rewritten', port: 0, key: keys.two })
   await setUp(home, gone, 'claude', '--name', 'gone')
   await gone.close()
   await setUp(home, one, 'codex', '--name', 'work', '--no-verify', '--model', 'gpt-5.5')
@@ -151,7 +151,7 @@ test('gateways --check proves each, says of one that is down why, and ends with 
 
 test('gateways --check asks as the client does that uses the gateway', async () => {
   const home = aHome()
-  const strict = await startGateway({ port: 0, key: keys.one })
+  const strict = await startGateway({ families: 'rewritten', port: 0, key: keys.one })
   await setUp(home, strict, 'codex', '--name', 'strict')
   strict.setFaults([
     { status: 400, holds: '"include"', message: "Unsupported parameter: 'include'" },
@@ -166,7 +166,7 @@ test('gateways --check asks as the client does that uses the gateway', async () 
 test('gateways --check says it of the right one, where the one that is down was set up last', async () => {
   const home = aHome()
   await setUp(home, one, 'codex', '--name', 'work')
-  const gone = await startGateway({ port: 0, key: keys.two })
+  const gone = await startGateway({ families: 'rewritten', port: 0, key: keys.two })
   await setUp(home, gone, 'claude', '--name', 'gone')
   await gone.close()
   const { list } = await gateways(home, '--check')

@@ -8,7 +8,7 @@ import { runInProcess } from '../support/in-process.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ key: 'sk-ground-0123456789abcdef' })
+  gateway = await startGateway({ families: 'rewritten', key: 'sk-ground-0123456789abcdef' })
 })
 afterAll(() => gateway.close())
 

@@ -10,9 +10,9 @@ let gateway: Gateway
 /** One without a model of Claude Code's own. */
 let gptAlone: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
   const models = builtInCatalog.filter(({ id }) => !id.startsWith('claude'))
-  gptAlone = await startGateway({ port: 0, key: canary, models })
+  gptAlone = await startGateway({ families: 'rewritten', port: 0, key: canary, models })
 })
 afterAll(async () => {
   await gateway.close()

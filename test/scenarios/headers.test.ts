@@ -16,7 +16,7 @@ let particular: Front
 /** Wants the same key and nothing beside it. */
 let plain: Front
 beforeAll(async () => {
-  gateway = await startGateway({ key: 'sk-inner-5e6f708192a3b47f' })
+  gateway = await startGateway({ families: 'rewritten', key: 'sk-inner-5e6f708192a3b47f' })
   particular = await startFront(gateway, { key, headers: wanted })
   plain = await startFront(gateway, { key })
 })

@@ -9,7 +9,7 @@ const key = 'sk-installed-5f0a83c1b7d96e24'
 
 async function aGatewayWithout(...ids: string[]): Promise<Gateway> {
   const models = builtInCatalog.filter(({ id }) => !ids.includes(id))
-  const gateway = await startGateway({ key, models })
+  const gateway = await startGateway({ families: 'rewritten', key, models })
   onTestFinished(() => gateway.close())
   return gateway
 }

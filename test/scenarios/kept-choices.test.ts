@@ -11,10 +11,10 @@ let here: Gateway
 let silent: Gateway
 let telling: Gateway
 beforeAll(async () => {
-  here = await startGateway({ port: 0, key: canary })
-  silent = await startGateway({ port: 0, key: otherCanary })
+  here = await startGateway({ families: 'rewritten', port: 0, key: canary })
+  silent = await startGateway({ families: 'rewritten', port: 0, key: otherCanary })
   const told = builtInCatalog.map((one) => ({ ...one, listed: { context_length: 64_000 } }))
-  telling = await startGateway({ port: 0, key: otherCanary, models: told })
+  telling = await startGateway({ families: 'rewritten', port: 0, key: otherCanary, models: told })
 })
 afterAll(async () => {
   await Promise.all([here, silent, telling].map((gateway) => gateway.close()))

@@ -8,7 +8,7 @@ const newCanary = 'sk-canary-33445566778899aabbccddeeff'
 
 let gateway: Gateway
 beforeEach(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterEach(() => gateway.close())
 
@@ -17,7 +17,7 @@ async function rotateKey() {
   const port = Number(new URL(gateway.url).port)
   await gateway.close()
   const models = [...builtInCatalog, { ...builtInCatalog[0]!, id: 'gpt-5.9-sol' }]
-  gateway = await startGateway({ port, key: newCanary, models })
+  gateway = await startGateway({ families: 'rewritten', port, key: newCanary, models })
 }
 
 function setUp(home: Home, line: string, url = gateway.url, key = canary) {
@@ -125,7 +125,7 @@ test('a model that the new key may not use is an error, not another model', asyn
   const port = Number(new URL(gateway.url).port)
   await gateway.close()
   const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.4')
-  gateway = await startGateway({ port, key: newCanary, models })
+  gateway = await startGateway({ families: 'rewritten', port, key: newCanary, models })
   expect(await changeKey(home)).toMatchObject({ status: 5 })
   expect(home.snapshot()).toEqual(before)
 })
@@ -145,7 +145,7 @@ describe('clients at two gateways', () => {
   let other: Gateway
   let home: Home
   beforeEach(async () => {
-    other = await startGateway({ port: 0, key: canary })
+    other = await startGateway({ families: 'rewritten', port: 0, key: canary })
     home = aHome()
     await setUp(home, 'codex')
     await setUp(home, 'opencode', other.url)
@@ -227,7 +227,7 @@ test('the cure of a missing key keeps the mapping', async () => {
 test('a gateway is named as `use` and `forget` name it', async () => {
   const home = aHome()
   await setUp(home, 'codex --name work')
-  const other = await startGateway({ port: 0, key: canary })
+  const other = await startGateway({ families: 'rewritten', port: 0, key: canary })
   await setUp(home, 'opencode --name home', other.url)
   await rotateKey()
   const before = written(home)

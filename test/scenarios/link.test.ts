@@ -10,7 +10,7 @@ const key = 'sk-canary-link-8d5a1f3e7b9c2046'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key })
 })
 afterAll(() => gateway.close())
 
@@ -93,7 +93,7 @@ describe('a link in the place of a key', () => {
   })
 
   test('its key goes to no other address', async () => {
-    const other = await startGateway({ port: 0, key })
+    const other = await startGateway({ families: 'rewritten', port: 0, key })
     const args = ['codex', '--key-stdin', '--yes', '--base-url', other.url]
     const { status, document } = await run(aHome(), args, { stdin: linkOf() })
     expect(status).toBe(2)

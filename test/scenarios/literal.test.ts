@@ -14,8 +14,12 @@ let onlyHostile: Gateway
 beforeAll(async () => {
   const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
   const named = (...ids: string[]) => ids.map((id) => ({ ...entry!, id }))
-  gateway = await startGateway({ key, models: named(hostile, 'gpt-5.6-sol', 'gpt-5.4-mini') })
-  onlyHostile = await startGateway({ key, models: named(hostile) })
+  gateway = await startGateway({
+    families: 'rewritten',
+    key,
+    models: named(hostile, 'gpt-5.6-sol', 'gpt-5.4-mini'),
+  })
+  onlyHostile = await startGateway({ families: 'rewritten', key, models: named(hostile) })
 })
 afterAll(async () => {
   await gateway.close()

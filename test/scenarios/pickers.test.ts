@@ -8,7 +8,7 @@ import { runHere } from '../support/in-process.ts'
 const key = 'sk-pickers-3d9f07b2c6a81e54'
 
 async function aGateway(ids: readonly string[], port = 0): Promise<Gateway> {
-  const gateway = await startGateway({ key, port, models: ids })
+  const gateway = await startGateway({ families: 'rewritten', key, port, models: ids })
   onTestFinished(() => gateway.close())
   return gateway
 }

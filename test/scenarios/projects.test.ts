@@ -9,7 +9,7 @@ const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 

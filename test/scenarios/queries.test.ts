@@ -18,7 +18,7 @@ let gateway: Gateway
 let versioned: Front
 let plain: Front
 beforeAll(async () => {
-  gateway = await startGateway({ key: 'sk-inner-5e6f708192a3b47f' })
+  gateway = await startGateway({ families: 'rewritten', key: 'sk-inner-5e6f708192a3b47f' })
   versioned = await startFront(gateway, { key, query: { 'api-version': version } })
   plain = await startFront(gateway, { key })
 })

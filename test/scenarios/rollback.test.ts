@@ -13,7 +13,7 @@ const key = 'sk-canary-9f1c7ad20b6e4553'
 let url = ''
 
 beforeAll(async () => {
-  const gateway = await startGateway({ port: 0, key })
+  const gateway = await startGateway({ families: 'rewritten', port: 0, key })
   url = gateway.url
   return () => gateway.close()
 })

@@ -13,7 +13,7 @@ const canary = 'sk-canary-5f4e3d2c1b0a99887766'
 
 /** The local gateway behind TLS 1.3, a long way off. */
 async function aFarGateway() {
-  const gateway = await startGateway({ port: 0, key: canary })
+  const gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
   onTestFinished(() => gateway.close())
   const server = await aSocketServer((socket) => {
     const behind = net.connect(gateway.port, '127.0.0.1')

@@ -21,10 +21,10 @@ const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9
 let one: Gateway
 let two: Gateway
 beforeAll(async () => {
-  one = await startGateway({ port: 0, key: keys.one })
+  one = await startGateway({ families: 'rewritten', port: 0, key: keys.one })
   const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
   const models = ['gpt-5.5-sol', 'gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ ...entry!, id }))
-  two = await startGateway({ port: 0, key: keys.two, models })
+  two = await startGateway({ families: 'rewritten', port: 0, key: keys.two, models })
 })
 afterAll(async () => {
   await one.close()
@@ -106,7 +106,7 @@ describe('repoint run', () => {
     const [entry] = builtInCatalog.filter(({ id }) => id === 'claude-sonnet-5')
     const ids = ['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5']
     const models = ids.map((id) => ({ ...entry!, id }))
-    const up = await startGateway({ port: 0, key: keys.two, models })
+    const up = await startGateway({ families: 'rewritten', port: 0, key: keys.two, models })
     onTestFinished(() => up.close())
     for (const [name, { url, key }] of Object.entries({ up, one }))
       await runHere(home, ['claude', '--name', name, '--base-url', url, '--yes'], {
@@ -328,7 +328,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     beforeAll(async () => {
       const [entry] = builtInCatalog
       const models = ['up/one', 'up/two'].map((id) => ({ ...entry!, id }))
-      three = await startGateway({ port: 0, key: keys.one, models })
+      three = await startGateway({ families: 'rewritten', port: 0, key: keys.one, models })
     })
     afterAll(() => three.close())
 

@@ -10,7 +10,7 @@ const canary = 'sk-canary-4d3c2b1a09f8e7d6c5b4a392'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 

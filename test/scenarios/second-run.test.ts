@@ -8,7 +8,7 @@ const newCanary = 'sk-canary-0f1e2d3c4b5a69788796a5b4'
 
 let gateway: Gateway
 beforeEach(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterEach(() => gateway.close())
 
@@ -16,7 +16,7 @@ afterEach(() => gateway.close())
 async function rotateKey() {
   const port = Number(new URL(gateway.url).port)
   await gateway.close()
-  gateway = await startGateway({ port, key: newCanary })
+  gateway = await startGateway({ families: 'rewritten', port, key: newCanary })
 }
 
 function setUp(home: Home, line: string, key = canary, url = gateway.url) {
@@ -163,7 +163,7 @@ describe('at another gateway', () => {
       ['_HAIKU_MODEL": "gpt-5.6-luna"', 'DISCOVERY": "1"'],
     ],
   ])('the choices go along: %s', async (line, file, expected) => {
-    const other = await startGateway({ port: 0, key: newCanary })
+    const other = await startGateway({ families: 'rewritten', port: 0, key: newCanary })
     const home = aHome()
     await setUp(home, line)
     const moved = await setUp(home, line.split(' ')[0]!, newCanary, other.url)
@@ -186,7 +186,7 @@ describe('at another gateway', () => {
     'where a model is missing the rules choose, and it is said: %s',
     async (line, file, expected) => {
       const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.4')
-      const other = await startGateway({ port: 0, key: newCanary, models })
+      const other = await startGateway({ families: 'rewritten', port: 0, key: newCanary, models })
       const home = aHome()
       await setUp(home, line)
       const moved = await setUp(home, line.split(' ')[0]!, newCanary, other.url)

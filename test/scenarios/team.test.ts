@@ -9,7 +9,7 @@ const canary = 'sk-canary-team-5e6f708192a3b47f'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 

@@ -10,7 +10,7 @@ const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 
@@ -52,7 +52,7 @@ test('a key that was pasted with a line break in it is taken as a whole', async 
 })
 
 test('a refused answer is gone: the address and the key that follow it are all that counts', async () => {
-  const gateway = await startGateway({ port: 0, key: canary })
+  const gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
   const home = aHome()
   const run = runOnTerminal(home, ['codex'], { columns: 200 })
   await run.shows('Gateway address')
@@ -101,6 +101,7 @@ test.each([
 
 test('Ctrl-C while the gateway keeps us waiting: status 130, nothing changed', async () => {
   const slow = await startGateway({
+    families: 'rewritten',
     port: 0,
     key: canary,
     faults: [{ delayMs: 15_000 }],
@@ -199,11 +200,15 @@ test('Ctrl-C at the question of a rollback: status 130, nothing changed', async 
 })
 
 test('key on a terminal: asks for the new key alone, hides it, and asks once more for one that is refused', async () => {
-  const old = await startGateway({ port: 0, key: canary })
+  const old = await startGateway({ families: 'rewritten', port: 0, key: canary })
   const home = await homeWithCodexAt(old.url)
   await old.close()
   const newCanary = 'sk-canary-ff99ee88dd77cc66bb55aa44'
-  const renewed = await startGateway({ port: Number(new URL(old.url).port), key: newCanary })
+  const renewed = await startGateway({
+    families: 'rewritten',
+    port: Number(new URL(old.url).port),
+    key: newCanary,
+  })
 
   const run = runOnTerminal(home, ['key'])
   await run.shows(`API key for ${old.url}:`)
@@ -275,7 +280,7 @@ test('repoint alone: an unknown window is told of the clients that would guess i
   const [flagship] = builtInCatalog
   const ids = ['gpt-5.6-sol', 'gpt-5.5-terra', 'gpt-5.5-luna']
   const models = ids.map((id) => ({ ...flagship!, id }))
-  const unknown = await startGateway({ port: 0, key: canary, models })
+  const unknown = await startGateway({ families: 'rewritten', port: 0, key: canary, models })
   onTestFinished(() => unknown.close())
   const run = runOnTerminal(aHome(), [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: unknown.url },
@@ -321,7 +326,12 @@ test('a key that is typed at the list of clients neither shows nor becomes the a
 })
 
 test('a key that is typed while the gateway is asked does not show either', async () => {
-  const slow = await startGateway({ port: 0, key: canary, faults: [{ delayMs: 1_000 }] })
+  const slow = await startGateway({
+    families: 'rewritten',
+    port: 0,
+    key: canary,
+    faults: [{ delayMs: 1_000 }],
+  })
   const run = runOnTerminal(aHome(), ['codex', '--base-url', slow.url], {
     env: { REPOINT_API_KEY: canary },
   })
@@ -382,7 +392,7 @@ test('the next client on a terminal takes the key that the first one has for tha
     ANTHROPIC_AUTH_TOKEN: canary,
   })
 
-  const other = await startGateway({ key: `${canary}-2` })
+  const other = await startGateway({ families: 'rewritten', key: `${canary}-2` })
   const elsewhere = runOnTerminal(home, ['opencode', '--base-url', other.url])
   await elsewhere.shows(`API key for ${other.url}:`)
   elsewhere.type(keys.enter)
@@ -394,10 +404,10 @@ test('the next client on a terminal takes the key that the first one has for tha
 })
 
 test('a key in use goes to no other address, though its own cannot be reached any more', async () => {
-  const first = await startGateway({ key: canary })
+  const first = await startGateway({ families: 'rewritten', key: canary })
   const home = await homeWithCodexAt(first.url)
   await first.close()
-  const other = await startGateway({ key: `${canary}-2` })
+  const other = await startGateway({ families: 'rewritten', key: `${canary}-2` })
   const run = runOnTerminal(home, ['claude'])
   await takeKeyInUse(run, first.url)
   await run.shows('That did not work')
@@ -420,11 +430,11 @@ test('a key in use that is none by now is not offered', async () => {
 })
 
 test('a key in use that the gateway refuses by now is asked for', async () => {
-  const { port, url, ...first } = await startGateway({ key: canary })
+  const { port, url, ...first } = await startGateway({ families: 'rewritten', key: canary })
   const home = await homeWithCodexAt(url)
   await first.close()
   const renewed = `${canary}-renewed`
-  const second = await startGateway({ port, key: renewed })
+  const second = await startGateway({ families: 'rewritten', port, key: renewed })
   const run = runOnTerminal(home, ['codex'])
   await takeKeyInUse(run, url)
   await run.shows('That did not work')

@@ -17,7 +17,7 @@ const platform = nodePlatform()
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 

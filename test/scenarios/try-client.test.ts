@@ -11,7 +11,7 @@ const canary = 'sk-canary-708192a3b47f3a9b2c4d5e6f'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ port: 0, key: canary })
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
 })
 afterAll(() => gateway.close())
 

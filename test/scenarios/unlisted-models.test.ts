@@ -22,7 +22,7 @@ async function aProvider(name: string): Promise<RunningProvider> {
 async function aGateway(ids: readonly string[]): Promise<Gateway> {
   const endpointTypes = ['openai', 'openai-response', 'anthropic']
   const models = ids.map((id) => ({ id, ownedBy: 'team', endpointTypes }))
-  const gateway = await startGateway({ port: 0, key: canary, models })
+  const gateway = await startGateway({ families: 'rewritten', port: 0, key: canary, models })
   onTestFinished(() => gateway.close())
   return gateway
 }

@@ -16,9 +16,9 @@ const files = {
 let one: Gateway
 let two: Gateway
 beforeAll(async () => {
-  one = await startGateway({ port: 0, key: keys.one })
+  one = await startGateway({ families: 'rewritten', port: 0, key: keys.one })
   const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.6-terra')
-  two = await startGateway({ port: 0, key: keys.two, models })
+  two = await startGateway({ families: 'rewritten', port: 0, key: keys.two, models })
 })
 afterAll(async () => {
   await one.close()
@@ -80,7 +80,7 @@ describe('repoint use', () => {
 
   test('takes the model that is named where no rule chooses one', async () => {
     const models = ['up/one', 'up/two'].map((id) => ({ ...builtInCatalog[0]!, id }))
-    const three = await startGateway({ port: 0, key: keys.one, models })
+    const three = await startGateway({ families: 'rewritten', port: 0, key: keys.one, models })
     onTestFinished(() => three.close())
     const home = aHome()
     await setUp(home, three, 'opencode', '--name', 'three', '--model', 'up/one')

@@ -72,7 +72,7 @@ describe.each([
   [
     '@ai-sdk/openai-compatible',
     'chat',
-    (access: Access) => createOpenAICompatible({ ...compatible, ...access })('gpt-5.6'),
+    (access: Access) => createOpenAICompatible({ ...compatible, ...access })('gpt-5.4'),
   ],
 ] as const)('%s', (name, protocol, create) => {
   const model = () => create({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key })

@@ -51,7 +51,7 @@ describe('openai: chat', () => {
 
   test('openai chat: a tool call, streamed or not, and its result', async () => {
     const asked = [{ role: 'user', content: call }]
-    const body = { model: 'gpt-5.6', messages: asked, tools }
+    const body = { model: 'gpt-5.4', messages: asked, tools }
     const plain = await client.chat.completions.create(body)
     const streamed = await client.chat.completions.stream(body).finalChatCompletion()
     for (const { choices } of [plain, streamed]) {

@@ -37,7 +37,7 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
   for (const content of ['ping', call, 'one two three']) {
     const limit = content.startsWith('one') ? 2 : 100
     const messages = [{ role: 'user', content }]
-    const chat = { model: 'gpt-5.6', messages, tools, max_completion_tokens: limit }
+    const chat = { model: 'gpt-5.4', messages, tools, max_completion_tokens: limit }
     await plain('OpenAI.ChatCompletion', '/v1/chat/completions', chat)
     await stream('OpenAI.ChatCompletionChunk', '/v1/chat/completions', {
       ...chat,
@@ -71,17 +71,16 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
 }
 
 /**
- * What differs on purpose. The SDK adds `output_text` itself; the vendor sends no usage as null and
- * says `store` again, which the types lack; so do the penalties of Open Responses and the name of a
- * call at the end of its arguments. Members of `Response` that are newer than the gateways of this
+ * What differs on purpose. The SDK adds `output_text` itself; the vendor sends no usage and no user as null and
+ * says `store` again, which the types lack; so do the penalties of Open Responses. Members of `Response` that are newer than the gateways of this
  * family are left out, and a text block has no citations, as at the vendor.
  */
 const exceptions = `
 type Optional<Type, Keys extends PropertyKey> = Omit<Type, Keys> & Partial<Pick<Type, Keys & keyof Type>>
-type Sent<Type> = Optional<Omit<Type, 'usage'>, 'output_text' | 'access_programs'> & { usage: OpenAI.Responses.ResponseUsage | null, store: boolean, presence_penalty: number, frequency_penalty: number }
+type Sent<Type> = Optional<Omit<Type, 'usage' | 'user'>, 'output_text' | 'access_programs'> & { usage: OpenAI.Responses.ResponseUsage | null, user: string | null, store: boolean, presence_penalty: number, frequency_penalty: number }
 type SentEvent = OpenAI.Responses.ResponseStreamEvent extends infer Event
   ? Event extends { response: infer Response } ? Omit<Event, 'response'> & { response: Sent<Response> }
-  : Event extends { type: 'response.function_call_arguments.done' } ? Event & { name: string } : Event
+  : Event
   : never
 type SentBlock = Anthropic.ContentBlock extends infer Block ? Block extends unknown ? Optional<Block, 'citations'> : never : never
 type SentMessage = Omit<Anthropic.Message, 'content'> & { content: SentBlock[] }

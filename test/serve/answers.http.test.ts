@@ -65,7 +65,7 @@ test('a tool loop over HTTP: call, result, report, with the ids matching and new
   const tools = [{ type: 'function', function: { name: 'weather', parameters: {} } }]
   const asked = [{ role: 'user', content: '#call weather {"city":"Paris"}' }]
   const chat = async (messages: readonly object[]) =>
-    (await told(gateway, paths.chat, { model: 'gpt-5.6', tools, messages })).choices[0]
+    (await told(gateway, paths.chat, { model: 'gpt-5.4', tools, messages })).choices[0]
   const { message, finish_reason } = await chat(asked)
   expect(finish_reason).toBe('tool_calls')
   const [call] = message.tool_calls
@@ -73,4 +73,11 @@ test('a tool loop over HTTP: call, result, report, with the ids matching and new
   const result = { role: 'tool', tool_call_id: call.id, content: 'rain' }
   expect((await chat([...asked, message, result])).message.content).toBe('weather returned: rain')
   expect((await chat(asked)).message.tool_calls[0].id).not.toBe(call.id)
+})
+
+test('messages: max_tokens 0 generates nothing', async () => {
+  const gateway = await aGateway()
+  const body = { ...saying(paths.messages, 'ping'), max_tokens: 0 }
+  const { content, stop_reason, usage } = await told(gateway, paths.messages, body)
+  expect([content, stop_reason, usage.output_tokens]).toEqual([[], 'max_tokens', 0])
 })

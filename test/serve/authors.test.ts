@@ -6,7 +6,7 @@ import { aFile, aGateway, ask, jsonOf, sseEvents, told } from './support/gateway
 /** What authors of tests start and tell a gateway from a program. */
 
 const chat = (content: string, more: object = {}) => ({
-  model: 'gpt-5.6',
+  model: 'gpt-5.4',
   messages: [{ role: 'user', content }],
   ...more,
 })
@@ -95,8 +95,9 @@ describe('a function that answers', () => {
       name: 'weather',
       arguments: '{"city":"Paris"}',
     })
-    const said = { text: 'hello', model: 'gpt-5.6', protocol: 'chat' }
-    expect(asked[0]).toEqual({ ...said, afterTool: false, tools: ['weather'], turns: 1 })
+    const said = { text: 'hello', model: 'gpt-5.4', protocol: 'chat' }
+    expect(asked[0]).toMatchObject({ ...said, afterTool: false, tools: ['weather'], turns: 1 })
+    expect(asked[0]).toMatchObject({ system: '', toolResults: [], turn: 1 })
   })
 
   const fail = () => {
@@ -106,7 +107,7 @@ describe('a function that answers', () => {
   test.each<[string, () => unknown, string]>([
     ['throws', fail, 'expected 1 to be 2'],
     ['says what is no answer', () => ({ txt: 'x' }), 'txt is not known here'],
-    ['gives a promise', () => Promise.resolve('x'), 'It is a promise'],
+    ['rejects', () => Promise.reject(new Error('no luck')), 'no luck'],
     [
       'calls no tool of it',
       () => ({ call: 'no' }),
@@ -135,7 +136,7 @@ describe('strict', () => {
     expect((await jsonOf(refused)).error).toMatchObject({
       type: 'invalid_request_error',
       code: 'no_answer',
-      message: expect.stringContaining('No answer is written for "ping" (chat, gpt-5.6).'),
+      message: expect.stringContaining('No answer is written for "ping" (chat, gpt-5.4).'),
     })
     expect(gateway.requests().at(-1)!.reason).toContain('No answer is written for "ping"')
   })
@@ -154,6 +155,105 @@ describe('strict', () => {
     expect(await textOf(say(gateway, 'once'))).toBe('here')
     expect(await message('once')).toContain('Rule 2 fits. It has no answer left.')
   })
+})
+
+describe('conditions', () => {
+  const asked = [
+    { role: 'system', content: 'You are a Pirate.' },
+    { role: 'user', content: 'go' },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: 'a', content: 'Heavy rain' },
+  ]
+
+  test.each<[string, WrittenRule['when']]>([
+    ['the system prompt', { system: 'pirate' }],
+    ['the result of a tool', { toolResult: 'heavy' }],
+    ['the turn', { turn: 2 }],
+    ['a header', { header: { 'X-Test': 'seven' } }],
+    [
+      'a function',
+      ({ system, turn, headers }) => `${system} ${turn}`.length + headers['x-test']!.length > 20,
+    ],
+    ['a function next to others', { turn: 2, test: ({ toolResults }) => toolResults.length === 1 }],
+  ])('when matches %s', async (_, when) => {
+    const answers: WrittenRule[] = [{ when: when!, reply: 'matched' }]
+    const gateway = await aGateway({ scenario: { answers } })
+    const body = { model: 'gpt-5.4', messages: asked, tools }
+    const path = '/v1/chat/completions'
+    const headers = { 'x-test': 'seventy' }
+    expect(await textOf(ask(gateway, path, body, headers))).toBe('matched')
+    const other = { ...body, messages: [{ role: 'user', content: 'go' }] }
+    expect(await textOf(ask(gateway, path, other, { 'x-test': '' }))).not.toBe('matched')
+  })
+
+  test('an answer may come later', async () => {
+    const gateway = await aGateway({
+      answer: async ({ text }) => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        return `You said ${text}`
+      },
+    })
+    expect(await textOf(say(gateway, 'hello'))).toBe('You said hello')
+  })
+
+  test('a client that goes away before its answer frees its place', async () => {
+    let answer = (_: string) => {}
+    const gateway = await aGateway({ answer: () => new Promise((resolve) => (answer = resolve)) })
+    const controller = new AbortController()
+    const { signal } = controller
+    const path = '/v1/chat/completions'
+    const asking = ask(gateway, path, { ...chat('x'), stream: true }, {}, { signal })
+    await expect.poll(() => gateway.requests().length).toBe(1)
+    controller.abort()
+    await expect(asking).rejects.toThrow()
+    await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
+    answer('too late')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([gateway.openStreams(), gateway.requests()[0]!.state]).toEqual([0, 'cut'])
+  })
+})
+
+test('unused: names the answers that no request took', async () => {
+  const answers: WrittenRule[] = [
+    { when: 'weather', reply: ['rain', 'sun'] },
+    { when: 'never', reply: 'x' },
+  ]
+  const gateway = await aGateway({ scenario: { answers } })
+  await say(gateway, 'weather')
+  expect(gateway.unused()).toEqual(['answers[0].reply[1]', 'answers[1].reply[0]'])
+  const scope = await gateway.scope({ scenario: { answers: [answers[1]!] } })
+  await say(scope, 'never')
+  expect(scope.unused()).toEqual([])
+})
+
+test('requests: have their JSON next to its text', async () => {
+  const gateway = await aGateway()
+  await say(gateway, 'ping')
+  const [request] = gateway.requests()
+  expect(request!.json.messages[0].content).toBe('ping')
+  expect(JSON.stringify(request)).not.toContain('"json"')
+})
+
+test('strict: an answer whose arguments do not fit the schema of the tool is an error', async () => {
+  const parameters = {
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+  }
+  const tools = [{ type: 'function', function: { name: 'weather', parameters } }]
+  const reply = (city: unknown) => ({ call: 'weather', with: { city } })
+  const answers: WrittenRule[] = [{ when: 'wrong', reply: reply(7) }, { reply: reply('Paris') }]
+  const gateway = await aGateway({ strict: true, scenario: { answers } })
+  expect((await say(gateway, 'right', { tools })).status).toBe(200)
+  const { error } = await jsonOf(say(gateway, 'wrong', { tools }))
+  expect(error.code).toBe('answer_failed')
+  expect(error.message).toContain('The arguments of weather do not fit its schema: city: ')
+  const lenient = await gateway.scope({ scenario: { answers } })
+  expect((await say(lenient, 'wrong', { tools })).status).toBe(200)
 })
 
 describe('scopes', () => {

@@ -94,7 +94,7 @@ test('connections: what a slow reader has not taken yet is not written over by l
   const gateway = await aGateway()
   const body = (word: string) =>
     JSON.stringify({
-      model: 'gpt-5.6',
+      model: 'gpt-5.4',
       stream: true,
       messages: [{ role: 'user', content: `#call say ${JSON.stringify({ word })}` }],
       tools: [{ type: 'function', function: { name: 'say' } }],

@@ -142,7 +142,7 @@ test('hostile: names of Object’s own members are no models, tools or routes', 
   for (const body of oddBodies)
     expect((await ask(gateway, '/v1/chat/completions', body)).status).toBe(400)
   const tools = [{ type: 'function', function: { name: '__proto__' } }]
-  const body = { model: 'gpt-5.6', messages, tools }
+  const body = { model: 'gpt-5.4', messages, tools }
   const answer = await ask(gateway, '/v1/chat/completions', body)
   const text = (await jsonOf(answer)).choices[0].message.content
   expect(text).toBe('This request offers no tool "constructor". It offers: __proto__.')

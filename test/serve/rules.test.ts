@@ -3,9 +3,10 @@ import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the scripts
 import { packageSets } from '../../scripts/install.js'
 import type { Gateway, Protocol } from '../../src/serve/index.ts'
-import { startGateway } from '../../src/serve/index.ts'
-import rules from '../../src/serve/requests/rules.json' with { type: 'json' }
-import shapes from '../../src/serve/requests/shapes.json' with { type: 'json' }
+import { builtInCatalog, startGateway } from '../../src/serve/index.ts'
+import families from '../../src/serve/requests/data/families.json' with { type: 'json' }
+import rules from '../../src/serve/requests/data/rules.json' with { type: 'json' }
+import shapes from '../../src/serve/requests/data/shapes.json' with { type: 'json' }
 import { aGateway, ask, jsonOf, paths, saying } from './support/gateway.ts'
 
 /** One gateway for all: nothing that is asked here stays in it. */
@@ -97,6 +98,28 @@ describe('taken', () => {
     const said = await answer.text()
     expect([answer.status, answer.status === 200 ? '' : said]).toEqual([200, ''])
   })
+})
+
+test('rules: a gateway that rewrites such requests first accepts what a family rejects', async () => {
+  const rewriting = await aGateway({ families: 'rewritten' })
+  const tools = [{ type: 'function', function: { name: 'f' } }]
+  const ofChat = { ...saying(paths.chat, 'hi'), tools, max_tokens: 9, temperature: 0 }
+  expect((await ask(gateway, paths.chat, ofChat)).status).toBe(400)
+  expect((await ask(rewriting, paths.chat, ofChat)).status).toBe(200)
+  const ofMessages = { ...saying(paths.messages, 'hi', 'claude-opus-5-5'), temperature: 0.5 }
+  expect((await ask(rewriting, paths.messages, ofMessages)).status).toBe(200)
+  const strict = await rewriting.scope({ families: 'vendor' })
+  expect((await ask(strict, paths.messages, ofMessages)).status).toBe(400)
+})
+
+test('rules: each row of the families has a source, and each model of the catalog some rows', () => {
+  for (const { at, source } of families)
+    expect([at, source]).toEqual([at, expect.stringMatching(/^https:.*read 2026-11-\d\d/)])
+  const without = builtInCatalog.filter(
+    ({ id, isNotForChat }) =>
+      !isNotForChat && !families.some(({ models }) => new RegExp(models).test(id)),
+  )
+  expect(without.map(({ id }) => id)).toEqual(['gpt-audio'])
 })
 
 test.each([

@@ -1,6 +1,8 @@
 import { connect } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
-import { aGateway, ask } from './support/gateway.ts'
+import type { Gateway } from '../../src/serve/index.ts'
+import { jsonIn } from '../../src/serve/requests/read.ts'
+import { aGateway, ask, paths, saying } from './support/gateway.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -77,3 +79,84 @@ test('streams: closing the gateway ends what is open', async () => {
   await gateway.close()
   expect(await text).toBe('broken off')
 })
+
+/** The pieces in which a stream arrives. */
+async function piecesOf(
+  gateway: Pick<Gateway, 'url' | 'key'>,
+  path: string,
+  text: string,
+): Promise<Buffer[]> {
+  const answer = await ask(gateway, path, { ...saying(path, text), stream: true })
+  const pieces: Buffer[] = []
+  for await (const piece of answer.body!) pieces.push(Buffer.from(piece))
+  return pieces
+}
+
+/** The events that a client finds that parses each piece alone and forgets the rest, as too many do. */
+function parseCarelessly(pieces: readonly string[]): unknown[] {
+  return pieces
+    .flatMap((piece) => piece.split('\n\n'))
+    .flatMap((frame) => jsonIn(/^data: (\{.*)$/m.exec(frame)?.[1] ?? '') ?? [])
+}
+
+test.each(Object.values(paths))(
+  'streams: %s: arrives in pieces that end within a frame',
+  async (path) => {
+    const gateway = await aGateway()
+    for (const text of ['ping', 'word '.repeat(40), 'the sign \u{1f600} and é']) {
+      const pieces = await piecesOf(gateway, path, text)
+      expect([2, 3]).toContain(pieces.length)
+      for (const piece of pieces.slice(0, -1)) expect(piece.toString()).not.toMatch(/\n\n$/)
+      expect(Buffer.concat(pieces).toString()).toMatch(/\n\n$/)
+      const whole = Buffer.concat(pieces).toString()
+      const events = whole.match(/^data: \{/gm)!.length
+      expect(parseCarelessly([whole])).toHaveLength(events)
+      expect(parseCarelessly(pieces.map(String)).length).toBeLessThan(events)
+    }
+  },
+)
+
+test('streams: a character of several bytes is cut', async () => {
+  const [first] = await piecesOf(await aGateway(), paths.chat, 'the sign \u{1f600}')
+  expect(first!.toString()).toMatch(/\ufffd$/)
+})
+
+test('streams: `fragment: off` writes all at once, and a scope may differ from its gateway', async () => {
+  const gateway = await aGateway({ fragment: 'off' })
+  const chunks = async (one: Pick<Gateway, 'url' | 'key'>) =>
+    (await piecesOf(one, paths.messages, 'ping')).length
+  expect(await chunks(gateway)).toBe(1)
+  expect(await chunks(await gateway.scope())).toBe(1)
+  expect(await chunks(await gateway.scope({ fragment: 'on' }))).toBe(2)
+  await expect(aGateway({ fragment: 'no' as 'off' })).rejects.toThrow(
+    'startGateway() does not know the value no of the option fragment',
+  )
+})
+
+test('streams: one without a fault is counted while it is written', async () => {
+  const gateway = await aGateway()
+  const answer = await ask(gateway, '/v1/responses', input)
+  const reader = answer.body!.getReader()
+  await reader.read()
+  expect([gateway.openStreams(), gateway.requests()[0]!.state]).toEqual([1, 'open'])
+  while (!(await reader.read()).done);
+  expect([gateway.openStreams(), gateway.requests()[0]!.state]).toEqual([0, 'done'])
+})
+
+test.each(['on', 'off'] as const)(
+  'streams: fragment %s: a client that disconnects is logged as cut',
+  async (fragment) => {
+    const gateway = await aGateway({ fragment })
+    const controller = new AbortController()
+    const { signal } = controller
+    // More than the buffers of a socket hold: the answer repeats the tools three times.
+    const tools = [{ type: 'function', name: 'x', description: 'x'.repeat(4_000_000) }]
+    const answer = await ask(gateway, '/v1/responses', { ...input, tools }, {}, { signal })
+    expect(gateway.openStreams()).toBe(1)
+    const reading = answer.text()
+    controller.abort()
+    await expect(reading).rejects.toThrow()
+    await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
+    expect(gateway.openStreams()).toBe(0)
+  },
+)

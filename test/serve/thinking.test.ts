@@ -237,9 +237,9 @@ describe('an answer that is cut', () => {
     const gateway = await aGateway()
     const named = { name: 'weather', parameters: { type: 'object' } }
     const chat = await told(gateway, '/v1/chat/completions', {
-      ...saying('/v1/chat/completions', call),
+      ...saying('/v1/chat/completions', call, 'gpt-5.4'),
       tools: [{ type: 'function', function: named }],
-      max_tokens: 2,
+      max_completion_tokens: 2,
     })
     expect(chat.choices[0].finish_reason).toBe('length')
     const [{ function: called }] = chat.choices[0].message.tool_calls

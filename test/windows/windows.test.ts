@@ -22,7 +22,7 @@ const claudeSettings = '{\r\n  "model": "opus",\r\n  "env": { "MINE": "1" }\r\n}
 let gateway: Gateway
 beforeAll(async () => {
   await startWindows()
-  gateway = await startGateway({ key })
+  gateway = await startGateway({ families: 'rewritten', key })
 })
 afterAll(async () => {
   await gateway?.close()

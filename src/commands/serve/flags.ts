@@ -29,6 +29,18 @@ export function define() {
         .default<string[]>([], 'none')
         .argParser((fault: string, earlier: string[]) => [...earlier, fault]),
     )
+    .addOption(
+      new Option(
+        '--families <word>',
+        'reject what a family of models rejects (vendor), or accept it (rewritten)',
+      ).choices(['vendor', 'rewritten'] as const),
+    )
+    .addOption(
+      new Option('--fragment <word>', 'off: write each stream at once').choices([
+        'on',
+        'off',
+      ] as const),
+    )
     .option('--log', 'print a line for each request, on standard error')
     .option(
       '--upstream <url>',

@@ -62,6 +62,8 @@ export async function runLocalGateway(
       models,
       scenario: flags.scenario,
       strict: flags.strict,
+      families: flags.families ?? (await familiesFor(session, words)),
+      fragment: flags.fragment,
       recordFile: flags.record,
       upstream,
       onRequest: flags.log && logRequest,
@@ -255,6 +257,19 @@ async function runBeside(
   )
 
   return statusOf(result, command, 'Check the command after `--`.')
+}
+
+/**
+ * A client that repoint sets up for chat sends tools there, which OpenAI rejects for gpt-5.6: beside
+ * it, the gateway accepts them, as one that rewrites such requests.
+ */
+async function familiesFor(
+  session: Session,
+  [command]: readonly string[],
+): Promise<'rewritten' | undefined> {
+  if (command === undefined) return undefined
+  const called = clientsCalled(session, await loadPrograms(), command)
+  return called.some(({ protocols }) => protocols[0] === 'chat') ? 'rewritten' : undefined
 }
 
 /** One request in one line; the key is masked already. */

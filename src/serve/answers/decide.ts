@@ -54,8 +54,8 @@ export interface ModelAnswer {
   readonly isInThread: boolean
 }
 
-/** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O. */
-export function decide(context: DecisionContext, inference: InferenceRequest) {
+/** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O of its own. */
+export async function decide(context: DecisionContext, inference: InferenceRequest) {
   const { protocol } = inference
   // The service leaves a body of another type unread and then misses the model.
   const sent = inference.isJson ? jsonIn(inference.body) : {}
@@ -73,7 +73,7 @@ export function decide(context: DecisionContext, inference: InferenceRequest) {
     forced(decision, 'before-model') ??
     (sent === undefined
       ? failures.notJson()
-      : modelResult(context, { ...inference, sent: body }, decision))
+      : await modelResult(context, { ...inference, sent: body }, decision))
   return { result, ...decision }
 }
 
@@ -91,11 +91,11 @@ interface ParsedRequest extends InferenceRequest {
   readonly sent: JsonObject
 }
 
-function modelResult(
+async function modelResult(
   context: DecisionContext,
   inference: ParsedRequest,
   decision: Undecided,
-): ModelAnswer | RecordedAnswer | GatewayFailure {
+): Promise<ModelAnswer | RecordedAnswer | GatewayFailure> {
   const { catalog, scope, newCallId } = context
   const model = inference.sent['model']
   const { modelAsked, protocol } = decision
@@ -121,7 +121,7 @@ function modelResult(
   if (read instanceof Refusal) return failures.refused(read)
 
   const { request, ...asked } = read
-  const played = scope.play(request, protocol)
+  const played = await scope.play(request, protocol, inference.headers)
   if (played?.failure !== undefined) return played.failure
   if (played?.fault !== undefined) {
     decision.fault = { ...decision.fault, ...played.fault }
@@ -166,14 +166,15 @@ const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
  * @throws InvalidRequest, Refusal
  */
 function readWhole(
-  { responses, threads }: DecisionContext,
+  { responses, threads, scope }: DecisionContext,
   codec: Codec,
   { protocol, headers, sent }: ParsedRequest,
 ) {
   const input = protocol === 'responses' ? responses.wholeInput(sent) : undefined
   const thread = protocol === 'messages' ? threads.whole(sent) : undefined
   const body = thread ?? sent
-  const request = codec.readRequest(body, { input, headers })
+  const { families } = scope
+  const request = codec.readRequest(body, { input, headers, families })
   return { request, body, input, isInThread: thread !== undefined }
 }
 

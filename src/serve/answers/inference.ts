@@ -1,6 +1,7 @@
 import type { Protocol } from '../../protocols.ts'
 import type { AnswerFacts, AnswerStream } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
+import { fragmentsOf } from '../http/fragments.ts'
 import type { Reply } from '../http/reply.ts'
 import { vendorHeaders } from '../http/vendor-headers.ts'
 import { answerIds } from '../ids.ts'
@@ -39,7 +40,7 @@ export class Inference {
     const type = request.headers['content-type']
     const isJson = type?.startsWith('application/json') ?? false
     const callPrefix = protocol === 'messages' ? 'toolu_' : 'call_'
-    const decision = decide(
+    const decision = await decide(
       {
         catalog,
         scope,
@@ -58,7 +59,7 @@ export class Inference {
     if (!(await reply.comesThrough(fault))) return
     if ('raw' in result) await this.#giveAgain(reply, result.raw)
     else if ('shape' in result) reply.fail(result, reasonOfFailure(result, entry, type, catalog))
-    else if (isStream) this.#stream(reply, result, fault)
+    else if (isStream) this.#stream(reply, result, fault, scope.fragment)
     else this.#sendWhole(reply, result, fault)
   }
 
@@ -82,10 +83,10 @@ export class Inference {
       return
     }
 
-    this.#streamSlowly(reply, {
+    this.#write(reply, {
       status,
       type,
-      frames: events.map(({ text }) => text),
+      pieces: events.map(({ text }) => text),
       betweenMs: (next) => events[next]?.afterMs ?? 0,
       ending: 'end',
     })
@@ -99,7 +100,12 @@ export class Inference {
     else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
   }
 
-  #stream(reply: Reply, given: ModelAnswer, fault: Fault | undefined): void {
+  #stream(
+    reply: Reply,
+    given: ModelAnswer,
+    fault: Fault | undefined,
+    fragment: Scope['fragment'],
+  ): void {
     if (this.openStreams >= this.#parts.limits.maxOpenStreams) {
       reply.fail(failures.upstream(503, 'too many open streams'))
       return
@@ -110,14 +116,17 @@ export class Inference {
     const frames = framesOf(stream, fault, { route: codec.protocol, model })
     const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
     const betweenMs = fault?.betweenMs ?? 0
-    if (betweenMs === 0) reply.streamAtOnce(frames, ending)
-    else this.#streamSlowly(reply, { frames, betweenMs: () => betweenMs, ending })
+    if (betweenMs > 0) this.#write(reply, { pieces: frames, betweenMs: () => betweenMs, ending })
+    else {
+      const pieces = fragment === 'off' ? [frames.join('')] : fragmentsOf(frames)
+      this.#write(reply, { pieces, ending })
+    }
   }
 
-  #streamSlowly(reply: Reply, stream: Parameters<Reply['streamSlowly']>[0]): void {
+  #write(reply: Reply, stream: Parameters<Reply['stream']>[0]): void {
     this.openStreams++
     reply.onEnd(() => this.openStreams--)
-    reply.streamSlowly(stream)
+    reply.stream(stream)
   }
 
   /** What an answer carries beside what is said; its tokens are noted down, and it is kept if it is to be. */

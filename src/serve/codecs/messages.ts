@@ -27,6 +27,8 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
     for (const [index, block] of blocks.entries()) {
       const delta = (grown: object) => frame({ type: 'content_block_delta', index, delta: grown })
       yield frame({ type: 'content_block_start', index, content_block: beginningOf(block) })
+      // The vendor begins arguments with an empty delta (recorded 2026-11-24).
+      if (block.type === 'call') yield delta(deltaOf(block, ''))
       if (block.type !== 'thinking' || !isOmitted)
         for (const piece of piecesOf(block)) yield delta(deltaOf(block, piece))
       if (block.type === 'thinking')

@@ -95,7 +95,7 @@ function wordingOf(block: Block, told: Told): Wording | undefined {
   const { type, text } = block
   if (type === 'call')
     return isFunction(block)
-      ? { event: 'function_call_arguments', whole: { name: block.tool.name, arguments: text } }
+      ? { event: 'function_call_arguments', whole: { arguments: text } }
       : { event: 'custom_tool_call_input', whole: { input: text } }
   if (type === 'thinking') {
     const [event, part] = ['reasoning_summary_text', 'reasoning_summary_part']
@@ -228,6 +228,18 @@ function usageOf({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: U
   }
 }
 
+/** What the vendor's own tools used: none runs here. */
+const noToolUsage = {
+  image_gen: {
+    input_tokens: 0,
+    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+    output_tokens: 0,
+    output_tokens_details: { image_tokens: 0, text_tokens: 0 },
+    total_tokens: 0,
+  },
+  web_search: { num_requests: 0 },
+}
+
 function echoOf(body: JsonObject) {
   const { summary, effort } = asObject(body['reasoning'])
   return {
@@ -235,11 +247,13 @@ function echoOf(body: JsonObject) {
     max_output_tokens: body['max_output_tokens'] ?? null,
     max_tool_calls: body['max_tool_calls'] ?? null,
     metadata: body['metadata'] ?? {},
+    moderation: null,
     parallel_tool_calls: body['parallel_tool_calls'] ?? true,
     previous_response_id: body['previous_response_id'] ?? null,
     presence_penalty: body['presence_penalty'] ?? 0,
     frequency_penalty: body['frequency_penalty'] ?? 0,
     prompt_cache_key: body['prompt_cache_key'] ?? null,
+    prompt_cache_retention: body['prompt_cache_retention'] ?? null,
     reasoning: { effort: effort ?? null, summary: summary ?? null },
     safety_identifier: body['safety_identifier'] ?? null,
     service_tier: 'default',
@@ -247,11 +261,12 @@ function echoOf(body: JsonObject) {
     temperature: body['temperature'] ?? 1,
     text: { format: { type: 'text' }, ...asObject(body['text']) },
     tool_choice: body['tool_choice'] ?? 'auto',
+    tool_usage: noToolUsage,
     tools: asList(body['tools']).map(toolEcho),
     top_logprobs: 0,
     top_p: body['top_p'] ?? 1,
     truncation: body['truncation'] ?? 'disabled',
-    ...(typeof body['user'] === 'string' ? { user: body['user'] } : {}),
+    user: body['user'] ?? null,
   }
 }
 

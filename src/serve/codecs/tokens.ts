@@ -6,8 +6,8 @@ import type { Utterance } from './answer.ts'
  */
 const tokenPattern = /(?:[^!-\uffff]|(?=[!-\uffff]))[!-\uffff]{0,16}[\udc00-\udfff]*/g
 
-/** The arguments of a tool call are streamed in pieces of so many characters. */
-const argumentPattern = /.{1,24}/gs
+/** The arguments of a tool call are streamed in pieces of 4 to 8 characters; the last may be shorter. */
+const argumentPattern = /.{1,4}\w{0,4}/gsu
 
 /**
  * Splits what is said into the pieces that are streamed, one "token" each: a word with the space

@@ -26,14 +26,15 @@ interface WholeText {
   readonly more?: OutgoingHttpHeaders
 }
 
-interface SlowStream {
+interface WrittenStream {
   /** 200 if absent. */
   readonly status?: number
   /** Content-Type; that of events if absent. */
   readonly type?: string
-  readonly frames: readonly string[]
-  /** How long to wait before the frame with this index, in ms. */
-  readonly betweenMs: (next: number) => number
+  /** What is written at a time. */
+  readonly pieces: readonly (string | Buffer)[]
+  /** How long to wait before the piece with this index, in ms; a turn of the event loop if absent. */
+  readonly betweenMs?: ((next: number) => number) | undefined
   readonly ending: StreamEnding
 }
 
@@ -57,6 +58,8 @@ export class Reply {
   readonly #parts: ReplyParts
   #stopWaiting = () => {}
   #hasEnded = false
+  /** Of a stream: the system took its last piece. */
+  #isDelivered = false
   /** What was sent, as far as the log keeps it. */
   #sent = ''
   /** A piece may end in the middle of a character. */
@@ -70,7 +73,7 @@ export class Reply {
     this.#response = parts.response
     this.#parts = parts
     this.onEnd(() => {
-      this.abandon()
+      this.#end(this.#isDelivered ? 'done' : 'cut')
       this.#stopWaiting()
     })
   }
@@ -106,6 +109,8 @@ export class Reply {
 
   /** Carries out the parts of a fault that come before any answer. Returns whether one is to be given. */
   async comesThrough(fault: Fault | undefined): Promise<boolean> {
+    // The client may have gone while somebody thought about the answer.
+    if (this.#hasEnded) return false
     if (fault === undefined) return true
     this.entry.fault = describeFault(fault)
     if (fault.delayMs !== undefined && !(await this.wait(fault.delayMs))) return false
@@ -158,26 +163,23 @@ export class Reply {
     })
   }
 
-  /** Writes a whole stream in one go. */
-  streamAtOnce(frames: readonly string[], ending: StreamEnding): void {
-    this.#writeHead(200, sseHeaders['Content-Type'], sseHeaders)
-    const text = frames.join('')
-    if (ending === 'end') this.#endWith(text)
-    else this.#cutAfter(text)
-  }
-
-  /** Writes a stream frame by frame. */
-  async streamSlowly(stream: SlowStream): Promise<void> {
-    const { status = 200, type = sseHeaders['Content-Type'], frames, betweenMs, ending } = stream
+  /** Writes a stream piece by piece. */
+  async stream(stream: WrittenStream): Promise<void> {
+    const { status = 200, type = sseHeaders['Content-Type'], pieces, betweenMs, ending } = stream
     const response = this.#response
-    this.#endWhenClosed()
+    // Node calls back, and emits `finish`, for a client that has gone too (20.20, 2026-11-25).
+    const noteDelivery = () => {
+      this.#isDelivered = !this.request.socket.destroyed
+    }
     this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type })
 
-    for (const [index, frame] of frames.entries()) {
-      if (index > 0) await this.wait(betweenMs(index))
+    for (const [index, piece] of pieces.entries()) {
+      if (index > 0) await (betweenMs === undefined ? aTurn() : this.wait(betweenMs(index)))
       if (this.#hasEnded) return
-      this.#note(Buffer.from(frame))
-      if (!response.write(frame)) await this.#drained()
+      this.#note(piece)
+      const isLast = index === pieces.length - 1
+      const isTaken = response.write(piece, isLast ? noteDelivery : undefined)
+      if (!isTaken && !isLast) await this.#drained()
     }
     if (ending === 'end') response.end()
     else {
@@ -194,7 +196,7 @@ export class Reply {
   ): void {
     const response = this.#response
     const status = answer.statusCode ?? 0
-    this.#endWhenClosed()
+    this.onEnd(() => this.#end(response.writableFinished ? 'done' : 'cut'))
     this.#begin(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
 
     answer.on('data', (piece: Buffer) => {
@@ -206,13 +208,13 @@ export class Reply {
   }
 
   #endWith(text: string): void {
-    this.#note(Buffer.from(text))
+    this.#note(text)
     this.#response.end(text)
     this.#end('done')
   }
 
   #cutAfter(text: string): void {
-    this.#note(Buffer.from(text))
+    this.#note(text)
     if (text !== '') this.#response.write(text)
     this.#tearDown()
     this.#end('cut')
@@ -239,14 +241,10 @@ export class Reply {
     })
   }
 
-  /** Of what is written piece by piece: the answer ends when the connection says so. */
-  #endWhenClosed(): void {
-    this.onEnd(() => this.#end(this.#response.writableFinished ? 'done' : 'cut'))
-  }
-
-  #note(piece: Buffer): void {
-    this.entry.responseBytes += piece.length
-    if (this.#sent.length <= maxLoggedBody) this.#sent += this.#decoder.write(piece)
+  #note(piece: Buffer | string): void {
+    this.entry.responseBytes += Buffer.byteLength(piece)
+    if (this.#sent.length > maxLoggedBody) return
+    this.#sent += typeof piece === 'string' ? piece : this.#decoder.write(piece)
   }
 
   /** Waits until the client has read; one that does not read for long is cut off. */
@@ -278,4 +276,11 @@ export class Reply {
         this.#parts.onEnd(entry)
       })
   }
+}
+
+/** Waits for a whole turn of the event loop, in which a client in the same process reads too. */
+function aTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => setImmediate(resolve))
+  })
 }

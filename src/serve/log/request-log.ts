@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Protocol } from '../../protocols.ts'
+import { jsonIn } from '../requests/read.ts'
 import { hideKeys, maskKey } from './secrets.ts'
 
 /** Which headers carried a key. */
@@ -55,6 +56,9 @@ export interface LoggedRequest extends RequestSummary {
   readonly headers: Readonly<Record<string, string>>
   /** Cut at `maxLoggedBody`. */
   readonly requestBody: string
+  /** The request's body parsed, each time it is read; undefined: it is no JSON, or was cut. */
+  // biome-ignore lint/suspicious/noExplicitAny: the author of a test knows what it is
+  readonly json?: any
   /** Those that were sent, but for the ones that belong to the connection. */
   readonly responseHeaders: Readonly<Record<string, string>>
   /** Cut at `maxLoggedBody`. */
@@ -201,13 +205,17 @@ export class RequestLog {
 
   viewOf(entry: LogEntry): LoggedRequest {
     const keys = this.#keysOf(entry)
-    return {
+    const requestBody = hideKeys(entry.requestBody, keys)
+    const view = {
       ...this.summaryOf(entry),
       headers: shownHeaders(entry.rawHeaders, keys),
-      requestBody: hideKeys(entry.requestBody, keys),
+      requestBody,
       responseHeaders: shownHeaders(pairsOf(entry.responseHeaders), keys),
       responseBody: hideKeys(entry.responseBody, keys),
     }
+    // Not enumerable, so that the page does not get each body twice.
+    const json = { get: () => jsonIn(requestBody), enumerable: false }
+    return Object.defineProperty(view, 'json', json) as LoggedRequest
   }
 
   /** Keys are masked before a cut, because half of a key would not be found later. */

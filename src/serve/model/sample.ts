@@ -246,6 +246,23 @@ function limitsIn(line: string): JsonObject {
   )
 }
 
+/**
+ * Where a value does not fit a schema, and why; undefined: it fits, or the schema cannot be read. For
+ * what the author of a test wrote: no time limit guards the patterns of the schema.
+ */
+export function misfitOf(schema: unknown, value: unknown): string | undefined {
+  if (!isObject(schema)) return undefined
+  try {
+    // The validator writes its notes into the schema.
+    const root = structuredClone(schema)
+    const { errors } = new Validator(root, draftOf(root)).validate(value)
+    const last = errors.at(-1)
+    return last && `${last.instanceLocation.replace(/^#\/?/, '') || 'they'}: ${last.error}`
+  } catch {
+    return undefined
+  }
+}
+
 function draftOf(root: JsonObject): SchemaDraft {
   const named = /draft-0?([47])|2019-09|2020-12/.exec(String(root['$schema']))
   if (named !== null) return (named[1] ?? named[0]) as SchemaDraft

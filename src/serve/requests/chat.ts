@@ -1,6 +1,13 @@
 import { checkShape } from './check.ts'
-import { checkWindow } from './families.ts'
-import { answerSchema, chooseTools, functionTool, lacksJsonWord, thinkingOf } from './openai.ts'
+import { checkFamily, checkWindow } from './families.ts'
+import {
+  answerSchema,
+  checkImage,
+  chooseTools,
+  functionTool,
+  lacksJsonWord,
+  thinkingOf,
+} from './openai.ts'
 import {
   asList,
   asNumber,
@@ -12,14 +19,17 @@ import {
 } from './read.ts'
 import { readChatTurns } from './reading/chat.ts'
 import { Refusal } from './refusal.ts'
-import { type ModelRequest, requireMessages, type Tool } from './request.ts'
+import { type Beside, type ModelRequest, requireMessages, type Tool } from './request.ts'
 
 /**
  * Reads the body of POST /v1/chat/completions.
  *
  * @throws InvalidRequest, Refusal
  */
-export function readChatRequest(body: JsonObject): ModelRequest {
+export function readChatRequest(
+  body: JsonObject,
+  { families = 'vendor' }: Beside = {},
+): ModelRequest {
   requireMessages(body)
   for (const message of objectsIn(body['messages']).entries()) checkImages(message)
   checkShape('chat', body)
@@ -29,7 +39,7 @@ export function readChatRequest(body: JsonObject): ModelRequest {
   checkToolTurns(messages)
 
   const { stop, reasoning_effort: effort, max_tokens, max_completion_tokens } = body
-  return checkWindow('chat', {
+  const request: ModelRequest = {
     model: asString(body['model']) ?? '',
     messages: readChatTurns(body),
     ...choose(body, readTools(body)),
@@ -38,7 +48,9 @@ export function readChatRequest(body: JsonObject): ModelRequest {
     maxOutputTokens: asNumber(max_completion_tokens ?? max_tokens),
     stopSequences: typeof stop === 'string' ? [stop] : (asList(stop) as string[]),
     outputSchema: readFormat(body, messages),
-  })
+  }
+  if (families === 'vendor') checkFamily('chat', body)
+  return checkWindow('chat', request)
 }
 
 /** Whether the tools are named `functions`, as before November 2023; then calls are too. */
@@ -69,10 +81,9 @@ function checkTogether(body: JsonObject): void {
 }
 
 function checkMessage(message: JsonObject, index: number): void {
+  for (const part of objectsIn(message['content']))
+    checkImage(asObject(part['image_url'])['url'], `messages[${index}]`)
   const { role, content, refusal, audio, function_call, tool_calls, tool_call_id } = message
-  for (const [name, list] of Object.entries({ content, tool_calls }))
-    if (Array.isArray(list) && list.length === 0) throw emptyArray(`messages[${index}].${name}`)
-
   const calls = isObject(function_call) || asList(tool_calls).length > 0
   const isSilent = role === 'assistant' && (calls || typeof refusal === 'string' || isObject(audio))
   if ((content === undefined || content === null) && !isSilent)
@@ -94,14 +105,6 @@ function checkImages([index, { role, content }]: readonly [number, JsonObject]):
     `Invalid 'messages[${index}]'. Image URLs are only allowed for messages with role 'user', but this message with role '${String(role)}' contains an image URL.`,
     `messages[${index}]`,
     'invalid_value',
-  )
-}
-
-function emptyArray(where: string): Refusal {
-  return new Refusal(
-    `Invalid '${where}': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
-    where,
-    'empty_array',
   )
 }
 

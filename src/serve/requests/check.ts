@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Protocol } from '../../protocols.ts'
+import { type Rows, rowsOf } from './data/rows.ts'
+import { bodies, type Form, formOf, type ObjectForm, type Shape } from './data/shapes.ts'
 import { isObject, type JsonObject } from './read.ts'
 import type { Path, Refusal, Rule, Words } from './refusal.ts'
-import { type Rows, rowsOf } from './rows.ts'
-import { bodies, type Form, formOf, type ObjectForm, type Shape } from './shapes.ts'
 
 /**
  * Checks a whole body: its kinds, choices, members and parts by the types of the official SDKs, its
@@ -152,7 +152,7 @@ class Checker {
   #beyondRows(place: CheckedValue): Problem | undefined {
     const { value, rows } = place
     if (rows === undefined) return undefined
-    const { least, most, isWhole, longest, pattern, notDone } = rows
+    const { least, most, isWhole, pattern, notDone } = rows
     const words = this.#words
     const refused = (say: (path: Path) => Refusal) => problemAt(place, say)
 
@@ -165,8 +165,11 @@ class Checker {
       if (most !== undefined && value > most)
         return refused((path) => words.tooLarge(path, rule, value))
     }
+    const [shortest, longest] = boundsOf(value, rows)
     if (longest !== undefined && lengthOf(value) > longest)
       return refused((path) => words.tooLong(path, longest, value))
+    if (shortest !== undefined && lengthOf(value) < shortest)
+      return refused((path) => words.tooShort(path, shortest, value))
     if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value))
       return refused((path) => words.notMatching(path, pattern))
 
@@ -210,6 +213,13 @@ function pathOf({ key, up }: CheckedValue): Path {
 function isAskedFor(value: unknown, { nothing = [], holding }: Rows): boolean {
   if (holding !== undefined) return Array.isArray(value) && value.includes(holding)
   return !nothing.some((one) => isDeepStrictEqual(one, value))
+}
+
+type Bounds = readonly [shortest: number | undefined, longest: number | undefined]
+
+function boundsOf(value: unknown, rows: Rows): Bounds {
+  if (typeof value === 'string') return [rows.shortest, rows.longest]
+  return typeof value === 'object' ? [rows.fewestEntries, rows.mostEntries] : [undefined, undefined]
 }
 
 function lengthOf(value: unknown): number {

@@ -1,56 +1,103 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Protocol } from '../../protocols.ts'
-import { asObject, asString, type JsonObject } from './read.ts'
-import type { Turn } from './reading/turns.ts'
+import table from './data/families.json' with { type: 'json' }
+import { asList, asObject, asString, type JsonObject } from './read.ts'
 import { Refusal } from './refusal.ts'
 import { countInputTokens, type ModelRequest } from './request.ts'
 
-/** What families of models refuse that others take, by the beginning of their ids. */
-interface Family {
-  readonly models: RegExp
-  readonly refuses: (body: JsonObject, turns: readonly Turn[]) => boolean
+/** What a family of models rejects although others of its vendor accept it; each row has its source. */
+interface FamilyRule {
+  /** A regular expression for the id without a vendor before it. */
+  readonly models: string
+  readonly protocols: readonly string[]
+  /** A member of the body; `last` and `each` are the entries of a list. */
+  readonly at: string
+  /** The values that are rejected. */
+  readonly is?: readonly unknown[]
+  /** The only values that are accepted; an absent member is accepted too. */
+  readonly takes?: readonly unknown[]
+  /** An absent member is rejected. */
+  readonly isNeeded?: boolean
+  /** The largest number that is accepted. */
+  readonly most?: number
+  /** The rule holds only with this member. */
+  readonly beside?: string
+  /** The rule does not hold with one of these values. */
+  readonly unless?: { readonly at: string; readonly is: readonly unknown[] }
+  /** May name the `{model}`, the `{value}` and the limit, `{most}`. */
   readonly message: string
-  readonly source: string
+  /** Where it is not `at`. */
+  readonly param?: string
+  readonly code?: string
 }
 
-const from46 = /^claude-(opus-4-[6-9]|sonnet-4-[6-9]|(opus|sonnet|haiku|fable|mythos)-[5-9])/
-const from47 = /^claude-(opus-4-[7-9]|(opus|sonnet|fable|mythos)-[5-9])/
+/** By protocol and model. Only models of the catalog are looked up, so there are few. */
+const rulesOf = new Map<string, readonly FamilyRule[]>()
 
-const families: readonly Family[] = [
-  {
-    models: from47,
-    refuses: ({ thinking }) => asObject(thinking)['type'] === 'enabled',
-    message:
-      '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
-    source: 'https://github.com/OpenHands/software-agent-sdk/issues/3427, read 2026-11-23',
-  },
-  ...(['temperature', 'top_p', 'top_k'] as const).map((name) => ({
-    models: from47,
-    refuses: (body: JsonObject) => typeof body[name] === 'number',
-    message: `\`${name}\` is deprecated for this model.`,
-    source: 'https://github.com/UKGovernmentBEIS/inspect_ai/issues/3721, read 2026-11-23',
-  })),
-  {
-    models: /^claude-/,
-    refuses: ({ temperature, top_p: topP }) =>
-      typeof temperature === 'number' && typeof topP === 'number',
-    message:
-      '`temperature` and `top_p` cannot both be specified for this model. Please use only one.',
-    source: 'https://github.com/BerriAI/litellm/issues/15097, read 2026-11-23',
-  },
-  {
-    models: from46,
-    refuses: (_, turns) => turns.at(-1)?.role === 'assistant',
-    message:
-      'This model does not support assistant message prefill. The conversation must end with a user message.',
-    source: 'https://github.com/vercel/ai/issues/12296, read 2026-11-23',
-  },
-]
+function familyRules(protocol: Protocol, id: string): readonly FamilyRule[] {
+  const key = `${protocol} ${id}`
+  const known = rulesOf.get(key)
+  if (known !== undefined) return known
 
-/** @throws Refusal where the model of a messages request does not take what is asked */
-export function checkFamily(body: JsonObject, turns: readonly Turn[]): void {
-  const id = bareId(asString(body['model']) ?? '')
-  const family = families.find(({ models, refuses }) => models.test(id) && refuses(body, turns))
-  if (family !== undefined) throw new Refusal(family.message)
+  const rules = (table as readonly FamilyRule[]).filter(
+    ({ models, protocols }) => protocols.includes(protocol) && new RegExp(models).test(id),
+  )
+  rulesOf.set(key, rules)
+  return rules
+}
+
+/** @throws Refusal where the model of a request does not accept what is asked */
+export function checkFamily(protocol: Protocol, body: JsonObject): void {
+  const model = bareId(asString(body['model']) ?? '')
+  for (const rule of familyRules(protocol, model)) {
+    const value = rejectedValue(rule, body)
+    if (value === accepted) continue
+
+    const names = { model, value, most: rule.most }
+    const message = rule.message.replace(/\{(model|value|most)\}/g, (_, name: keyof typeof names) =>
+      String(names[name]),
+    )
+    throw new Refusal(message, rule.param ?? rule.at, rule.code)
+  }
+}
+
+const accepted = Symbol('accepted')
+
+function rejectedValue(rule: FamilyRule, body: JsonObject): unknown {
+  const { at, is, takes, isNeeded = false, most, beside, unless } = rule
+  if (beside !== undefined && !valuesAt(body, beside).some(isFilled)) return accepted
+  if (unless !== undefined && valuesAt(body, unless.at).some((one) => isIn(unless.is, one)))
+    return accepted
+
+  const values = valuesAt(body, at)
+  if (values.length === 0) return isNeeded ? undefined : accepted
+  const isRejected = (value: unknown) =>
+    is !== undefined
+      ? isIn(is, value)
+      : takes !== undefined
+        ? !isIn(takes, value)
+        : typeof value === 'number' && value > most!
+  const found = values.findIndex(isRejected)
+  return found === -1 ? accepted : values[found]
+}
+
+/** The values at a place of a body; null counts as absent. */
+function valuesAt(body: JsonObject, at: string): readonly unknown[] {
+  let values: readonly unknown[] = [body]
+  for (const step of at.split('.'))
+    values = values.flatMap((value) => {
+      if (step === 'each') return asList(value)
+      return step === 'last' ? asList(value).slice(-1) : [asObject(value)[step]]
+    })
+  return values.filter((value) => value !== undefined && value !== null)
+}
+
+function isIn(list: readonly unknown[], value: unknown): boolean {
+  return list.some((one) => isDeepStrictEqual(one, value))
+}
+
+function isFilled(value: unknown): boolean {
+  return !Array.isArray(value) || value.length > 0
 }
 
 /**

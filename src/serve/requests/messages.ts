@@ -1,5 +1,7 @@
 import { checkShape } from './check.ts'
 import { checkFamily, checkWindow } from './families.ts'
+import { checkSearch, isSkippedTool } from './hosted-tools.ts'
+import { anthropicMediaProblem } from './media.ts'
 import {
   asList,
   asNumber,
@@ -23,7 +25,10 @@ import { checkVersion } from './version.ts'
  *
  * @throws InvalidRequest, Refusal
  */
-export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside = {}): ModelRequest {
+export function readMessagesRequest(
+  body: JsonObject,
+  { headers = {}, families = 'vendor' }: Beside = {},
+): ModelRequest {
   requireMessages(body)
   checkShape('messages', body)
   checkVersion(body, headers)
@@ -31,22 +36,27 @@ export function readMessagesRequest(body: JsonObject, { headers = {} }: Beside =
   for (const block of blocks) checkBlock(block)
   checkBreakpoints(body)
   checkToolTurns(blocks)
+  checkServerTools(blocks)
+  checkEnds(body)
 
   const turns = readMessagesTurns(body)
 
-  const tools = objectsIn(body['tools']).map(readTool)
+  const offered = objectsIn(body['tools'])
+  const choice = asObject(body['tool_choice'])
+  checkSearch(offered, choice)
+  const tools = offered.flatMap(readTool)
   if (new Set(tools.map(({ name }) => name)).size < tools.length)
     throw new Refusal('tools: Tool names must be unique.')
-  const toolChoice = readToolChoice(asObject(body['tool_choice']), tools)
+  const toolChoice = readToolChoice(choice, tools)
   const thinking = readThinking(body, toolChoice, turns)
 
-  checkFamily(body, turns)
+  if (families === 'vendor') checkFamily('messages', body)
   return checkWindow('messages', {
     model: asString(body['model']) ?? '',
     messages: turns,
     tools,
     toolChoice,
-    isParallel: asObject(body['tool_choice'])['disable_parallel_tool_use'] !== true,
+    isParallel: choice['disable_parallel_tool_use'] !== true,
     thinking,
     unsealed: problemIn(blocks),
     maxOutputTokens: asNumber(body['max_tokens']),
@@ -64,9 +74,15 @@ interface SaidBlock {
 }
 
 function blocksIn(body: JsonObject): readonly SaidBlock[] {
-  return objectsIn(body['messages']).flatMap(({ role, content }, message) => {
-    if ((content === '' || (Array.isArray(content) && content.length === 0)) && role === 'user')
+  const messages = objectsIn(body['messages'])
+  return messages.flatMap(({ role, content }, message) => {
+    const isEmpty = content === '' || (Array.isArray(content) && content.length === 0)
+    if (isEmpty && role === 'user')
       throw new Refusal(`messages.${message}: user messages must have non-empty content`)
+    if (isEmpty && role === 'assistant' && message < messages.length - 1)
+      throw new Refusal(
+        `messages.${message}: all messages must have non-empty content except for the optional final assistant message`,
+      )
 
     const texts =
       typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
@@ -79,31 +95,105 @@ function blocksIn(body: JsonObject): readonly SaidBlock[] {
   })
 }
 
-/** Only spaces are as little as nothing (https://github.com/anthropics/claude-code/issues/53436). */
-function checkBlock({ where, block: { type, text, input } }: SaidBlock): void {
+/** What is refused of one block; undefined: nothing. */
+type BlockRule = (block: SaidBlock) => string | undefined
+
+/** In the vendor's words, as its users report them. */
+const blockRules: readonly BlockRule[] = [
+  ({ role, message, block: { type } }) =>
+    type === 'tool_result' && role === 'assistant'
+      ? `messages.${message}: \`tool_result\` blocks can only be in \`user\` messages`
+      : undefined,
+  ({ role, message, block: { type } }) =>
+    type === 'tool_use' && role === 'user'
+      ? `messages.${message}: \`tool_use\` blocks can only be in \`assistant\` messages`
+      : undefined,
+  // Only spaces are as little as nothing (https://github.com/anthropics/claude-code/issues/53436).
+  ({ block: { type, text, cache_control } }) => {
+    if (type !== 'text' || typeof text !== 'string' || text.trim() !== '') return undefined
+    if (text === '' && isObject(cache_control))
+      return 'cache_control cannot be set for empty text blocks'
+    return `messages: text content blocks must ${text === '' ? 'be non-empty' : 'contain non-whitespace text'}`
+  },
+  ({ where, block: { type, is_error, content } }) =>
+    type === 'tool_result' &&
+    is_error === true &&
+    objectsIn(content).some((part) => part['type'] !== 'text')
+      ? `${where}.tool_result: all content must be type "text" if "is_error" is true`
+      : undefined,
+  ({ where, block }) => mediaProblem(block, `${where}.${String(block['type'])}`),
+  ({ where, block: { type, content } }) =>
+    type === 'tool_result'
+      ? objectsIn(content)
+          .map((part, index) => mediaProblem(part, `${where}.tool_result.content.${index}.image`))
+          .find((problem) => problem !== undefined)
+      : undefined,
+]
+
+function checkBlock(said: SaidBlock): void {
+  const { type, input } = said.block
   if (type === 'tool_use' && !isObject(input))
-    throw anthropicWords.wrongKind([where, 'tool_use', 'input'], { kind: 'object' }, input)
-  if (type !== 'text' || typeof text !== 'string' || text.trim() !== '') return
-  throw new Refusal(
-    `messages: text content blocks must ${text === '' ? 'be non-empty' : 'contain non-whitespace text'}`,
+    throw anthropicWords.wrongKind([said.where, 'tool_use', 'input'], { kind: 'object' }, input)
+  for (const rule of blockRules) {
+    const problem = rule(said)
+    if (problem !== undefined) throw new Refusal(problem)
+  }
+}
+
+function mediaProblem({ type, source }: JsonObject, where: string): string | undefined {
+  const { type: kind, media_type: media, data } = asObject(source)
+  if ((type !== 'image' && type !== 'document') || kind !== 'base64') return undefined
+  const problem = anthropicMediaProblem(String(media), String(data))
+  return problem && `${where}.source.base64${problem}`
+}
+
+/** The last words of an answer that the model goes on with, and where it is to stop. */
+function checkEnds({ messages, stop_sequences: stops }: JsonObject): void {
+  if (asList(stops).some((stop) => String(stop).trim() === ''))
+    throw new Refusal('stop_sequences: each stop sequence must contain non-whitespace')
+
+  const { role, content } = objectsIn(messages).at(-1) ?? {}
+  const last = typeof content === 'string' ? content : objectsIn(content).at(-1)?.['text']
+  if (role === 'assistant' && typeof last === 'string' && last !== last.trimEnd())
+    throw new Refusal('messages: final assistant content cannot end with trailing whitespace')
+}
+
+/** What the vendor's own tools were asked stands before what they answered, in one turn. */
+function checkServerTools(blocks: readonly SaidBlock[]): void {
+  const answered = new Set(
+    blocks.flatMap(({ block: { type, tool_use_id: id } }) =>
+      String(type).endsWith('_tool_result') ? [id] : [],
+    ),
   )
+  for (const { message, block } of blocks)
+    if (block['type'] === 'server_tool_use' && !answered.has(block['id']))
+      throw new Refusal(
+        `messages.${message}: \`${String(block['name'])}\` tool use with id \`${String(block['id'])}\` was found without a corresponding \`${String(block['name'])}_tool_result\` block`,
+      )
 }
 
 const mostBreakpoints = 4
 
 /** Marks of the cache anywhere but in what a tool takes (https://github.com/tghamm/Anthropic.SDK/issues/50). */
-function checkBreakpoints(body: JsonObject): void {
-  const count = (value: unknown): number => {
-    if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + count(one), 0)
-    if (!isObject(value)) return 0
-    const own = isObject(value['cache_control']) ? 1 : 0
-    return own + count(value['content'])
+function checkBreakpoints({ system, tools, messages }: JsonObject): void {
+  const marksIn = (value: unknown): readonly JsonObject[] => {
+    if (Array.isArray(value)) return value.flatMap(marksIn)
+    if (!isObject(value)) return []
+    const { cache_control: mark, content } = value
+    return [...marksIn(content), ...(isObject(mark) ? [mark] : [])]
   }
 
-  const found = count([body['system'], body['tools'], body['messages']])
-  if (found > mostBreakpoints)
+  // In the order in which the vendor reads them.
+  const marks = marksIn([tools, system, messages])
+  if (marks.length > mostBreakpoints)
     throw new Refusal(
-      `A maximum of ${mostBreakpoints} blocks with cache_control may be provided. Found ${found}.`,
+      `A maximum of ${mostBreakpoints} blocks with cache_control may be provided. Found ${marks.length}.`,
+    )
+
+  const firstShort = marks.findIndex(({ ttl = '5m' }) => ttl === '5m')
+  if (firstShort !== -1 && marks.slice(firstShort).some(({ ttl }) => ttl === '1h'))
+    throw new Refusal(
+      "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.",
     )
 }
 
@@ -172,11 +262,12 @@ function checkAllAnswered(open: ReadonlyMap<unknown, number>): void {
 const vendorsForClients = /^(bash|text_editor|computer|memory)_\d{8}$/
 
 /** A tool of the client's own, or one that the vendor has defined and the client carries out. */
-function readTool(tool: JsonObject, index: number): Tool {
+function readTool(tool: JsonObject, index: number): readonly Tool[] {
   const { type = 'custom', description, input_schema: schema, strict } = tool
   const name = String(tool['name'])
   if (type !== 'custom') {
-    if (vendorsForClients.test(String(type))) return { name, kind: 'function', parameters: {} }
+    if (vendorsForClients.test(String(type))) return [{ name, kind: 'function', parameters: {} }]
+    if (isSkippedTool(tool)) return []
     throw notDone(`the vendor's own tool ${String(type)}`, 'tools')
   }
 
@@ -184,13 +275,17 @@ function readTool(tool: JsonObject, index: number): Tool {
   const parameters = asObject(schema)
   if (!('type' in parameters)) throw anthropicWords.missing([where, 'type'])
   if (parameters['type'] !== 'object') throw new Refusal(`${where}.type: Input should be 'object'`)
+  if (['oneOf', 'allOf', 'anyOf'].some((word) => word in parameters))
+    throw new Refusal(
+      `${where}: input_schema does not support oneOf, allOf, or anyOf at the top level`,
+    )
   if (hasUnknownType(parameters))
     throw new Refusal(
       `${where}: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.`,
     )
   const problem = strict === true ? closedProblem(parameters) : undefined
   if (problem !== undefined) throw new Refusal(`${where}: ${problem}`)
-  return { name, kind: 'function', description: asString(description), parameters }
+  return [{ name, kind: 'function', description: asString(description), parameters }]
 }
 
 function readToolChoice({ type, name }: JsonObject, tools: readonly Tool[]): ToolChoice {

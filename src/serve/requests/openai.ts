@@ -1,3 +1,4 @@
+import { isOpenaiImage } from './media.ts'
 import { asObject, asString, isObject, type JsonObject, objectsIn } from './read.ts'
 import { Refusal } from './refusal.ts'
 import type { ModelRequest, Tool } from './request.ts'
@@ -53,6 +54,16 @@ export function answerSchema(format: JsonObject, where: string): unknown {
     `Invalid schema for response_format '${String(name)}': ${problem}`,
     `${where}.schema`,
     'invalid_json_schema',
+  )
+}
+
+/** @throws Refusal where a picture in base64 is none that the vendor reads */
+export function checkImage(url: unknown, where: string): void {
+  if (typeof url !== 'string' || isOpenaiImage(url)) return
+  throw new Refusal(
+    "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
+    where,
+    'invalid_image_format',
   )
 }
 

@@ -41,6 +41,8 @@ export interface Words {
   tooLarge(path: Path, rule: Rule, value: number): Refusal
   /** More characters, entries or members than `most`. */
   tooLong(path: Path, most: number, value: unknown): Refusal
+  /** Fewer characters or entries than `least`. */
+  tooShort(path: Path, least: number, value: unknown): Refusal
   notMatching(path: Path, pattern: string): Refusal
   notAChoice(path: Path, choices: readonly string[], value: unknown): Refusal
   /** Of an object that several kinds of objects may be, by a member that tells them apart. */
@@ -87,6 +89,19 @@ export const openaiWords: Words = {
       path,
       `${kind}_above_max_length`,
       `Invalid {place}: ${kind} too long. Expected ${one} with maximum length ${most}, but got ${one} with length ${length} instead.`,
+    )
+  },
+  tooShort(path, least, value) {
+    const kind = typeof value === 'string' ? 'string' : 'array'
+    const { length } = value as string
+    const [fault, got] =
+      length === 0
+        ? [`empty ${kind}`, `an empty ${kind}`]
+        : [`${kind} too short`, `${withArticle(kind)} with length ${length}`]
+    return atPath(
+      path,
+      length === 0 ? `empty_${kind}` : `${kind}_below_min_length`,
+      `Invalid {place}: ${fault}. Expected ${withArticle(kind)} with minimum length ${least}, but got ${got} instead.`,
     )
   },
   notMatching: (path, pattern) =>
@@ -185,6 +200,13 @@ export const anthropicWords: Words = {
       typeof value === 'string'
         ? `String should have at most ${most} characters`
         : `List should have at most ${most} items after validation`,
+    ),
+  tooShort: (path, least, value) =>
+    said(
+      path,
+      typeof value === 'string'
+        ? `String should have at least ${least} character${least === 1 ? '' : 's'}`
+        : `List should have at least ${least} item${least === 1 ? '' : 's'} after validation, not ${(value as []).length}`,
     ),
   notMatching: (path, pattern) => said(path, `String should match pattern '${pattern}'`),
   notAChoice: (path, choices) => said(path, `Input should be ${listed(choices, 'or')}`),

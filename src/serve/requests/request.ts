@@ -13,6 +13,8 @@ export interface Beside {
   readonly input?: unknown
   /** By their names in small letters. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** `rewritten`: what only some families of models reject is accepted. `vendor` if absent. */
+  readonly families?: 'vendor' | 'rewritten'
 }
 
 /** What a client asks for, whatever protocol it spoke. */

@@ -1,6 +1,14 @@
 import { checkShape } from './check.ts'
-import { checkWindow } from './families.ts'
-import { answerSchema, chooseTools, functionTool, lacksJsonWord, thinkingOf } from './openai.ts'
+import { checkFamily, checkWindow } from './families.ts'
+import { checkSearch, isSkippedTool } from './hosted-tools.ts'
+import {
+  answerSchema,
+  checkImage,
+  chooseTools,
+  functionTool,
+  lacksJsonWord,
+  thinkingOf,
+} from './openai.ts'
 import { asNumber, asObject, asString, type JsonObject, objectsIn } from './read.ts'
 import { readResponsesTurns } from './reading/responses.ts'
 import { notDone, openaiWords, Refusal } from './refusal.ts'
@@ -12,7 +20,10 @@ import { isSeal } from './seal.ts'
  *
  * @throws InvalidRequest, Refusal
  */
-export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): ModelRequest {
+export function readResponsesRequest(
+  body: JsonObject,
+  { input, families = 'vendor' }: Beside = {},
+): ModelRequest {
   const whole: JsonObject = { ...body, input: input ?? body['input'] }
   if (whole['input'] === undefined || whole['input'] === null)
     throw new InvalidRequest('input is required')
@@ -21,10 +32,13 @@ export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): 
 
   const items = itemsOf(whole['input'])
   for (const item of items.entries()) checkItem(item)
+  checkUnique(items)
+  for (const part of items.flatMap(({ content }) => objectsIn(content)))
+    checkImage(part['image_url'], 'input')
   checkToolTurns(items)
 
   const tools = readTools(body, items)
-  return checkWindow('responses', {
+  const request: ModelRequest = {
     model: asString(body['model']) ?? '',
     messages: readResponsesTurns(whole),
     ...choose(body['tool_choice'], tools),
@@ -34,7 +48,9 @@ export function readResponsesRequest(body: JsonObject, { input }: Beside = {}): 
     maxOutputTokens: asNumber(body['max_output_tokens']),
     stopSequences: [],
     outputSchema: readFormat(body, whole['input']),
-  })
+  }
+  if (families === 'vendor') checkFamily('responses', body)
+  return checkWindow('responses', request)
 }
 
 /** The items of an input; a text alone is what the user says. */
@@ -55,16 +71,34 @@ function checkAssistantParts([index, { role, content }]: PlacedItem): void {
       throw openaiWords.unknownTag(['input', index, 'content', part], 'type', outputTypes, type)
 }
 
-/** The id of a call begins with what it is (https://github.com/Wei-Shaw/sub2api/issues/3785). */
-function checkItem([index, { type, id }]: PlacedItem): void {
+/** How the ids of items begin (https://github.com/Wei-Shaw/sub2api/issues/3785). */
+const idBeginnings: Readonly<Record<string, string>> = {
+  function_call: 'fc',
+  custom_tool_call: 'ctc',
+  reasoning: 'rs',
+  message: 'msg',
+}
+
+function checkItem([index, { type = 'message', id, role }]: PlacedItem): void {
   if (type === 'compaction_trigger') throw notDone('compaction', 'input')
-  if (type !== 'function_call' || typeof id !== 'string' || id.startsWith('fc')) return
+  const beginning = type === 'message' && role !== 'assistant' ? '' : idBeginnings[String(type)]
+  if (beginning === undefined || typeof id !== 'string' || id.startsWith(beginning)) return
   const where = `input[${index}].id`
   throw new Refusal(
-    `Invalid '${where}': '${id}'. Expected an ID that begins with 'fc'.`,
+    `Invalid '${where}': '${id}'. Expected an ID that begins with '${beginning}'.`,
     where,
     'invalid_value',
   )
+}
+
+function checkUnique(items: readonly JsonObject[]): void {
+  const ids = items.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
+  const again = ids.find((id, index) => ids.indexOf(id) < index)
+  if (again !== undefined)
+    throw new Refusal(
+      `Duplicate item found with id ${again}. Remove duplicate items from your input and try again.`,
+      'input',
+    )
 }
 
 function problemIn(items: readonly JsonObject[]): Refusal | undefined {
@@ -94,7 +128,7 @@ const calls: Readonly<Record<string, string>> = {
 
 /** Each call has its result somewhere behind it, and each result its call before it. */
 function checkToolTurns(items: readonly JsonObject[]): void {
-  const called = new Set<string>()
+  const called = new Map<string, string>()
   const open = new Map<string, string>()
   for (const { type, call_id } of items) {
     const [, callType, isResult] = /^(\w+_call)(_output)?$/.exec(String(type)) ?? []
@@ -102,11 +136,11 @@ function checkToolTurns(items: readonly JsonObject[]): void {
     if (kind === undefined || typeof call_id !== 'string') continue
 
     if (isResult === undefined) {
-      called.add(call_id)
+      called.set(call_id, kind)
       open.set(call_id, kind)
       continue
     }
-    if (!called.has(call_id))
+    if (called.get(call_id) !== kind)
       throw new Refusal(`No tool call found for ${kind} output with call_id ${call_id}.`, 'input')
     open.delete(call_id)
   }
@@ -120,12 +154,7 @@ function checkToolTurns(items: readonly JsonObject[]): void {
  * `tools` (2026-11-21).
  */
 function readTools(body: JsonObject, items: readonly JsonObject[]): readonly Tool[] {
-  const tools = objectsIn(body['tools'])
-  // Codex 0.169.0 offers `web_search` with every request (2026-11-22), beside tools of its own: a
-  // model need not search. Who offers nothing else wants a search.
-  if (tools.length > 0 && tools.every(({ type }) => String(type).startsWith('web_search')))
-    throw notDone('web search', 'tools')
-
+  checkSearch(objectsIn(body['tools']), asObject(body['tool_choice']))
   const further = items.flatMap((item, index) =>
     item['type'] === 'additional_tools' ? toolsIn(item, `input[${index}].tools`) : [],
   )
@@ -149,16 +178,10 @@ function readTool(tool: JsonObject, where: string, namespace?: string): readonly
     case 'namespace':
       return toolsIn(tool, `${where}.tools`, name)
     default:
-      if (offeredInVain.test(String(type))) return []
+      if (isSkippedTool(tool)) return []
       throw notDone(`the vendor's own tool ${String(type)}`, /^\w+/.exec(where)![0])
   }
 }
-
-/**
- * Tools of the vendor's that Codex 0.169.0 offers with its own (2026-11-23), and that a model need not
- * call: they are passed over.
- */
-const offeredInVain = /^(web_search.*|tool_search|local_shell|apply_patch)$/
 
 /** The tools that a script tool declares in its description, as Codex 0.169.0 does for `exec`. */
 function nestedTools(description: string): readonly string[] {

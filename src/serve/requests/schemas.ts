@@ -26,9 +26,15 @@ export function openaiProblem(schema: JsonObject, isFormat = false): string | un
  * https://github.com/moeru-ai/xsai/issues/145, read 2026-11-23).
  */
 export function strictProblem(schema: JsonObject): string | undefined {
+  const values = enumValuesIn(schema)
+  if (values > mostEnumValues)
+    return `schema has ${values} enum values, exceeding the limit of ${mostEnumValues}.`
+  const depth = depthOf(schema)
+  if (depth > mostLevels)
+    return `schema has ${depth} levels of nesting, exceeding the limit of ${mostLevels}.`
   return problemWithin(schema, [], (inner) => {
     const { type, properties, required, additionalProperties } = inner
-    const refused = ['oneOf', 'allOf', 'not'].find((word) => word in inner)
+    const refused = notInStrict.find((word) => word in inner)
     if (refused !== undefined) return `'${refused}' is not permitted.`
     if (!['type', '$ref', 'anyOf', 'enum', 'const'].some((word) => word in inner))
       return "schema must have a 'type' key."
@@ -42,6 +48,22 @@ export function strictProblem(schema: JsonObject): string | undefined {
       ? undefined
       : `'required' is required to be supplied and to be an array including every key in properties. Missing '${missing}'.`
   })
+}
+
+const notInStrict = ['oneOf', 'allOf', 'not', 'if', 'default', 'patternProperties']
+const mostEnumValues = 1000
+const mostLevels = 10
+
+function enumValuesIn(schema: JsonObject): number {
+  const inner = [...within(schema)].map(([, one]) => enumValuesIn(one))
+  return inner.reduce((sum, one) => sum + one, asList(schema['enum']).length)
+}
+
+/** Objects and lists within each other. */
+function depthOf(schema: JsonObject): number {
+  const inner = [...within(schema)].map(([, one]) => depthOf(one))
+  const own = schema['type'] === 'object' || schema['type'] === 'array' ? 1 : 0
+  return own + Math.max(0, ...inner)
 }
 
 /** The first problem of a schema or of one within it, with its place. */

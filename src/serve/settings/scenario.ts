@@ -7,7 +7,8 @@ import type { GatewayFailure } from '../codecs/failure.ts'
 import type { Script } from '../model/model.ts'
 import { lastUserText } from '../model/person.ts'
 import { isObject } from '../requests/read.ts'
-import { endsWithResults, type ModelRequest, type Tool } from '../requests/request.ts'
+import { newestOf } from '../requests/reading/turns.ts'
+import { type Beside, endsWithResults, type ModelRequest, type Tool } from '../requests/request.ts'
 import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
 import { accept, choice, count, flag, list, mapping, orText, text } from './schema.ts'
@@ -125,10 +126,30 @@ const condition = mapping({
   protocol: v.exactOptional(choice(['chat', 'responses', 'messages'])),
   /** Whether the request ends with the results of tools. */
   afterTool: v.exactOptional(flag),
+  /** The system prompt holds this, whatever the case. */
+  system: v.exactOptional(text),
+  /** One of the results of tools that came last holds this, whatever the case. */
+  toolResult: v.exactOptional(text),
+  turn: v.exactOptional(count(1, 1_000_000)),
+  header: v.exactOptional(v.record(text, text, 'must be a mapping')),
+  /** In a program only. */
+  test: v.exactOptional(
+    v.custom<(question: GatewayQuestion) => boolean>(
+      (given) => typeof given === 'function',
+      'must be a function',
+    ),
+  ),
 })
 
+/** A function alone, or a text alone, is a condition too. */
+const writtenCondition = v.pipe(
+  v.unknown(),
+  v.transform((given) => (typeof given === 'function' ? { test: given } : given)),
+  orText('text', condition),
+)
+
 const rule = mapping({
-  when: v.optional(orText('text', condition), {}),
+  when: v.optional(writtenCondition, {}),
   /** In this order, one for each request that fits. */
   reply: steps,
   /** After the last step: stay at it, begin again, or fit no more. */
@@ -173,8 +194,21 @@ export interface Played extends Script {
   readonly failure?: GatewayFailure
 }
 
-export function questionOf(request: ModelRequest, protocol: Protocol): GatewayQuestion {
+type RequestHeaders = NonNullable<Beside['headers']>
+
+/** How often the model has answered; what it said in several messages at once is one answer. */
+function turnsOfModel(messages: ModelRequest['messages']): number {
+  const isModels = (index: number) => messages[index]?.role === 'assistant'
+  return messages.filter((_, index) => isModels(index) && !isModels(index - 1)).length
+}
+
+export function questionOf(
+  request: ModelRequest,
+  protocol: Protocol,
+  headers: RequestHeaders = {},
+): GatewayQuestion {
   const { model, messages, tools } = request
+  const system = messages.filter(({ role }) => role === 'system')
   return {
     text: lastUserText(messages),
     model,
@@ -182,6 +216,14 @@ export function questionOf(request: ModelRequest, protocol: Protocol): GatewayQu
     afterTool: endsWithResults(messages),
     tools: tools.map(({ name }) => name),
     messages,
+    system: system
+      .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text : [])))
+      .join('\n\n'),
+    toolResults: newestOf(messages).results.map((result) => result.text),
+    turn: 1 + turnsOfModel(messages),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    ),
   }
 }
 
@@ -237,9 +279,16 @@ export class Player {
     this.#rules = answers.map((one) => ({ rule: one, played: 0 }))
   }
 
+  /** The answers that no request took, by their places in the scenario. */
+  unused(): readonly string[] {
+    return this.#rules.flatMap(({ rule, played }, index) =>
+      rule.reply.slice(played).map((_, nth) => `answers[${index}].reply[${played + nth}]`),
+    )
+  }
+
   /** The answer of the first rule that fits and has one; a text: why those that fit have none. */
-  play(request: ModelRequest, protocol: Protocol): Played | string {
-    const asked = questionOf(request, protocol)
+  play(request: ModelRequest, protocol: Protocol, headers?: RequestHeaders): Played | string {
+    const asked = questionOf(request, protocol, headers)
     let problems = ''
     for (const [index, state] of this.#rules.entries()) {
       if (!fits(state.rule.when, asked)) continue
@@ -261,12 +310,25 @@ export class Player {
 
 function fits(when: Condition, asked: GatewayQuestion): boolean {
   const { text: contained, pattern: matching, model, protocol, afterTool } = when
-  if (contained !== undefined && !asked.text.toLowerCase().includes(contained.toLowerCase()))
-    return false
+  if (contained !== undefined && !holds(asked.text, contained)) return false
   if (matching !== undefined && !matching.test(asked.text)) return false
   if (model !== undefined && model !== asked.model) return false
   if (protocol !== undefined && protocol !== asked.protocol) return false
-  return afterTool === undefined || afterTool === asked.afterTool
+  if (afterTool !== undefined && afterTool !== asked.afterTool) return false
+
+  const { system, toolResult, turn, header = {}, test } = when
+  if (system !== undefined && !holds(asked.system, system)) return false
+  if (toolResult !== undefined && !asked.toolResults.some((one) => holds(one, toolResult)))
+    return false
+  if (turn !== undefined && turn !== asked.turn) return false
+  for (const [name, value] of Object.entries(header))
+    if (!holds(asked.headers[name.toLowerCase()] ?? '', value)) return false
+  return test === undefined || test(asked)
+}
+
+/** Whether a text holds another, whatever the case. */
+function holds(whole: string, part: string): boolean {
+  return whole.toLowerCase().includes(part.toLowerCase())
 }
 
 function stepAt({ reply, repeat }: ScenarioRule, played: number): ScenarioStep | undefined {

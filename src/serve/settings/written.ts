@@ -10,8 +10,8 @@ export interface WrittenScenario {
 }
 
 export interface WrittenRule {
-  /** Absent: everything. A text: the last text of a person holds it. */
-  readonly when?: string | WrittenCondition
+  /** Absent: everything. A text: the last text of a person holds it. A function, in a program: it decides. */
+  readonly when?: string | WrittenCondition | ((question: GatewayQuestion) => boolean)
   /** One for each request that fits, in this order. */
   readonly reply: string | WrittenReply | readonly (string | WrittenReply)[]
   /** After the last reply: stay at it (`last`, the default), begin again, or fit no more. */
@@ -27,6 +27,16 @@ export interface WrittenCondition {
   readonly protocol?: Protocol
   /** Whether the request ends with the results of tools. */
   readonly afterTool?: boolean
+  /** The system prompt holds this, whatever the case. */
+  readonly system?: string
+  /** One of the results of tools that came last holds this, whatever the case. */
+  readonly toolResult?: string
+  /** Which request of its conversation it is, from 1. */
+  readonly turn?: number
+  /** Headers by their names, each of which holds this text. */
+  readonly header?: Readonly<Record<string, string>>
+  /** In a program: decides by all that is known of the request. */
+  readonly test?: (question: GatewayQuestion) => boolean
 }
 
 /** One answer: what is said, which tools are called, what goes wrong. */
@@ -56,4 +66,12 @@ export interface GatewayQuestion {
   readonly tools: readonly string[]
   /** The whole conversation. */
   readonly messages: readonly Turn[]
+  /** The system prompt; empty if there is none. */
+  readonly system: string
+  /** The results of tools that came last. */
+  readonly toolResults: readonly string[]
+  /** Which request of its conversation it is, from 1: one more than the model has answered. */
+  readonly turn: number
+  /** By their names in small letters. */
+  readonly headers: Readonly<Record<string, string>>
 }

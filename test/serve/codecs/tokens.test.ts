@@ -11,9 +11,13 @@ test('tokens: words with the space before them, cut where they are long', () => 
   expect(tokensOf('123456789012345\u{1f600}x')).toEqual(['123456789012345\u{1f600}', 'x'])
 })
 
-test('tokens: arguments are cut by their length alone', () => {
-  const text = `{"command":"${'a '.repeat(10)}"}\n`
-  expect(piecesOf({ type: 'call', text })).toEqual([text.slice(0, 24), text.slice(24)])
+test('tokens: arguments come in pieces of 4 to 8 characters', () => {
+  const text = '{"command":"git status --short","path":"./a/b"}'
+  const pieces = piecesOf({ type: 'call', text })
+  expect(pieces.join('')).toBe(text)
+  expect(pieces.length).toBeGreaterThan(6)
+  for (const piece of pieces.slice(0, -1)) expect(piece).toMatch(/^.{4,8}$/)
+  expect(piecesOf({ type: 'call', text: 'abc\u{1f600}x' })).toEqual(['abc\u{1f600}x'])
 })
 
 test('tokens: joined they are the text', () => {

@@ -9,7 +9,7 @@ import { aFile, aGateway, ask, told } from '../support/gateway.ts'
 
 async function say(gateway: Parameters<typeof ask>[0], content: string, more = {}) {
   const messages = [{ role: 'user', content }]
-  const body = { model: 'gpt-5.6', messages, ...more }
+  const body = { model: 'gpt-5.4', messages, ...more }
   const document = await told(gateway, '/v1/chat/completions', body)
   return document.error?.code ?? document.choices[0].message
 }
@@ -28,7 +28,7 @@ answers:
   - when: { pattern: '^count', protocol: chat }
     reply: [one, two]
     repeat: loop
-  - when: { text: once, model: gpt-5.6 }
+  - when: { text: once, model: gpt-5.4 }
     reply: now
     repeat: never
 `)
@@ -41,7 +41,7 @@ answers:
     expect((await say(gateway, 'weather', { tools: [weather] })).content).toBe(content)
   for (const content of ['one', 'two', 'one'])
     expect((await say(gateway, 'count')).content).toBe(content)
-  for (const content of ['now', 'gpt-5.6-sol on the local gateway. You said: once'])
+  for (const content of ['now', 'gpt-5.4 on the local gateway. You said: once'])
     expect((await say(gateway, 'once')).content).toBe(content)
   expect((await say(gateway, 'ping')).content).toBe('pong')
 })

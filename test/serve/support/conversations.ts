@@ -5,8 +5,8 @@ import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
 export const schema = { type: 'object', properties: { city: { type: 'string' } } }
 const weather = { name: 'weather', parameters: schema }
 const call = { name: 'weather', arguments: '{"city":"Paris"}' }
-const source = { type: 'base64', media_type: 'image/png', data: 'AA' }
-const url = 'data:image/png;base64,AA'
+const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' }
+const url = 'data:image/png;base64,iVBORw0KGgo='
 
 const ofChat = [
   { type: 'text', text: 'Look' },

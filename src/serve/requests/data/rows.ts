@@ -1,15 +1,23 @@
-import type { Protocol } from '../../protocols.ts'
-import { anthropicWords, openaiWords, Refusal, type Words } from './refusal.ts'
+import type { Protocol } from '../../../protocols.ts'
+import { anthropicWords, openaiWords, Refusal, type Words } from '../refusal.ts'
+import limits from './limits.json' with { type: 'json' }
 import rules from './rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
 
-/** What holds for a member beside its type; `rules.json` says of each row who says or sends so, and when. */
+/**
+ * What holds for a member beside its type. scripts/schemas.js writes limits.json out of the vendors'
+ * documents; rules.json adds and overrides, and says of each row who says or sends so, and when.
+ */
 interface Row {
   readonly least?: number
   readonly most?: number
   readonly isWhole?: boolean
-  /** In characters of a text, in entries of a list or a map. */
+  /** Of a text, in characters. */
+  readonly shortest?: number
   readonly longest?: number
+  /** Of a list or a map. */
+  readonly fewestEntries?: number
+  readonly mostEntries?: number
   /** That a text must match. */
   readonly pattern?: string
   /** As the vendor lists them, where that is not what the types say. */
@@ -42,6 +50,10 @@ function rowsIn(table: readonly (Row & { readonly at: string })[]): Rows {
   return root
 }
 
+function rowsOfProtocol(protocol: Protocol): Rows {
+  return rowsIn([...limits[protocol], ...rules[protocol]] as [])
+}
+
 function within({ inner }: Rows, name: string): Rows {
   const found = inner.get(name) ?? { inner: new Map() }
   ;(inner as Map<string, Rows>).set(name, found)
@@ -59,7 +71,7 @@ const chatWords: Words = {
 
 /** What holds for the body of a protocol, and how its vendor says what is wrong. */
 export const rowsOf: Readonly<Record<Protocol, { rows: Rows; words: Words }>> = {
-  chat: { rows: rowsIn(rules.chat as []), words: chatWords },
-  responses: { rows: rowsIn(rules.responses as []), words: openaiWords },
-  messages: { rows: rowsIn(rules.messages as []), words: anthropicWords },
+  chat: { rows: rowsOfProtocol('chat'), words: chatWords },
+  responses: { rows: rowsOfProtocol('responses'), words: openaiWords },
+  messages: { rows: rowsOfProtocol('messages'), words: anthropicWords },
 }

@@ -1,4 +1,4 @@
-import type { Protocol } from '../../protocols.ts'
+import type { Protocol } from '../../../protocols.ts'
 import shapes from './shapes.json' with { type: 'json' }
 
 /**

@@ -1,0 +1,44 @@
+/** A stream of more characters than this is written in three pieces, a shorter one in two. */
+const longStream = 16 * 1024
+
+/**
+ * Splits a stream into the pieces that are written one after the other, as a network delivers it. No
+ * piece but the last ends with a whole frame, and the first cut is inside a character of several bytes
+ * if there is one. A client that parses each piece alone fails on it.
+ */
+export function fragmentsOf(frames: readonly string[]): readonly (string | Buffer)[] {
+  const text = frames.join('')
+  // Texts are faster to write than bytes, and no character of ASCII can be cut.
+  const isAscii = Buffer.byteLength(text) === text.length
+  const whole = isAscii ? text : Buffer.from(text)
+  const count = whole.length > longStream ? 3 : 2
+
+  const pieces: (string | Buffer)[] = []
+  let start = 0
+  for (let nth = 1; nth <= count; nth++) {
+    const end = nth === count ? whole.length : cutNear(whole, (whole.length * nth) / count)
+    if (end <= start) continue
+    pieces.push(typeof whole === 'string' ? whole.slice(start, end) : whole.subarray(start, end))
+    start = end
+  }
+  return pieces
+}
+
+/** The place in the data of a frame that is nearest to `about`, or the next one behind it. */
+function cutNear(whole: string | Buffer, about: number): number {
+  const at = Math.trunc(about)
+  if (typeof whole !== 'string') {
+    const inside = whole.findIndex((byte, index) => index >= at && isContinuation(byte))
+    return inside === -1 ? whole.findLastIndex(isContinuation) : inside
+  }
+  const lineStart = whole.lastIndexOf('\n', at - 1) + 1
+  if (whole.startsWith(dataStart, lineStart) && at > lineStart + dataStart.length) return at
+  return whole.indexOf(dataStart, at) + dataStart.length + 1
+}
+
+const dataStart = 'data: '
+
+/** Whether this is the second or a later byte of a character in UTF-8. */
+function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80
+}
