@@ -63,7 +63,7 @@ const limits = Object.fromEntries(
 )
 writeFileSync(
   new URL('../src/serve/requests/data/limits.json', import.meta.url),
-  `${JSON.stringify({ versions: { ...versions, openapi: openapiCommit }, ...limits }, null, 1)}\n`,
+  `${JSON.stringify({ versions: { ...versions, openapi: openapiCommit }, ...limits }, null, 2)}\n`,
 )
 
 function definitionsOf(name) {
