@@ -12,7 +12,9 @@ const columns = ['responses', 'messages', 'chat']
  */
 export function providersPage({ table, programs, versions, clients, hosts, asTable }) {
   const heads = columns.map((protocol) => {
-    const names = clients.filter((client) => client.protocols[0] === protocol).map(({ label }) => label)
+    const names = clients
+      .filter((client) => client.protocols[0] === protocol)
+      .map(({ label }) => label)
     const editor = protocol === 'chat' ? ['Cursor (`repoint editor`)'] : []
     return `${[...names, ...editor].join(', ')}: ${protocol}`
   })
