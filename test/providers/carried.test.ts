@@ -205,7 +205,7 @@ test('doctor and use tell it of a gateway that has begun to refuse', async () =>
 })
 
 test("pi thinks as Claude's newer models want it", async () => {
-  const gateway = await startGateway({ key })
+  const gateway = await startGateway({ key, families: 'rewritten' })
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
   const args = ['pi', '--protocol', 'messages', '--model', 'claude-sonnet-5-5', '--yes']
   const { json } = await runHere(aHome(), args, env)

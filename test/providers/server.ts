@@ -47,6 +47,8 @@ export async function startProvider(
 
   // Everything a model says comes from the local gateway; only what stands around it is forged.
   const gateway = await startGateway({
+    // Tools on chat are accepted for every model, as gateways do that send them on to responses.
+    families: 'rewritten',
     models: literalIds(shape).map((id) => ({
       id,
       ownedBy: 'provider',
