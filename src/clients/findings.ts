@@ -12,26 +12,30 @@ import {
   withLostVersion,
 } from './loaded-files.ts'
 import { pathsOf } from './paths.ts'
-import { type StrictFile, takenOut } from './strict-json.ts'
+import { removedSyntax, type StrictFile } from './strict-json.ts'
 
 /** What several clients meet in the same way. `id` is the first part of the codes, and the word of the command line. */
 type Named = Pick<ClientName, 'id' | 'label'>
 
-/** An obstacle at a key of a file. It blocks, unless it says otherwise. */
-interface KeyFinding extends Omit<Finding, 'location' | 'severity'> {
+/** A finding at a setting of a file. Its severity is `error` unless it says otherwise. */
+interface FindingAtSetting extends Omit<Finding, 'location' | 'severity'> {
   readonly severity?: Finding['severity']
-  /** What mends the key. Absent: nothing does, or `repair` says what. */
+  /** The value that fixes the setting. Absent: nothing does, or `fix` says how. */
   readonly becomes?: Omit<SettingChange, 'path'>
 }
 
-export function findingAt(file: ReadFile, path: SettingPath, found: KeyFinding): Finding {
+export function findingAt(file: ReadFile, path: SettingPath, found: FindingAtSetting): Finding {
   const { becomes, ...told } = found
   const fix = becomes && { fileKind: file.kind, changes: [{ path, ...becomes }] }
   return compact({ severity: 'error' as const, fix, ...told, location: file.place(path) })
 }
 
 /** A client that is at a gateway, and has no key to send. */
-export function missingKey({ id }: Pick<Named, 'id'>, location: string, message: string): Finding {
+export function missingKeyFinding(
+  { id }: Pick<Named, 'id'>,
+  location: string,
+  message: string,
+): Finding {
   return {
     code: `${id}-no-key`,
     message,
@@ -50,7 +54,7 @@ interface UnreadFile extends Pick<Finding, 'code' | 'cause'> {
 /**
  * A file that its client does not read, be it for what other readers bear; nothing of one that it reads.
  */
-export function* unreadFile(file: StrictFile, { effect, ...found }: UnreadFile): Findings {
+export function* unreadFileFinding(file: StrictFile, { effect, ...found }: UnreadFile): Findings {
   const { kind, path, ignored, isRepairable, bears } = file
   if (ignored === undefined) return
 
@@ -61,7 +65,7 @@ export function* unreadFile(file: StrictFile, { effect, ...found }: UnreadFile):
     return
   }
 
-  const taken = takenOut(bears)
+  const taken = removedSyntax(bears)
   yield {
     ...shared,
     hint: `Take ${taken} out of it.`,
@@ -79,7 +83,7 @@ function capitalised(text: string): string {
 }
 
 /** An address that a client goes by, and where that stands. */
-interface StandingAddress {
+interface AddressInUse {
   readonly url: string | undefined
   readonly path: SettingPath
   readonly name: string
@@ -88,11 +92,11 @@ interface StandingAddress {
 }
 
 /** An address that repoint has written, without its `/v1` by now; one from elsewhere is not mended here. */
-export function* lostVersion(
+export function* missingVersionFinding(
   { id }: Named,
   context: ClientContext,
   file: ReadFile,
-  { url, path, name, effect = '' }: StandingAddress,
+  { url, path, name, effect = '' }: AddressInUse,
 ): Findings {
   const value = url && withLostVersion(url, context)
   if (!value) return
@@ -110,14 +114,14 @@ export function* addressFindings(
   client: Named,
   context: ClientContext,
   file: ReadFile,
-  found: StandingAddress & Pick<Leftover, 'key' | 'keyPlace'>,
+  found: AddressInUse & Pick<OtherToolSettings, 'key' | 'keyPlace'>,
 ): Findings {
-  yield* lostVersion(client, context, file, found)
+  yield* missingVersionFinding(client, context, file, found)
   yield* leftoverFindings(client, context, { ...found, urlPlace: file.place(found.path) })
 }
 
 /** What a setup is about to write stands there for another address, which it did not write. */
-export function* otherAddress(
+export function* otherAddressFinding(
   context: ClientContext,
   target: SetupTarget,
   found: Pick<Finding, 'code'> & {
@@ -147,7 +151,7 @@ export function* otherAddress(
  * The provider of an earlier setup under another id. For the same address it is the same one under
  * an old name, and goes; one for another address may be wanted beside the new one.
  */
-export function formerProvider(
+export function formerProviderFinding(
   { id }: Named,
   { baseUrl }: SetupTarget,
   file: ReadFile,
@@ -232,7 +236,7 @@ export function placeholderOf(key: string | undefined): string | undefined {
   return name !== undefined && Object.hasOwn(placeholders, name) ? placeholders[name] : undefined
 }
 
-interface Leftover {
+interface OtherToolSettings {
   readonly url: string | undefined
   readonly urlPlace: string
   readonly key: string | undefined
@@ -243,7 +247,7 @@ interface Leftover {
 export function* leftoverFindings(
   { id, label }: Named,
   context: ClientContext,
-  left: Leftover,
+  left: OtherToolSettings,
 ): Findings {
   const { url } = left
   const holder = placeholderOf(left.key)

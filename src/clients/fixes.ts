@@ -87,7 +87,7 @@ export function planFixes(
   return roles.map((role) => editKeys(client, fileOf(files, role), [], repairs))
 }
 
-/** The cure of an obstacle that `change` takes out of a file, and that its owner may miss. */
+/** The hint, fix and consent of a finding that `change` removes from a file, and that the user may miss. */
 export function removal(
   { kind: fileKind, path }: Pick<LoadedFile, 'kind' | 'path'>,
   what: string,

@@ -156,7 +156,7 @@ interface VariableToCheck extends Pick<Finding, 'code' | 'severity'> {
 }
 
 /**
- * One obstacle for each variable that is set now, and one for each line of a shell profile that will
+ * One finding for each variable that is set now, and one for each line of a shell profile that will
  * set it in the next shell.
  */
 export function* variableFindings(

@@ -49,7 +49,7 @@ function isReadOnceRepaired(bytes: Bytes, bears: Strictness): boolean {
 }
 
 /** What a repair takes out of a file for a client, as the object of a sentence. */
-export function takenOut({ allowsBom, allowsComments }: Strictness = {}): string {
+export function removedSyntax({ allowsBom, allowsComments }: Strictness = {}): string {
   if (!allowsComments) return 'comments and trailing commas'
   return `trailing commas${allowsBom ? '' : ' and the byte order mark'}`
 }
@@ -63,7 +63,7 @@ export function expectRead(
   throw new UserError({
     code: 'config-invalid',
     message: `${label} would not read the file: ${brokenText(path, ignored)}`,
-    hint: `Correct the file, or let repoint take ${takenOut(bears)} out of it.`,
+    hint: `Correct the file, or let repoint take ${removedSyntax(bears)} out of it.`,
   })
 }
 

@@ -1,7 +1,12 @@
 import type { SettingChange, SettingPath } from '../../edits/plan.ts'
 import type { FileFix, Finding, Findings } from '../../finding.ts'
 import { type ClientContext, type LoadedFiles, type SetupTarget, slots } from '../client.ts'
-import { findingAt, leftoverFindings, relativePathFindings, unreadFile } from '../findings.ts'
+import {
+  findingAt,
+  leftoverFindings,
+  relativePathFindings,
+  unreadFileFinding,
+} from '../findings.ts'
 import { fileOf, readLayers, rootOf } from '../loaded-files.ts'
 import { isExported, proxyFindings, unsetCommand, variableFindings } from '../shell.ts'
 import { autoMode } from './auto-mode.ts'
@@ -70,7 +75,7 @@ function* checkNow(context: ClientContext): Findings {
 }
 
 function skipped(file: ClaudeSettings): Findings {
-  return unreadFile(file, {
+  return unreadFileFinding(file, {
     code: 'claude-settings-skipped',
     effect: 'Claude Code skips the whole file without a word, and then asks to log in',
   })

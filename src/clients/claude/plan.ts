@@ -107,7 +107,7 @@ export function isDiscovering({ env }: ClaudeSettings): boolean {
  * Whose a mapping is cannot be seen in the file, and no marker is left in it. The rule: beside a
  * base URL, a mapping belongs to the setup of that base URL and goes with it, the subagent, the
  * context window and the attribution switch included; of these three, what stood there before the
- * mapping comes back. Without a base URL the slots are pins of the user's own, which an obstacle
+ * mapping comes back. Without a base URL the slots are pins of the user's own, which a finding
  * names: they do not come back, since nothing has proven their models. What a setup takes away,
  * rollback brings back.
  */

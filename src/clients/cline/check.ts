@@ -3,10 +3,10 @@ import type { ClientContext, SetupTarget } from '../client.ts'
 import {
   addressFindings,
   findingAt,
-  missingKey,
-  otherAddress,
+  missingKeyFinding,
+  otherAddressFinding,
   relativePathFindings,
-  unreadFile,
+  unreadFileFinding,
 } from '../findings.ts'
 import { readHeaders } from '../headers.ts'
 import { fileOf, mayNeedNoKey, textIn } from '../loaded-files.ts'
@@ -73,7 +73,7 @@ function* aroundTheFile(context: ClientContext, file: ProvidersFile): Findings {
     },
   ])
 
-  yield* unreadFile(file, {
+  yield* unreadFileFinding(file, {
     code: 'cline-providers-unreadable',
     effect:
       'Cline takes the whole file for empty, and at the next start replaces the file by one without any key',
@@ -82,7 +82,7 @@ function* aroundTheFile(context: ClientContext, file: ProvidersFile): Findings {
 }
 
 function otherEntry(context: ClientContext, file: ProvidersFile, target: SetupTarget): Findings {
-  return otherAddress(context, target, {
+  return otherAddressFinding(context, target, {
     code: 'cline-provider-conflict',
     what: `the provider ${providerId}`,
     url: textIn(file.settings, ['baseUrl']),
@@ -116,7 +116,7 @@ function* withoutKey(
   if (hasKey || isElsewhere || mayNeedNoKey(url, context)) return
 
   const message = 'the provider of Cline has no apiKey: Cline sends no key'
-  yield missingKey(clineName, file.place(settingsPath), message)
+  yield missingKeyFinding(clineName, file.place(settingsPath), message)
 }
 
 /** Beside a key in a header of its own. */

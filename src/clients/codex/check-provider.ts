@@ -1,7 +1,7 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
 import type { ClientContext, SetupTarget } from '../client.ts'
-import { findingAt, lostVersion, otherAddress } from '../findings.ts'
+import { findingAt, missingVersionFinding, otherAddressFinding } from '../findings.ts'
 import {
   isOwnAddress,
   isTable,
@@ -11,7 +11,7 @@ import {
   shownUrl,
   type Table,
 } from '../loaded-files.ts'
-import { harmfulLayers, othersInTheWay, othersWrongNow } from './other-providers.ts'
+import { checkOthersNow, harmfulLayers, othersInTheWay } from './other-providers.ts'
 import {
   authKeys,
   configRepair,
@@ -48,7 +48,7 @@ function providersOf(config: ReadFile): readonly Provider[] {
  *
  * @param planned the provider whose table a setup is about to write; its faults go with that
  */
-export function* startObstacles(config: ReadFile, planned?: string): Findings {
+export function* startupFindings(config: ReadFile, planned?: string): Findings {
   for (const one of whatStopsIt(config, planned)) yield { ...one, cause: 'broken' }
 }
 
@@ -61,7 +61,7 @@ function* whatStopsIt(config: ReadFile, planned: string | undefined): Findings {
 }
 
 /** What in the provider tables would defeat the pair about to be written. */
-export function* providersInTheWay(
+export function* checkProvidersForSetup(
   context: ClientContext,
   config: ReadFile,
   target: SetupTarget,
@@ -70,7 +70,7 @@ export function* providersInTheWay(
   for (const { id, table, path } of providersOf(config)) {
     if (id !== target.providerId) continue
     const address = [...path, 'base_url']
-    yield* otherAddress(context, target, {
+    yield* otherAddressFinding(context, target, {
       code: 'codex-provider-conflict',
       what: `[model_providers.${id}]`,
       url: config.text(address),
@@ -89,7 +89,7 @@ export function* providersInTheWay(
 }
 
 /** What is wrong with the provider in use. */
-export function* providersWrongNow(context: ClientContext, config: ReadFile): Findings {
+export function* checkProvidersNow(context: ClientContext, config: ReadFile): Findings {
   const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
   if (provider === undefined || reservedIds.includes(provider.id)) return
   const url = config.text([...provider.path, 'base_url'])
@@ -104,7 +104,7 @@ export function* providersWrongNow(context: ClientContext, config: ReadFile): Fi
     return
   }
   if (url !== undefined && isOwnAddress(url, context) && takesAuthFile(config))
-    yield* othersWrongNow(context.files, config, rootOf(url))
+    yield* checkOthersNow(context.files, config, rootOf(url))
 
   if (provider.table['requires_openai_auth'] === true) {
     yield* ownAuth(config, provider)
@@ -266,7 +266,7 @@ function* withoutVersion(
     { name: 'openai_base_url', path: ownAddressPath },
   ]
   for (const { name, path: address } of addresses)
-    yield* lostVersion(codexName, context, config, {
+    yield* missingVersionFinding(codexName, context, config, {
       url: config.text(address),
       path: address,
       name,

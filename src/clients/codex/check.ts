@@ -3,7 +3,7 @@ import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
 import {
   findingAt,
   leftoverFindings,
-  missingKey,
+  missingKeyFinding,
   placeholderOf,
   relativePathFindings,
 } from '../findings.ts'
@@ -18,7 +18,7 @@ import {
 import { variableFindings } from '../shell.ts'
 import { readCodexAuth } from './auth.ts'
 import { catalogFaults, otherCatalog, staleCatalog } from './catalog-file.ts'
-import { providersInTheWay, providersWrongNow, startObstacles } from './check-provider.ts'
+import { checkProvidersForSetup, checkProvidersNow, startupFindings } from './check-provider.ts'
 import { modelWasMigrated } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
 
@@ -30,12 +30,12 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
 /** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const config = readKind(context.files, 'config')
-  yield* startObstacles(config, target.providerId)
+  yield* startupFindings(config, target.providerId)
   if (target.resolved.catalog === undefined) yield* catalogFaults(context.files, config)
   yield* otherCatalog(context.files, config, target)
   yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
   yield* lostWithAuth(context, config, target)
-  yield* providersInTheWay(context, config, target)
+  yield* checkProvidersForSetup(context, config, target)
   yield* environmentKey(context)
   yield* loginSettings(config)
   yield* windowOfAnother(config, target)
@@ -49,12 +49,12 @@ function* checkNow(context: ClientContext): Findings {
   // With its own service, or a key from elsewhere, Codex may be set up as its owner likes.
   const isPointed = inUse?.table?.['requires_openai_auth'] === true
 
-  yield* startObstacles(config)
+  yield* startupFindings(config)
   yield* catalogFaults(context.files, config)
   yield* staleCatalog(context, config)
   yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
   yield* uselessAuth(context.files, isPointed)
-  yield* providersWrongNow(context, config)
+  yield* checkProvidersNow(context, config)
   yield* modelWasMigrated(context, config)
   if (isPointed) {
     yield* environmentKey(context)
@@ -141,7 +141,7 @@ function* uselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
       cause: 'key-missing',
     }
   else if (isPointed && auth.usableKey === undefined)
-    yield missingKey(
+    yield missingKeyFinding(
       { id: 'codex' },
       location,
       auth.unreadKeys

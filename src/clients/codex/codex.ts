@@ -27,7 +27,7 @@ import {
   planCatalog,
 } from './catalog-file.ts'
 import { check } from './check.ts'
-import { startObstacles } from './check-provider.ts'
+import { startupFindings } from './check-provider.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
 import { firstRequest } from './first-request.ts'
@@ -152,7 +152,7 @@ trust_level = "trusted"
     const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
 
     const contextWindow = config.get(['model_context_window'])
-    const [fault] = [...startObstacles(config), ...catalogFaults(files, config)]
+    const [fault] = [...startupFindings(config), ...catalogFaults(files, config)]
 
     return compact({
       baseUrl: url && rootOf(url),

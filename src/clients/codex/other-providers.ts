@@ -3,7 +3,7 @@ import type { ConfigValue } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import { isSameButVersion, shownRoot } from '../../gateway/roots.ts'
 import type { ClientContext, ClientOptions, LoadedFiles, SetupTarget } from '../client.ts'
-import { findingAt, formerProvider, placeholderOf } from '../findings.ts'
+import { findingAt, formerProviderFinding, placeholderOf } from '../findings.ts'
 import {
   fileOf,
   isTable,
@@ -182,7 +182,7 @@ export function* othersInTheWay(
     const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
 
     if (url !== undefined && isFormer(id))
-      yield formerProvider({ id: 'codex', label: 'Codex' }, target, config, {
+      yield formerProviderFinding({ id: 'codex', label: 'Codex' }, target, config, {
         providerId: id,
         url,
         hasKey: false,
@@ -202,7 +202,7 @@ export function* othersInTheWay(
 }
 
 /** Where the key that Codex has now can go beside `root`. */
-export function* othersWrongNow(files: LoadedFiles, config: ReadFile, root: string): Findings {
+export function* checkOthersNow(files: LoadedFiles, config: ReadFile, root: string): Findings {
   const ownId = providerInUse(config)?.id
   for (const other of otherProviders(files, root, ownId)) {
     const { id, address, place: location, isAbove } = other

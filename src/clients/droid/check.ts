@@ -4,10 +4,10 @@ import type { ClientContext, LoadedFile, SetupTarget } from '../client.ts'
 import {
   addressFindings,
   findingAt,
-  missingKey,
-  otherAddress,
+  missingKeyFinding,
+  otherAddressFinding,
   relativePathFindings,
-  unreadFile,
+  unreadFileFinding,
 } from '../findings.ts'
 import { fileOf, isTable, layersOf, mayNeedNoKey, textIn } from '../loaded-files.ts'
 import { variableFindings } from '../shell.ts'
@@ -76,7 +76,7 @@ function* aroundTheFile({ files, machine }: ClientContext): Findings {
   const settings = readSettings(fileOf(files, 'settings'))
   yield* relativePathFindings(machine, 'droid-relative-folder', 'droid', ['FACTORY_HOME_OVERRIDE'])
 
-  yield* unreadFile(settings, {
+  yield* unreadFileFinding(settings, {
     code: 'droid-settings-unreadable',
     effect: 'droid ignores its settings without a word',
     cause: 'broken',
@@ -106,7 +106,7 @@ function otherEntry(context: ClientContext, target: SetupTarget): Findings {
   const { providerId } = target
   const settings = readSettings(fileOf(context.files, 'settings'))
   const found = settings.models.find((one) => one.providerId === providerId)
-  return otherAddress(context, target, {
+  return otherAddressFinding(context, target, {
     code: 'droid-model-conflict',
     what: `the model ${idOf(providerId)}`,
     url: textIn(found?.entry, ['baseUrl']),
@@ -131,7 +131,7 @@ function* withoutKey(
     Object.keys(headers).some((name) => /^(authorization|x-api-key|api-key)$/i.test(name))
   if (isSet || isHeader || mayNeedNoKey(textIn(entry, ['baseUrl']), context)) return
 
-  yield missingKey(
+  yield missingKeyFinding(
     droidName,
     settings.place(pathIn(found, 'apiKey')),
     names.length > 0
@@ -158,12 +158,12 @@ function* overridden(
     },
   ])
 
-  for (const file of [own, ...layers]) yield* policyObstacles(file, url)
+  for (const file of [own, ...layers]) yield* policyFindings(file, url)
   yield* otherModels(readSettings(own), providerId)
 }
 
 /** With a policy that forbids a model droid does as if it were not there. */
-function* policyObstacles(file: LoadedFile, url: string | undefined): Findings {
+function* policyFindings(file: LoadedFile, url: string | undefined): Findings {
   const settings = readSettings(file)
   const policy = settings.root['modelPolicy']
   if (!isTable(policy)) return

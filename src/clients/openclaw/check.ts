@@ -1,7 +1,7 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
 import type { ClientContext, SetupTarget } from '../client.ts'
-import { findingAt, relativePathFindings, unreadFile } from '../findings.ts'
+import { findingAt, relativePathFindings, unreadFileFinding } from '../findings.ts'
 import { removal } from '../fixes.ts'
 import { textIn } from '../loaded-files.ts'
 import {
@@ -71,7 +71,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): Prov
   const said = textIn(provider.table, ['apiKey']) ?? ''
 
   return {
-    scene: context,
+    context,
     at: providers,
     models,
     providerId,
@@ -89,7 +89,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): Prov
 function* aroundTheFile({ machine }: ClientContext, file: StrictFile): Findings {
   const code = 'openclaw-config-invalid'
   const names = ['OPENCLAW_CONFIG_PATH', 'OPENCLAW_STATE_DIR', 'OPENCLAW_HOME']
-  yield* unreadFile(file, { code, effect: 'OpenClaw does not start', cause: 'broken' })
+  yield* unreadFileFinding(file, { code, effect: 'OpenClaw does not start', cause: 'broken' })
   yield* relativePathFindings(machine, 'openclaw-relative-folder', 'OpenClaw', names, true)
 }
 

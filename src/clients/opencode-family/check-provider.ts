@@ -3,11 +3,11 @@ import type { Findings } from '../../finding.ts'
 import type { ClientContext, SetupTarget } from '../client.ts'
 import {
   findingAt,
-  formerProvider,
+  formerProviderFinding,
   leftoverFindings,
-  lostVersion,
-  missingKey,
-  otherAddress,
+  missingKeyFinding,
+  missingVersionFinding,
+  otherAddressFinding,
 } from '../findings.ts'
 import { removal } from '../fixes.ts'
 import {
@@ -34,7 +34,7 @@ import type { Layout } from './layout.ts'
 
 /** What stands there, with the provider that it is about. */
 export interface OpencodeView extends Layout {
-  readonly scene: ClientContext
+  readonly context: ClientContext
   /** The file that a setup writes. */
   readonly target: ReadFile
   /** The user's files merged. */
@@ -52,7 +52,7 @@ export function viewOf(layout: Layout, context: ClientContext, wanted?: string):
   const providerId = wanted ?? chosen ?? 'gateway'
   return {
     ...layout,
-    scene: context,
+    context,
     target: readKind(context.files, 'config'),
     config,
     chosen,
@@ -63,8 +63,8 @@ export function viewOf(layout: Layout, context: ClientContext, wanted?: string):
 
 /** What stands in the place of the provider about to be written, or beats it. */
 export function* providerInTheWay(view: OpencodeView, choice: SetupTarget): Findings {
-  const { id, scene, target, providerId, provider } = view
-  yield* otherAddress(scene, choice, {
+  const { id, context, target, providerId, provider } = view
+  yield* otherAddressFinding(context, choice, {
     code: `${id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
@@ -75,11 +75,11 @@ export function* providerInTheWay(view: OpencodeView, choice: SetupTarget): Find
 
 /** What is wrong with the provider in use: its address, its key, its models. */
 export function* providerWrongNow(view: OpencodeView): Findings {
-  const { scene, target, chosen, providerId, provider } = view
+  const { context, target, chosen, providerId, provider } = view
   const { url } = provider
 
-  if (loginOf(scene.files, providerId) !== undefined) yield* inlineKeys(view)
-  yield* lostVersion(view, scene, target, {
+  if (loginOf(context.files, providerId) !== undefined) yield* inlineKeys(view)
+  yield* missingVersionFinding(view, context, target, {
     url,
     path: addressOf(providerId),
     name: `baseURL of ${providerId}`,
@@ -96,9 +96,9 @@ function addressOf(providerId: string): readonly string[] {
   return ['provider', providerId, 'options', 'baseURL']
 }
 
-function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Findings {
+function* inlineKeys({ id, context, target, providerId }: OpencodeView): Findings {
   const path = ['provider', providerId, 'options', 'apiKey']
-  for (const file of ownFiles(scene.files)) {
+  for (const file of ownFiles(context.files)) {
     const value = file.get(path)
     if (value === undefined) continue
 
@@ -112,10 +112,17 @@ function* inlineKeys({ id, scene, target, providerId }: OpencodeView): Findings 
   }
 }
 
-function* unlistedModel({ id, label, scene, target, config, providerId }: OpencodeView): Findings {
+function* unlistedModel({
+  id,
+  label,
+  context,
+  target,
+  config,
+  providerId,
+}: OpencodeView): Findings {
   const model = String(config['model']).slice(providerId.length + 1)
   const path = ['provider', providerId, 'models', model]
-  if (ownFiles(scene.files).some((file) => file.table(path))) return
+  if (ownFiles(context.files).some((file) => file.table(path))) return
 
   yield findingAt(target, ['model'], {
     code: `${id}-model-unlisted`,
@@ -126,14 +133,14 @@ function* unlistedModel({ id, label, scene, target, config, providerId }: Openco
 }
 
 function* withoutKey(view: OpencodeView): Findings {
-  const { label, scene, providerId, provider } = view
-  const auth = fileOf(scene.files, 'auth')
-  const isElsewhere = hasKeyFromOutside(provider, scene) || readAuth(auth).ignored !== undefined
-  if (mayNeedNoKey(provider.url, scene) || isElsewhere) return
-  if (readKey(scene.files, providerId, provider.options)) return
+  const { label, context, providerId, provider } = view
+  const auth = fileOf(context.files, 'auth')
+  const isElsewhere = hasKeyFromOutside(provider, context) || readAuth(auth).ignored !== undefined
+  if (mayNeedNoKey(provider.url, context) || isElsewhere) return
+  if (readKey(context.files, providerId, provider.options)) return
 
   const message = `no key for ${providerId} is in auth.json: ${label} sends none`
-  yield missingKey(view, auth.path, message)
+  yield missingKeyFinding(view, auth.path, message)
 }
 
 /** Whether a key comes from a variable that is set, from another file or from a header. */
@@ -152,9 +159,9 @@ function hasKeyFromOutside(
 }
 
 function leftovers(view: OpencodeView): Findings {
-  const { scene, target, providerId, provider } = view
-  const read = readKey(scene.files, providerId, provider.options)
-  return leftoverFindings(view, scene, {
+  const { context, target, providerId, provider } = view
+  const read = readKey(context.files, providerId, provider.options)
+  return leftoverFindings(view, context, {
     url: provider.url,
     urlPlace: target.place(addressOf(providerId)),
     key: read?.key,
@@ -164,16 +171,16 @@ function leftovers(view: OpencodeView): Findings {
 
 /** Providers of earlier setups, and their keys. */
 export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findings {
-  const { id: client, scene, target, providerId } = view
-  const auth = readKind(scene.files, 'auth')
+  const { id: client, context, target, providerId } = view
+  const auth = readKind(context.files, 'auth')
   for (const [id, table] of target.members(['provider'])) {
     const url = textIn(table, ['options', 'baseURL'])
     const isAsWeWrite = textIn(table, ['npm']) === '@ai-sdk/openai-compatible'
     if (id === providerId || !isAsWeWrite) continue
-    if (url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
+    if (url === undefined || !context.ownRoots.includes(rootOf(url))) continue
 
     const hasKey = auth.text([id, 'type']) === 'api'
-    const provider = formerProvider(view, choice, target, {
+    const provider = formerProviderFinding(view, choice, target, {
       providerId: id,
       url,
       change: { path: ['provider', id], isBound: true },

@@ -1,7 +1,7 @@
 import { listHolds, listLacks } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
 import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
-import { findingAt, placeholderOf, relativePathFindings, unreadFile } from '../findings.ts'
+import { findingAt, placeholderOf, relativePathFindings, unreadFileFinding } from '../findings.ts'
 import { fileOf, isOwnAddress, isTable, readKind, valueIn } from '../loaded-files.ts'
 import { variableFindings } from '../shell.ts'
 import {
@@ -60,7 +60,7 @@ function* aroundTheProvider(layout: Layout, { files, machine }: ClientContext): 
 
   yield* unreadable(layout, files)
   yield* relativePathFindings(machine, `${id}-relative-folder`, label, folders)
-  yield* unreadFile(readAuth(fileOf(files, 'auth')), {
+  yield* unreadFileFinding(readAuth(fileOf(files, 'auth')), {
     code: `${id}-auth-unreadable`,
     effect: `${label} ignores auth.json without a word, every login in it included`,
     cause: 'key-missing',
@@ -88,16 +88,16 @@ function* unreadable({ id, label, stopsAtNewerKeys }: Layout, files: LoadedFiles
 }
 
 function* otherKey(view: OpencodeView, target: SetupTarget): Findings {
-  const { id, scene, providerId, provider } = view
-  const entry = loginOf(scene.files, providerId)
+  const { id, context, providerId, provider } = view
+  const entry = loginOf(context.files, providerId)
   if (!isTable(entry) || entry['key'] === target.key) return
 
   const isKey = entry['type'] === 'api'
   const isPlaceholder = typeof entry['key'] === 'string' && placeholderOf(entry['key'])
-  if (isKey && (isOwnAddress(provider.url, scene, target) || isPlaceholder)) return
+  if (isKey && (isOwnAddress(provider.url, context, target) || isPlaceholder)) return
 
   const kind = isKey ? 'API key' : 'login'
-  yield findingAt(readKind(scene.files, 'auth'), [providerId], {
+  yield findingAt(readKind(context.files, 'auth'), [providerId], {
     code: `${id}-other-key`,
     message: `auth.json holds an entry for ${providerId} that no setup of repoint has put there`,
     hint: 'To keep it, choose another id with --provider-id.',
@@ -108,7 +108,7 @@ function* otherKey(view: OpencodeView, target: SetupTarget): Findings {
 
 /** Lists by which a provider or a model is hidden. In each, the stronger file's list replaces the weaker's. */
 function* hiddenByLists(
-  { id, label, scene, config, target, providerId }: OpencodeView,
+  { id, label, context, config, target, providerId }: OpencodeView,
   models: readonly string[],
 ): Findings {
   const lists = [
@@ -125,7 +125,7 @@ function* hiddenByLists(
     if (hidden.length === 0) continue
 
     const name = path.at(-1)
-    const file = ownFiles(scene.files).findLast((one) => one.get(path) !== undefined)
+    const file = ownFiles(context.files).findLast((one) => one.get(path) !== undefined)
     const mended = mustHold ? [...held, ...hidden] : held.filter((one) => !hidden.includes(one))
     const changes =
       file?.path === target.path
@@ -142,9 +142,9 @@ function* hiddenByLists(
 
 /** What wins over the files, or does not use them. */
 function* overridden(view: OpencodeView): Findings {
-  const { id, label, scene, variables } = view
-  yield* agentObstacles(view)
-  yield* variableFindings(scene, [
+  const { id, label, context, variables } = view
+  yield* agentFindings(view)
+  yield* variableFindings(context, [
     {
       name: `${variables}_AUTH_CONTENT`,
       code: `${id}-environment-auth`,
@@ -161,8 +161,8 @@ function* overridden(view: OpencodeView): Findings {
 }
 
 /** An agent with a model of its own does not use the default model. */
-function* agentObstacles({ id, scene, providerId }: OpencodeView): Findings {
-  const agents = ownFiles(scene.files).flatMap((file) =>
+function* agentFindings({ id, context, providerId }: OpencodeView): Findings {
+  const agents = ownFiles(context.files).flatMap((file) =>
     ['agent', 'mode'].flatMap((kind) =>
       file.members([kind]).map(([name, agent]) => ({
         name,

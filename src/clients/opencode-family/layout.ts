@@ -4,7 +4,7 @@ import { layersThere, pathsOf } from '../paths.ts'
 
 /** What opencode and the clients that are made from it differ in. */
 export interface Layout {
-  /** The word of the command line, the program, the first part of the obstacles' codes. */
+  /** The word of the command line, the program, the first part of its findings' codes. */
   readonly id: string
   readonly label: string
   /** Its folder among those of the XDG specification, and where an administrator's files lie. */

@@ -4,9 +4,9 @@ import type { ClientContext, ClientState, SetupTarget } from '../client.ts'
 import {
   addressFindings,
   findingAt,
-  formerProvider,
-  missingKey,
-  otherAddress,
+  formerProviderFinding,
+  missingKeyFinding,
+  otherAddressFinding,
 } from '../findings.ts'
 import { removal } from '../fixes.ts'
 import { mayNeedNoKey, rootOf, shownUrl, tableIn } from '../loaded-files.ts'
@@ -22,7 +22,7 @@ import {
 
 /** What stands there, with the provider and the model that it is about. */
 export interface ProviderView {
-  readonly scene: ClientContext
+  readonly context: ClientContext
   readonly at: ProviderTable
   /** That holds the table. */
   readonly models: StrictFile
@@ -39,8 +39,8 @@ export interface ProviderView {
 
 /** What stands in the place of the provider about to be written, or beats it. */
 export function* providerInTheWay(view: ProviderView, target: SetupTarget): Findings {
-  const { scene, at, models, providerId, provider } = view
-  yield* otherAddress(scene, target, {
+  const { context, at, models, providerId, provider } = view
+  yield* otherAddressFinding(context, target, {
     code: `${at.client.id}-provider-conflict`,
     what: `the provider ${providerId}`,
     url: provider.url,
@@ -52,11 +52,11 @@ export function* providerInTheWay(view: ProviderView, target: SetupTarget): Find
 
 /** What is wrong with the provider in use: its address, its key, its models. */
 export function* providerWrongNow(view: ProviderView, url: string): Findings {
-  const { scene, at, models, providerId, provider, model, sent } = view
+  const { context, at, models, providerId, provider, model, sent } = view
 
   yield* authorizingHeaders(view)
   yield* modelAddresses(view, rootOf(url))
-  yield* addressFindings(at.client, scene, models, {
+  yield* addressFindings(at.client, context, models, {
     url,
     path: addressOf(view),
     name: `baseUrl of ${providerId}`,
@@ -146,11 +146,11 @@ function unlisted({ at, providerId, model, modelPlace }: ProviderView): Finding 
 }
 
 function* withoutKey(view: ProviderView): Findings {
-  const { scene, at, models, providerId, provider } = view
-  if (view.isKeyElsewhere || mayNeedNoKey(provider.url, scene)) return
+  const { context, at, models, providerId, provider } = view
+  if (view.isKeyElsewhere || mayNeedNoKey(provider.url, context)) return
 
   const place = models.place([...providerPath(at, providerId), 'apiKey'])
-  yield missingKey(at.client, place, `${at.client.label} finds no key for ${providerId}`)
+  yield missingKeyFinding(at.client, place, `${at.client.label} finds no key for ${providerId}`)
 }
 
 /** Whether a key is made of variables, all of which are set. */
@@ -163,14 +163,14 @@ export function hasVariable(said: string, env: ClientContext['machine']['env']):
 
 /** Providers of earlier setups, each with its key. */
 export function* formerProviders(
-  { scene, at, models, providerId }: ProviderView,
+  { context, at, models, providerId }: ProviderView,
   target: SetupTarget,
 ): Findings {
   for (const [id] of models.members(at.at)) {
     const { url } = providerOf(at, models, id)
-    if (id === providerId || url === undefined || !scene.ownRoots.includes(rootOf(url))) continue
+    if (id === providerId || url === undefined || !context.ownRoots.includes(rootOf(url))) continue
 
-    yield formerProvider(at.client, target, models, {
+    yield formerProviderFinding(at.client, target, models, {
       providerId: id,
       url,
       change: { path: providerPath(at, id), isSecret: true, isBound: true },

@@ -1,7 +1,7 @@
 import { type ConfigValue, listHolds } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
 import type { ClientContext, SetupTarget } from '../client.ts'
-import { findingAt, relativePathFindings, unreadFile } from '../findings.ts'
+import { findingAt, relativePathFindings, unreadFileFinding } from '../findings.ts'
 import { readKind, textIn } from '../loaded-files.ts'
 import {
   formerProviders,
@@ -34,7 +34,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): PiVi
   const said = textIn(provider.table, ['apiKey']) ?? ''
 
   return {
-    scene: context,
+    context,
     at: providers,
     models,
     settings,
@@ -102,7 +102,7 @@ function* aroundTheFiles({ files: texts, machine }: ClientContext): Findings {
   ]
 
   for (const { file, code, effect } of files)
-    if (file) yield* unreadFile(file, { code, effect, cause: 'broken' })
+    if (file) yield* unreadFileFinding(file, { code, effect, cause: 'broken' })
 
   const names = ['PI_CODING_AGENT_DIR']
   yield* relativePathFindings(machine, 'pi-relative-folder', 'pi', names, true)
@@ -134,10 +134,10 @@ function* otherIncomplete({ models, providerId }: PiView): Findings {
   }
 }
 
-function* otherLogin({ scene, providerId }: PiView): Findings {
-  if (loginOf(scene.files, providerId) === undefined) return
+function* otherLogin({ context, providerId }: PiView): Findings {
+  if (loginOf(context.files, providerId) === undefined) return
 
-  yield findingAt(readKind(scene.files, 'auth'), [providerId], {
+  yield findingAt(readKind(context.files, 'auth'), [providerId], {
     code: 'pi-other-key',
     message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
     hint: 'Remove it.',

@@ -4,10 +4,10 @@ import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
 import {
   findingAt,
   leftoverFindings,
-  lostVersion,
-  missingKey,
+  missingKeyFinding,
+  missingVersionFinding,
   relativePathFindings,
-  unreadFile,
+  unreadFileFinding,
 } from '../findings.ts'
 import { removal } from '../fixes.ts'
 import {
@@ -82,7 +82,7 @@ function* checkNow(context: ClientContext): Findings {
 
 /** What the settings are, and where they lie; the .env files of the home can say so too. */
 function* aroundTheEntries({ machine, files }: ClientContext): Findings {
-  yield* unreadFile(readSettings(fileOf(files, 'settings')), {
+  yield* unreadFileFinding(readSettings(fileOf(files, 'settings')), {
     code: 'qwen-settings-broken',
     effect: 'Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside',
     cause: 'broken',
@@ -229,14 +229,18 @@ function* withoutKey(context: ClientContext, { url, key, variable, entry }: InUs
   if (key !== undefined || isElsewhere || needsNone) return
 
   const message = `${variable} has no value, in the settings or around them: Qwen Code does not start`
-  yield missingKey(qwenName, fileOf(files, 'settings').path, message)
+  yield missingKeyFinding(qwenName, fileOf(files, 'settings').path, message)
 }
 
 function* addresses(context: ClientContext, { url, key, variable }: InUse): Findings {
   const file = readKind(context.files, 'settings')
   if (variable === keyVariable) {
     const path = [...ownEntry, 'baseUrl']
-    yield* lostVersion(qwenName, context, file, { url, path, name: 'baseUrl of the entry' })
+    yield* missingVersionFinding(qwenName, context, file, {
+      url,
+      path,
+      name: 'baseUrl of the entry',
+    })
   }
   yield* leftoverFindings(qwenName, context, {
     url,

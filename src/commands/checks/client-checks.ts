@@ -48,7 +48,7 @@ const fileChecks: readonly FileCheck[] = [
   checkBroken,
   checkLeftRunning,
   checkPrivacy,
-  checkObstacles,
+  checkFindings,
   checkDrift,
 ]
 
@@ -167,7 +167,7 @@ function* checkPrivacy(session: Session, state: ClientStatus): Generator<CheckRe
   }
 }
 
-function* checkObstacles(
+function* checkFindings(
   _: Session,
   { client, settings, findings }: ClientStatus,
   { fixing }: Circumstances,

@@ -320,9 +320,9 @@ export function contextOf(
 /** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
 export function refuseRedirectedKey(
   { label }: Pick<Client, 'label'>,
-  obstacles: readonly Finding[],
+  findings: readonly Finding[],
 ): void {
-  const astray = obstacles.find(({ redirectsKey }) => redirectsKey)
+  const astray = findings.find(({ redirectsKey }) => redirectsKey)
   if (astray === undefined) return
   throw new UserError({
     code: 'config-conflict',

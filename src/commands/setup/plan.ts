@@ -222,8 +222,8 @@ function* lostModelFindings(
 }
 
 /** @throws UserError `config-conflict` for what blocks the client, and is neither repaired nor agreed to */
-function refuseUnfixable({ label }: Client, obstacles: readonly Finding[]): void {
-  const blocking = obstacles.find(
+function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void {
+  const blocking = problems.find(
     ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
   )
   if (blocking === undefined) return
