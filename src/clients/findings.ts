@@ -14,7 +14,7 @@ import {
 import { pathsOf } from './paths.ts'
 import { removedSyntax, type StrictFile } from './strict-json.ts'
 
-/** What several clients meet in the same way. `id` is the first part of the codes, and the word of the command line. */
+/** Findings that several clients share. `id` is the first part of their codes, and the word on the command line. */
 type Named = Pick<ClientName, 'id' | 'label'>
 
 /** A finding at a setting of a file. Its severity is `error` unless it says otherwise. */
@@ -30,7 +30,7 @@ export function findingAt(file: ReadFile, path: SettingPath, found: FindingAtSet
   return compact({ severity: 'error' as const, fix, ...told, location: file.place(path) })
 }
 
-/** A client that is at a gateway, and has no key to send. */
+/** The client has a gateway and no key. */
 export function missingKeyFinding(
   { id }: Pick<Named, 'id'>,
   location: string,
@@ -47,13 +47,11 @@ export function missingKeyFinding(
 }
 
 interface UnreadFile extends Pick<Finding, 'code' | 'cause'> {
-  /** What the client does then, as the beginning of a sentence that ends in why. */
+  /** What the client does then: the beginning of a sentence that ends with the reason. */
   readonly effect: string
 }
 
-/**
- * A file that its client does not read, be it for what other readers bear; nothing of one that it reads.
- */
+/** The client cannot read its file, for example because of comments that other readers accept. */
 export function* unreadFileFinding(file: StrictFile, { effect, ...found }: UnreadFile): Findings {
   const { kind, path, ignored, isRepairable, bears } = file
   if (ignored === undefined) return
@@ -82,16 +80,16 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** An address that a client goes by, and where that stands. */
+/** The address that a client uses, and the setting that holds it. */
 interface AddressInUse {
   readonly url: string | undefined
   readonly path: SettingPath
   readonly name: string
-  /** What comes of one without `/v1`, beside that every request misses. */
+  /** What else happens if it lacks `/v1`. */
   readonly effect?: string
 }
 
-/** An address that repoint has written, without its `/v1` by now; one from elsewhere is not mended here. */
+/** An address that repoint wrote lost its `/v1`. An address of others is not checked. */
 export function* missingVersionFinding(
   { id }: Named,
   context: ClientContext,
@@ -109,7 +107,7 @@ export function* missingVersionFinding(
   })
 }
 
-/** What is wrong with an address that is in use, and with the key beside it. */
+/** Problems with the address in use and its key. */
 export function* addressFindings(
   client: Named,
   context: ClientContext,
@@ -120,7 +118,7 @@ export function* addressFindings(
   yield* leftoverFindings(client, context, { ...found, urlPlace: file.place(found.path) })
 }
 
-/** What a setup is about to write stands there for another address, which it did not write. */
+/** The setup would overwrite settings for another address that it did not write. */
 export function* otherAddressFinding(
   context: ClientContext,
   target: SetupTarget,
@@ -128,7 +126,7 @@ export function* otherAddressFinding(
     readonly location: string
     readonly what: string
     readonly url: string | undefined
-    /** Absent: another id for ours. */
+    /** Absent: to choose another provider ID. */
     readonly hint?: string
   },
 ): Findings {
@@ -148,8 +146,8 @@ export function* otherAddressFinding(
 }
 
 /**
- * The provider of an earlier setup under another id. For the same address it is the same one under
- * an old name, and goes; one for another address may be wanted beside the new one.
+ * An earlier setup wrote a provider under another ID. For the same address it is the same gateway, and
+ * is removed. The user may want to keep one for another address.
  */
 export function formerProviderFinding(
   { id }: Named,
@@ -160,7 +158,7 @@ export function formerProviderFinding(
     readonly url: string
     readonly change: Omit<SettingChange, 'value'>
     readonly hasKey: boolean
-    /** Where else something of it stands. */
+    /** Where else its settings are. */
     readonly beside?: string
   },
 ): Finding {
@@ -186,9 +184,9 @@ export function formerProviderFinding(
 }
 
 /**
- * Variables that name another place in every folder that the client is started in.
+ * Variables with a relative path: they name another place in every folder where the client starts.
  *
- * @param takesTilde the client puts the home in the place of `~`
+ * @param takesTilde the client replaces `~` with the home folder
  */
 export function* relativePathFindings(
   machine: Machine,
@@ -213,9 +211,8 @@ export function* relativePathFindings(
 }
 
 /**
- * What stands in the place of a key while another tool's proxy holds the real one. Seen in what
- * those tools leave behind: farion1231/cc-switch#3191, SaladDay/cc-switch-cli#161,
- * kaitranntt/ccs#618 (2026-11-21).
+ * Placeholders that other tools write instead of a key, because their proxy holds the real one. Sources:
+ * farion1231/cc-switch#3191, SaladDay/cc-switch-cli#161, kaitranntt/ccs#618 (2026-11-21).
  */
 const placeholders: Readonly<Record<string, string>> = {
   proxy_managed: 'cc-switch',
@@ -223,14 +220,14 @@ const placeholders: Readonly<Record<string, string>> = {
   'ccs-internal-managed': 'ccs',
 }
 
-/** Ports of this machine at which other tools put a proxy between a client and its service. */
+/** Ports at which other tools run a proxy on this machine. */
 const proxies: Readonly<Record<string, string>> = {
   '15721': 'cc-switch',
   '3456': 'claude-code-router',
   '8317': 'CLIProxyAPI',
 }
 
-/** The tool whose placeholder a key is. */
+/** The tool that writes this placeholder. */
 export function placeholderOf(key: string | undefined): string | undefined {
   const name = key?.toLowerCase()
   return name !== undefined && Object.hasOwn(placeholders, name) ? placeholders[name] : undefined
@@ -243,7 +240,7 @@ interface OtherToolSettings {
   readonly keyPlace: string
 }
 
-/** What another tool has left in a client's settings: present state only, a setup replaces it. */
+/** What another tool left in a client's settings. A setup replaces it. */
 export function* leftoverFindings(
   { id, label }: Named,
   context: ClientContext,

@@ -7,12 +7,13 @@ import { fileOf } from './loaded-files.ts'
 import { roleOf } from './overrides.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from './strict-json.ts'
 
-/** Whose edits they are, and what decides where its key goes. */
+/** What editing a client's files needs to know about the client. */
 type Editing = Pick<ClientName, 'id'> & { readonly config: Pick<ConfigRules, 'sensitiveSettings'> }
 
 /**
- * The edit of one file: our own keys, and the repairs that concern it. Where both name a key, or one
- * lies inside the other, our own wins. What the client's table says of them decides which are bound.
+ * The edit of one file: the setup's own changes, and the fixes for this file. If both concern the same
+ * setting, or one is inside the other, the setup's change wins. The client's table gives each change its
+ * role, so that undo keeps an address and its key together.
  *
  * @throws UserError `config-invalid`, `config-conflict`
  */
@@ -20,11 +21,11 @@ export function editKeys(
   { id, config }: Editing,
   file: LoadedFile,
   own: readonly SettingChange[],
-  repairs: readonly FileFix[] = [],
+  fixes: readonly FileFix[] = [],
 ): FileEdit {
-  const ofFile = repairs.filter((repair) => repair.fileKind === file.kind)
+  const ofFile = fixes.filter(({ fileKind }) => fileKind === file.kind)
   const others = ofFile
-    .flatMap((repair) => repair.changes)
+    .flatMap((fix) => fix.changes)
     .filter(({ path }) => !own.some((change) => overlap(change.path, path)))
     .filter(({ path }, index, all) => all.findIndex((one) => samePath(one.path, path)) === index)
   const changes = [...others, ...own].map((change): SettingChange => {
@@ -33,13 +34,13 @@ export function editKeys(
     return role === 'model' ? { ...change, role } : { ...change, role, isBound: true }
   })
 
-  const strict = ofFile.find((repair) => repair.toStrictJson)?.toStrictJson
-  const bearsComments = strict === 'but-comments'
+  const strict = ofFile.find((fix) => fix.toStrictJson)?.toStrictJson
+  const keepsComments = strict === 'but-comments'
   const start =
     strict !== undefined && file.bytes !== null
       ? repairToStrictJson(file.bytes, file.path, {
-          keepsComments: bearsComments,
-          removesBom: bearsComments,
+          keepsComments,
+          removesBom: keepsComments,
         })
       : file.bytes
 
@@ -56,9 +57,9 @@ export function editKeys(
 }
 
 /**
- * The same of a file that the client must be able to read afterwards.
+ * As `editKeys`, for a file that the client must be able to read afterwards.
  *
- * @param read as the client does
+ * @param read as the client reads it
  * @throws UserError `config-invalid`, `config-conflict`
  */
 export function editReadably(
@@ -74,17 +75,17 @@ export function editReadably(
 }
 
 /**
- * The edits that carry out repairs alone, without a setup.
+ * The edits of fixes without a setup.
  *
  * @throws UserError `config-invalid`, `config-conflict`
  */
 export function planFixes(
   client: Editing,
   files: LoadedFiles,
-  repairs: readonly FileFix[],
+  fixes: readonly FileFix[],
 ): readonly FileEdit[] {
-  const roles = [...new Set(repairs.map((repair) => repair.fileKind))]
-  return roles.map((role) => editKeys(client, fileOf(files, role), [], repairs))
+  const kinds = [...new Set(fixes.map(({ fileKind }) => fileKind))]
+  return kinds.map((kind) => editKeys(client, fileOf(files, kind), [], fixes))
 }
 
 /** The hint, fix and consent of a finding that `change` removes from a file, and that the user may miss. */
@@ -100,7 +101,7 @@ export function removal(
   }
 }
 
-/** Whether one path is the other or leads to it. */
+/** Whether the paths are equal, or one is inside the other. */
 function overlap(a: SettingPath, b: SettingPath): boolean {
   return startsWith(a, b) || startsWith(b, a)
 }

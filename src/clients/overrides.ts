@@ -11,14 +11,14 @@ import type {
 } from './client.ts'
 import { isTable, readFile, rootOf, shownUrl } from './loaded-files.ts'
 
-/** A setting of a client's table that stands in a file. */
+/** A sensitive setting that a file sets. */
 interface FoundSetting extends SensitiveSetting {
-  /** Up to the first list on the way. */
+  /** Up to the first list on the way to it. */
   readonly location: SettingPath
   readonly value: ConfigValue
 }
 
-/** What a client is set up with, or about to be: what says the same leads nowhere else. */
+/** What a client is set up with. A setting that says the same overrides nothing. */
 export interface OwnSetup {
   readonly baseUrl?: string | undefined
   readonly providerId?: string | undefined
@@ -27,15 +27,14 @@ export interface OwnSetup {
 
 type SensitiveRole = SensitiveSetting['role']
 
-/** What stands outside of the user's own files and decides one of these takes the key elsewhere. */
-const takingKey: readonly SensitiveRole[] = ['address', 'key', 'provider', 'proxy', 'trust']
+/** Outside the user's own files, settings with these roles send the key elsewhere. */
+const redirectingRoles: readonly SensitiveRole[] = ['address', 'key', 'provider', 'proxy', 'trust']
 
 type ClientWithSettings = Pick<ClientName, 'family' | 'label'> & Pick<ClientModule, 'config'>
 
 /**
- * What files that are not the user's own settings say of where the key goes: those of the folder that
- * the client is started in, of the administrator, and others that win. Every reader of such files
- * takes it from here: setup, `use`, `key`, `run`, `status`, `doctor`.
+ * The settings in other people's files that override the user's: files of the current folder, of the
+ * administrator, and others that win. Setup, `use`, `key`, `run`, `status` and `doctor` report them.
  */
 export function* overrideFindings(
   client: ClientWithSettings,
@@ -44,28 +43,25 @@ export function* overrideFindings(
 ): Generator<Finding, void> {
   for (const file of files) {
     if (file.use !== 'layer') continue
-    const found = [...settingsIn(client, file, own.providerId)].filter(
+    const settings = [...settingsIn(client, file, own.providerId)].filter(
       (setting) => !isSameAs(setting, client, own),
     )
-    const those = (kinds: readonly SensitiveRole[]) =>
-      found.filter(({ role }) => kinds.includes(role))
+    const redirecting = settings.filter(({ role }) => redirectingRoles.includes(role))
+    const models = settings.filter(({ role }) => role === 'model')
 
     if (file.kind === 'profile') {
-      yield* ofStronger(client, file, found, 'warning')
-      continue
+      yield* inStrongerFile(client, file, settings, 'warning')
+    } else if (file.kind.startsWith('project')) {
+      yield* inFolder(client, file, redirecting, whyUnknown(client, file))
+      yield* inFolder(client, file, models)
+    } else {
+      yield* inStrongerFile(client, file, redirecting, 'error')
+      yield* inStrongerFile(client, file, models, 'warning')
     }
-    if (!file.kind.startsWith('project')) {
-      yield* ofStronger(client, file, those(takingKey), 'error')
-      yield* ofStronger(client, file, those(['model']), 'warning')
-      continue
-    }
-
-    yield* ofFolder(client, file, those(takingKey), whyUntold(client, file))
-    yield* ofFolder(client, file, those(['model']))
   }
 }
 
-/** The settings of a client's table that stand in a file and say something. */
+/** The sensitive settings that a file sets. */
 function* settingsIn(
   { config: { sensitiveSettings } }: Pick<ClientModule, 'config'>,
   file: LoadedFile,
@@ -85,7 +81,7 @@ function* settingsIn(
   }
 }
 
-/** What a file of any kind says, as one table. */
+/** What a file of any kind sets, as one table. */
 function contentOf(file: LoadedFile): ConfigValue {
   const text = textOf(file)
   if (file.kind.endsWith('-env'))
@@ -143,7 +139,7 @@ export function roleOf(
   return row && undoRoles[row.role]
 }
 
-/** A list counts element by element: its place is all that can be told of them. */
+/** A list counts element by element. Only the location of the list is known. */
 function* leavesAt(
   value: ConfigValue,
   [pattern, ...rest]: readonly string[],
@@ -168,24 +164,24 @@ function* leavesAt(
   }
 }
 
-/** What is switched off, or holds nothing, decides nothing. */
+/** A setting that is off or empty decides nothing. */
 function saysSomething(value: ConfigValue): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
   return value !== null && value !== '' && value !== false
 }
 
-/** Then a client asks its own service: Claude Code 2.1.330 is on its way to it with the key (2026-11-23). */
+/** Then a client uses its own service: Claude Code 2.1.330 sends the key there (2026-11-23). */
 function isEmptyAddress({ role }: SensitiveSetting, value: ConfigValue): boolean {
   return role === 'address' && value === ''
 }
 
-/** In any letters: variables of proxies count in both, on Windows every one does. */
+/** Ignores case: variables of proxies count in both cases, and on Windows every variable does. */
 function isLike(pattern: string, name: string): boolean {
   const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`, 'is').test(name)
 }
 
-/** Whether a setting says what the client's own files say. */
+/** Whether a setting says the same as the client's own files. */
 function isSameAs(
   { role, value }: FoundSetting,
   { config: { sensitiveSettings } }: ClientWithSettings,
@@ -199,8 +195,8 @@ function isSameAs(
   return [model, provider, `${provider}/${model}`].includes(value)
 }
 
-/** Why nobody knows where a project file leads: too large, no document, or keys made of variables. */
-function whyUntold(
+/** Why nobody can tell what a project file sets: it is too large, broken, or its keys contain variables. */
+function whyUnknown(
   { config: { interpolation } }: ClientWithSettings,
   file: LoadedFile,
 ): string | undefined {
@@ -219,7 +215,7 @@ function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {
   )
 }
 
-/** As the end of a sentence about the client. */
+/** The end of a sentence about the client. */
 const effects: Readonly<Record<SensitiveRole, (value: ConfigValue) => string>> = {
   address: (value) =>
     `takes your key to ${(typeof value === 'string' && shownUrl(value)) || 'another address'}`,
@@ -230,39 +226,39 @@ const effects: Readonly<Record<SensitiveRole, (value: ConfigValue) => string>> =
   model: () => 'asks another model than the one that you chose',
 }
 
-/** A file of the folder decides where the key goes, or which model is asked. */
-function* ofFolder(
+/** A file of the current folder decides where the key goes, or which model is used. */
+function* inFolder(
   { family, label, config }: ClientWithSettings,
   file: LoadedFile,
   found: readonly FoundSetting[],
-  untold?: string,
+  unknown?: string,
 ): Generator<Finding, void> {
   const [first] = found
-  const decides = first?.role ?? 'provider'
-  if (first === undefined && untold === undefined) return
+  const role = first?.role ?? 'provider'
+  if (first === undefined && unknown === undefined) return
 
-  const what = `${label}, started in this folder, ${effects[decides](first?.value ?? null)}`
-  const isLed = takingKey.includes(decides)
+  const what = `${label}, started in this folder, ${effects[role](first?.value ?? null)}`
+  const isRedirected = redirectingRoles.includes(role)
   const keys = keysOf(found)
 
   yield {
     code: `${family}-project-${config.sensitiveSettings.fileWord}`,
-    message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (untold ?? 'is there')}: ${what}`,
+    message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (unknown ?? 'is there')}: ${what}`,
     location: first ? placeIn(file, first) : file.path,
     hint: `Remove it there, or start ${label} in another folder, unless you trust whoever wrote this one.`,
-    ...(isLed && { consent: `${what}: ${file.path} says so.`, redirectsKey: true }),
-    severity: isLed ? 'error' : 'warning',
+    ...(isRedirected && { consent: `${what}: ${file.path} says so.`, redirectsKey: true }),
+    severity: isRedirected ? 'error' : 'warning',
   }
 }
 
-/** Whose a file of a role is, and the cure. */
+/** For a kind of file: whose it is, and the hint. */
 const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
   managed: ["the administrator's file", 'Ask the administrator of this machine.'],
   profile: ['this profile, once it is chosen,', 'Nothing to do unless you use that profile.'],
 }
 
-/** A file of the administrator's, or of the user's own that a setup does not write. */
-function* ofStronger(
+/** A file of the administrator, or one of the user that a setup does not write. */
+function* inStrongerFile(
   { family, config }: ClientWithSettings,
   file: LoadedFile,
   found: readonly FoundSetting[],
@@ -282,7 +278,7 @@ function* ofStronger(
   }
 }
 
-/** A variable is shown by its name alone. */
+/** A variable is shown by its name only. */
 function keysOf(found: readonly FoundSetting[]): string {
   const names = found.map(({ location }) => location.join('.').replace(/^env\./, ''))
   return [...new Set(names)].join(', ')
