@@ -16,7 +16,7 @@ import { optionsToKeep } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import type { SettingPath } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
+import { type Finding, messageWithLocation } from '../../finding.ts'
 import { gatewayAt, isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import { gatewaysIfReadable, nameOf } from '../../state/find-gateways.ts'
@@ -30,20 +30,20 @@ import { readClientFiles, readShellProfiles, stateNow, worldWritablePaths } from
 import { folderSettings } from './folder-settings.ts'
 import { changedSince, isSetupRun, lastSetup } from './written.ts'
 
-/** What a client believes now, and what repoint has to do with that. */
+/** What a client's files say now, and whether that comes from repoint. */
 export interface ClientNow {
   readonly client: Client
   readonly texts: LoadedFiles
   readonly settings: ClientState
-  /** The gateway that it points at; undefined: its own service. */
+  /** The gateway that it uses. Undefined: its own service. */
   readonly gateway: Gateway | undefined
-  /** What it is set up with. */
+  /** The options that it is set up with. */
   readonly options: PreviousOptions
-  /** It stands so by a setup of repoint. */
+  /** A setup of repoint is in force. */
   readonly isSetUp: boolean
 }
 
-/** What is known about one client without asking it or the network. */
+/** What is known about a client without starting it and without the network. */
 export interface ClientStatus extends ClientNow {
   readonly origins: Sources
   readonly findings: readonly Finding[]
@@ -60,7 +60,7 @@ export interface FileState {
   readonly state: 'absent' | 'as-written' | 'restored' | 'changed-since' | 'not-ours' | 'unknown'
   /** The newest run that wrote it. */
   readonly run?: string
-  /** Our keys that have another value now. */
+  /** Our settings that have another value now. */
   readonly changedKeys: readonly SettingPath[]
 }
 
@@ -77,29 +77,29 @@ function gatewaysOfClient({ id }: ClientName, runs: Runs): readonly RunGateway[]
     .filter(({ baseUrl }) => baseUrl !== '')
 }
 
-/** The roots that repoint has written for this client. */
+/** The base URLs that repoint wrote for this client. */
 export function ownRoots(client: Client, runs: Runs): readonly string[] {
   const protocols = client.protocols
   const written = gatewaysOfClient(client, runs)
   return [...new Set(written.flatMap((gateway) => protocols.map((one) => rootOf(gateway, one))))]
 }
 
-/** Whether a client points at a root that repoint has written for it. */
+/** Whether a client uses a base URL that repoint wrote for it. */
 export function isAtOwnRoot(client: Client, { baseUrl }: ClientState, runs: Runs): boolean {
   return ownRoots(client, runs).some(
     (own) => baseUrl !== undefined && isSameButVersion(own, baseUrl),
   )
 }
 
-/** Where a client sends its requests, as it is shown; undefined: to its own service. */
+/** The address that a client uses, as shown. Undefined: its own service. */
 export function shownAddress(client: Client, state: ClientState): string | undefined {
   const { baseUrl } = state
   return baseUrl === undefined ? undefined : shownRoot(baseUrl, protocolOf(client, state))
 }
 
 /**
- * The gateway that a client points at, as its setups and the remembered gateways know it; else what
- * its own root tells. Undefined: it uses its own service.
+ * The gateway that a client uses, as its setups and the saved gateways know it, or else as its base URL
+ * tells. Undefined: it uses its own service.
  */
 export function gatewayOf(
   session: Session,
@@ -122,10 +122,7 @@ export function gatewayOf(
   return { ...found, name: nameOf(session, protocol, state) }
 }
 
-/**
- * Whether what a client believes comes from a setup of repoint: at an address that it wrote, or one
- * that its user has put there since.
- */
+/** Whether repoint has set up the client, also if the user changed the address since. */
 export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean {
   if (state.baseUrl === undefined) return false
   return inForce(client, runs) !== undefined || isAtOwnRoot(client, state, runs)
@@ -143,7 +140,7 @@ export interface SetUpClient extends ClientNow {
   readonly gateway: Gateway
 }
 
-/** One whose files cannot be read now: nobody knows what it points at. */
+/** A client that repoint has set up, and whose files cannot be read now. */
 export interface LeftOut {
   readonly client: Client
   readonly setup: RunRecord
@@ -179,7 +176,7 @@ function whyUnreadable(now: ClientNow | UserError): string | undefined {
 
 const correctIt = 'Correct the file by hand, then run the command again.'
 
-/** Says which clients are left out. */
+/** Reports the clients that are left out. */
 export function noteLeftOut(session: Session, leftOut: readonly LeftOut[]): void {
   for (const { client, why } of leftOut) {
     const message = `${client.label} is left out: ${why}`
@@ -187,7 +184,7 @@ export function noteLeftOut(session: Session, leftOut: readonly LeftOut[]): void
   }
 }
 
-/** Why a client that is meant is not among those that are set up: the first of these, or `otherwise`. */
+/** Why a client is not among those that are set up: its files cannot be read, or `otherwise`. */
 export function whyNotSetUp(
   [broken]: readonly LeftOut[],
   otherwise: { readonly message: string; readonly hint: string },
@@ -200,21 +197,21 @@ export function whyNotSetUp(
   })
 }
 
-/** The client of a family that the newest setup was for; undefined: only the files can tell. */
+/** The ID of the family's client that the newest setup was for. Undefined: only the files can tell. */
 function setUpAs(client: ClientName, runs: Runs): string | undefined {
   return inForce(client, runs)?.files.find(({ client: id }) => familyIds(client.id).includes(id))
     ?.client
 }
 
-/** What a client is set up with; of what another of its family has left, what both share. */
+/** The options that a client is set up with. After a setup of another client of its family, those that both have. */
 export function configuredOptions(client: Client, state: ClientState, runs: Runs): PreviousOptions {
   const isOwn = setUpAs(client, runs) === client.id || undefined
   return optionsToKeep(client, state, isOwn)
 }
 
 /**
- * One client of each family, under the family's label: the one that its files are set up for. The
- * first of a family can be given what makes the files look like another's.
+ * One client of each family, with the family's label: the one that the files are set up for. The newest
+ * setup decides first, because files of the first client can look like another's.
  */
 export async function clientsInUse(
   session: Session,
@@ -237,7 +234,7 @@ export async function clientsInUse(
   })
 }
 
-/** The same with what each believes, without the clients whose files cannot be read. */
+/** The same clients with their state, without those whose files cannot be read. */
 export async function clientsNow(session: Session, runs: Runs): Promise<readonly ClientNow[]> {
   return (await clientsInUse(session, runs)).flatMap((client) => {
     const now = resultOf(() => clientNow(session, client, runs))
@@ -245,7 +242,7 @@ export async function clientsNow(session: Session, runs: Runs): Promise<readonly
   })
 }
 
-/** Those of these clients that point at a remembered gateway. */
+/** The clients that use a saved gateway. */
 export function usersOf(
   { name }: Pick<SavedGateway, 'name'>,
   clients: readonly ClientNow[],
@@ -253,13 +250,13 @@ export function usersOf(
   return clients.filter(({ gateway }) => gateway?.name === name)
 }
 
-/** A client whose files cannot even be read. */
+/** A client whose files cannot be read. */
 export interface Unreadable {
   readonly client: Client
   readonly failure: UserError
 }
 
-/** What is known about a client, or why nothing is. @param runs undefined: they cannot be read */
+/** What is known about a client, or why nothing is. @param runs undefined: the records cannot be read */
 export function stateOrFailure(
   session: Session,
   client: Client,
@@ -276,7 +273,7 @@ export function stateOrFailure(
       origins: originsOf(client, texts),
       findings: [
         ...client.check(contextOf(session, client, texts, runs ?? [])),
-        // With its own service a client may be set up as its owner likes.
+        // Without a gateway, overrides are the user's business.
         ...(now.settings.baseUrl === undefined
           ? []
           : [...overrideFindings(client, texts, now.settings), ...folderSettings(session, client)]),
@@ -317,16 +314,16 @@ export function contextOf(
   }
 }
 
-/** @throws UserError `config-conflict` where a file of this folder leads the client elsewhere */
+/** @throws UserError `config-conflict` if a file of this folder sends the key elsewhere */
 export function refuseRedirectedKey(
   { label }: Pick<Client, 'label'>,
   findings: readonly Finding[],
 ): void {
-  const astray = findings.find(({ redirectsKey }) => redirectsKey)
-  if (astray === undefined) return
+  const redirect = findings.find(({ redirectsKey }) => redirectsKey)
+  if (redirect === undefined) return
   throw new UserError({
     code: 'config-conflict',
-    message: `${label} would not use the gateway here: ${astray.message} (${astray.location})`,
+    message: `${label} would not use the gateway here: ${messageWithLocation(redirect)}`,
     hint: 'Run the command in another folder, such as your home, or take that out of the file.',
   })
 }

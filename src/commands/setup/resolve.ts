@@ -25,19 +25,19 @@ import type { Session } from '../screen/session.ts'
 import type { Probes } from './probes.ts'
 import type { PreviousSetup, SetupRequest, SetupRun } from './request.ts'
 
-/** What was chosen before, for each client that is set up: by repoint, or by its user since. */
+/** What was chosen before for each client that is set up, by repoint or by the user since. */
 export function previousSetups(
   session: Session,
   clients: readonly Client[],
   runs: Runs,
 ): ReadonlyMap<Client, PreviousSetup> {
-  const kept = clients.flatMap((client): [Client, PreviousSetup][] => {
+  const setups = clients.flatMap((client): [Client, PreviousSetup][] => {
     const state = stateNow(session, client)
     if (state?.baseUrl === undefined || !isSetUp(client, state, runs)) return []
     const options = configuredOptions(client, state, runs)
     return [[client, { baseUrl: state.baseUrl, options }]]
   })
-  return new Map(kept)
+  return new Map(setups)
 }
 
 export function requestedFor(
@@ -47,24 +47,24 @@ export function requestedFor(
   return optionsOf?.(id) ?? {}
 }
 
-/** What of a setup says which models a client is to have. */
+/** The part of a setup that decides a client's options. */
 interface PreviousChoices extends Pick<SetupRun, 'previous'> {
   readonly request: Pick<SetupRequest, 'optionsOf' | 'isKeyOnly'> & {
     readonly flags: Pick<SetupFlags, 'defaults'>
   }
 }
 
-/** Where the gateway is not asked. */
+/** If the gateway is not asked. */
 export const noGatewayInfo: GatewayInfo = { catalog: undefined, rejected: [] }
 
-/** What the models of one client go by, at this gateway. Pure. */
+/** What one client needs to decide its options for this gateway. */
 export function resolveInputFor(
-  wishes: PreviousChoices,
+  setup: PreviousChoices,
   client: Client,
   gateway: Gateway,
   gatewayInfo: GatewayInfo,
 ): ResolveInput {
-  const { request, previous } = wishes
+  const { request, previous } = setup
   const requested = requestedFor(request, client)
   const before = previous.get(client)
   if (before === undefined) return { requested, gatewayInfo }
@@ -73,13 +73,13 @@ export function resolveInputFor(
   const lost = request.isKeyOnly ? [] : unavailableModels(client, before, gatewayInfo)
   return {
     requested,
-    previous: stillKept(client, before, { named: requested, lost, gateway }),
+    previous: stillValid(client, before, { named: requested, lost, gateway }),
     gatewayInfo,
   }
 }
 
-/** What is kept of a setup beside what is named now, without the models that are lost. */
-function stillKept(
+/** The previous options that still apply: without unavailable models, and without what is requested now. */
+function stillValid(
   client: Client,
   before: PreviousSetup,
   now: {
@@ -93,13 +93,13 @@ function stillKept(
   const unlessLost = (id: string | undefined) =>
     id !== undefined && lost.includes(id) ? undefined : id
 
-  // A model that is named now takes the place of that of the slot that is started with.
+  // A requested model replaces the one of the slot that the client starts with.
   const startSlot = named.slot ?? options.slot ?? defaultSlot
   const pins = Object.entries(options.slotModels ?? {}).filter(
     ([slot, id]) => unlessLost(id) && !(slot === startSlot && named.model !== undefined),
   )
 
-  // Window and protocol are those of the models, a subagent's apart, the protocol at one gateway.
+  // The window belongs to the models (except a subagent's), the protocol also to the gateway.
   const isElsewhere = !isAt(client, before, gateway)
   const isSame = lost.length === 0 && modelsIn({ ...named, subagentModel: undefined }).length === 0
   return {
@@ -115,7 +115,7 @@ function stillKept(
   }
 }
 
-/** Whether it was chosen for this gateway. */
+/** Whether the previous setup was for this gateway. */
 export function isAt(
   client: Client,
   { baseUrl, options }: PreviousSetup,
@@ -125,8 +125,8 @@ export function isAt(
 }
 
 /**
- * The models of before that the gateway has not: the rules choose in their place. What it does not
- * list it may serve: only once it has refused that is it lost. A small model is never asked for.
+ * Previous models that the gateway does not have: the rules replace them. The gateway may serve a model
+ * that it does not list, so that one is only gone after a rejection. A small model is never probed.
  */
 export function unavailableModels(
   client: Client,
@@ -143,24 +143,24 @@ export function unavailableModels(
   })
 }
 
-/** What the models of one client are chosen by. */
+/** One client whose options are being decided. */
 export interface ResolvingClient {
   readonly run: SetupRun
   readonly access: GatewayAccess
   readonly client: Client
   readonly version: string | undefined
   readonly gatewayInfo: GatewayInfo
-  /** Why the gateway does not serve what was chosen first. */
+  /** Why the gateway rejected the first choice. */
   readonly refusal?: UserError
   readonly probes: Probes
 }
 
 /**
- * The models of a client: by its rules, or by a person where neither rules nor gateway tell.
- * Undefined: the client is left out.
+ * Decides the options of a client: by its rules, or by the user if no rule decides. Undefined: the user
+ * leaves the client out.
  *
- * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; where only a list could have told
- *   the models, why there is none
+ * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; the catalog's error if only a
+ *   catalog could have decided
  */
 export async function chooseModels(asking: ResolvingClient): Promise<ResolvedOptions | undefined> {
   const { run, access, client, version, gatewayInfo, refusal } = asking
@@ -168,20 +168,20 @@ export async function chooseModels(asking: ResolvingClient): Promise<ResolvedOpt
   const input = resolveInputFor(run, client, access, gatewayInfo)
 
   if (refusal !== undefined && gatewayInfo.catalog === undefined)
-    return chooseByPerson(asking, input, refusal)
+    return askForModel(asking, input, refusal)
   const chosen = resultOf(() => client.resolve(input, version))
   if (!(chosen instanceof UserError)) return chosen
   if (!isUndecided(chosen)) throw chosen
 
   const isNamed = modelsIn(effectiveOptions(input)).length > 0
   const reason = catalogError === undefined || isNamed ? chosen : adviseNamingModel(catalogError)
-  // An address or a key that is at fault is asked for again.
+  // A wrong address or key is asked for again.
   const isElsewhere = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
   if (run.consent !== 'ask' || isElsewhere) throw reason
-  return chooseByPerson(asking, input, reason)
+  return askForModel(asking, input, reason)
 }
 
-/** Whether a client's models are known before the gateway is asked for its list. */
+/** Whether a client's options are decided without the gateway's catalog. */
 export function isDecided(run: SetupRun, client: Client, access: GatewayAccess): boolean {
   const catalogError = new UserError({
     code: 'usage',
@@ -194,9 +194,8 @@ export function isDecided(run: SetupRun, client: Client, access: GatewayAccess):
 }
 
 /**
- * Whether models are chosen once more where the gateway refuses them: what was chosen before
- * gives way to a list, unless only the key changes; and where nothing is listed or named, a person
- * may know what to try.
+ * Whether to decide again after the gateway rejected models. A catalog replaces previous models, unless
+ * only the key changes. Without a catalog and a requested model, the user may know one.
  */
 export function canChooseAgain(
   { run, client, gatewayInfo }: ResolvingClient,
@@ -211,9 +210,9 @@ export function canChooseAgain(
 }
 
 /**
- * The setup with the model that a person picks from what the gateway offers and the client can use.
+ * `--model` without an ID: the setup with the model that the user picks from the catalog.
  *
- * @throws UserError `usage` where there is no list, or nobody to pick
+ * @throws UserError `usage` without a catalog or a terminal
  */
 export async function withModelFromUser(
   run: SetupRun,
@@ -252,8 +251,8 @@ function chatModels(
   return usable.map(({ id }) => ({ value: id, name: id }))
 }
 
-/** One question for all that is not named. */
-async function chooseByPerson(
+/** Asks the user for one model, for everything that is not requested. */
+async function askForModel(
   asking: ResolvingClient,
   input: ResolveInput,
   reason: UserError,
@@ -263,11 +262,11 @@ async function chooseByPerson(
     catalog === undefined
       ? await typedModel(asking, input, reason)
       : await pickedModel(asking, catalog, reason)
-  return answer === undefined ? undefined : choiceBy(asking, input, answer)
+  return answer === undefined ? undefined : optionsWith(asking, input, answer)
 }
 
-/** What is chosen where a person names one model for all. */
-function choiceBy(
+/** The options if the user names one model for everything. */
+function optionsWith(
   { client, version }: ResolvingClient,
   input: ResolveInput,
   answer: string,
@@ -301,7 +300,7 @@ async function pickedModel(
   return model === none.value ? undefined : model
 }
 
-/** @throws UserError `reason` where a person knows none: the address may be asked for again then */
+/** @throws UserError `reason` if the user knows no model: then the address may be wrong */
 async function typedModel(
   asking: ResolvingClient,
   input: ResolveInput,
@@ -316,11 +315,11 @@ async function typedModel(
 
   const ids = answer.split(/[\s,]+/).filter(Boolean)
   if (ids.length === 0) throw reason
-  const choices = ids.map((id) => [id, choiceBy(asking, input, id)] as const)
+  const choices = ids.map((id) => [id, optionsWith(asking, input, id)] as const)
   return probes.firstServed(client, new Map(choices))
 }
 
-/** No rule fits, or the gateway has nothing for a slot of the client. */
+/** No rule decides, or the gateway has no model for a slot of the client. */
 function isUndecided({ code }: UserError): boolean {
   return code === 'usage' || code === 'model-unknown'
 }
