@@ -56,12 +56,13 @@ interface Proven extends Proof {
   readonly notices: readonly Finding[]
 }
 
-/** How often a person may type an address or a key that does not work. */
+/** How often the user may type an address or a key that does not work. */
 const maxTries = 3
 
 /**
- * Finds the gateway and proves it. What a person typed and the gateway refuses is asked again; what
- * came from a flag or the environment is an error at once.
+ * Steps 1 to 4 of a setup: finds the gateway, asks it, resolves each client's options and proves them. If
+ * the gateway rejects what the user typed, repoint asks for it again. If it came from a flag or the
+ * environment, that is an error.
  */
 export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
   const { session, request, runs } = given
@@ -98,7 +99,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
   }
 }
 
-/** What a link names for a client goes behind what was named now. */
+/** What is requested now wins over what an import link names. */
 function withLink(run: SetupRun, link: ImportLink): SetupRun {
   const { request } = run
   const optionsOf = (id: string): ClientOptions => ({
@@ -116,7 +117,7 @@ function wishesIn({ client, model, slotModels }: ImportLink, id: string): Client
   return { slotModels: compact({ [defaultSlot]: model, ...slotModels }) }
 }
 
-/** Of a link's addresses the next, where one is at fault. */
+/** The next address of an import link, if the error blames the current one. */
 function nextOfLink(error: unknown, { link, access }: FoundGateway, preset: Preset) {
   const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
   if (link === undefined || (blamed !== 'address' && blamed !== 'network')) return undefined
@@ -125,7 +126,7 @@ function nextOfLink(error: unknown, { link, access }: FoundGateway, preset: Pres
   return { ...preset, link, gateway: { ...preset.gateway, baseUrl } }
 }
 
-/** Who names another model, and no gateway, means the one that the client has. */
+/** The gateway that the client uses, if the user requests other options and no gateway. */
 function currentGateway(
   { session, request, clients: [client], previous }: SetupRun,
   inUse: readonly GatewayInUse[],
@@ -140,7 +141,7 @@ function currentGateway(
   return inUse.find(({ family }) => family === client.family)
 }
 
-/** A line for the gateway and for each client that is proven. */
+/** One line for the gateway and one for each proven client. */
 function showProof(session: Session, { access, catalog, chosen, balance }: Proof): void {
   const list = catalog === undefined ? '' : `: ${catalog.models.length} models`
   const left = balance === undefined ? '' : `; the key has ${shownBalance(balance)}`
@@ -153,7 +154,7 @@ function showProof(session: Session, { access, catalog, chosen, balance }: Proof
   }
 }
 
-/** What has come out about where the key goes. */
+/** If the gateway takes the key in another header. */
 function* keyHeaderFindings(
   before: GatewayAccess,
   { keyHeader }: GatewayAccess,
@@ -163,7 +164,7 @@ function* keyHeaderFindings(
   yield { code: 'key-header', message }
 }
 
-/** What stays known when something is asked again; undefined: nothing that was typed is at fault. */
+/** What is still known when the user is asked again. Undefined: nothing that the user typed is at fault. */
 function retryWith(
   error: unknown,
   { access, asked, isKeyInUse }: FoundGateway,
@@ -208,7 +209,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   }
 }
 
-/** What is taken for the roots where nobody was asked, if it is not the usual. */
+/** The base URLs that are assumed without asking, if they are unusual. */
 function* rootsUnasked(access: GatewayAccess): Generator<Finding> {
   const roots = unusualRoots(access)
   if (roots !== undefined)
@@ -218,12 +219,23 @@ function* rootsUnasked(access: GatewayAccess): Generator<Finding> {
     }
 }
 
+/** What steps 2 to 4 work with, once the gateway has answered. */
+interface Proving {
+  readonly run: SetupRun
+  readonly access: GatewayAccess
+  readonly finder: GatewayFinder
+  readonly catalog: Catalog | undefined
+  readonly probes: Probes
+  readonly clients: readonly ResolvingClient[]
+  /** The options of each client, without the clients that the user leaves out. */
+  readonly chosen: Map<Client, Chosen>
+}
+
 /**
- * Proves address, key and models: the catalog first, then one minimal inference for each protocol and
- * model that the clients will use, side by side. What a client does not ask for first is taken from the
- * catalog where that lists it. What the gateway refuses is chosen once more, where it was not named now.
- * Where it admits certain clients only, and the clients are tried, the proof is left to them.
- * Writes nothing.
+ * Steps 2 to 4 of a setup: asks the gateway for its catalog, resolves each client's options, and sends
+ * each client's first request to each of its models, side by side. A model that no client asks for first
+ * is not probed if the catalog lists it. A rejected model leads back to step 3 once. If the gateway only
+ * admits certain clients and `--try-client` is set, the clients' own answers are the proof. Writes nothing.
  *
  * @throws UserError with the diagnosis
  */
@@ -233,7 +245,8 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
   const isMessagesGiven = given.request.flags.messagesUrl !== undefined
   const finder = new GatewayFinder(access, { isMessagesGiven })
   if (clients.length > 1) void openAhead(access, clients.length)
-  let left: BalanceBeside | undefined
+  let balance: BalanceBeside | undefined
+
   try {
     const isExtra =
       !given.request.picksModel && clients.every((client) => isDecided(given, client, access))
@@ -241,81 +254,116 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       'Asking the gateway for its models',
       Promise.all([finder.askCatalog({ isExtra }), programsOf(session, given)]),
     )
-
     const [catalog, catalogError] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (catalogError !== undefined && !mayStillServe(catalogError)) throw catalogError
-    left = askBalanceBeside(finder.access, catalog)
+    balance = askBalanceBeside(finder.access, catalog)
+
     const run = await withModelFromUser(given, catalog)
     const gatewayInfo: GatewayInfo = { catalog, catalogError, rejected: [] }
-    const { request } = run
-
-    const probes = new Probes(
-      (...question) => finder.probe(...question),
-      answer,
-      (client, resolved) =>
-        sendersOf(session, client, protocolOf(client, resolved), {
-          texts: filesAfter(run, client, {
-            access: finder.access,
-            resolved,
-            gatewayInfo,
-          }),
-          ...programs.get(client)!,
-        }),
-    )
-    const chosen = new Map<Client, Chosen>()
-    const choose = async (asking: ResolvingClient) => {
-      const resolved = await chooseModels(asking)
-      if (resolved === undefined) chosen.delete(asking.client)
-      else chosen.set(asking.client, { resolved, gatewayInfo: asking.gatewayInfo })
-    }
-
-    const askings = clients.map((client): ResolvingClient => {
+    const probes = proberFor(run, finder, answer, { gatewayInfo, programs })
+    const resolving = clients.map((client): ResolvingClient => {
       const { version, modelTable } = programs.get(client)!
       return { run, access, client, version, gatewayInfo: { ...gatewayInfo, modelTable }, probes }
     })
-    for (const asking of askings) await choose(asking)
+    const proving = { run, access, finder, catalog, probes, clients: resolving, chosen: new Map() }
 
-    const probed = await askAll(session, probes, chosen)
-    for (const asking of askings) {
-      const refusals = refusalsIn(probed.get(asking.client) ?? [], catalog)
-      const rejected = [...refusals.keys()]
-      const [refusal] = refusals.values()
-      if (refusal !== undefined && canChooseAgain(asking, rejected))
-        await choose({ ...asking, gatewayInfo: { ...asking.gatewayInfo, rejected }, refusal })
-    }
-    if (chosen.size === 0)
-      throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
+    for (const client of resolving) await resolve(proving, client)
+    await resolveRejected(proving)
+    const proven = await proveChosen(proving)
 
-    for (const client of chosen.keys()) await expectBelieved(client, access)
-
-    const proven = await askAll(session, probes, chosen)
-    const results = [...proven.values()].flat()
-    for (const [client, one] of chosen)
-      chosen.set(client, { ...one, answersSafeguards: safeguardsIn(proven.get(client) ?? []) })
-
-    const isLeft = ({ result }: ProbeAnswer) =>
-      request.flags.tryClient === true &&
-      result.status === 'rejected' &&
-      traitsOf(result.reason)?.curedByTryClient === true
-    const isLeftToClients = results.some(isLeft)
-    const served = results.filter((one) => !isLeft(one))
-    const balance = await left?.answered()
-    const notices = [
+    const left = await balance?.answered()
+    const findings = [
       ...(catalog?.findings ?? []),
       ...programFindings(programs),
       ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
-      ...new Set(served.flatMap(({ result }) => noticesOf(result))),
-      ...(isLeftToClients ? [leftToClients] : []),
-      ...(balance?.remaining === 0 ? [emptyKey] : []),
+      ...proven.notices,
+      ...(left?.remaining === 0 ? [emptyKey] : []),
     ]
-    return { request, access: finder.access, catalog, chosen, isLeftToClients, balance, notices }
+    return { ...proven, balance: left, notices: findings }
   } finally {
-    await left?.end()
+    await balance?.end()
     await finder.hangUp()
   }
 }
 
-/** A client's files as the setup would leave them, with the models that are asked for alone. */
+/** Sends each client's first request with the files that the setup would write. */
+function proberFor(
+  run: SetupRun,
+  finder: GatewayFinder,
+  answer: Catalog | UserError,
+  known: {
+    readonly gatewayInfo: GatewayInfo
+    readonly programs: ReadonlyMap<Client, InstalledProgram>
+  },
+): Probes {
+  const { gatewayInfo, programs } = known
+  return new Probes(
+    (...question) => finder.probe(...question),
+    answer,
+    (client, resolved) =>
+      sendersOf(run.session, client, protocolOf(client, resolved), {
+        texts: filesAfter(run, client, { access: finder.access, resolved, gatewayInfo }),
+        ...programs.get(client)!,
+      }),
+  )
+}
+
+/** Step 3, for one client. */
+async function resolve({ chosen }: Proving, resolving: ResolvingClient): Promise<void> {
+  const { client, gatewayInfo } = resolving
+  const resolved = await chooseModels(resolving)
+  if (resolved === undefined) chosen.delete(client)
+  else chosen.set(client, { resolved, gatewayInfo })
+}
+
+/** Probes the chosen models, and resolves the clients whose models were rejected once more. */
+async function resolveRejected(proving: Proving): Promise<void> {
+  const { run, probes, chosen, catalog } = proving
+  const probed = await askAll(run.session, probes, chosen)
+  for (const resolving of proving.clients) {
+    const refusals = refusalsIn(probed.get(resolving.client) ?? [], catalog)
+    const rejected = [...refusals.keys()]
+    const [refusal] = refusals.values()
+    if (refusal === undefined || !canChooseAgain(resolving, rejected)) continue
+
+    const gatewayInfo = { ...resolving.gatewayInfo, rejected }
+    await resolve(proving, { ...resolving, gatewayInfo, refusal })
+  }
+  if (chosen.size === 0)
+    throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
+}
+
+/** Step 4: every chosen model must answer now. @throws UserError why one does not */
+async function proveChosen(proving: Proving): Promise<Proven> {
+  const { run, access, finder, catalog, probes, chosen } = proving
+  const { request } = run
+  for (const client of chosen.keys()) await expectBelieved(client, access)
+
+  const proven = await askAll(run.session, probes, chosen)
+  const answers = [...proven.values()].flat()
+  const isLeft = ({ result }: ProbeAnswer) =>
+    request.flags.tryClient === true &&
+    result.status === 'rejected' &&
+    traitsOf(result.reason)?.curedByTryClient === true
+  const isLeftToClients = answers.some(isLeft)
+  const findings = new Set(
+    answers.filter((one) => !isLeft(one)).flatMap(({ result }) => noticesOf(result)),
+  )
+
+  const withSafeguards = [...chosen].map(([client, one]): [Client, Chosen] => {
+    return [client, { ...one, answersSafeguards: safeguardsIn(proven.get(client) ?? []) }]
+  })
+  return {
+    request,
+    access: finder.access,
+    catalog,
+    chosen: new Map(withSafeguards),
+    isLeftToClients,
+    notices: [...findings, ...(isLeftToClients ? [leftToClients] : [])],
+  }
+}
+
+/** A client's files as the setup would leave them, with only the models that are probed. */
 function filesAfter(
   run: SetupRun,
   client: Client,
@@ -326,18 +374,20 @@ function filesAfter(
 
   const input = resolveInputFor(run, client, access, gatewayInfo)
   const { providerId = 'gateway' } = effectiveOptions(input)
-  const root = rootOf(access, protocolOf(client, resolved))
   const ids = idsToProve(resolved, gatewayInfo.catalog)
   const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
-  const choice = {
-    ...{ baseUrl: root, key: access.key, providerId, input },
+  const target = {
+    baseUrl: rootOf(access, protocolOf(client, resolved)),
+    key: access.key,
+    providerId,
+    input,
     resolved: { ...resolved, ...(offered && { offered }) },
   }
-  const edits = ifPossible(() => client.plan(files, choice))
+  const edits = ifPossible(() => client.plan(files, target))
   return edits === undefined ? files : asPlanned(files, edits)
 }
 
-/** Asks for everything that was chosen and not asked for yet. */
+/** Probes every chosen model that was not probed yet. */
 async function askAll(
   session: Session,
   probes: Probes,
@@ -359,7 +409,7 @@ async function askAll(
   return new Map(await asking)
 }
 
-/** Whether the gateway answers the safeguards for every model; undefined: nothing was asked. */
+/** Whether the gateway answers the safeguards for every model. Undefined: they were not sent. */
 function safeguardsIn(probed: readonly ProbeAnswer[]): boolean | undefined {
   const answers = probed.flatMap(({ result }) =>
     result.status === 'fulfilled' ? [result.value.answersSafeguards] : [],
@@ -369,8 +419,8 @@ function safeguardsIn(probed: readonly ProbeAnswer[]): boolean | undefined {
 }
 
 /**
- * Why the gateway does not serve ids, by id. What it lists and does not serve is its own contradiction,
- * and no reason to choose anew.
+ * Why the gateway does not serve models, by ID. A model that it lists and does not serve is its own fault,
+ * and no reason to choose another.
  */
 function refusalsIn(
   probed: readonly ProbeAnswer[],
@@ -384,7 +434,7 @@ function refusalsIn(
   )
 }
 
-/** The probe was served all the same: the gateway may let a little go below. */
+/** The probe was answered although nothing is left: some gateways allow a little debt. */
 const emptyKey: Finding = {
   code: 'quota',
   message: 'The key has nothing left to spend',
@@ -403,7 +453,7 @@ function noticesOf(result: ProbeAnswer['result']): readonly Finding[] {
   return result.value.notices
 }
 
-/** @throws UserError `client-too-old`, `client-version-unknown`; a key is changed all the same */
+/** @throws UserError `client-too-old`, `client-version-unknown`, except if only the key changes */
 async function programsOf(
   session: Session,
   { clients, request }: SetupRun,
