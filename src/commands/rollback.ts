@@ -140,6 +140,9 @@ function newerRuns({ files }: RunRecord, newer: Runs): string {
 
 // ---------------------------------------------------------------- what it would do
 
+/** Further runs that are named; of more than these the number is shown. */
+const maxRunsShown = 5
+
 function showPlan(
   { session, runs }: Undoing,
   found: RollbackPlan,
@@ -151,7 +154,9 @@ function showPlan(
     isRedo ? whatItDid(run, runs).replace('the undo of ', '') : describeRun(run, runs, now),
   )
   session.say(isRedo ? `This sets up again what was undone: ${first}` : `This undoes ${first}`)
-  for (const run of more) session.say(`  and ${run}`)
+  const shown = more.length > maxRunsShown ? more.slice(0, maxRunsShown - 1) : more
+  for (const run of shown) session.say(`  and ${run}`)
+  if (shown.length < more.length) session.say(`  and ${more.length - shown.length} earlier runs`)
 
   for (const file of files) {
     const own = kept.filter((one) => one.file === file.path)

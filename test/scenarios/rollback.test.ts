@@ -18,8 +18,12 @@ beforeAll(async () => {
   return () => gateway.close()
 })
 
-async function setUp(home: Home, env: Record<string, string> = {}): Promise<void> {
-  const args = ['codex', '--yes', '--base-url', url]
+async function setUp(
+  home: Home,
+  env: Record<string, string> = {},
+  more: readonly string[] = [],
+): Promise<void> {
+  const args = ['codex', '--yes', '--base-url', url, ...more]
   const { status, stderr } = await runInProcess(home, args, {
     env: { REPOINT_API_KEY: key, ...env },
   })
@@ -31,6 +35,26 @@ function replace(home: Home, name: string, old: RegExp, text: string): void {
   expect(changed).not.toBe(home.text(name))
   home.put(name, changed)
 }
+
+test('--original names the newest runs, and counts the others', async () => {
+  const home = aHome(pair)
+  for (const model of [
+    'gpt-5.4',
+    'gpt-5.6-sol',
+    'gpt-5.4',
+    'gpt-5.6-sol',
+    'gpt-5.4',
+    'gpt-5.6-sol',
+  ])
+    await setUp(home, {}, ['--model', model])
+  const first = await runInProcess(home, ['rollback', '--original', '--dry-run'])
+  expect(first.stdout.match(/^ {2}and /gm)).toHaveLength(5)
+
+  await setUp(home, {}, ['--model', 'gpt-5.4'])
+  const { stdout } = await runInProcess(home, ['rollback', '--original', '--dry-run'])
+  expect(stdout.match(/^ {2}and /gm)).toHaveLength(5)
+  expect(stdout).toContain('\n  and 2 earlier runs\n')
+})
 
 describe('what others have changed since', () => {
   test('a name that was edited is kept and named, and all else goes back: status 10', async () => {
