@@ -15,7 +15,7 @@ import { pathsOf } from './paths.ts'
 import { removedSyntax, type StrictFile } from './strict-json.ts'
 
 /** Findings that several clients share. `id` is the first part of their codes, and the word on the command line. */
-type Named = Pick<ClientName, 'id' | 'label'>
+type ClientLabel = Pick<ClientName, 'id' | 'label'>
 
 /** A finding at a setting of a file. Its severity is `error` unless it says otherwise. */
 interface FindingAtSetting extends Omit<Finding, 'location' | 'severity'> {
@@ -32,7 +32,7 @@ export function findingAt(file: ReadFile, path: SettingPath, found: FindingAtSet
 
 /** The client has a gateway and no key. */
 export function missingKeyFinding(
-  { id }: Pick<Named, 'id'>,
+  { id }: Pick<ClientLabel, 'id'>,
   location: string,
   message: string,
 ): Finding {
@@ -91,7 +91,7 @@ interface AddressInUse {
 
 /** An address that repoint wrote lost its `/v1`. An address of others is not checked. */
 export function* missingVersionFinding(
-  { id }: Named,
+  { id }: ClientLabel,
   context: ClientContext,
   file: ReadFile,
   { url, path, name, effect = '' }: AddressInUse,
@@ -109,7 +109,7 @@ export function* missingVersionFinding(
 
 /** Problems with the address in use and its key. */
 export function* addressFindings(
-  client: Named,
+  client: ClientLabel,
   context: ClientContext,
   file: ReadFile,
   found: AddressInUse & Pick<OtherToolSettings, 'key' | 'keyPlace'>,
@@ -150,7 +150,7 @@ export function* otherAddressFinding(
  * is removed. The user may want to keep one for another address.
  */
 export function formerProviderFinding(
-  { id }: Named,
+  { id }: ClientLabel,
   { baseUrl }: SetupTarget,
   file: ReadFile,
   found: {
@@ -242,7 +242,7 @@ interface OtherToolSettings {
 
 /** What another tool left in a client's settings. A setup replaces it. */
 export function* leftoverFindings(
-  { id, label }: Named,
+  { id, label }: ClientLabel,
   context: ClientContext,
   left: OtherToolSettings,
 ): Findings {

@@ -45,7 +45,7 @@ export const command = commandOf(define, async (session, flags) => {
 function sayModels(
   session: Session,
   catalog: Catalog,
-  uses: ReadonlyMap<string, readonly Use[]>,
+  uses: ReadonlyMap<string, readonly ClientUse[]>,
 ): void {
   const spoken = (model: CatalogModel) =>
     isChatModel(model) ? protocols.map((name) => spokenWord(model, name)).join(' ') : 'not for chat'
@@ -72,7 +72,7 @@ function spokenWord(model: CatalogModel, protocol: Protocol): string {
   return answer === 'unknown' ? `${protocol}?` : answer ? protocol : '-'.padEnd(protocol.length)
 }
 
-interface Use {
+interface ClientUse {
   readonly use: string
   readonly reason: string
 }
@@ -81,8 +81,8 @@ interface Use {
 function usesByModel(
   catalog: Catalog,
   clients: readonly Client[],
-): ReadonlyMap<string, readonly Use[]> {
-  const uses = new Map<string, Use[]>()
+): ReadonlyMap<string, readonly ClientUse[]> {
+  const uses = new Map<string, ClientUse[]>()
   for (const { id: client, previewModels } of clients)
     for (const { role, id, reason } of previewModels(catalog)) {
       const use = role === undefined ? client : `${client} ${role}`

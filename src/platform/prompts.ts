@@ -6,7 +6,7 @@ import type { Ask, AskChoice, ConfirmQuestion } from './platform.ts'
 
 type CheckboxQuestion = Parameters<Ask['checkbox']>[0]
 
-type Verdict = (answer: string) => true | string
+type AnswerCheck = (answer: string) => true | string
 
 /** One answer of a person; `undefined`: it was refused, and the terminal says why. */
 export type TypedAnswer = Promise<string | undefined>
@@ -64,11 +64,11 @@ export async function askSecret({ message, validate }: Parameters<Ask['secret']>
  * unseen in a password, before what is typed next (@inquirer/password 5.2.5, @inquirer/input 5.1.9).
  */
 async function unlessRefused(
-  validate: Verdict = () => true,
-  ask: (check: Verdict, refused: AbortController) => Promise<string>,
+  validate: AnswerCheck = () => true,
+  ask: (check: AnswerCheck, refused: AbortController) => Promise<string>,
 ): TypedAnswer {
   const refused = new AbortController()
-  const check: Verdict = (answer) => {
+  const check: AnswerCheck = (answer) => {
     const verdict = validate(answer)
     // The prompt says first why.
     if (verdict !== true) setImmediate(() => refused.abort())

@@ -76,14 +76,14 @@ function versionIn(text: string): string | undefined {
 }
 
 /** The oldest version that works after a setup, or with `repoint run`. */
-function oldestFor({ minVersion, minVersionForRun = minVersion }: Client['program'], use: Use) {
+function oldestFor({ minVersion, minVersionForRun = minVersion }: Client['program'], use: Purpose) {
   return use === 'setup' ? minVersion : minVersionForRun
 }
 
-type Use = 'setup' | 'run'
+type Purpose = 'setup' | 'run'
 
 /** Whether the version of a client decides anything. */
-function needsVersion({ program }: Client, use: Use): boolean {
+function needsVersion({ program }: Client, use: Purpose): boolean {
   return program.needsVersion === true || oldestFor(program, use) !== undefined
 }
 
@@ -91,7 +91,7 @@ function needsVersion({ program }: Client, use: Use): boolean {
 export async function installedVersion(
   session: Session,
   client: Client,
-  use: Use = 'setup',
+  use: Purpose = 'setup',
 ): Promise<ProgramVersion> {
   return needsVersion(client, use) ? readVersion(session, client) : {}
 }
@@ -124,7 +124,7 @@ export async function installedVersions(
 export function expectWorking(
   { id, label, program }: Pick<Client, 'id' | 'label' | 'program'>,
   { version, versionProblem }: ProgramVersion,
-  use: Use = 'setup',
+  use: Purpose = 'setup',
 ): void {
   const oldest = oldestFor(program, use)
   if (oldest === undefined) return

@@ -9,7 +9,7 @@ const strongest = ['', 'pro', 'max', 'plus', 'large', 'ultra']
 /** Makers whose families the other rules know. */
 const otherRulesKnow = /^(?:gpt|claude|o|chatgpt)$/
 
-interface Named {
+interface ParsedId {
   readonly id: string
   readonly maker: string
   readonly version: readonly number[]
@@ -29,7 +29,7 @@ export function newestOfMaker(
   if (alias !== undefined) return { id: alias, reason: "the gateway's name for its coding model" }
 
   const models = ids.map(parse).filter((model) => model !== undefined)
-  const byMaker = new Map<string, Named[]>()
+  const byMaker = new Map<string, ParsedId[]>()
   for (const model of models) byMaker.set(model.maker, [...(byMaker.get(model.maker) ?? []), model])
   const [most = [], second = []] = [...byMaker.values()].toSorted((a, b) => b.length - a.length)
   if (most.length < 2 || most.length === second.length) return undefined
@@ -45,7 +45,7 @@ export function newestOfMaker(
   return { id: best.id, reason: `the newest strong model of ${best.maker}, which most here are` }
 }
 
-function parse(id: string): Named | undefined {
+function parse(id: string): ParsedId | undefined {
   const name = plainModelName(id)
   const undated = name.replace(dateAtEnd, '').replace(/-\d{4}$/, '')
   const match = /^([a-z]+)(?:-(?!\d)[a-z]+)*?-?[a-z]?(\d+(?:\.\d+)*)?((?:-[a-z][\w.]*)*)$/.exec(

@@ -45,13 +45,13 @@ export function nextPage(answer: PageAnswer, read: ReadSoFar): string | undefine
 type Query = Readonly<Record<string, string>>
 
 /** Members with their names as they are written, by the same in lower case and without `_` and `-`. */
-type Members = ReadonlyMap<string, { readonly name: string; readonly value: unknown }>
+type BodyMembers = ReadonlyMap<string, { readonly name: string; readonly value: unknown }>
 
 /** Objects next to or around the list that describe its pages. */
 const holders =
   /^(?:data|meta|metadata|pagination|paging|pageinfo|pager|links|resultinfo|result|cursor|cursors)$/
 
-function membersOf(body: unknown): Members {
+function membersOf(body: unknown): BodyMembers {
   const members = new Map<string, { name: string; value: unknown }>()
   const add = (object: Readonly<Record<string, unknown>>, depth: number): void => {
     for (const [name, value] of Object.entries(object)) {
@@ -71,7 +71,7 @@ function linkIn(header = ''): string | undefined {
   return /<([^<>]{1,2000})>[^,<]*;\s*rel="?next\b/i.exec(header.slice(0, 10_000))?.[1]
 }
 
-function linkAmong(members: Members): string | undefined {
+function linkAmong(members: BodyMembers): string | undefined {
   for (const name of ['next', 'nexturl', 'nextpageurl', 'nextlink', 'odata.nextlink', 'nextpage']) {
     const value = members.get(name)?.value
     const link = asObject(value)?.['href'] ?? value
@@ -80,7 +80,7 @@ function linkAmong(members: Members): string | undefined {
   return undefined
 }
 
-function tokenAmong(members: Members): Query | undefined {
+function tokenAmong(members: BodyMembers): Query | undefined {
   for (const plain of ['nextpagetoken', 'nexttoken', 'nextcursor', 'continuationtoken', 'next']) {
     const { name = '', value } = members.get(plain) ?? {}
     if (typeof value !== 'string' || value === '') continue
@@ -92,7 +92,7 @@ function tokenAmong(members: Members): Query | undefined {
   return undefined
 }
 
-function lastIdAmong(members: Members, { lastId }: ReadSoFar): Query | undefined {
+function lastIdAmong(members: BodyMembers, { lastId }: ReadSoFar): Query | undefined {
   const hasMore = ['hasmore', 'hasnext', 'hasnextpage'].some(
     (name) => members.get(name)?.value === true,
   )
@@ -110,7 +110,7 @@ const pagesNames = ['totalpages', 'pages', 'pagecount', 'lastpage', 'numpages', 
 const totalNames = ['total', 'totalcount', 'totalitems', 'totalresults', 'count']
 
 function numberAmong(
-  members: Members,
+  members: BodyMembers,
   { onPage, total }: ReadSoFar,
   asked: URLSearchParams,
 ): Query | undefined {
@@ -134,7 +134,7 @@ function numberAmong(
   return { [isPlain ? 'page' : name]: String(page + 1) }
 }
 
-function numberIn(members: Members, names: readonly string[]): number | undefined {
+function numberIn(members: BodyMembers, names: readonly string[]): number | undefined {
   return names
     .map((name) => members.get(name)?.value)
     .map((value) => (isText(value) && /^\d{1,9}$/.test(value) ? Number(value) : value))
