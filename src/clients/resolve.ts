@@ -1,4 +1,5 @@
 import { compact } from '../compact.ts'
+import type { SettingChange, SettingPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { described } from '../gateway/models/facts.ts'
@@ -18,6 +19,7 @@ import type {
   ResolvedOptions,
   ResolveInput,
 } from './client.ts'
+import type { ReadFile } from './loaded-files.ts'
 
 /** What holds in the end: what is named, and beside it what is kept. */
 export function effectiveOptions({
@@ -29,6 +31,20 @@ export function effectiveOptions({
     ...compact(requested),
     slotModels: { ...previous?.slotModels, ...requested.slotModels },
   }
+}
+
+/**
+ * The change that makes a setting say an option. An undecided option leaves the setting alone, except that
+ * `--defaults` removes it.
+ */
+export function optionChange(
+  file: Pick<ReadFile, 'get'>,
+  path: SettingPath,
+  value: string | number | undefined,
+  { resetToDefaults }: Pick<ResolveInput, 'resetToDefaults'>,
+): readonly SettingChange[] {
+  const isRemoved = resetToDefaults === true && file.get(path) !== undefined
+  return value === undefined && !isRemoved ? [] : [{ path, value }]
 }
 
 /** What is kept of what a client believes; a provider's id, where a setup can write it. */

@@ -13,7 +13,7 @@ import { type ClaudeSettings, readSettings } from './settings.ts'
  * 2.1.327 to 2.1.331 show "Auto mode can't check actions", 2.1.300 and 2.1.301 a notice about billed
  * requests to their own classifier. All of them were run on 2026-11-24.
  */
-export const modePath = ['permissions', 'defaultMode'] as const
+const modePath = ['permissions', 'defaultMode'] as const
 
 const switchPath = ['permissions', 'disableAutoMode'] as const
 

@@ -15,7 +15,13 @@ import { editKeys } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { fileOf, readKind, rootOf } from '../loaded-files.ts'
-import { effectiveOptions, oneUse, resolveOneModel, type WindowHabit } from '../resolve.ts'
+import {
+  effectiveOptions,
+  oneUse,
+  optionChange,
+  resolveOneModel,
+  type WindowHabit,
+} from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
@@ -218,17 +224,12 @@ function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChang
   const { contextWindow } = target.resolved
   const isOtherAddress = url !== undefined && rootOf(url) !== target.baseUrl
   const query = [...provider, 'query_params']
-  const window = ['model_context_window']
   const effort = effectiveOptions(target.input).reasoningEffort
-  const isEffortGone = target.input.resetToDefaults && config.get(effortPath) !== undefined
-  const isWindowGone = target.input.resetToDefaults && config.get(window) !== undefined
 
   return [
     { path: ['model'], value: target.resolved.model },
-    ...(contextWindow === undefined && !isWindowGone
-      ? []
-      : [{ path: window, value: contextWindow }]),
-    ...(effort === undefined && !isEffortGone ? [] : [{ path: effortPath, value: effort }]),
+    ...optionChange(config, ['model_context_window'], contextWindow, target.input),
+    ...optionChange(config, effortPath, effort, target.input),
     ...catalogKeys(files, config, target),
     { path: ['model_provider'], value: target.providerId },
     { path: ['openai_base_url'], value: target.baseUrl },

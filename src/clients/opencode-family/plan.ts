@@ -8,7 +8,7 @@ import { editKeys, editReadably } from '../fixes.ts'
 import { headerKeys } from '../headers.ts'
 import { fileOf, readFile, rootOf } from '../loaded-files.ts'
 import { listKeys, type ToldFact } from '../picker.ts'
-import { effectiveOptions } from '../resolve.ts'
+import { effectiveOptions, optionChange } from '../resolve.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
@@ -90,9 +90,6 @@ export function ourKeys(
   }
 
   const entry = [...provider, 'models', resolved.model]
-  const isEntryThere = now.get(entry) !== undefined
-  const effortNow = [...entry, ...effortPath]
-  const isEffortGone = target.input.resetToDefaults && now.get(effortNow) !== undefined
   const isNamed = Boolean(now.text([...provider, 'name']))
   const smallNow = now.text(['small_model'])
   const small =
@@ -107,7 +104,9 @@ export function ourKeys(
     { path: [...provider, 'options', 'baseURL'], value: target.baseUrl },
     ...headerKeys(headers, now.get(headers), target, isOtherGateway),
     ...listKeys(file, list, target),
-    ...(isEntryThere && (effort || isEffortGone) ? [{ path: effortNow, value: effort }] : []),
+    ...(now.get(entry) === undefined
+      ? []
+      : optionChange(now, [...entry, ...effortPath], effort, target.input)),
     { path: ['model'], value: `${id}/${resolved.model}` },
     { path: ['small_model'], value: small },
   ]

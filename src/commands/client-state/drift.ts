@@ -41,7 +41,7 @@ export function driftOf(
 }
 
 /** The same of what the client's own files say. */
-export function settingsDrift(
+function settingsDrift(
   { client, settings }: Pick<ClientStatus, 'client' | 'settings'>,
   expected: Expected,
 ): readonly string[] {

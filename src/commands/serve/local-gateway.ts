@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Client } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
@@ -53,6 +54,8 @@ export async function runLocalGateway(
   const models = await readModelsFile(platform, flags.models)
   const logRequest = (request: LoggedRequest) => terminal.err(`${logLine(request)}\n`)
 
+  const called =
+    words[0] === undefined ? [] : clientsCalled(session, await loadPrograms(), words[0])
   const gateway = await listen(
     compact({
       port,
@@ -62,7 +65,7 @@ export async function runLocalGateway(
       models,
       scenario: flags.scenario,
       strict: flags.strict,
-      families: flags.families ?? (await familiesFor(session, words)),
+      families: flags.families ?? familiesFor(called),
       fragment: flags.fragment,
       recordFile: flags.record,
       upstream,
@@ -78,7 +81,7 @@ export async function runLocalGateway(
 
     if (words.length > 0) {
       const catalog = upstream === undefined ? { models: models ?? builtInCatalog } : undefined
-      return await runBeside(session, gateway, catalog, words)
+      return await runBeside(session, gateway, { served: catalog, called }, words)
     }
     if (!interrupt.aborted) await once(interrupt, 'abort')
     return 0
@@ -230,12 +233,12 @@ function upstreamOf({ machine }: Platform, flags: ServeFlags): Upstream | undefi
  * Runs the command with everything that programs look at pointed at the gateway; a client that looks
  * at its files instead is told in the way that it has for one run.
  *
- * @param served absent: only the gateway itself can tell
+ * @param served undefined: only the gateway itself can tell. @param called the clients that the command starts
  */
 async function runBeside(
   session: Session,
   { url, key }: Gateway,
-  served: Catalog | undefined,
+  { served, called }: { readonly served: Catalog | undefined; readonly called: readonly Client[] },
   [command = '', ...args]: readonly string[],
 ): Promise<number> {
   const { platform } = session
@@ -245,7 +248,6 @@ async function runBeside(
   const baseUrls = usualRoots(url)
   const access = accessTo(session, { baseUrl: url, baseUrls, key, timeoutMs: ownTimeoutMs })
 
-  const called = clientsCalled(session, await loadPrograms(), command)
   const catalog = called.length > 0 ? (served ?? (await readCatalog(access))) : undefined
   const asked = { args, env, tempFolder: newFolder(platform) }
   const versions = await installedVersions(session, called)
@@ -260,15 +262,10 @@ async function runBeside(
 }
 
 /**
- * A client that repoint sets up for chat sends tools there, which OpenAI rejects for gpt-5.6: beside
- * it, the gateway accepts them, as one that rewrites such requests.
+ * A client that repoint sets up for chat sends tools there, which OpenAI rejects for gpt-5.6. For such a
+ * client the gateway accepts them, as gateways do that rewrite these requests.
  */
-async function familiesFor(
-  session: Session,
-  [command]: readonly string[],
-): Promise<'rewritten' | undefined> {
-  if (command === undefined) return undefined
-  const called = clientsCalled(session, await loadPrograms(), command)
+function familiesFor(called: readonly Client[]): 'rewritten' | undefined {
   return called.some(({ protocols }) => protocols[0] === 'chat') ? 'rewritten' : undefined
 }
 

@@ -58,7 +58,7 @@ function writeFiles(plan: SetupPlan): Applied {
   acceptUnchanged(plan)
 
   const mismatches: UserError[] = []
-  const applied = applyPlan(session.platform, plan.plan, {
+  const applied = applyPlan(session.platform, plan, {
     readBack: () => mismatches.push(...mismatchesIn(plan)),
     lastStep: isLeftToClients
       ? undefined
@@ -71,7 +71,8 @@ function writeFiles(plan: SetupPlan): Applied {
 }
 
 /** What others changed and this setup keeps is no longer drift, although nothing is written. */
-function acceptUnchanged({ run: { session, runs }, plan }: SetupPlan): void {
+function acceptUnchanged(plan: SetupPlan): void {
+  const { session, runs } = plan.run
   const kept = plan.edits.filter(
     (edit) =>
       actionOf(edit) === 'unchanged' &&

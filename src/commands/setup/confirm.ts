@@ -16,7 +16,7 @@ export function showSetup(plan: SetupPlan): void {
   showPlan(plan, showsDetails(plan))
   session.showFindings('note')
 
-  session.addFindings(...checkTargets(session.platform, plan.plan))
+  session.addFindings(...checkTargets(session.platform, plan))
   session.showFindings('note')
   session.addFindings(...plan.consents)
 }
@@ -28,7 +28,7 @@ export function showSetup(plan: SetupPlan): void {
  */
 export async function confirmSetup(plan: SetupPlan): Promise<void> {
   const { session } = plan.run
-  if (plan.plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await ask(plan)
+  if (plan.edits.some((edit) => actionOf(edit) !== 'unchanged')) await ask(plan)
   session.platform.ask.release()
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })

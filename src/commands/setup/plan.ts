@@ -13,7 +13,7 @@ import { strayModels } from '../../clients/picker.ts'
 import { effectiveOptions, keepsModels, modelsIn, optionsToKeep } from '../../clients/resolve.ts'
 import { actionOf, type FileEdit, type Plan } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { type Finding, hasCause } from '../../finding.ts'
+import { type Finding, hasCause, messageWithLocation } from '../../finding.ts'
 import { isAmong } from '../../gateway/input/header.ts'
 import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
@@ -40,10 +40,9 @@ export interface ClientPlan {
 }
 
 /** What a setup will do. It is shown, then applied. */
-export interface SetupPlan {
+export interface SetupPlan extends Plan {
   readonly run: ProvenRun
   readonly clients: readonly [ClientPlan, ...ClientPlan[]]
-  readonly plan: Plan
   /** What the user must agree to. */
   readonly consents: readonly Finding[]
 }
@@ -54,18 +53,20 @@ export async function planSetup(run: ProvenRun): Promise<SetupPlan> {
   for (const client of run.clients) clients.push(await planClient(run, client))
 
   const { request, access } = run
-  const plan: Plan = {
+  const problems = clients.flatMap((client) => client.problems)
+  const consents = problems.flatMap(({ code, consent }) =>
+    consent === undefined ? [] : [{ code, message: consent }],
+  )
+  return {
     command: request.command,
     baseUrl: access.baseUrl,
     baseUrls: unusualRoots(access),
     model: clients[0]!.resolved.model,
     edits: clients.flatMap(({ edits }) => edits),
+    run,
+    clients: clients as [ClientPlan, ...ClientPlan[]],
+    consents,
   }
-  const problems = clients.flatMap((client) => client.problems)
-  const consents = problems.flatMap(({ code, consent }) =>
-    consent === undefined ? [] : [{ code, message: consent }],
-  )
-  return { run, clients: clients as [ClientPlan, ...ClientPlan[]], plan, consents }
 }
 
 /**
@@ -229,7 +230,7 @@ function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void 
   if (blocking === undefined) return
   throw new UserError({
     code: 'config-conflict',
-    message: `${label} would not work with the gateway: ${blocking.message} (${blocking.location})`,
+    message: `${label} would not work with the gateway: ${messageWithLocation(blocking)}`,
     hint: blocking.hint,
   })
 }

@@ -4,9 +4,8 @@ import { type AppliedSetup, isProven } from './apply.ts'
 import type { SetupPlan } from './plan.ts'
 
 /** @param result absent: a dry run */
-export function reportSetup(setup: SetupPlan, result?: AppliedSetup): void {
-  const { run, plan } = setup
-  const { session, request, balance } = run
+export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
+  const { session, request, balance } = plan.run
   const { applied, tried = [], next = [], toType = [] } = result ?? {}
   const { verify, dryRun } = request.flags
   if (applied === undefined) session.say('Dry run: nothing was changed.')
@@ -39,7 +38,7 @@ export function reportSetup(setup: SetupPlan, result?: AppliedSetup): void {
     model: plan.model,
     files,
     // The gateway was proven; the files, read back, say what was proven.
-    verified: { before: result ? isProven(setup) : verify, after: applied ? verify : null },
+    verified: { before: result ? isProven(plan) : verify, after: applied ? verify : null },
     balance,
     tried: tried.length > 0 ? tried : undefined,
     warnings: session.warnings,
