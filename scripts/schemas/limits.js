@@ -10,7 +10,7 @@ const keywords = {
 }
 
 const number = '(-?[\\d.,]*\\d)'
-/** How the comments of the SDKs say limits, and what they limit; `.*` stands for what is in a map. */
+/** How the comments of the SDKs state limits, and what they limit. `.*` means every entry of a map. */
 const wordings = [
   [`(?<!Keys are strings )with a maximum length of ${number}`, '', ['longest']],
   [`Set of ${number} key-value pairs`, '', ['mostEntries']],
