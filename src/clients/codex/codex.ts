@@ -106,7 +106,7 @@ export const codex: ClientModule = {
     reservedProviderIds: reservedIds,
   },
   files: codexFiles,
-  resolve: (input) => withCatalog(input, resolveOneModel(input, 'responses', windows)),
+  resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], windows)),
   firstRequest,
   offeredModels: offersOfCodex,
   conversationFindings: (world, change) => [...aboutConversations(world, change)],

@@ -3,7 +3,7 @@ import type { FileEdit, SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import { isCodexAuth } from '../auth-json.ts'
-import type { LoadedFile, LoadedFiles, SetupTarget } from '../client.ts'
+import type { LoadedFile, LoadedFiles, OfferedModel, SetupTarget } from '../client.ts'
 import { editKeys, editReadably } from '../fixes.ts'
 import { headerKeys } from '../headers.ts'
 import { fileOf, readFile, rootOf } from '../loaded-files.ts'
@@ -11,6 +11,7 @@ import { listKeys, type ToldFact } from '../picker.ts'
 import { effectiveOptions, optionChange } from '../resolve.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
+import { baseUrlFor, routeOf, usualPackage } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict` */
@@ -72,9 +73,10 @@ export function ourKeys(
 ): readonly SettingChange[] {
   const now = readFile(file)
   const { resolved, providerId: id } = target
+  const baseUrl = baseUrlFor(target)
   const provider = ['provider', id]
   const url = now.text([...provider, 'options', 'baseURL'])
-  const isOtherGateway = url !== undefined && rootOf(url) !== target.baseUrl
+  const isOtherGateway = url !== undefined && rootOf(url) !== baseUrl
   const headers = [...provider, 'options', 'headers']
   const effort = effectiveOptions(target.input).reasoningEffort
   const list = {
@@ -87,6 +89,7 @@ export function ourKeys(
         options: effort && id === resolved.model ? { reasoningEffort: effort } : undefined,
       }),
     told: (model: CatalogModel) => toldOf(model, target),
+    route: (model: OfferedModel) => routeOf(target, model),
   }
 
   const entry = [...provider, 'models', resolved.model]
@@ -99,9 +102,9 @@ export function ourKeys(
 
   return [
     ...(now.text(['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
-    { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible' },
+    { path: [...provider, 'npm'], value: usualPackage },
     ...(isNamed ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'options', 'baseURL'], value: target.baseUrl },
+    { path: [...provider, 'options', 'baseURL'], value: baseUrl },
     ...headerKeys(headers, now.get(headers), target, isOtherGateway),
     ...listKeys(file, list, target),
     ...(now.get(entry) === undefined

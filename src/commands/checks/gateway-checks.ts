@@ -1,4 +1,4 @@
-import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
+import type { Client, ResolvedOptions } from '../../clients/client.ts'
 import { strayModels } from '../../clients/picker.ts'
 import { listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
@@ -13,7 +13,7 @@ import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
 import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
-import type { Catalog, Gateway, GatewayAccess, Protocol } from '../../gateway/types.ts'
+import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import {
   authoritiesOf,
@@ -147,14 +147,13 @@ async function* askedChecks(
 
   const resolved = choiceOf(examined, list)
   yield* resolved.findings.map(asWarning)
-  const protocol = protocolOf(client, resolved)
   const by = { texts, version, modelTable }
   const probes = new Probes(
     (...question) => probe(access, ...question),
     list,
-    () => sendersOf(session, client, protocol, by),
+    () => sendersOf(session, client, by),
   )
-  for (const one of await probes.askFor(client, resolved)) yield probeCheck(protocol, list, one)
+  for (const one of await probes.askFor(client, resolved)) yield probeCheck(list, one)
 
   yield* checkBalance(await asked.balance)
   yield* checkPicker(examined, list)
@@ -222,12 +221,11 @@ function* checkCatalog(
 
 /** @throws UserError why the model is not served */
 function probeCheck(
-  protocol: Protocol,
   list: Catalog | UserError,
-  { id: model, result }: ProbeAnswer,
+  { model, protocol, result }: ProbeAnswer,
 ): CheckResult {
   if (result.status === 'rejected') throw result.reason
-  const isUnlisted = !(list instanceof UserError) && listing(list, model, protocol) === 'absent'
+  const isUnlisted = !(list instanceof UserError) && listing(list, model, [protocol]) === 'absent'
   const beside = isUnlisted ? ', though the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${beside}`
   return { code: 'probe', severity: 'ok', message, brief: `${model}${beside}` }

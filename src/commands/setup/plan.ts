@@ -78,7 +78,8 @@ export async function planSetup(run: ProvenRun): Promise<SetupPlan> {
 async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
-  const { resolved: allModels, gatewayInfo, answersSafeguards } = chosen.get(client)!
+  const { resolved: allModels, input: resolvedFrom, answersSafeguards } = chosen.get(client)!
+  const { gatewayInfo } = resolvedFrom
   const input = resolveInputFor(run, client, access, gatewayInfo)
   const resolved = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const files = readClientFiles(session, client)
@@ -86,6 +87,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
 
   const target: SetupTarget = {
     baseUrl: rootOf(access, protocolOf(client, resolved)),
+    baseUrls: access.baseUrls,
     key: access.key,
     keyHeader: access.keyHeader,
     headers: access.headers,
