@@ -546,6 +546,14 @@ export interface ClientContext {
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
 }
 
+/** ` over responses`, for a client that speaks several protocols. */
+export function overProtocol(
+  client: Pick<ClientModule, 'protocols'>,
+  options: { readonly protocol?: Protocol | undefined },
+): string {
+  return client.protocols.length > 1 ? ` over ${protocolOf(client, options)}` : ''
+}
+
 /** The protocol of the options, or the client's usual one. */
 export function protocolOf(
   client: Pick<ClientModule, 'protocols'>,

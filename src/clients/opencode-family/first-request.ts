@@ -19,11 +19,11 @@ export function firstRequest(
 ): FirstRequest {
   const { value } = mergedConfig(files)
   const { table } = providerOf(value, chosenProvider(value))
-  const named = numberIn(table, ['models', model, 'limit', 'output']) || defaultOutputTokens
-  const limit = Math.min(named, defaultOutputTokens)
+  const largest = numberIn(table, ['models', model, 'limit', 'output']) || defaultOutputTokens
+  const limit = Math.min(largest, defaultOutputTokens)
   const isReasoning = /gpt-5(?!-chat|-pro)/i.test(model)
-  const effort =
-    textIn(table, ['models', model, ...effortPath]) ?? (isReasoning ? 'medium' : undefined)
+  const named = textIn(table, ['models', model, ...effortPath(protocol)])
+  const effort = named ?? (isReasoning ? 'medium' : undefined)
   const isSince = (since: string) => version === undefined || !isBefore(version, since)
 
   if (protocol === 'responses')
@@ -48,9 +48,13 @@ export function firstRequest(
         max_tokens: limit,
         tool_choice: { type: 'auto' },
         thinking: thinks ? adaptiveThinking : undefined,
+        output_config: named && { effort: named },
       },
       ...(thinks && { headers: { 'anthropic-beta': bindingBetas } }),
-      hints: outputLimitCures,
+      hints: {
+        ...outputLimitCures,
+        thinking: `Add "options": {"thinking": {"type": "disabled"}} to the model in the config of ${id}, then run the command again.`,
+      },
     }
   }
 

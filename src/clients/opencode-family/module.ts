@@ -90,15 +90,17 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         return isOfProvider ? name.slice(providerId.length + 1) : name
       }
       const model = modelIn('model')
+      const route = readRoute(provider, model)
+      const effort = textIn(table, ['models', model ?? '', ...effortPath(route.protocol)])
       return compact({
-        ...readRoute(provider, model),
+        ...route,
         model,
         smallModel: modelIn('small_model'),
         providerId,
         ...(providerId === undefined ? {} : readKey(texts, providerId, options)),
         headers: readHeaders(options['headers']).headers,
         contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
-        reasoningEffort: asReasoningEffort(textIn(table, ['models', model ?? '', ...effortPath])),
+        reasoningEffort: asReasoningEffort(effort),
         broken: problem,
       })
     },

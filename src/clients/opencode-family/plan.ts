@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import type { CatalogModel } from '../../gateway/types.ts'
+import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import { isCodexAuth } from '../auth-json.ts'
 import type { LoadedFile, LoadedFiles, OfferedModel, SetupTarget } from '../client.ts'
 import { editKeys, editReadably } from '../fixes.ts'
@@ -79,6 +79,7 @@ export function ourKeys(
   const isOtherGateway = url !== undefined && rootOf(url) !== baseUrl
   const headers = [...provider, 'options', 'headers']
   const effort = effectiveOptions(target.input).reasoningEffort
+  const [effortTable, effortName] = effortPath(resolved.protocol)
   const list = {
     at: (model: string) => [...provider, 'models', model],
     now: new Map(now.members([...provider, 'models'])),
@@ -86,7 +87,7 @@ export function ourKeys(
     fresh: ({ id, displayName }: CatalogModel) =>
       compact({
         name: displayName || undefined,
-        options: effort && id === resolved.model ? { reasoningEffort: effort } : undefined,
+        options: effort && id === resolved.model ? { [effortName]: effort } : undefined,
       }),
     told: (model: CatalogModel) => toldOf(model, target),
     route: (model: OfferedModel) => routeOf(target, model),
@@ -109,14 +110,16 @@ export function ourKeys(
     ...listKeys(file, list, target),
     ...(now.get(entry) === undefined
       ? []
-      : optionChange(now, [...entry, ...effortPath], effort, target.input)),
+      : optionChange(now, [...entry, effortTable, effortName], effort, target.input)),
     { path: ['model'], value: `${id}/${resolved.model}` },
     { path: ['small_model'], value: small },
   ]
 }
 
-/** Where the effort is in the entry of a model (1.18.33, 2026-11-23). */
-export const effortPath = ['options', 'reasoningEffort']
+/** Where the effort is in the entry of a model (1.18.34, 2026-11-26). */
+export function effortPath(protocol: Protocol | undefined): readonly [string, string] {
+  return ['options', protocol === 'messages' ? 'effort' : 'reasoningEffort']
+}
 
 /** What the client is told of a model; it takes one that it does not know for a blind one (1.18.33). */
 function toldOf(model: CatalogModel, target: SetupTarget): Readonly<Record<string, ToldFact>> {

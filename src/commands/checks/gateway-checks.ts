@@ -1,6 +1,6 @@
-import type { Client, ResolvedOptions } from '../../clients/client.ts'
+import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
 import { strayModels } from '../../clients/picker.ts'
-import { listing } from '../../clients/resolve.ts'
+import { entryOf, listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { findingFrom, hasCause } from '../../finding.ts'
@@ -11,6 +11,7 @@ import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
+import { nativeProtocol, speaks } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe.ts'
 import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
@@ -155,6 +156,7 @@ async function* askedChecks(
   )
   for (const one of await probes.askFor(client, resolved)) yield probeCheck(list, one)
 
+  yield* checkProtocol(examined, resolved, list)
   yield* checkBalance(await asked.balance)
   yield* checkPicker(examined, list)
 }
@@ -229,6 +231,27 @@ function probeCheck(
   const beside = isUnlisted ? ', though the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${beside}`
   return { code: 'probe', severity: 'ok', message, brief: `${model}${beside}` }
+}
+
+/** A model works best over its native protocol, if the gateway lists it there. */
+function* checkProtocol(
+  { client }: Examined,
+  resolved: ResolvedOptions,
+  list: Catalog | UserError,
+): Generator<CheckResult> {
+  const { model } = resolved
+  const protocol = protocolOf(client, resolved)
+  const native = nativeProtocol(model)
+  const entry = list instanceof UserError ? undefined : entryOf(list, model)
+  const isBetter = native !== protocol && client.protocols.includes(native)
+  if (entry === undefined || !isBetter || speaks(entry, native) !== true) return
+
+  yield {
+    code: 'protocol',
+    severity: 'warning',
+    message: `${client.label} uses ${model} over ${protocol}, and the gateway also serves it over ${native}, its native protocol`,
+    hint: `To change it: repoint ${client.id} --protocol ${native}`,
+  }
 }
 
 /** What the client's own list has kept of a longer list of the gateway's. */

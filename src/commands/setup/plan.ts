@@ -219,7 +219,7 @@ function* lostModelFindings(
   if (spoke !== speaks && requested.protocol === undefined)
     yield {
       code,
-      message: `${client.label} was set up to speak the ${spoke} protocol, and speaks ${speaks} with this gateway`,
+      message: `${client.label} used ${now.model ?? 'its model'} over ${spoke}, and now uses it over ${speaks}`,
       hint: keeping(`--protocol ${spoke}`),
     }
 }

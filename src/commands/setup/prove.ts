@@ -4,12 +4,13 @@ import {
   defaultSlot,
   type GatewayInfo,
   type LoadedFiles,
+  overProtocol,
   protocolOf,
   type RejectedModel,
   type ResolvedOptions,
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
-import { rowOf } from '../../clients/list.ts'
+import { familyRows, loadClients, rowOf } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import { effectiveOptions, routesToProve } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
@@ -21,8 +22,9 @@ import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import type { ImportLink } from '../../gateway/input/link.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
+import { nativeProtocol } from '../../gateway/models/rules.ts'
 import { isSameRoots, rootOf, unusualRoots } from '../../gateway/roots.ts'
-import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
+import type { Catalog, Gateway, GatewayAccess, ModelRoute } from '../../gateway/types.ts'
 import { expectNameFor } from '../../state/save-gateway.ts'
 import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
 import { readClientFiles } from '../client-state/files.ts'
@@ -150,9 +152,8 @@ function showProof(session: Session, { access, catalog, chosen, balance }: Proof
   session.remark(`✔ ${new URL(access.baseUrl).host} answers, and takes the key${list}${left}`)
   for (const [client, { resolved }] of chosen) {
     const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
-    const over = client.protocols.length > 1 ? ` over ${protocolOf(client, resolved)}` : ''
     session.remark(
-      `✔ ${client.label}: ${ids.join(' and ')} ${ids.length > 1 ? 'answer' : 'answers'}${over}, with tools`,
+      `✔ ${client.label}: ${ids.join(' and ')} ${ids.length > 1 ? 'answer' : 'answers'}${overProtocol(client, resolved)}, with tools`,
     )
   }
 }
@@ -440,8 +441,12 @@ async function proveChosen(proving: Proving): Promise<Proven> {
     result.status === 'rejected' &&
     traitsOf(result.reason)?.curedByTryClient === true
   const isLeftToClients = answers.some(isLeft)
+  for (const [client, ofClient] of proven)
+    for (const one of ofClient)
+      if (one.result.status === 'rejected' && !isLeft(one))
+        throw await withOtherClients(one.result.reason, client, one)
   const findings = new Set(
-    answers.filter((one) => !isLeft(one)).flatMap(({ result }) => noticesOf(result)),
+    answers.flatMap(({ result }) => (result.status === 'fulfilled' ? result.value.notices : [])),
   )
 
   const withSafeguards = [...chosen].map(([client, one]): [Client, Chosen] => {
@@ -544,10 +549,33 @@ const leftToClients: Finding = {
   hint: 'Where it fails, everything goes back.',
 }
 
-/** @throws UserError why the model is not served */
-function noticesOf(result: ProbeAnswer['result']): readonly Finding[] {
-  if (result.status === 'rejected') throw result.reason
-  return result.value.notices
+/**
+ * Why a model is not served to a client that speaks one protocol. If another protocol may serve the model,
+ * the hint names the clients that speak more.
+ */
+async function withOtherClients(
+  error: unknown,
+  client: Client,
+  { model, protocol }: ModelRoute,
+): Promise<unknown> {
+  if (!(error instanceof UserError) || client.protocols.length > 1) return error
+  const isMissing = error.code === 'protocol-unsupported'
+  const isPartial = error.code === 'tools-unsupported' || error.code === 'parameter-unsupported'
+  if (!isMissing && !(isPartial && nativeProtocol(model) !== protocol)) return error
+
+  const others = (await loadClients(familyRows)).filter(
+    ({ family, protocols }) =>
+      family !== client.family && protocols.some((one) => one !== protocol),
+  )
+  const commands = others.map(({ id }) => `repoint ${id}`).join(', ')
+  const only = `${client.label} speaks ${protocol} only.`
+  const otherModel = isMissing ? '' : ` Choose another model: repoint ${client.id} --model ID.`
+  return new UserError({
+    code: error.code,
+    message: error.message,
+    hint: `${only}${otherModel} Clients that speak another protocol: ${commands}.`,
+    cause: error,
+  })
 }
 
 /** @throws UserError `client-too-old`, `client-version-unknown`, except if only the key changes */
