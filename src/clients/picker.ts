@@ -1,6 +1,7 @@
 import { compact } from '../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../edits/plan.ts'
 import { described } from '../gateway/models/facts.ts'
+import { catalogEntry } from '../gateway/models/rules.ts'
 import type { BaseUrls, Catalog, CatalogModel, ModelFacts, Protocol } from '../gateway/types.ts'
 import type {
   Client,
@@ -14,7 +15,7 @@ import type {
 } from './client.ts'
 import { isTable, overlaid, readFile, type Table, valueIn } from './loaded-files.ts'
 import { protocolsBeside, protocolToOffer, usualProtocol } from './protocols.ts'
-import { entryOf, modelsIn, resolveOneModel, type WindowHabit } from './resolve.ts'
+import { modelsIn, resolveOneModel, type WindowHabit } from './resolve.ts'
 
 /**
  * The models that a client offers, the chosen one first, each with its protocol and what is known of it.
@@ -29,7 +30,7 @@ export function offeredModels(
 ): Required<Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'>> {
   const { images, reasoning, maxOutputTokens } = requested
   const all = gatewayInfo.catalog?.models ?? []
-  const chosen = described(entryOf(gatewayInfo.catalog, model) ?? { id: model })
+  const chosen = described(catalogEntry(gatewayInfo.catalog, model) ?? { id: model })
   const others = all.flatMap((one): OfferedModel[] => {
     if (one.id === model || one.tools === false) return []
     const protocol = protocolToOffer(one, first, gatewayInfo, protocols)

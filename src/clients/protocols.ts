@@ -3,11 +3,10 @@
  * GPT-5.6 rejects tools, and Claude loses its thinking and its prompt cache.
  */
 import { UserError } from '../errors.ts'
-import { nativeProtocol, speaks } from '../gateway/models/rules.ts'
+import { catalogEntry, nativeProtocol, speaks } from '../gateway/models/rules.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../gateway/types.ts'
 import type { GatewayInfo, OfferedModel, ResolvedOptions, ResolveInput } from './client.ts'
-import { entryOf } from './resolve.ts'
 
 /** The protocol of a client with several, if nothing says otherwise: nearly every gateway serves it. */
 export const usualProtocol: Protocol = 'chat'
@@ -28,7 +27,7 @@ export function chooseProtocol(
   protocols: readonly Protocol[],
 ): Protocol {
   const { requested, previous, gatewayInfo } = input
-  const entry = entryOf(gatewayInfo.catalog, model) ?? { id: model }
+  const entry = catalogEntry(gatewayInfo.catalog, model) ?? { id: model }
   const allowed = requested.protocol ? [requested.protocol] : byPreference(model, protocols)
   const possible = allowed.filter(
     (protocol) =>

@@ -5,12 +5,13 @@ import type { Finding } from '../finding.ts'
 import { described } from '../gateway/models/facts.ts'
 import {
   type ChosenModel,
+  catalogEntry,
   defaultModel,
   nearestModels,
   resolveModel,
   speaksAny,
 } from '../gateway/models/rules.ts'
-import type { Catalog, CatalogModel, ModelRoute, Protocol } from '../gateway/types.ts'
+import type { Catalog, ModelRoute, Protocol } from '../gateway/types.ts'
 import type {
   Client,
   ClientState,
@@ -142,7 +143,7 @@ export function listing(
   id: string,
   protocols: readonly Protocol[],
 ): 'absent' | 'usable' | 'of another protocol' {
-  const found = entryOf(catalog, resolveModel(catalog, id)?.id)
+  const found = catalogEntry(catalog, resolveModel(catalog, id)?.id)
   if (found === undefined) return 'absent'
   return speaksAny(found, protocols) ? 'usable' : 'of another protocol'
 }
@@ -154,7 +155,7 @@ export function routesToProve(
   catalog: Catalog | undefined,
 ): readonly ModelRoute[] {
   const { probeModel, alsoSent = [], protocol = client.protocols[0] } = resolved
-  const unlisted = alsoSent.filter((id) => entryOf(catalog, id) === undefined)
+  const unlisted = alsoSent.filter((id) => catalogEntry(catalog, id) === undefined)
   return [...new Set([probeModel, ...unlisted])].map((model) => ({ model, protocol }))
 }
 
@@ -173,7 +174,7 @@ export function checkedModel(
   if (catalog === undefined || keepsModels(input)) return asked
   const found = resolveModel(catalog, asked)
   if (found === undefined) return asked
-  const model = entryOf(catalog, found.id)
+  const model = catalogEntry(catalog, found.id)
   if (model !== undefined && !speaksAny(model, protocols)) {
     throw new UserError({
       code: 'protocol-unsupported',
@@ -241,7 +242,7 @@ export function windowOf(
   if (chosen !== undefined)
     return { contextWindow: chosen, notes: keepsModels(input) ? [] : aboutSize(chosen) }
 
-  const said = ids.map((id) => entryOf(gatewayInfo.catalog, id)?.contextWindow)
+  const said = ids.map((id) => catalogEntry(gatewayInfo.catalog, id)?.contextWindow)
   const isAllSaid = ids.length > 0 && !said.includes(undefined)
   if (previous?.contextWindow !== undefined && !isAllSaid)
     return { contextWindow: previous.contextWindow, notes: [] }
@@ -283,13 +284,6 @@ function unknownWindow(ids: readonly string[], otherwise: string): Finding {
     message: `The gateway does not say the context window of ${ids.join(', ')}: ${otherwise}`,
     hint: 'Type: --context-window TOKENS',
   }
-}
-
-export function entryOf(
-  catalog: Catalog | undefined,
-  id: string | undefined,
-): CatalogModel | undefined {
-  return catalog?.models.find((model) => model.id === id)
 }
 
 function listed(ids: readonly string[]): string {

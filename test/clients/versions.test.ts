@@ -15,6 +15,9 @@ const versions = Object.entries(installedVersions).flatMap(([name, own]) =>
     .map((version) => ({ name, version })),
 )
 
+/** OpenAI rejects tools over chat for gpt-5.6: these two speak nothing else. */
+const chatOnly = ['qwen', 'cline']
+
 describe.concurrent('each version', () => {
   test.each(versions)(
     '$name $version: set up, answers, calls a tool, rolled back',
@@ -22,7 +25,8 @@ describe.concurrent('each version', () => {
     // once in some thirty runs on a busy machine (2026-11-22): what fails twice has failed.
     { timeout: 240_000, retry: 1 },
     async ({ name, version }) => {
-      const gateway: Gateway = await startGateway({ families: 'rewritten' })
+      const families = chatOnly.includes(name) ? 'rewritten' : 'vendor'
+      const gateway: Gateway = await startGateway({ families })
       const program = installedClient(name, version)
       const seen = await tryVersion({ gateway, name, version, program, setup: [name] })
       await gateway.close()

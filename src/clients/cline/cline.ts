@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
 import { described } from '../../gateway/models/facts.ts'
-import { defaultModel } from '../../gateway/models/rules.ts'
+import { catalogEntry, defaultModel } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, LoadedFile, SetupTarget } from '../client.ts'
@@ -11,7 +11,7 @@ import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
 import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../loaded-files.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
-import { entryOf, keepsModels, oneUse, resolveOneModel } from '../resolve.ts'
+import { keepsModels, oneUse, resolveOneModel } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -111,7 +111,7 @@ export const cline: ClientModule = {
     const { model, findings } = resolved
 
     const limit = described(
-      entryOf(input.gatewayInfo.catalog, model) ?? { id: model },
+      catalogEntry(input.gatewayInfo.catalog, model) ?? { id: model },
     ).maxOutputTokens
     const isSafe = limit === undefined || limit >= usualOutputTokens
     const told =

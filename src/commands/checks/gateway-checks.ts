@@ -1,6 +1,6 @@
 import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
 import { strayModels } from '../../clients/picker.ts'
-import { entryOf, listing } from '../../clients/resolve.ts'
+import { listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { findingFrom, hasCause } from '../../finding.ts'
@@ -11,7 +11,7 @@ import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { nativeProtocol, speaks } from '../../gateway/models/rules.ts'
+import { catalogEntry, nativeProtocol, speaks } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe.ts'
 import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
@@ -242,7 +242,7 @@ function* checkProtocol(
   const { model } = resolved
   const protocol = protocolOf(client, resolved)
   const native = nativeProtocol(model)
-  const entry = list instanceof UserError ? undefined : entryOf(list, model)
+  const entry = list instanceof UserError ? undefined : catalogEntry(list, model)
   const isBetter = native !== protocol && client.protocols.includes(native)
   if (entry === undefined || !isBetter || speaks(entry, native) !== true) return
 

@@ -1,31 +1,25 @@
 import {
   type Client,
-  type ClientOptions,
-  defaultSlot,
   type GatewayInfo,
   type LoadedFiles,
-  overProtocol,
   protocolOf,
   type RejectedModel,
   type ResolvedOptions,
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
-import { familyRows, loadClients, rowOf } from '../../clients/list.ts'
+import { familyRows, loadClients } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import { effectiveOptions, routesToProve } from '../../clients/resolve.ts'
-import { compact } from '../../compact.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
-import { askBalanceBeside, type BalanceBeside, shownBalance } from '../../gateway/balance.ts'
+import { askBalanceBeside, type BalanceBeside } from '../../gateway/balance.ts'
 import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { openAhead } from '../../gateway/http/request.ts'
-import type { ImportLink } from '../../gateway/input/link.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { nativeProtocol } from '../../gateway/models/rules.ts'
-import { isSameRoots, rootOf, unusualRoots } from '../../gateway/roots.ts'
-import type { Catalog, Gateway, GatewayAccess, ModelRoute } from '../../gateway/types.ts'
-import { expectNameFor } from '../../state/save-gateway.ts'
+import { isSameRoots, rootOf } from '../../gateway/roots.ts'
+import type { Catalog, GatewayAccess, ModelRoute } from '../../gateway/types.ts'
 import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
 import { readClientFiles } from '../client-state/files.ts'
 import {
@@ -34,194 +28,32 @@ import {
   programOf,
   versionFindings,
 } from '../client-state/program.ts'
-import {
-  type FoundGateway,
-  findGateway,
-  type GatewayInUse,
-  gatewaysInUse,
-  namesGateway,
-  type Preset,
-} from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
-import type { Chosen, Proof, ProvenRun, SetupRun } from './request.ts'
+import type { Chosen, Proof, SetupRun } from './request.ts'
 import {
+  askForOtherModel,
   canChooseAgain,
   chooseModels,
   isDecided,
-  noGatewayInfo,
   type ResolvingClient,
-  requestedFor,
   resolveInputFor,
   withModelFromUser,
 } from './resolve.ts'
 
-interface Proven extends Proof {
+/** What the gateway answered before anything is written. */
+export interface Proven extends Proof {
   readonly notices: readonly Finding[]
 }
 
-/** How often the user may type an address or a key that does not work. */
+/** The same for clients of which some cannot use the gateway. */
+export interface ClientsProof extends Proven {
+  /** Why, by client. */
+  readonly failed: ReadonlyMap<Client, UserError>
+}
+
+/** How often the user may name a model that the gateway rejects. */
 const maxTries = 3
-
-/**
- * Steps 1 to 4 of a setup: finds the gateway, asks it, resolves each client's options and proves them. If
- * the gateway rejects what the user typed, repoint asks for it again. If it came from a flag or the
- * environment, that is an error.
- */
-export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
-  const { session, request, runs } = given
-  const { flags } = request
-  const inUse = request.isKeyOnly ? [] : await gatewaysInUse(session, runs)
-  let preset: Preset = {
-    lastBaseUrl: runs[0]?.baseUrl,
-    inUse: session.canAsk ? inUse : [],
-    gateway: currentGateway(given, inUse),
-    ...request.preset,
-  }
-
-  for (let tries = 1; ; tries++) {
-    const found = await findGateway(session, flags, preset)
-    const run = found.link === undefined ? given : withLink(given, found.link)
-
-    expectNameFor(session.platform, flags.name, found.access.baseUrl)
-    for (const client of run.clients) expectSendable(client, found.access)
-    try {
-      const { notices, ...proof } = await proofOf(run, found.access)
-      const { access, chosen } = proof
-      for (const client of chosen.keys()) expectSendable(client, access)
-      session.addFindings(...found.notices, ...keyHeaderFindings(found.access, access), ...notices)
-      if (flags.verify && !proof.isLeftToClients) showProof(session, proof)
-      return { ...run, ...proof, clients: [...chosen.keys()] }
-    } catch (error) {
-      const next =
-        nextOfLink(error, found, preset) ??
-        (tries < maxTries ? retryWith(error, found, preset) : undefined)
-      if (next === undefined) throw error
-      session.remark(`That did not work: ${(error as UserError).message}`)
-      preset = next
-    }
-  }
-}
-
-/** What is requested now wins over what an import link names. */
-function withLink(run: SetupRun, link: ImportLink): SetupRun {
-  const { request } = run
-  const optionsOf = (id: string): ClientOptions => ({
-    ...wishesIn(link, id),
-    ...request.optionsOf?.(id),
-  })
-  return { ...run, request: { ...request, optionsOf } }
-}
-
-function wishesIn({ client, model, slotModels }: ImportLink, id: string): ClientOptions {
-  const { family, flags } = rowOf(id)
-  if (client !== id && client !== family) return {}
-  const hasSlots = flags.some(({ flag }) => flag.startsWith('--slot '))
-  if (!hasSlots) return compact({ model })
-  return { slotModels: compact({ [defaultSlot]: model, ...slotModels }) }
-}
-
-/** The next address of an import link, if the error blames the current one. */
-function nextOfLink(error: unknown, { link, access }: FoundGateway, preset: Preset) {
-  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
-  if (link === undefined || (blamed !== 'address' && blamed !== 'network')) return undefined
-  const baseUrl = link.baseUrls[link.baseUrls.indexOf(access.baseUrl) + 1]
-  if (baseUrl === undefined) return undefined
-  return { ...preset, link, gateway: { ...preset.gateway, baseUrl } }
-}
-
-/** The gateway that the client uses, if the user requests other options and no gateway. */
-function currentGateway(
-  { session, request, clients: [client], previous }: SetupRun,
-  inUse: readonly GatewayInUse[],
-): Gateway | undefined {
-  const { clients, flags, picksModel = false } = request
-  if (client === undefined || clients.length > 1 || !previous.has(client)) return undefined
-
-  const { slotModels, ...named } = requestedFor(request, client)
-  const isChoice = Object.keys(compact({ ...slotModels, ...named })).length > 0
-  if (!isChoice && !picksModel && !flags.defaults) return undefined
-  if (namesGateway(session, flags)) return undefined
-  return inUse.find(({ family }) => family === client.family)
-}
-
-/** One line for the gateway and one for each proven client. */
-function showProof(session: Session, { access, catalog, chosen, balance }: Proof): void {
-  const list = catalog === undefined ? '' : `: ${catalog.models.length} models`
-  const left = balance === undefined ? '' : `; the key has ${shownBalance(balance)}`
-  session.remark(`✔ ${new URL(access.baseUrl).host} answers, and takes the key${list}${left}`)
-  for (const [client, { resolved }] of chosen) {
-    const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
-    session.remark(
-      `✔ ${client.label}: ${ids.join(' and ')} ${ids.length > 1 ? 'answer' : 'answers'}${overProtocol(client, resolved)}, with tools`,
-    )
-  }
-}
-
-/** If the gateway takes the key in another header. */
-function* keyHeaderFindings(
-  before: GatewayAccess,
-  { keyHeader }: GatewayAccess,
-): Generator<Finding> {
-  if (keyHeader === before.keyHeader || keyHeader === undefined) return
-  const message = `The gateway takes the key as ${keyHeader}, and refuses it as \`authorization: Bearer\``
-  yield { code: 'key-header', message }
-}
-
-/** What is still known when the user is asked again. Undefined: nothing that the user typed is at fault. */
-function retryWith(
-  error: unknown,
-  { access, asked, isKeyInUse }: FoundGateway,
-  preset: Preset,
-): Preset | undefined {
-  if (!(error instanceof UserError)) return undefined
-  const { baseUrl, baseUrls, query, key } = access
-  const withKnown = (known: Partial<Gateway>, more: Preset): Preset => ({
-    ...preset,
-    ...more,
-    gateway: { ...preset.gateway, ...known },
-  })
-
-  const blamed = traitsOf(error)?.blames
-  if (blamed === 'key' && asked.key) return withKnown({ baseUrl, baseUrls, query }, { inUse: [] })
-  if ((blamed === 'address' || blamed === 'network') && asked.baseUrl)
-    return withKnown({ key: isKeyInUse ? undefined : key }, { lastBaseUrl: baseUrl })
-  return undefined
-}
-
-async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
-  const { session, clients, request } = run
-  if (request.flags.verify) return prove(run, access)
-
-  await withModelFromUser(run, undefined)
-  const programs = await programsOf(session, run)
-
-  const chosen = clients.map((client): [Client, Chosen] => {
-    const { version, modelTable } = programs.get(client)!
-    const gatewayInfo = { ...noGatewayInfo, modelTable }
-    const input = resolveInputFor(run, client, access, gatewayInfo)
-    const resolved = client.resolve(input, version)
-    return [client, { resolved, input }]
-  })
-  return {
-    request,
-    access,
-    chosen: new Map(chosen),
-    catalog: undefined,
-    isLeftToClients: false,
-    notices: [...rootsUnasked(access), ...programFindings(programs)],
-  }
-}
-
-/** The base URLs that are assumed without asking, if they are unusual. */
-function* rootsUnasked(access: GatewayAccess): Generator<Finding> {
-  const roots = unusualRoots(access)
-  if (roots !== undefined)
-    yield {
-      code: 'roots-unasked',
-      message: `The gateway was not asked: its chat routes are taken to hang at ${roots.chat}, those of messages at ${roots.messages}`,
-    }
-}
 
 /** What steps 2 to 4 work with, once the gateway has answered. */
 interface Proving {
@@ -231,8 +63,9 @@ interface Proving {
   readonly catalog: Catalog | undefined
   readonly probes: Probes
   readonly clients: readonly ResolvingClient[]
-  /** The options of each client, without the clients that the user leaves out. */
+  /** The options of each client that may still use the gateway. */
   readonly chosen: Map<Client, Chosen>
+  readonly failed: Map<Client, UserError>
 }
 
 /**
@@ -241,9 +74,9 @@ interface Proving {
  * is not probed if the catalog lists it. A rejected model leads back to step 3. If the gateway only
  * admits certain clients and `--try-client` is set, the clients' own answers are the proof. Writes nothing.
  *
- * @throws UserError with the diagnosis
+ * @throws UserError if the fault is not one client's: the key, the address, the network, the account
  */
-export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Proven> {
+export async function proveClients(given: SetupRun, reached: GatewayAccess): Promise<ClientsProof> {
   const { session, clients } = given
   const access = { ...reached, authorities: authoritiesOf(reached.env, clients) }
   const isMessagesGiven = given.request.flags.messagesUrl !== undefined
@@ -256,43 +89,77 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
       !given.request.picksModel && clients.every((client) => isDecided(given, client, access))
     const [answer, programs] = await session.step(
       'Asking the gateway for its models',
-      Promise.all([finder.askCatalog({ isExtra }), programsOf(session, given)]),
+      Promise.all([finder.askCatalog({ isExtra }), programsOf(given)]),
     )
     const [catalog, catalogError] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (catalogError !== undefined && !mayStillServe(catalogError)) throw catalogError
     balance = askBalanceBeside(finder.access, catalog)
 
     const run = await withModelFromUser(given, catalog)
-    const gatewayInfo: GatewayInfo = {
-      catalog,
-      catalogError,
-      rejected: [],
-      gateway: finder.access,
-    }
+    const gatewayInfo = { catalog, catalogError, rejected: [], gateway: finder.access }
     const probes = proberFor(run, finder, answer, programs)
     const resolving = clients.map((client): ResolvingClient => {
       const { version, modelTable } = programs.get(client)!
       return { run, access, client, version, gatewayInfo: { ...gatewayInfo, modelTable }, probes }
     })
-    const proving = { run, access, finder, catalog, probes, clients: resolving, chosen: new Map() }
+    const proving: Proving = {
+      ...{ run, access, finder, catalog, probes, clients: resolving },
+      chosen: new Map(),
+      failed: new Map(),
+    }
 
-    for (const client of resolving) await resolve(proving, client)
+    for (const one of resolving)
+      await unlessFailed(proving, one.client, async () => {
+        expectUsable(proving, one.client, programs.get(one.client)!)
+        await resolve(proving, one)
+      })
     await resolveRejected(proving)
-    const proven = await proveChosen(proving)
+    const proof = await proveChosen(proving)
 
     const left = await balance?.answered()
-    const findings = [
+    const notices = [
       ...(catalog?.findings ?? []),
       ...programFindings(programs),
       ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
-      ...proven.notices,
+      ...proof.notices,
       ...(left?.remaining === 0 ? [emptyKey] : []),
     ]
-    return { ...proven, balance: left, notices: findings }
+    return { ...proof, balance: left, notices }
   } finally {
     await balance?.end()
     await finder.hangUp()
   }
+}
+
+/**
+ * Does one client's part of a step. If that fails because of this client, the others go on.
+ *
+ * @throws UserError if the fault is not this client's
+ */
+async function unlessFailed(
+  { chosen, failed }: Proving,
+  client: Client,
+  doStep: () => Promise<void>,
+): Promise<void> {
+  try {
+    await doStep()
+  } catch (error) {
+    if (!(error instanceof UserError) || concernsAll(error)) throw error
+    chosen.delete(client)
+    failed.set(client, error)
+  }
+}
+
+function concernsAll(error: UserError): boolean {
+  const blamed = traitsOf(error)?.blames ?? 'client'
+  const isOfOne = ['client', 'model', 'route', 'gateway', 'asker'].includes(blamed)
+  return error.code === 'cancelled' || !isOfOne
+}
+
+/** @throws UserError `protocol-unsupported`, `client-too-old`, `client-version-unknown` */
+function expectUsable({ run, finder }: Proving, client: Client, program: InstalledProgram): void {
+  expectSendable(client, finder.access)
+  if (!run.request.isKeyOnly) expectWorking(client, program)
 }
 
 /** Sends each client's first request with the files that the setup would write. */
@@ -326,53 +193,51 @@ async function resolve({ chosen }: Proving, resolving: ResolvingClient): Promise
  * protocol for the same model, or else, once, another model.
  */
 async function resolveRejected(proving: Proving): Promise<void> {
-  const replaced = new Set<Client>()
+  const replaced = new Map<Client, number>()
   for (;;) {
     const probed = await askAll(proving.run.session, proving.probes, proving.chosen)
     if (!(await resolveAgain(proving, probed, replaced))) break
   }
-  if (proving.chosen.size === 0)
+  if (proving.chosen.size + proving.failed.size === 0)
     throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
 }
 
 /**
  * Returns whether the options of a client have changed.
  *
- * @param replaced the clients whose model was replaced before
+ * @param replaced how often the model of a client was replaced before
  */
 async function resolveAgain(
   proving: Proving,
   probed: ReadonlyMap<Client, readonly ProbeAnswer[]>,
-  replaced: Set<Client>,
+  replaced: Map<Client, number>,
 ): Promise<boolean> {
-  const { chosen, catalog } = proving
   let isChanged = false
   for (const resolving of proving.clients) {
     const { client } = resolving
-    const current = chosen.get(client)
+    const current = proving.chosen.get(client)
     if (current === undefined) continue
 
     const answers = probed.get(client) ?? []
-    const other = overOtherProtocol(proving, current, resolving, answers)
-    if (other !== undefined && !(other instanceof UserError)) {
-      chosen.set(client, other)
+    await unlessFailed(proving, client, async () => {
+      const other = overOtherProtocol(proving, current, resolving, answers)
+      const next =
+        other !== undefined && !(other instanceof UserError)
+          ? other
+          : await withOtherModel({
+              proving,
+              current,
+              resolving,
+              answers,
+              replaced,
+              noProtocol: other,
+            })
+      if (next === undefined && other !== undefined) throw other
+      if (next === undefined) return
       isChanged = true
-      continue
-    }
-
-    const refusals = refusalsIn(answers, catalog)
-    const [refusal] = refusals
-    if (refusal !== undefined && !replaced.has(client)) {
-      const names = refusals.map(({ model }) => model)
-      if (canChooseAgain(resolving, names)) {
-        replaced.add(client)
-        const gatewayInfo = withRejected(current, refusals)
-        await resolve(proving, { ...resolving, gatewayInfo, refusal: refusal.error })
-        isChanged = true
-        continue
-      }
-    }
-    if (other !== undefined) throw other
+      if (next === 'left-out') proving.chosen.delete(client)
+      else proving.chosen.set(client, next)
+    })
   }
   return isChanged
 }
@@ -403,6 +268,56 @@ function overOtherProtocol(
   return resolved instanceof UserError ? resolved : { ...current, input, resolved }
 }
 
+interface Rejection {
+  readonly proving: Proving
+  readonly current: Chosen
+  readonly resolving: ResolvingClient
+  readonly answers: readonly ProbeAnswer[]
+  readonly replaced: Map<Client, number>
+  /** Why no protocol is left for the model. */
+  readonly noProtocol: UserError | undefined
+}
+
+/**
+ * Another model for a client whose model the gateway rejected: by the rules if the model comes from an
+ * earlier setup, or by the user. Undefined: there is none.
+ */
+async function withOtherModel({
+  proving,
+  current,
+  resolving,
+  answers,
+  replaced,
+  noProtocol,
+}: Rejection): Promise<Chosen | 'left-out' | undefined> {
+  const { run, catalog } = proving
+  const times = replaced.get(resolving.client) ?? 0
+  const refusals = refusalsIn(answers, catalog)
+  const [refusal] = refusals
+  const isByRules =
+    refusal !== undefined &&
+    times === 0 &&
+    canChooseAgain(
+      resolving,
+      refusals.map(({ model }) => model),
+    )
+  const reason = noProtocol ?? rejectionsIn(answers).find(blamesModel)?.error
+  const mayAsk = run.consent === 'ask' && reason !== undefined && times < maxTries
+  if (!isByRules && !mayAsk) return undefined
+
+  replaced.set(resolving.client, times + 1)
+  const gatewayInfo = withRejected(current, rejectionsIn(answers))
+  const again = { ...resolving, gatewayInfo }
+  const choice = isByRules
+    ? await chooseModels({ ...again, refusal: refusal.error })
+    : await askForOtherModel(again, current.input, reason!)
+  return choice ?? 'left-out'
+}
+
+function blamesModel({ error }: RejectedModel): boolean {
+  return traitsOf(error)?.blames === 'model'
+}
+
 function withRejected(
   { input: { gatewayInfo } }: Chosen,
   rejections: readonly RejectedModel[],
@@ -428,37 +343,42 @@ function mayServeOtherwise({ model, error }: RejectedModel, catalog: Catalog | u
   return error.code !== 'not-an-api' || catalog !== undefined
 }
 
-/** Step 4: every chosen model must answer now. @throws UserError why one does not */
-async function proveChosen(proving: Proving): Promise<Proven> {
-  const { run, access, finder, catalog, probes, chosen } = proving
+/** Step 4: every chosen model must answer now. A client whose model does not answer has failed. */
+async function proveChosen(proving: Proving): Promise<ClientsProof> {
+  const { run, access, finder, catalog, probes, chosen, failed } = proving
   const { request } = run
-  for (const client of chosen.keys()) await expectBelieved(client, access)
+  for (const client of [...chosen.keys()])
+    await unlessFailed(proving, client, () => expectBelieved(client, access))
 
-  const proven = await askAll(run.session, probes, chosen)
-  const answers = [...proven.values()].flat()
+  const answersOf = await askAll(run.session, probes, chosen)
   const isLeft = ({ result }: ProbeAnswer) =>
     request.flags.tryClient === true &&
     result.status === 'rejected' &&
     traitsOf(result.reason)?.curedByTryClient === true
-  const isLeftToClients = answers.some(isLeft)
-  for (const [client, ofClient] of proven)
-    for (const one of ofClient)
-      if (one.result.status === 'rejected' && !isLeft(one))
-        throw await withOtherClients(one.result.reason, client, one)
-  const findings = new Set(
-    answers.flatMap(({ result }) => (result.status === 'fulfilled' ? result.value.notices : [])),
-  )
+  for (const [client, answers] of answersOf)
+    await unlessFailed(proving, client, async () => {
+      const rejected = answers.find((one) => one.result.status === 'rejected' && !isLeft(one))
+      if (rejected?.result.status === 'rejected')
+        throw await withOtherClients(rejected.result.reason, client, rejected)
+      expectSendable(client, finder.access)
+    })
 
+  const answers = [...chosen.keys()].flatMap((client) => answersOf.get(client) ?? [])
+  const isLeftToClients = answers.some(isLeft)
+  const findings = answers.flatMap(({ result }) =>
+    result.status === 'fulfilled' ? result.value.notices : [],
+  )
   const withSafeguards = [...chosen].map(([client, one]): [Client, Chosen] => {
-    return [client, { ...one, answersSafeguards: safeguardsIn(proven.get(client) ?? []) }]
+    return [client, { ...one, answersSafeguards: safeguardsIn(answersOf.get(client) ?? []) }]
   })
   return {
     request,
     access: finder.access,
     catalog,
     chosen: new Map(withSafeguards),
+    failed,
     isLeftToClients,
-    notices: [...findings, ...(isLeftToClients ? [leftToClients] : [])],
+    notices: [...new Set(findings), ...(isLeftToClients ? [leftToClients] : [])],
   }
 }
 
@@ -578,18 +498,19 @@ async function withOtherClients(
   })
 }
 
-/** @throws UserError `client-too-old`, `client-version-unknown`, except if only the key changes */
-async function programsOf(
-  session: Session,
-  { clients, request }: SetupRun,
-): Promise<ReadonlyMap<Client, InstalledProgram>> {
+/** The installed programs of the clients. */
+export async function programsOf({
+  session,
+  clients,
+}: SetupRun): Promise<ReadonlyMap<Client, InstalledProgram>> {
   const programs = await Promise.all(
     clients.map(async (client) => [client, await programOf(session, client)] as const),
   )
-  if (!request.isKeyOnly) for (const [client, program] of programs) expectWorking(client, program)
   return new Map(programs)
 }
 
-function programFindings(programs: ReadonlyMap<Client, InstalledProgram>): readonly Finding[] {
+export function programFindings(
+  programs: ReadonlyMap<Client, InstalledProgram>,
+): readonly Finding[] {
   return [...programs].flatMap(([client, program]) => versionFindings(client, program))
 }

@@ -12,7 +12,7 @@ import { effectiveOptions, listing, modelsIn } from '../../clients/resolve.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { adviseNamingModel } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { isChatModel, speaks } from '../../gateway/models/rules.ts'
+import { isChatModel, nearestModels, speaks } from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
@@ -267,6 +267,18 @@ function chatModels(
   return usable.map(({ id }) => ({ value: id, name: id }))
 }
 
+/** Asks the user for another model than those that the gateway rejected. */
+export function askForOtherModel(
+  asking: ResolvingClient,
+  input: ResolveInput,
+  reason: UserError,
+): Promise<Chosen | undefined> {
+  // What the user named before is what the gateway rejected.
+  const { model: _, slotModels: __, ...requested } = input.requested
+  const withoutModel = { ...input, requested, gatewayInfo: asking.gatewayInfo }
+  return askForModel(asking, withoutModel, reason)
+}
+
 /** Asks the user for one model, for everything that is not requested. */
 async function askForModel(
   asking: ResolvingClient,
@@ -305,14 +317,22 @@ function optionsWith(
 }
 
 async function pickedModel(
-  { run: { session, clients }, client }: ResolvingClient,
+  { run: { session, clients }, client, gatewayInfo: { rejected } }: ResolvingClient,
   catalog: Catalog,
   { message }: UserError,
 ): Promise<string | undefined> {
   const none = { value: '', name: `none: leave ${client.label} out` }
+  const names = rejected.map(({ model }) => model)
+  const nearest = names.flatMap((name) => nearestModels(name, catalog))
+  const choices = chatModels(catalog).filter(({ value }) => !names.includes(value))
+  const isNear = ({ value }: AskChoice) => nearest.includes(value)
   const model = await session.platform.ask.search({
     message: `${message}. Which model should ${client.label} use?`,
-    choices: [...(clients.length > 1 ? [none] : []), ...chatModels(catalog)],
+    choices: [
+      ...(clients.length > 1 ? [none] : []),
+      ...choices.filter(isNear),
+      ...choices.filter((one) => !isNear(one)),
+    ],
   })
   return model === none.value ? undefined : model
 }

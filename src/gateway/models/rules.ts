@@ -12,6 +12,14 @@ export interface ChosenModel {
 /** GPT models by strength, for a client that wants several. Undefined: no rule fits. */
 export type GptTiers = Readonly<Record<'best' | 'balanced' | 'small', ChosenModel | undefined>>
 
+/** The entry of a model in a catalog. */
+export function catalogEntry(
+  catalog: Catalog | undefined,
+  id: string | undefined,
+): CatalogModel | undefined {
+  return catalog?.models.find((model) => model.id === id)
+}
+
 /** Words in ids of models that do not chat, as whole parts of the id. */
 const otherPurposes =
   /(?:^|[-_/.:])(?:image|images|imagen|dall|dalle|flux|midjourney|mj|stable|sdxl|seedream|audio|realtime|tts|whisper|transcribe|transcription|speech|asr|voice|embed|embedding|embeddings|bge|rerank|reranker|moderation|sora|veo|video|kling|suno|ocr|t2v|i2v|t2i|i2i|ideogram|recraft|runway|hailuo|luma|seedance|elevenlabs|lyria|music|stt|canvas|reel|minilm|colbert|voyage|cosyvoice|paraformer|upscaler?|nano-banana)(?:$|[-_/.:\d])/i

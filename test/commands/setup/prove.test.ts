@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ClientOptions } from '../../../src/clients/client.ts'
 import { loadClients, rowOf } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
-import { prove } from '../../../src/commands/setup/prove.ts'
+import { proveClients } from '../../../src/commands/setup/prove.ts'
 import type { SetupRun } from '../../../src/commands/setup/request.ts'
 import type { GatewayAccess } from '../../../src/gateway/types.ts'
 import { nodeFiles } from '../../../src/platform/node-files.ts'
@@ -37,7 +37,9 @@ async function proofOf(
   const options = { model, slotModels }
   const request = { optionsOf: () => options, flags: {} }
   const run = { session, clients, request, consent: 'none', previous: new Map(), runs: [] }
-  return prove(run as unknown as SetupRun, access)
+  const proof = await proveClients(run as unknown as SetupRun, access)
+  for (const error of proof.failed.values()) throw error
+  return proof
 }
 
 /** A gateway whose list of models answers so, and whose other routes answer as they should. */

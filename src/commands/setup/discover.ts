@@ -1,0 +1,237 @@
+import { type Client, type ClientOptions, defaultSlot, overProtocol } from '../../clients/client.ts'
+import { expectSendable } from '../../clients/headers.ts'
+import { rowOf } from '../../clients/list.ts'
+import { routesToProve } from '../../clients/resolve.ts'
+import { compact } from '../../compact.ts'
+import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
+import { shownBalance } from '../../gateway/balance.ts'
+import type { ImportLink } from '../../gateway/input/link.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
+import { unusualRoots } from '../../gateway/roots.ts'
+import type { Gateway, GatewayAccess } from '../../gateway/types.ts'
+import { expectNameFor } from '../../state/save-gateway.ts'
+import { expectWorking } from '../client-state/program.ts'
+import {
+  type FoundGateway,
+  findGateway,
+  type GatewayInUse,
+  gatewaysInUse,
+  namesGateway,
+  type Preset,
+} from '../find-gateway.ts'
+import type { Session } from '../screen/session.ts'
+import {
+  type ClientsProof,
+  type Proven,
+  programFindings,
+  programsOf,
+  proveClients,
+} from './prove.ts'
+import type { Chosen, Proof, ProvenRun, SetupRun } from './request.ts'
+import { noGatewayInfo, requestedFor, resolveInputFor, withModelFromUser } from './resolve.ts'
+
+/** How often the user may type an address or a key that does not work. */
+const maxTries = 3
+
+/**
+ * Steps 1 to 4 of a setup: finds the gateway, asks it, resolves each client's options and proves them. If
+ * the gateway rejects an address or a key that the user typed, repoint asks for it again. If it came from a
+ * flag or the environment, that is an error.
+ */
+export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
+  const { session, request, runs } = given
+  const { flags } = request
+  const inUse = request.isKeyOnly ? [] : await gatewaysInUse(session, runs)
+  let preset: Preset = {
+    lastBaseUrl: runs[0]?.baseUrl,
+    inUse: session.canAsk ? inUse : [],
+    gateway: currentGateway(given, inUse),
+    ...request.preset,
+  }
+
+  for (let tries = 1; ; tries++) {
+    const found = await findGateway(session, flags, preset)
+    const run = found.link === undefined ? given : withLink(given, found.link)
+
+    expectNameFor(session.platform, flags.name, found.access.baseUrl)
+    try {
+      const { notices, ...proof } = await proofOf(run, found.access)
+      const { access, chosen } = proof
+      session.addFindings(...found.notices, ...keyHeaderFindings(found.access, access), ...notices)
+      if (flags.verify && !proof.isLeftToClients) showProof(session, proof)
+      return { ...run, ...proof, clients: [...chosen.keys()] }
+    } catch (error) {
+      const next =
+        nextOfLink(error, found, preset) ??
+        (tries < maxTries ? retryWith(error, found, preset) : undefined)
+      if (next === undefined) throw error
+      session.remark(`That did not work: ${(error as UserError).message}`)
+      preset = next
+    }
+  }
+}
+
+/** What is requested now wins over what an import link names. */
+function withLink(run: SetupRun, link: ImportLink): SetupRun {
+  const { request } = run
+  const optionsOf = (id: string): ClientOptions => ({
+    ...wishesIn(link, id),
+    ...request.optionsOf?.(id),
+  })
+  return { ...run, request: { ...request, optionsOf } }
+}
+
+function wishesIn({ client, model, slotModels }: ImportLink, id: string): ClientOptions {
+  const { family, flags } = rowOf(id)
+  if (client !== id && client !== family) return {}
+  const hasSlots = flags.some(({ flag }) => flag.startsWith('--slot '))
+  if (!hasSlots) return compact({ model })
+  return { slotModels: compact({ [defaultSlot]: model, ...slotModels }) }
+}
+
+/** The next address of an import link, if the error blames the current one. */
+function nextOfLink(error: unknown, { link, access }: FoundGateway, preset: Preset) {
+  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
+  if (link === undefined || (blamed !== 'address' && blamed !== 'network')) return undefined
+  const baseUrl = link.baseUrls[link.baseUrls.indexOf(access.baseUrl) + 1]
+  if (baseUrl === undefined) return undefined
+  return { ...preset, link, gateway: { ...preset.gateway, baseUrl } }
+}
+
+/** The gateway that the client uses, if the user requests other options and no gateway. */
+function currentGateway(
+  { session, request, clients: [client], previous }: SetupRun,
+  inUse: readonly GatewayInUse[],
+): Gateway | undefined {
+  const { clients, flags, picksModel = false } = request
+  if (client === undefined || clients.length > 1 || !previous.has(client)) return undefined
+
+  const { slotModels, ...named } = requestedFor(request, client)
+  const isChoice = Object.keys(compact({ ...slotModels, ...named })).length > 0
+  if (!isChoice && !picksModel && !flags.defaults) return undefined
+  if (namesGateway(session, flags)) return undefined
+  return inUse.find(({ family }) => family === client.family)
+}
+
+/** One line for the gateway and one for each proven client. */
+function showProof(session: Session, { access, catalog, chosen, balance }: Proof): void {
+  const list = catalog === undefined ? '' : `: ${catalog.models.length} models`
+  const left = balance === undefined ? '' : `; the key has ${shownBalance(balance)}`
+  session.remark(`✔ ${new URL(access.baseUrl).host} answers, and takes the key${list}${left}`)
+  for (const [client, { resolved }] of chosen) {
+    const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
+    session.remark(
+      `✔ ${client.label}: ${ids.join(' and ')} ${ids.length > 1 ? 'answer' : 'answers'}${overProtocol(client, resolved)}, with tools`,
+    )
+  }
+}
+
+/** If the gateway takes the key in another header. */
+function* keyHeaderFindings(
+  before: GatewayAccess,
+  { keyHeader }: GatewayAccess,
+): Generator<Finding> {
+  if (keyHeader === before.keyHeader || keyHeader === undefined) return
+  const message = `The gateway takes the key as ${keyHeader}, and refuses it as \`authorization: Bearer\``
+  yield { code: 'key-header', message }
+}
+
+/** What is still known when the user is asked again. Undefined: nothing that the user typed is at fault. */
+function retryWith(
+  error: unknown,
+  { access, asked, isKeyInUse }: FoundGateway,
+  preset: Preset,
+): Preset | undefined {
+  if (!(error instanceof UserError)) return undefined
+  const { baseUrl, baseUrls, query, key } = access
+  const withKnown = (known: Partial<Gateway>, more: Preset): Preset => ({
+    ...preset,
+    ...more,
+    gateway: { ...preset.gateway, ...known },
+  })
+
+  const blamed = traitsOf(error)?.blames
+  if (blamed === 'key' && asked.key) return withKnown({ baseUrl, baseUrls, query }, { inUse: [] })
+  if ((blamed === 'address' || blamed === 'network') && asked.baseUrl)
+    return withKnown({ key: isKeyInUse ? undefined : key }, { lastBaseUrl: baseUrl })
+  return undefined
+}
+
+async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
+  if (!run.request.flags.verify) return unproven(run, access)
+  const proof = await proveClients(run, access)
+  return withoutFailed(run, proof)
+}
+
+/**
+ * The clients that can use the gateway. If others cannot, a user on a terminal is told so, and a script
+ * gets an error.
+ *
+ * @throws UserError why a client cannot use it, with the clients that can
+ */
+function withoutFailed(run: SetupRun, { failed, ...proof }: ClientsProof): Proven {
+  const { session, consent } = run
+  const [first] = failed
+  if (first === undefined) return proof
+
+  const [client, error] = first
+  const working = [...proof.chosen.keys()]
+  if (working.length === 0) throw error
+  if (consent !== 'ask') throw leavingOut(error, client, working, proof.access)
+  for (const [{ label }, { message }] of failed)
+    session.remark(`✗ ${label} is left out: ${message}`)
+  return proof
+}
+
+/** The error of one client, with the command that sets up the others. */
+function leavingOut(
+  { code, message }: UserError,
+  { label }: Client,
+  working: readonly Client[],
+  { name, baseUrl }: GatewayAccess,
+): UserError {
+  const ids = working.map(({ id }) => id).join(' ')
+  const command =
+    name === undefined ? `repoint setup ${ids} --base-url ${baseUrl}` : `repoint use ${name} ${ids}`
+  return new UserError({
+    code,
+    message: `${label} cannot use this gateway. ${message}`,
+    hint: `Set up the clients that can: ${command}`,
+  })
+}
+
+/** `--no-verify`: nothing is asked of the gateway. */
+async function unproven(run: SetupRun, access: GatewayAccess): Promise<Proven> {
+  const { clients, request } = run
+  for (const client of clients) expectSendable(client, access)
+  await withModelFromUser(run, undefined)
+  const programs = await programsOf(run)
+  if (!request.isKeyOnly) for (const [client, program] of programs) expectWorking(client, program)
+
+  const chosen = clients.map((client): [Client, Chosen] => {
+    const { version, modelTable } = programs.get(client)!
+    const gatewayInfo = { ...noGatewayInfo, modelTable }
+    const input = resolveInputFor(run, client, access, gatewayInfo)
+    const resolved = client.resolve(input, version)
+    return [client, { resolved, input }]
+  })
+  return {
+    request,
+    access,
+    chosen: new Map(chosen),
+    catalog: undefined,
+    isLeftToClients: false,
+    notices: [...rootsUnasked(access), ...programFindings(programs)],
+  }
+}
+
+/** The base URLs that are assumed without asking, if they are unusual. */
+function* rootsUnasked(access: GatewayAccess): Generator<Finding> {
+  const roots = unusualRoots(access)
+  if (roots !== undefined)
+    yield {
+      code: 'roots-unasked',
+      message: `The gateway was not asked: its chat routes are taken to hang at ${roots.chat}, those of messages at ${roots.messages}`,
+    }
+}
