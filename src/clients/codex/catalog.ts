@@ -45,7 +45,7 @@ export function entriesIn(text: string | undefined): readonly Entry[] {
 }
 
 /** Codex searches its own table by the beginning of an id, without its vendor (0.169.0, 2026-11-22). */
-function catalogEntry(table: readonly Entry[], id: string): Entry | undefined {
+function entryOf(table: readonly Entry[], id: string): Entry | undefined {
   const name = withoutVendor(id)
   const fitting = table.filter(({ slug }) => name.startsWith(slug))
   return fitting.toSorted((one, other) => other.slug.length - one.slug.length)[0]
@@ -53,7 +53,7 @@ function catalogEntry(table: readonly Entry[], id: string): Entry | undefined {
 
 /** Whether Codex asks this model in the shape of Responses Lite (0.146.0 to 0.169.0, 2026-11-23). */
 export function isAskedLite(modelTable: string | undefined, model: string): boolean {
-  return catalogEntry(entriesIn(modelTable), model)?.['use_responses_lite'] === true
+  return entryOf(entriesIn(modelTable), model)?.['use_responses_lite'] === true
 }
 
 /** The choice with the text of a catalog, where one is wished and Codex has told its own table. */
@@ -98,7 +98,7 @@ function composed(
   let room = maxConfigBytes - 100
 
   for (const [priority, model] of models.entries()) {
-    const own = catalogEntry(table, model.id)
+    const own = entryOf(table, model.id)
     const entry = own ? ownEntry(own, model) : foreignEntry(like, model)
     const size = (priority === 0 ? window : undefined) ?? entry.context_window
     const most = Math.max(size, entry.max_context_window)
@@ -176,7 +176,7 @@ function aboutCap(
   table: readonly Entry[],
   { model, contextWindow = 0 }: ResolvedOptions,
 ): readonly Finding[] {
-  const own = catalogEntry(table, model)
+  const own = entryOf(table, model)
   const most = own ? numberOr(own['max_context_window'], Number.POSITIVE_INFINITY) : assumedWindow
   if (table.length === 0 || contextWindow <= most) return []
   return [
