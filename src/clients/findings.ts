@@ -1,6 +1,7 @@
 import { compact } from '../compact.ts'
 import type { SettingChange, SettingPath } from '../edits/plan.ts'
 import type { Finding, Findings } from '../finding.ts'
+import type { Protocol } from '../gateway/types.ts'
 import type { Machine } from '../platform/platform.ts'
 import type { ClientContext, ClientName, SetupTarget } from './client.ts'
 import {
@@ -83,6 +84,8 @@ function capitalised(text: string): string {
 /** The address that a client uses, and the setting that holds it. */
 interface AddressInUse {
   readonly url: string | undefined
+  /** Of a client with several. Absent: it has one. */
+  readonly protocol?: Protocol | undefined
   readonly path: SettingPath
   readonly name: string
   /** What else happens if it lacks `/v1`. */
@@ -94,9 +97,9 @@ export function* missingVersionFinding(
   { id }: ClientLabel,
   context: ClientContext,
   file: ReadFile,
-  { url, path, name, effect = '' }: AddressInUse,
+  { url, protocol, path, name, effect = '' }: AddressInUse,
 ): Findings {
-  const value = url && withLostVersion(url, context)
+  const value = url && withLostVersion(url, context, protocol)
   if (!value) return
 
   yield findingAt(file, path, {

@@ -6,6 +6,7 @@ import { NotReadHere } from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
+import type { Protocol } from '../gateway/types.ts'
 import type {
   Client,
   ClientContext,
@@ -181,10 +182,19 @@ export function mayNeedNoKey(url: string | undefined, context: ClientContext): b
   return isLoopbackUrl(url) && !isOwnAddress(url, context)
 }
 
-/** The address with the `/v1` that repoint has written and that is gone; undefined: none is. */
-export function withLostVersion(url: string, { ownRoots }: ClientContext): string | undefined {
+/**
+ * The base URL with the `/v1` that repoint wrote and that is missing now. Undefined: it is not missing.
+ *
+ * @param protocol of a client with several, for which the messages protocol needs no `/v1`
+ */
+export function withLostVersion(
+  url: string,
+  { ownRoots }: ClientContext,
+  protocol?: Protocol,
+): string | undefined {
   const root = `${rootOf(url)}/v1`
-  return ownRoots.includes(root) && !ownRoots.includes(rootOf(url)) ? root : undefined
+  const isRight = protocol === undefined ? ownRoots.includes(rootOf(url)) : protocol === 'messages'
+  return ownRoots.includes(root) && !isRight ? root : undefined
 }
 
 /** An address without what may be secret in it: user and password, query and fragment. */

@@ -223,6 +223,8 @@ export interface ModelList {
   /** The entries that are there, by the model's id. */
   readonly now: ReadonlyMap<string, ConfigValue>
   readonly isOtherGateway: boolean
+  /** Whether an entry has an address of its own, of another gateway. Absent: no entry can. */
+  readonly leadsElsewhere?: (entry: Table) => boolean
   /** What a new entry has beside what it is told. */
   readonly fresh: (model: CatalogModel) => Table
   /**
@@ -239,7 +241,7 @@ export function listKeys(
   list: ModelList,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { at, now, isOtherGateway, fresh, told, route } = list
+  const { at, now, isOtherGateway, leadsElsewhere, fresh, told, route } = list
   const offered = offeredIn(target.resolved)
   const entries = [...now.keys()].map((id) => {
     return { id, path: at(id), isElsewhere: isOtherGateway }
@@ -255,9 +257,11 @@ export function listKeys(
         return [{ path, value: overlaid(value, route(model)) }]
       }
 
+      const isElsewhere = isOtherGateway || leadsElsewhere?.(entry) === true
+      const there = { path, now: entry, isOtherGateway: isElsewhere }
       return [
-        ...toldKeys({ path, now: entry, isOtherGateway }, model, told(model), target),
-        ...routeKeys({ path, now: entry, isOtherGateway }, route(model), model, target),
+        ...toldKeys(there, model, told(model), target),
+        ...routeKeys(there, route(model), model, target),
       ]
     }),
   ]

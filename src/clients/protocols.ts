@@ -3,10 +3,17 @@
  * GPT-5.6 rejects tools, and Claude loses its thinking and its prompt cache.
  */
 import { UserError } from '../errors.ts'
+import { traitsOf } from '../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, speaks } from '../gateway/models/rules.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../gateway/types.ts'
-import type { GatewayInfo, OfferedModel, ResolvedOptions, ResolveInput } from './client.ts'
+import type {
+  GatewayInfo,
+  OfferedModel,
+  RejectedModel,
+  ResolvedOptions,
+  ResolveInput,
+} from './client.ts'
 
 /** The protocol of a client with several, if nothing says otherwise: nearly every gateway serves it. */
 export const usualProtocol: Protocol = 'chat'
@@ -63,27 +70,31 @@ function isRejected({ model, protocol }: ModelRoute, { rejected }: GatewayInfo):
   )
 }
 
-/** Why a gateway rejected a model over every protocol: the last reason, and the earlier ones behind it. */
+/**
+ * Why a gateway rejected a model over every protocol: the last reason that is about the model rather than
+ * the route, and the others behind it.
+ */
 function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
   const reasons = rejected.filter((one) => one.model === model)
-  const last = reasons.at(-1) ?? rejected.at(-1)
-  if (last === undefined)
+  const isOfModel = ({ error }: RejectedModel) => traitsOf(error)?.provesAnApi === true
+  const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? rejected.at(-1)
+  if (main === undefined)
     return new UserError({
       code: 'protocol-unsupported',
       message: `The gateway does not list ${model} for a protocol that the client speaks`,
       hint: '`repoint models` shows which models it lists for which protocol.',
     })
 
-  const { code, message, hint } = last.error
-  const others = reasons.filter((one) => one !== last)
+  const { code, message, hint } = main.error
+  const others = reasons.filter((one) => one !== main)
   const earlier = others
     .map(({ protocol, error }) => ` Over ${protocol}: ${error.message}.`)
     .join('')
   return new UserError({
     code,
-    message: earlier === '' ? message : `${message} (over ${last.protocol}).${earlier}`,
+    message: earlier === '' ? message : `${message} (over ${main.protocol}).${earlier}`,
     hint,
-    cause: last.error,
+    cause: main.error,
   })
 }
 

@@ -5,14 +5,19 @@ import type { AskedRequest, HttpAnswer, NetworkFailure, Outcome } from './judge/
 import { diagnose } from './judge/http-answer.ts'
 import type { GatewayAccess } from './types.ts'
 
-/** One request with the key, without a judgement. */
+/**
+ * One request with the key, without a judgement.
+ *
+ * @param keyHeader the header with the key; absent: that of `access`
+ */
 export function ask(
   access: GatewayAccess,
   spec: RequestSpec,
+  keyHeader = access.keyHeader,
 ): Promise<HttpAnswer | NetworkFailure> {
   const headers = {
     ...Object.fromEntries((access.headers ?? []).map(({ name, value }) => [name, value])),
-    ...keyIn(access),
+    ...keyIn({ ...access, keyHeader }),
     // Error texts follow it in many gateways; ours are English too.
     'accept-language': 'en',
     'user-agent': 'repoint',

@@ -86,6 +86,8 @@ export async function probe(
   const attempt = await askInTurn(inquiry, roots)
   const { root, result, outcome } = await withProvenBase(inquiry, attempt, roots)
   if (outcome !== undefined) {
+    if (sender?.keyHeader !== undefined && traitsOf(outcome)?.blames === 'key')
+      throw errorFor(keyHeaderRejected(outcome, sender, protocol))
     const isUnserved = outcome.code === 'model-unknown' || outcome.code === 'model-not-allowed'
     throw errorFor(isUnserved && unservedHint ? { ...outcome, hint: unservedHint } : outcome)
   }
@@ -98,6 +100,19 @@ export async function probe(
     ...(sender?.safeguards && {
       answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(body),
     }),
+  }
+}
+
+/** The gateway may accept the key in another header, which this client does not use over this protocol. */
+function keyHeaderRejected(
+  { said = '' }: Outcome,
+  { label, keyHeader }: Sender,
+  protocol: Protocol,
+): Outcome {
+  return {
+    code: 'protocol-unsupported',
+    message: `${label} sends the key as ${keyHeader} over ${protocol}, and the gateway rejects it${said}`,
+    hint: 'If the key is right, use another protocol: --protocol chat.',
   }
 }
 
@@ -123,7 +138,7 @@ async function askInTurn(inquiry: Inquiry, roots: readonly string[]): Promise<At
 async function askAt(inquiry: Inquiry, root: string): Promise<Attempt> {
   const { access, sender } = inquiry
   const form = formOf(inquiry, { isLimited: true, hasTool: true, carried: sender })
-  const first = await ask(access, requestAt(root, form))
+  const first = await ask(access, requestAt(root, form), sender?.keyHeader)
   const result = await askedAgain(inquiry, root, form, first)
 
   const outcome = judged(inquiry, result)
@@ -148,7 +163,8 @@ async function askedAgain(
     ? { ...form, carried: { ...carried, safeguards: undefined } }
     : secondForm(form, result)
   if (again === undefined) return result
-  return askedAgain(inquiry, root, again, await ask(inquiry.access, requestAt(root, again)))
+  const answer = await ask(inquiry.access, requestAt(root, again), inquiry.sender?.keyHeader)
+  return askedAgain(inquiry, root, again, answer)
 }
 
 /** How the question is asked once more where the client would do without what is refused, too. */
@@ -201,7 +217,8 @@ async function causeOf(inquiry: Inquiry, { root, answer, outcome }: Refusal): Pr
   const isLimited = !refusesLimit(answer)
   const serves = async (more: Partial<QuestionForm>) => {
     const form = formOf(inquiry, { isLimited, ...more })
-    return judged(inquiry, await ask(access, requestAt(root, form))) === undefined
+    const answer = await ask(access, requestAt(root, form), sender?.keyHeader)
+    return judged(inquiry, answer) === undefined
   }
 
   if (!(await serves({}))) return outcome

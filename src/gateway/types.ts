@@ -65,6 +65,8 @@ export interface FirstRequest {
   readonly body: Readonly<Record<string, unknown>>
   /** In lower case. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The header in which the client sends the key over this protocol. Absent: as the gateway wants it. */
+  readonly keyHeader?: KeyHeader
   /** After such an error the client tries once more without these members and headers. */
   readonly retryWithout?: { readonly to: RegExp; readonly names: readonly string[] }
   /**

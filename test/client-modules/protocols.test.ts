@@ -9,7 +9,11 @@ const silent = (id: string): Catalog => ({ models: [{ id }] })
 const listed = (id: string, ...endpointTypes: string[]): Catalog => ({
   models: [{ id, endpointTypes }],
 })
-const rejection = (model: string, protocol: Protocol, code: 'tools-unsupported' | 'wrong-route') => ({
+const rejection = (
+  model: string,
+  protocol: Protocol,
+  code: 'tools-unsupported' | 'wrong-route',
+) => ({
   model,
   protocol,
   error: new UserError({ code, message: `not over ${protocol}`, hint: 'hint' }),
@@ -66,7 +70,11 @@ describe('the protocol of a model', () => {
 
   test('is the next one that the client and the gateway share, if the gateway rejects it', () => {
     const choose = (rejected: ReturnType<typeof rejection>[], supported = protocols) =>
-      chooseProtocol('gpt-5.6-sol', wanted(silent('gpt-5.6-sol'), {}, undefined, { rejected }), supported)
+      chooseProtocol(
+        'gpt-5.6-sol',
+        wanted(silent('gpt-5.6-sol'), {}, undefined, { rejected }),
+        supported,
+      )
     const [responses, chat] = [
       rejection('gpt-5.6-sol', 'responses', 'wrong-route'),
       rejection('gpt-5.6-sol', 'chat', 'tools-unsupported'),

@@ -107,15 +107,7 @@ async function groq(root = '/openai') {
   onTestFinished(internet.close)
   const run = async (typed: string, ownKey = key) => {
     const home = aHome()
-    const args = [
-      'opencode',
-      '--base-url',
-      typed,
-      '--model',
-      'gpt-5.6-sol',
-      '--yes',
-      ...internet.args,
-    ]
+    const args = ['opencode', '--base-url', typed, '--model', 'glm-5', '--yes', ...internet.args]
     return { home, ...(await runHere(home, args, { ...internet.env, REPOINT_API_KEY: ownKey })) }
   }
   return { run, seen }
@@ -165,15 +157,7 @@ async function zhipu(typed: string) {
   const internet = await internetTo(port, 'open.bigmodel.cn')
   onTestFinished(internet.close)
   const home = aHome()
-  const args = [
-    'opencode',
-    '--base-url',
-    typed,
-    '--model',
-    'gpt-5.6-sol',
-    '--yes',
-    ...internet.args,
-  ]
+  const args = ['opencode', '--base-url', typed, '--model', 'glm-5', '--yes', ...internet.args]
   const { json } = await runHere(home, args, { ...internet.env, REPOINT_API_KEY: key })
   return { home, json, posts: seen.filter(({ method }) => method === 'POST').map(({ url }) => url) }
 }

@@ -106,10 +106,14 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
     const settings = JSON.parse(home.text('.factory/settings.json'))
     const { model } = settings.sessionDefaultSettings
     const entry = settings.customModels.find((one: { id: string }) => one.id === model)
+    const protocol = droidProtocols[entry.provider]!
     return {
-      protocol: 'chat',
-      url: `${entry.baseUrl}/chat/completions`,
-      headers: { ...bearer(entry.apiKey), ...entry.extraHeaders },
+      protocol,
+      url: entry.baseUrl + routes[protocol],
+      headers: {
+        ...(protocol === 'messages' ? withApiKey(entry.apiKey) : bearer(entry.apiKey)),
+        ...entry.extraHeaders,
+      },
       models: [entry.model],
     }
   },
@@ -143,23 +147,29 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
   },
 }
 
-interface PiProvider {
-  readonly baseUrl: string
-  readonly api: string
+interface PiModel {
+  readonly baseUrl?: string
+  readonly api?: string
+}
+
+interface PiProvider extends Required<PiModel> {
+  readonly models: readonly (PiModel & { readonly id: string })[]
   readonly apiKey: string
   readonly authHeader?: boolean
   readonly headers?: Env
 }
 
-function ofPi({ baseUrl, api, apiKey, authHeader, headers }: PiProvider, model: string): Sends {
-  const way = ways[api]
-  if (way === undefined) throw new Error(`nobody reads the protocol ${api}: write it here`)
-  const isMessages = way.protocol === 'messages'
+function ofPi(provider: PiProvider, model: string): Sends {
+  const { apiKey, authHeader, headers } = provider
+  const { baseUrl, api } = { ...provider, ...provider.models.findLast(({ id }) => id === model) }
+  const protocol = piProtocols[api]
+  if (protocol === undefined) throw new Error(`nobody reads the protocol ${api}: write it here`)
+  const isMessages = protocol === 'messages'
   return {
-    protocol: way.protocol,
-    url: baseUrl + way.route,
+    protocol,
+    url: baseUrl + routes[protocol],
     headers: {
-      ...(isMessages && { 'anthropic-version': '2023-06-01', 'x-api-key': apiKey }),
+      ...(isMessages && withApiKey(apiKey)),
       ...(!isMessages || authHeader ? bearer(apiKey) : {}),
       ...headers,
     },
@@ -167,11 +177,33 @@ function ofPi({ baseUrl, api, apiKey, authHeader, headers }: PiProvider, model: 
   }
 }
 
-/** By what a client of several protocols calls them: where it asks below the root. */
-const ways: Readonly<Record<string, { readonly protocol: Protocol; readonly route: string }>> = {
-  'openai-responses': { protocol: 'responses', route: '/responses' },
-  'openai-completions': { protocol: 'chat', route: '/chat/completions' },
-  'anthropic-messages': { protocol: 'messages', route: '/v1/messages' },
+/** Where a client of several protocols asks below its base URL. opencode adds `/messages` alone. */
+const routes: Readonly<Record<Protocol, string>> = {
+  responses: '/responses',
+  chat: '/chat/completions',
+  messages: '/v1/messages',
+}
+
+type Names = Readonly<Record<string, Protocol>>
+
+const piProtocols: Names = {
+  'openai-responses': 'responses',
+  'openai-completions': 'chat',
+  'anthropic-messages': 'messages',
+}
+const droidProtocols: Names = {
+  openai: 'responses',
+  'generic-chat-completion-api': 'chat',
+  anthropic: 'messages',
+}
+const opencodeProtocols: Names = {
+  '@ai-sdk/openai': 'responses',
+  '@ai-sdk/openai-compatible': 'chat',
+  '@ai-sdk/anthropic': 'messages',
+}
+
+function withApiKey(key: string | undefined): Env {
+  return { 'anthropic-version': '2023-06-01', ...(key !== undefined && { 'x-api-key': key }) }
 }
 
 /** A key that goes in a header of its own stands in none of the usual places. */
@@ -188,14 +220,20 @@ function jsonIn(home: Home, path: string) {
 function opencodeIn(home: Home, configPath: string, authPath: string): Sends {
   const config = JSON.parse(home.text(configPath))
   const [id] = config.model.split('/')
-  const { options } = config.provider[id]
+  const { options, npm, models } = config.provider[id]
   const key = jsonIn(home, authPath)?.[id]?.key
+  const nameOf = (model: string) => model.slice(id.length + 1)
+  const protocolOf = (model: string) =>
+    opencodeProtocols[models[nameOf(model)]?.provider?.npm ?? npm]!
+
+  const protocol = protocolOf(config.model)
+  const isMessages = protocol === 'messages'
   return {
-    protocol: 'chat',
-    url: `${options.baseURL}/chat/completions`,
-    headers: { ...bearer(key), ...options.headers },
+    protocol,
+    url: options.baseURL + (isMessages ? '/messages' : routes[protocol]),
+    headers: { ...(isMessages ? withApiKey(key) : bearer(key)), ...options.headers },
     models: [config.model, config.small_model].flatMap((model?: string) =>
-      model === undefined ? [] : model.slice(id.length + 1),
+      model === undefined || protocolOf(model) !== protocol ? [] : nameOf(model),
     ),
   }
 }

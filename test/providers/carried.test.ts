@@ -84,7 +84,12 @@ async function setUp(setup: string, refusal: Refusal) {
   const server = await refusing(refusal)
   const home = aHome()
   const model = setup.startsWith('claude') ? '' : ' --model glm-5'
-  const args = `${setup}${model} --base-url http://127.0.0.1:${server.port} --yes`.split(' ')
+  // Otherwise these clients would use the model over another protocol.
+  const protocol = /^(?:opencode|kilo|pi|openclaw|droid)(?!.*--protocol)/.test(setup)
+    ? ' --protocol chat'
+    : ''
+  const line = `${setup}${model}${protocol} --base-url http://127.0.0.1:${server.port} --yes`
+  const args = line.split(' ')
   const { json, text } = await runHere(home, args, { REPOINT_API_KEY: key })
   expect(text).not.toContain(key)
   const posts = server.seen.filter(({ method }) => method === 'POST').length

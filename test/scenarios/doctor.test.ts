@@ -160,7 +160,7 @@ describe('repoint status', () => {
     })
     const { stdout } = await runInProcess(home, ['status', 'opencode'])
     expect(stdout).toContain('address   https://gw.example in ~/.config/opencode/opencode.json')
-    expect(stdout).toContain('big in ~/.config/opencode/opencode.json')
+    expect(stdout).toContain('big over chat in ~/.config/opencode/opencode.json')
     expect(stdout).toContain('mine in ~/.config/opencode/config.json')
   })
 

@@ -21,6 +21,7 @@ import {
   knownProviders,
   modelCalled,
   modelPath,
+  protocolOfEntry,
   readSettings,
 } from './settings.ts'
 
@@ -59,6 +60,7 @@ function* checkNow(context: ClientContext): Findings {
   yield* withoutKey(context, settings, found)
   yield* addressFindings(droidName, context, settings, {
     url,
+    protocol: protocolOfEntry(found.entry),
     path: pathIn(found, 'baseUrl'),
     name: `baseUrl of ${textIn(found.entry, ['model']) ?? 'the model'}`,
     key: textIn(found.entry, ['apiKey']),

@@ -2,20 +2,12 @@ import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootOf as rootFor } from '../../gateway/roots.ts'
-import { keyHeaders, type Protocol, protocols } from '../../gateway/types.ts'
+import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule, LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
-import {
-  brokenText,
-  fileOf,
-  numberIn,
-  readFile,
-  rootOf,
-  type Table,
-  textIn,
-} from '../loaded-files.ts'
+import { brokenText, fileOf, numberIn, readFile, rootOf, textIn } from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { leavingKeys, resolveWithPicker, toldKeys } from '../picker.ts'
 import { protocolFor } from '../protocols.ts'
@@ -33,6 +25,7 @@ import {
   isFromVariable,
   modelCalled,
   modelPath,
+  protocolOfEntry,
   readSettings,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -197,10 +190,6 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
     ...all.flatMap((model) => entryKeys(file, `${providerId}/${model.id}`, model, target)),
     { path: defaultModelPath, value: idOf(providerId) },
   ]
-}
-
-function protocolOfEntry({ provider }: Table): Protocol | undefined {
-  return protocols.find((protocol) => apiOf[protocol] === provider)
 }
 
 /** What else stands in an entry of ours stays, unless it belongs to another address. */

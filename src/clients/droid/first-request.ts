@@ -37,6 +37,7 @@ export function firstRequest(
   if (protocol === 'messages') {
     const thinks = /claude-(?:opus|sonnet)-5/.test(model)
     return {
+      keyHeader: 'x-api-key',
       body: {
         max_tokens: limit,
         thinking: thinks ? { type: 'adaptive', display: 'summarized' } : undefined,

@@ -1,5 +1,5 @@
 import type { SettingPath } from '../../edits/plan.ts'
-import type { Protocol } from '../../gateway/types.ts'
+import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { LoadedFile } from '../client.ts'
 import { isTable, type Table, textIn, wordsIn } from '../loaded-files.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
@@ -28,6 +28,10 @@ export const apiOf: Readonly<Record<Protocol, string>> = {
   chat: 'generic-chat-completion-api',
   responses: 'openai',
   messages: 'anthropic',
+}
+
+export function protocolOfEntry({ provider }: Table): Protocol | undefined {
+  return protocols.find((protocol) => apiOf[protocol] === provider)
 }
 
 /**

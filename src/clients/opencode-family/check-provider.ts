@@ -82,6 +82,8 @@ export function* providerWrongNow(view: OpencodeView): Findings {
   if (loginOf(context.files, providerId) !== undefined) yield* inlineKeys(view)
   yield* missingVersionFinding(view, context, target, {
     url,
+    // `/messages` is appended to the same base URL.
+    protocol: 'chat',
     path: addressOf(providerId),
     name: `baseURL of ${providerId}`,
     effect: `, and ${view.label} tries again without end`,

@@ -44,6 +44,7 @@ export function firstRequest(
     // Of the versions between 1.18.3 and 1.18.34 it is not known.
     const thinks = id === 'opencode' && isSince('1.18.34') && /claude-[a-z]+-5/.test(model)
     return {
+      keyHeader: 'x-api-key',
       body: {
         max_tokens: limit,
         tool_choice: { type: 'auto' },

@@ -1,7 +1,8 @@
 import { compact } from '../../compact.ts'
+import { UserError } from '../../errors.ts'
 import { defaultModel, smallModel } from '../../gateway/models/rules.ts'
-import { keyHeaders, protocols } from '../../gateway/types.ts'
-import { asReasoningEffort, type ClientModule, type Program } from '../client.ts'
+import { keyHeaders, type Protocol, protocols } from '../../gateway/types.ts'
+import { asReasoningEffort, type ClientModule, type Program, type ResolveInput } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { numberIn, originOf, tableIn, textIn } from '../loaded-files.ts'
@@ -21,6 +22,20 @@ import { sensitiveSettings } from './sensitive-settings.ts'
 type Own = Pick<ClientModule, 'demoFiles' | 'storedCopies'> & {
   readonly tested: Parameters<typeof testedVersions>[0]
   readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
+}
+
+/** @throws UserError `protocol-unsupported` */
+function expectUsable(
+  label: string,
+  { requested: { protocol }, gatewayInfo: { gateway } }: ResolveInput,
+  usable: readonly Protocol[],
+): void {
+  if (protocol === undefined || usable.includes(protocol)) return
+  throw new UserError({
+    code: 'protocol-unsupported',
+    message: `The gateway takes the key as ${gateway?.keyHeader} alone, and ${label} cannot send it so over ${protocol}`,
+    hint: 'Use chat: --protocol chat.',
+  })
 }
 
 /** A client of this layout. Facts without a version: run against opencode 1.18.33, 2026-11-21. */
@@ -61,6 +76,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       const { catalog, gateway } = input.gatewayInfo
       // The other two packages do not send a request without a key of their own (1.18.34, 2026-11-26).
       const usable = gateway?.keyHeader === undefined ? protocols : (['chat'] as const)
+      expectUsable(label, input, usable)
       const window = { otherwise: withoutWindow }
       const resolved = resolveWithPicker(input, usable, window, isOneBaseUrl)
 

@@ -1,6 +1,7 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
+import { protocols } from '../../gateway/types.ts'
 import type { ClientContext, ClientState, SetupTarget } from '../client.ts'
 import {
   addressFindings,
@@ -13,6 +14,7 @@ import { removal } from '../fixes.ts'
 import { mayNeedNoKey, rootOf, shownUrl, tableIn } from '../loaded-files.ts'
 import type { StrictFile } from '../strict-json.ts'
 import {
+  apiOf,
   modelOf,
   modelPath,
   type PiProvider,
@@ -59,6 +61,7 @@ export function* providerWrongNow(view: ProviderView, url: string): Findings {
   yield* modelAddresses(view, rootOf(url))
   yield* addressFindings(at.client, context, models, {
     url,
+    protocol: protocols.find((one) => apiOf[one] === provider.table['api']),
     path: addressOf(view),
     name: `baseUrl of ${providerId}`,
     effect: `, and ${at.client.label} may answer nothing at all`,

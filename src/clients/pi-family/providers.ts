@@ -160,6 +160,10 @@ function modelKeys(
     now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
     // Or for the address of another protocol.
     isOtherGateway: now.url !== undefined && rootOf(now.url) !== baseUrl,
+    leadsElsewhere: (entry: Table) => {
+      const url = textIn(entry, ['baseUrl'])
+      return url !== undefined && !isSameButVersion(rootOf(url), baseUrl)
+    },
     fresh: (model: CatalogModel) => freshEntry(at, model),
     told: (model: CatalogModel) => toldOf(at, model, resolved),
     route: (model: OfferedModel) => routeOf(model, target),

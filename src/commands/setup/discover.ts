@@ -160,6 +160,8 @@ function retryWith(
 
 async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   if (!run.request.flags.verify) return unproven(run, access)
+  // A script gets this error before anything is sent.
+  if (run.consent !== 'ask') for (const client of run.clients) expectSendable(client, access)
   const proof = await proveClients(run, access)
   return withoutFailed(run, proof)
 }

@@ -9,6 +9,7 @@ import {
 import { expectSendable } from '../../clients/headers.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
+import { usualProtocol } from '../../clients/protocols.ts'
 import { effectiveOptions, routesToProve } from '../../clients/resolve.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
@@ -334,11 +335,16 @@ function rejectionsIn(answers: readonly ProbeAnswer[]): readonly RejectedModel[]
 }
 
 /** Whether the gateway may serve a model over another protocol that it rejected over this one. */
-function mayServeOtherwise({ model, error }: RejectedModel, catalog: Catalog | undefined): boolean {
+function mayServeOtherwise(
+  { model, protocol, error }: RejectedModel,
+  catalog: Catalog | undefined,
+): boolean {
   if (traitsOf(error)?.mayBeOneProtocol !== true) return false
   const isListed = catalog?.models.some(({ id }) => id === model)
   // A catalog that does not list the model agrees with the gateway that it is unknown.
-  if (error.code === 'model-unknown') return isListed !== false
+  if (error.code === 'model-unknown') return isListed ?? protocol !== usualProtocol
+  // Over its native protocol, a model without tools has none.
+  if (error.code === 'tools-unsupported') return nativeProtocol(model) !== protocol
   // Without a catalog, a web page says that the address is wrong.
   return error.code !== 'not-an-api' || catalog !== undefined
 }
@@ -480,8 +486,8 @@ async function withOtherClients(
 ): Promise<unknown> {
   if (!(error instanceof UserError) || client.protocols.length > 1) return error
   const isMissing = error.code === 'protocol-unsupported'
-  const isPartial = error.code === 'tools-unsupported' || error.code === 'parameter-unsupported'
-  if (!isMissing && !(isPartial && nativeProtocol(model) !== protocol)) return error
+  const isWithoutTools = error.code === 'tools-unsupported' && nativeProtocol(model) !== protocol
+  if (!isMissing && !isWithoutTools) return error
 
   const others = (await loadClients(familyRows)).filter(
     ({ family, protocols }) =>
