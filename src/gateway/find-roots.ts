@@ -86,8 +86,9 @@ export class GatewayFinder {
 
   /** @throws UserError as `probe` does */
   async probe(...question: ProbeQuestion): Promise<ProbeResult> {
+    const first = this.#taken
     try {
-      return await this.#askForWord(this.#taken, question)
+      return await this.#askForWord(first, question)
     } catch (refusal) {
       if (refusal instanceof UserError && refusal.code === 'quota')
         return this.#askOtherProducts(question, refusal)
@@ -96,7 +97,8 @@ export class GatewayFinder {
       if (this.#taking !== undefined) {
         const access = await this.#taking
         if (access === undefined) throw refusal
-        return this.#askForWord(access, question)
+        // Another protocol may take the key in another header.
+        return this.#askForWord(access === first ? this.#given : access, question)
       }
 
       const trial = this.#tryElsewhere(question, refusal)
@@ -181,6 +183,8 @@ export class GatewayFinder {
       if (!(error instanceof UserError)) return { access: undefined, word: error as Error }
       const isSilent = traitsOf(error)?.blames === 'network'
       if (error instanceof RefusedAsSent || isSilent) return { access: undefined, word: refusal }
+      // The gateway has answered others with the key as it was sent before.
+      if (error instanceof Contradiction) return { access: undefined, word: error }
       return { access: this.#take(access), word: error }
     }
   }
@@ -227,10 +231,13 @@ export class GatewayFinder {
   #note(answer: Answered): void {
     const contradiction = this.#answered.map((one) => difference(one, answer)).find(Boolean)
     if (contradiction !== undefined)
-      throw new UserError({ code: 'protocol-unsupported', ...contradiction })
+      throw new Contradiction({ code: 'protocol-unsupported', ...contradiction })
     this.#answered = [...this.#answered, answer]
   }
 }
+
+/** One entry of a gateway cannot hold what two questions were answered by. */
+class Contradiction extends UserError {}
 
 /** A question that was answered; without a word: by a list, or by a person who named the root. */
 interface Answered {
