@@ -141,7 +141,7 @@ function tableKeys(
   const standing = isTable(found) ? Object.keys(found) : []
   const gone = textMembers(found).filter((one) => !isWanted(one.name) && isStray(one))
   if (wanted.length === 0 && gone.length > 0 && gone.length === standing.length)
-    return [{ path, value: undefined, isBound: true }]
+    return [{ path, value: undefined, undoTogether: true }]
 
   return [
     ...gone.map(({ name }) => ({ path: [...path, name], value: undefined, ...bound })),
@@ -152,7 +152,7 @@ function tableKeys(
 }
 
 /** It is undone with address and key: alone it would go elsewhere. */
-const bound = { isSecret: true, isBound: true } as const
+const bound = { isSecret: true, undoTogether: true } as const
 
 /** The texts of a table by name. */
 export function textMembers(found: ConfigValue | undefined) {

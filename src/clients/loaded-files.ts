@@ -2,7 +2,7 @@ import { compact } from '../compact.ts'
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
 import type { Bytes, ConfigValue, FileEdit, SettingChange, SettingPath } from '../edits/plan.ts'
-import { NotReadHere } from '../edits/text.ts'
+import { UnsupportedFile } from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
@@ -77,7 +77,7 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
     path,
     document,
     problem: found instanceof UserError ? found.message : undefined,
-    isNotReadHere: found instanceof NotReadHere,
+    isNotReadHere: found instanceof UnsupportedFile,
     get,
     text: (at) => textIn(get(at), []),
     table,

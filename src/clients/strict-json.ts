@@ -1,6 +1,12 @@
 import { jsonDialect, type Leniency, lenienciesOf } from '../edits/dialects/json.ts'
 import type { Bytes } from '../edits/plan.ts'
-import { applySplices, decodeText, encodeText, position, type Splice } from '../edits/text.ts'
+import {
+  applySplices,
+  decodeText,
+  describePosition,
+  encodeText,
+  type Splice,
+} from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
 import type { LoadedFile } from './client.ts'
 import { brokenText, type ReadFile, readFile, type Table } from './loaded-files.ts'
@@ -80,7 +86,7 @@ export function strictJsonProblem(
     const [first] = lenienciesOf(text, 'it').filter(
       ({ kind }) => kind !== 'comment' || !allowsComments,
     )
-    if (first) return `a ${first.kind} (${position(text, first.start)})`
+    if (first) return `a ${first.kind} (${describePosition(text, first.start)})`
     jsonDialect.parse(text, 'it')
     return undefined
   } catch (cause) {

@@ -5,7 +5,7 @@ import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { checkTargets } from '../transaction/apply.ts'
-import type { Applied, KeptSetting, RunRecord, Runs } from '../transaction/record.ts'
+import type { ApplyResult, KeptSetting, RunRecord, Runs } from '../transaction/record.ts'
 import {
   applyRollback,
   planRollback,
@@ -232,7 +232,7 @@ function sideEffects(
   return notices
 }
 
-function isConcerned(id: string, files: Applied['files']): boolean {
+function isConcerned(id: string, files: ApplyResult['files']): boolean {
   return files.some(
     ({ client, action }) => action !== 'unchanged' && familyIds(id).includes(client),
   )
@@ -317,7 +317,7 @@ function undoCommandFor({ isRedo }: RollbackPlan): string {
 async function whatIsNext(
   { session, families }: Undoing,
   { yes }: RollbackFlags,
-  { files }: Applied,
+  { files }: ApplyResult,
 ): Promise<string[]> {
   const changed = families.filter(({ id }) => isConcerned(id, files))
   const toDo = await stopLeftRunning(session, changed, session.consent(yes))

@@ -6,11 +6,11 @@ import {
   type ParsedText,
   type Setting,
 } from './dialects/dialect.ts'
-import { memberAt, startOf } from './find.ts'
+import { memberAt, startOffset } from './find.ts'
 import type { Bytes, ConfigValue, SettingChange, SettingPath } from './plan.ts'
 import { removeAll } from './remove.ts'
 import { setAll } from './set.ts'
-import { decodeText, encodeText, lineAt, position } from './text.ts'
+import { decodeText, describePosition, encodeText, lineAt } from './text.ts'
 import {
   emptyTable,
   isValueTable,
@@ -49,7 +49,7 @@ export function readWith(dialect: Dialect, bytes: Bytes, place: string): ConfigD
     },
     lineOf(path) {
       try {
-        const start = startOf(parsed, path)
+        const start = startOffset(parsed, path)
         return start === undefined ? undefined : lineAt(parsed.text, start)
       } catch (cause) {
         if (cause instanceof Conflict || cause instanceof UserError) return undefined
@@ -216,7 +216,7 @@ export function refusal(
 
   return new UserError({
     code: 'config-conflict',
-    message: `Cannot edit ${place}: ${cause.message} (${position(text, cause.offset)})`,
+    message: `Cannot edit ${place}: ${cause.message} (${describePosition(text, cause.offset)})`,
     hint: steps.join('\n') || 'Change the file by hand.',
     cause,
   })

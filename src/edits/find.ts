@@ -15,30 +15,30 @@ export function memberAt(parsed: ParsedText, path: SettingPath): Member | undefi
   const place = toIndexedPath(parsed, path)
   let member: Member | undefined
   for (let length = 1; length <= place.length; length++) {
-    const same = membersByPath(parsed).get(pathText(place.slice(0, length))) ?? []
-    const second = same[1]
+    const members = membersByPath(parsed).get(pathText(place.slice(0, length))) ?? []
+    const second = members[1]
     if (second) throw new Conflict(`${showPath(second.path)} is set twice`, second.start)
-    member = same[0]
+    member = members[0]
   }
   return member
 }
 
-const membersOf = new WeakMap<ParsedText, ReadonlyMap<string, readonly Member[]>>()
+const memberIndexes = new WeakMap<ParsedText, ReadonlyMap<string, readonly Member[]>>()
 
 /** All members of a text by the text of their path, made once: a picker may have thousands. */
 function membersByPath(parsed: ParsedText): ReadonlyMap<string, readonly Member[]> {
-  const known = membersOf.get(parsed)
-  if (known !== undefined) return known
+  const cached = memberIndexes.get(parsed)
+  if (cached !== undefined) return cached
 
-  const found = new Map<string, Member[]>()
-  for (const member of membersWhere(parsed, () => true)) {
+  const byPath = new Map<string, Member[]>()
+  for (const member of filterMembers(parsed, () => true)) {
     const text = pathText(member.path)
-    const same = found.get(text)
-    if (same === undefined) found.set(text, [member])
+    const same = byPath.get(text)
+    if (same === undefined) byPath.set(text, [member])
     else same.push(member)
   }
-  membersOf.set(parsed, found)
-  return found
+  memberIndexes.set(parsed, byPath)
+  return byPath
 }
 
 /** How the value at `path` is spelled, or undefined where it is no single piece of text. */
@@ -48,10 +48,10 @@ export function sourceAt(parsed: ParsedText, path: SettingPath): string | undefi
 }
 
 /** Where the key at `path` begins; of a table, its header or its first key. */
-export function startOf(parsed: ParsedText, path: SettingPath): number | undefined {
+export function startOffset(parsed: ParsedText, path: SettingPath): number | undefined {
   const place = toIndexedPath(parsed, path)
   const isBelow = (one: Container | Member) => startsWith(one.path, place)
-  const starts = [...parsed.containers.filter(isBelow), ...membersWhere(parsed, isBelow)]
+  const starts = [...parsed.containers.filter(isBelow), ...filterMembers(parsed, isBelow)]
     .map((one) => one.start)
     .toSorted((a, b) => a - b)
   return memberAt(parsed, path)?.start ?? starts[0]
@@ -66,15 +66,15 @@ export function toIndexedPath({ root }: ParsedText, path: SettingPath): IndexedP
   })
 }
 
-export function membersWhere(
+export function filterMembers(
   { containers }: ParsedText,
-  isMeant: (member: Member) => boolean,
+  matches: (member: Member) => boolean,
 ): Member[] {
-  return containers.flatMap((container) => container.members.filter(isMeant))
+  return containers.flatMap((container) => container.members.filter(matches))
 }
 
 /** @throws Conflict where `path` leads through something that is no table, or is one itself */
-export function refuseBlocked(dialect: Dialect, parsed: ParsedText, path: SettingPath): void {
+export function refuseNonTable(dialect: Dialect, parsed: ParsedText, path: SettingPath): void {
   for (let length = 1; length < path.length; length++) {
     const table = path.slice(0, length)
     const value = valueAt(parsed.root, table)
@@ -85,7 +85,7 @@ export function refuseBlocked(dialect: Dialect, parsed: ParsedText, path: Settin
     const isOnItsLine = member === undefined || member.container.kind === 'lines'
     throw new Conflict(
       `${showPath(table)} is ${dialect.nameOf(value)}, not ${isList ? 'a list' : dialect.table}`,
-      (isOnItsLine ? startOf(parsed, table) : member.valueStart) ?? 0,
+      (isOnItsLine ? startOffset(parsed, table) : member.valueStart) ?? 0,
     )
   }
 }
@@ -98,7 +98,7 @@ interface Tail {
   readonly endsLine: boolean
 }
 
-export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
+export function findTail(dialect: Dialect, text: string, offset: number): Tail {
   let end = offset
   let comma: number | undefined
   let hasComment = false

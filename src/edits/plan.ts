@@ -50,18 +50,18 @@ export interface SettingChange {
    * Part of what sends a key to an address. An undo takes back all of a client's bound keys, in all
    * of its files, or none: an address without our key would get the user's own.
    */
-  readonly isBound?: boolean
-  /** What it decides, by the client's table. Absent: see `isBound`. */
+  readonly undoTogether?: boolean
+  /** What it decides, by the client's table. Absent: see `undoTogether`. */
   readonly role?: SettingRole
   /** The client writes it anew whenever it starts: another value by then is nobody's change. */
-  readonly isStamped?: boolean
+  readonly rewrittenByClient?: boolean
 }
 
-export function listHolds(list: readonly string[], element: string): SettingChange {
+export function addToList(list: readonly string[], element: string): SettingChange {
   return { path: [...list, { element }], value: element }
 }
 
-export function listLacks(list: readonly string[], element: string): SettingChange {
+export function removeFromList(list: readonly string[], element: string): SettingChange {
   return { path: [...list, { element }], value: undefined }
 }
 

@@ -7,11 +7,11 @@ import {
 } from './dialects/dialect.ts'
 import {
   commaFrom,
+  filterMembers,
+  findTail,
   memberAt,
-  membersWhere,
   skipSpaces,
-  startOf,
-  tailOf,
+  startOffset,
   toIndexedPath,
 } from './find.ts'
 import type { SettingPath } from './plan.ts'
@@ -42,11 +42,11 @@ export function removeAll(
     const value = valueAt(parsed.root, path)
     if (Array.isArray(value)) {
       const reason = `${showPath(path)} is ${dialect.nameOf(value)}, not ${dialect.table}`
-      throw new Conflict(reason, startOf(parsed, path) ?? 0)
+      throw new Conflict(reason, startOffset(parsed, path) ?? 0)
     }
     const place = toIndexedPath(parsed, path)
     const isBelow = (one: Container | Member) => startsWith(one.path, place)
-    for (const one of membersWhere(parsed, isBelow)) removed.add(one)
+    for (const one of filterMembers(parsed, isBelow)) removed.add(one)
     const isHeader = (one: Container) => one.kind === 'lines' && isBelow(one)
     for (const one of parsed.containers.filter(isHeader)) headers.add(one)
   }
@@ -93,7 +93,7 @@ function memberRemoval(
   const { members } = container
   const next = members[members.indexOf(member) + 1]
   const comma = commaFrom(dialect, text, end)
-  const tail = tailOf(dialect, text, end)
+  const tail = findTail(dialect, text, end)
   const before = beforeOnLine(text, member)
   const own = { start, end, text: '' }
   // What is said behind a key goes with it; behind an element it may be about the whole list.

@@ -10,7 +10,7 @@ import {
   type ParsedText,
   type Setting,
 } from './dialects/dialect.ts'
-import { memberAt, refuseBlocked, startOf, tailOf, toIndexedPath } from './find.ts'
+import { findTail, memberAt, refuseNonTable, startOffset, toIndexedPath } from './find.ts'
 import type { SettingPath } from './plan.ts'
 import {
   applySplices,
@@ -63,7 +63,7 @@ export function setAll(
       continue
     }
 
-    refuseBlocked(dialect, parsed, setting.path)
+    refuseNonTable(dialect, parsed, setting.path)
     refuseParts(parsed, setting.path)
     const site = siteOf(parsed, setting, places)
     const known = sites.find((one) => site && isSameSite(one, site))
@@ -94,7 +94,7 @@ function refuseParts(parsed: ParsedText, path: SettingPath): void {
   const value = valueAt(parsed.root, whole)
   if (value === undefined || memberAt(parsed, whole)) return
   const reason = `${showPath(whole)} is ${isValueTable(value) ? 'a table' : 'a list'}, not a single value`
-  throw new Conflict(reason, startOf(parsed, whole) ?? 0)
+  throw new Conflict(reason, startOffset(parsed, whole) ?? 0)
 }
 
 function siteOf(parsed: ParsedText, { path, content }: Setting, places: Places): Site | undefined {
@@ -329,7 +329,7 @@ function beforeMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice
 /** Behind `after`, in the way in which this container separates its members. */
 function furtherMembers(dialect: Dialect, parsed: ParsedText, site: Site, after: Member): Splice[] {
   const { text } = parsed
-  const tail = tailOf(dialect, text, after.end)
+  const tail = findTail(dialect, text, after.end)
   const layout = { ...layoutOf(parsed, after), eol: eolAt(text, tail.end) }
   const members = spelled(dialect, site, layout)
 

@@ -33,7 +33,7 @@ export function decodeText(bytes: Bytes, place: string): DecodedText {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     const valid = validUtf8Prefix(bytes)
-    throw notReadHere(place, 'it is not valid UTF-8', valid, valid.length, cause)
+    throw unsupported(place, 'it is not valid UTF-8', valid, valid.length, cause)
   }
 
   const hasBom = text.startsWith('\ufeff')
@@ -45,16 +45,16 @@ export function encodeText(decoded: DecodedText): Bytes {
 }
 
 /** What repoint does not read, and a client may: it is not UTF-8, or beyond a limit of ours. */
-export class NotReadHere extends UserError {}
+export class UnsupportedFile extends UserError {}
 
 /** The same as `invalid`. */
-export function notReadHere(...given: Parameters<typeof invalid>): NotReadHere {
-  const { code, message, hint, cause } = invalid(...given)
-  return new NotReadHere({ code, message, hint, cause })
+export function unsupported(...given: Parameters<typeof invalidConfig>): UnsupportedFile {
+  const { code, message, hint, cause } = invalidConfig(...given)
+  return new UnsupportedFile({ code, message, hint, cause })
 }
 
 /** The error for a file that cannot be parsed. `text` and `offset` give line and column. */
-export function invalid(
+export function invalidConfig(
   place: string,
   reason: string,
   text: string,
@@ -63,14 +63,14 @@ export function invalid(
 ): UserError {
   return new UserError({
     code: 'config-invalid',
-    message: `Cannot read ${place}: ${reason} (${position(text, offset)})`,
+    message: `Cannot read ${place}: ${reason} (${describePosition(text, offset)})`,
     hint: 'Correct the file by hand, then run the command again.',
     cause,
   })
 }
 
 /** `line 3, column 5`, both from 1; columns in characters. */
-export function position(text: string, offset: number): string {
+export function describePosition(text: string, offset: number): string {
   const before = text.slice(0, offset)
   const lines = before.split('\n')
   const column = [...(lines.at(-1) ?? '')].length + 1

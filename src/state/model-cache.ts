@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { ifPossible } from '../errors.ts'
 import type { Catalog } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
-import { attempt, createDurably, unlessGone } from '../transaction/files.ts'
+import { createDurably, ignoreFileErrors, ignoreMissing } from '../transaction/files.ts'
 import { stateFolder } from '../transaction/state.ts'
 
 /** The model IDs of the last catalog, one per line. The shell completes `--model` from it. */
@@ -19,7 +19,7 @@ export function saveModels({ files, machine, processes }: Platform, catalog: Cat
   if (bytes.length > maxBytes) return
 
   const temporary = `${path}.${processes.pid}`
-  attempt(() => {
+  ignoreFileErrors(() => {
     createDurably(files, temporary, bytes, { mode: 0o600 })
     files.rename(temporary, path)
   })
@@ -33,5 +33,5 @@ export function savedModels({ files, machine }: Pick<Platform, 'files' | 'machin
 
 /** Removes the list. */
 export function removeModels({ files, machine }: Pick<Platform, 'files' | 'machine'>): void {
-  attempt(() => unlessGone(() => files.unlink(join(stateFolder(machine), fileName))))
+  ignoreFileErrors(() => ignoreMissing(() => files.unlink(join(stateFolder(machine), fileName))))
 }

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { UserError } from '../errors.ts'
 import {
-  codeOf,
   createDurably,
-  fileFailure,
-  isThere,
-  shownPath,
-  unlessGone,
+  displayPath,
+  errorCode,
+  ignoreMissing,
+  pathExists,
+  toFileError,
   wrapFileErrors,
 } from '../transaction/files.ts'
 import { withLock } from '../transaction/lock.ts'
@@ -87,14 +87,14 @@ function readListAt<Entry>(
     if (v.is(schema, list)) return (list as Record<string, unknown>)[member] as readonly Entry[]
   } catch (error) {
     // A link to a missing file is not an empty list.
-    if (codeOf(error) === 'ENOENT' && !isThere(world.files, path)) return []
+    if (errorCode(error) === 'ENOENT' && !pathExists(world.files, path)) return []
     const isDamage = error instanceof SyntaxError || error instanceof TypeError
-    if (!isDamage && !(error instanceof RangeError)) throw fileFailure(world.machine, path, error)
+    if (!isDamage && !(error instanceof RangeError)) throw toFileError(world.machine, path, error)
   }
 
   throw new UserError({
     code: 'record-damaged',
-    message: `The list of ${title} cannot be read: ${shownPath(world.machine, path)}`,
+    message: `The list of ${title} cannot be read: ${displayPath(world.machine, path)}`,
     hint: 'It is damaged, or another version of repoint wrote it. Move the file away to start a new list, or remove everything that repoint keeps: repoint forget --all',
   })
 }
@@ -110,8 +110,8 @@ function replaceList<Entry>(
   const [path, newPath] = [paths[member], paths[newMember]]
   wrapFileErrors(machine, path, () => {
     // An earlier run may have been killed before its rename. Its file can hold keys.
-    unlessGone(() => files.unlink(newPath))
-    if (all.length === 0) unlessGone(() => files.unlink(path))
+    ignoreMissing(() => files.unlink(newPath))
+    if (all.length === 0) ignoreMissing(() => files.unlink(path))
     else {
       const text = JSON.stringify({ version: listVersion, [member]: all }, undefined, 1)
       createDurably(files, newPath, new TextEncoder().encode(`${text}\n`), { mode: 0o600 })

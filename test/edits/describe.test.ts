@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import {
+  addToList,
   type ConfigValue,
   type FileEdit,
-  listHolds,
-  listLacks,
+  removeFromList,
   type SettingChange,
 } from '../../src/edits/plan.ts'
 import { bytesOf } from './helpers.ts'
@@ -51,10 +51,10 @@ describe('describe', () => {
 
   test('says which elements of a list come and go', () => {
     const edit = anEdit('json', '{"on":["a"],"off":["x","b"]}', [
-      listHolds(['on'], 'x'),
-      listHolds(['on'], 'a'),
-      listLacks(['off'], 'x'),
-      listLacks(['off'], 'y'),
+      addToList(['on'], 'x'),
+      addToList(['on'], 'a'),
+      removeFromList(['off'], 'x'),
+      removeFromList(['off'], 'y'),
     ])
     expect(describeEdit(edit, options).slice(1)).toEqual(['  + on: "x"', '  - off: "x"'])
   })
@@ -62,7 +62,7 @@ describe('describe', () => {
   test('says where a list is and by what a table in one is known', () => {
     const model = { element: { id: 'gpt', at: 'here' } }
     const edit = anEdit('json', null, [
-      listHolds(['only', 'these', 'models'], 'x'),
+      addToList(['only', 'these', 'models'], 'x'),
       { path: ['models', model, 'url'], value: 'u' },
       { path: ['others', model], value: { id: 'gpt', at: 'here' } },
     ])

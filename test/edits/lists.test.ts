@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import { listHolds, listLacks, type SettingChange } from '../../src/edits/plan.ts'
+import { addToList, removeFromList, type SettingChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const json = formatOf('json')
@@ -122,8 +122,8 @@ const removed: readonly Row[] = [
 ]
 
 describe.each([
-  ['holds', added, listHolds],
-  ['lacks', removed, listLacks],
+  ['holds', added, addToList],
+  ['lacks', removed, removeFromList],
 ] as const)('a list %s an element', (_, rows, change) => {
   test.each(rows)('%s (%s)', (_, name, before, after) => {
     const format = formats[name]
@@ -157,7 +157,7 @@ describe('an undo of an element', () => {
 
   test('leaves what others have added since, and nothing of ours', () => {
     const before = '{ "enabled": ["a"] }'
-    const undone = undo('json', before, listHolds(list, 'x'), (text) =>
+    const undone = undo('json', before, addToList(list, 'x'), (text) =>
       text.replace('"x"', '"x", "theirs"'),
     )
     expect(undone).toEqual({ text: '{ "enabled": ["a", "theirs"] }', kept: [] })
@@ -179,7 +179,7 @@ describe('an undo of an element', () => {
   ] as const)(
     'finds ours in a list that was written anew (%s)',
     (format, before, current, after) => {
-      expect(undo(format, before, listHolds(list, 'x'), () => current)).toEqual({
+      expect(undo(format, before, addToList(list, 'x'), () => current)).toEqual({
         text: after,
         kept: [],
       })
@@ -188,19 +188,24 @@ describe('an undo of an element', () => {
 
   test('puts back what we took out, in a list that was written anew', () => {
     const before = '{ "enabled": ["x", "a"] }'
-    const undone = undo('json', before, listLacks(list, 'x'), () => '{"enabled":["a","theirs"]}')
+    const undone = undo(
+      'json',
+      before,
+      removeFromList(list, 'x'),
+      () => '{"enabled":["a","theirs"]}',
+    )
     expect(undone).toEqual({ text: '{"enabled":["x", "a","theirs"]}', kept: [] })
   })
 
   test('puts back what we took out of a list below a table', () => {
     const before = '{ "t": { "enabled": ["x", "a"] } }'
     const anew = '{"t":{"enabled":["a","theirs"]}}'
-    const undone = undo('json', before, listLacks(['t', ...list], 'x'), () => anew)
+    const undone = undo('json', before, removeFromList(['t', ...list], 'x'), () => anew)
     expect(undone).toEqual({ text: '{"t":{"enabled":["x", "a","theirs"]}}', kept: [] })
   })
 
   test('has nothing to do where somebody has done it, and opens no list for that', () => {
-    const change = listHolds(list, 'x')
+    const change = addToList(list, 'x')
     expect(undo('json', '{ "enabled": ["a"] }', change, () => '{"enabled":["a"]}').text).toBe(
       '{"enabled":["a"]}',
     )
@@ -208,7 +213,7 @@ describe('an undo of an element', () => {
   })
 
   test('leaves what others have put in since although we wanted it gone, and tells', () => {
-    const change = listLacks(list, 'x')
+    const change = removeFromList(list, 'x')
     expect(undo('json', '{ "enabled": ["a"] }', change, () => '{"enabled":["a","x"]}')).toEqual({
       text: '{"enabled":["a","x"]}',
       kept: [change.path],
@@ -227,7 +232,7 @@ describe('an undo of an element', () => {
       '  ]',
       '}',
     )
-    const changes = [listHolds(list, 'x'), listLacks(['disabled'], 'x')]
+    const changes = [addToList(list, 'x'), removeFromList(['disabled'], 'x')]
     const written = json.edit(bytesOf(before), changes, 'FILE')
     const more = (text: string) => text.replace('"x"\n', '"x",\n    "theirs" // too\n')
     const current = bytesOf(more(show(written) as string))
@@ -239,7 +244,7 @@ describe('an undo of an element', () => {
   })
 
   test('takes a list that we opened along, but not with what others put into it', () => {
-    const change = listHolds(list, 'x')
+    const change = addToList(list, 'x')
     const anew = (more: string) => () => `{"b":1,"enabled":["x"${more}]}`
     expect(undo('json', '{"b":1}', change, anew('')).text).toBe('{"b":1}')
     expect(undo('json', '{"b":1}', change, anew(',"y"')).text).toBe('{"b":1,"enabled":["y"]}')
@@ -249,12 +254,12 @@ describe('an undo of an element', () => {
 test('several elements of one list, and of one that is not there, come and go together', () => {
   const before = '{ "enabled": ["a", "b", "c"] }'
   const changes = [
-    listLacks(list, 'b'),
-    listLacks(list, 'c'),
-    listHolds(list, 'x'),
-    listHolds(list, 'y'),
-    listHolds(['other', 'list'], 'p'),
-    listHolds(['other', 'list'], 'q'),
+    removeFromList(list, 'b'),
+    removeFromList(list, 'c'),
+    addToList(list, 'x'),
+    addToList(list, 'y'),
+    addToList(['other', 'list'], 'p'),
+    addToList(['other', 'list'], 'q'),
   ]
   const written = json.edit(bytesOf(before), changes, 'FILE')
   expect(JSON.parse(show(written) as string)).toEqual({
@@ -268,19 +273,19 @@ test('several elements of one list, and of one that is not there, come and go to
 
 test('one comes first and another last in the same list', () => {
   const first = { path: [...list, { element: 'x', isFirst: true as const }], value: 'x' }
-  const written = json.edit(bytesOf('{"enabled":["a"]}'), [first, listHolds(list, 'y')], 'FILE')
+  const written = json.edit(bytesOf('{"enabled":["a"]}'), [first, addToList(list, 'y')], 'FILE')
   expect(show(written)).toBe('{"enabled":["x","a","y"]}')
 })
 
 test('all of the same go from a list below a table', () => {
-  const changes = [listLacks(['t', ...list], 'x')]
+  const changes = [removeFromList(['t', ...list], 'x')]
   const written = json.edit(bytesOf('{"t":{"enabled":["x","a","x"]}}'), changes, 'FILE')
   expect(show(written)).toBe('{"t":{"enabled":["a"]}}')
 })
 
 test('what is no list of texts is not taken for one', () => {
   const refused = (format: 'json' | 'toml', text: string) => {
-    const error = caught(() => formats[format].edit(bytesOf(text), [listHolds(list, 'x')], 'FILE'))
+    const error = caught(() => formats[format].edit(bytesOf(text), [addToList(list, 'x')], 'FILE'))
     return `${error.code}: ${error.message}\n${error.hint}`
   }
   expect(refused('json', '{ "enabled": "x" }')).toBe(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import { listHolds, listLacks, type SettingChange } from '../../src/edits/plan.ts'
+import { addToList, removeFromList, type SettingChange } from '../../src/edits/plan.ts'
 import { fc } from '../support/fast-check.ts'
 import { bytesOf, decodeJson, decodeToml, show } from './helpers.ts'
 
@@ -95,8 +95,8 @@ function changesOf(
 ): SettingChange[] {
   if (isList) {
     return [
-      ...gone.map((name) => listLacks(['t'], name)),
-      ...added.map((name) => listHolds(['t'], name)),
+      ...gone.map((name) => removeFromList(['t'], name)),
+      ...added.map((name) => addToList(['t'], name)),
     ]
   }
   return [

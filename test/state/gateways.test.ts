@@ -11,7 +11,7 @@ import {
 import { saveGateway } from '../../src/state/save-gateway.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns, type StatePaths, stateFolder } from '../../src/transaction/state.ts'
 import { aPairPlan } from '../support/a-plan.ts'
@@ -207,7 +207,7 @@ describe('a run and the list', () => {
       const plan = aPairPlan(sourceIn(home))
       const dying = dyingAt(worldIn(home), fatal)
       const isKilled = resultOfKill(() => applyPlan(dying, plan, saving(dying)))
-      settle(worldIn(home))
+      recoverRun(worldIn(home))
 
       const isNew = home.text('.codex/config.toml').includes('gateway.example')
       const [saved, ...others] = readGateways(worldIn(home))
@@ -297,7 +297,7 @@ describe('a run and the list', () => {
       )
     }
     applyPlan(world, aPairPlan(sourceIn(home)), {
-      readBack: () => note('read back'),
+      verify: () => note('read back'),
       lastStep: () => {
         note('last step')
         return []

@@ -120,7 +120,7 @@ describe('apply', () => {
     const { files } = apply(home)
     expect(statSync(home.at('.codex/config.toml')).mode & 0o777).toBe(0o664)
     expect(statSync(home.at('.codex/auth.json')).mode & 0o777).toBe(0o600)
-    expect(files[0]?.note).toBe('Its mode was 0640 and is now 0600, because the key stands in it.')
+    expect(files[0]?.note).toBe('Its mode was 0640 and is now 0600, because it contains the key.')
   })
 
   test.skipIf(process.getuid?.() !== 0)('owner and group stay', () => {

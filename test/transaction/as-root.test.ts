@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
 import { encodeDocument, type RunDocument, type World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
 import { rootFinding } from '../../src/transaction/target.ts'
@@ -55,7 +55,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
           hint: expect.stringContaining(`-u '#${someone}'`),
         }),
       )
-    for (const work of [settle, listRuns, planRollback])
+    for (const work of [recoverRun, listRuns, planRollback])
       expect(() => work(worldIn(home))).toThrow(refused)
     expect(everythingIn(home)).toEqual(before)
   })
@@ -80,7 +80,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
       spawnSync('chmod', ['700', folder])
       const before = everythingIn(victim)
       const world = worldIn(home)
-      for (const work of [settle, listRuns, planRollback])
+      for (const work of [recoverRun, listRuns, planRollback])
         expect(() => work(world)).toThrow(refused)
       expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(refused)
       expect(everythingIn(victim)).toEqual(before)

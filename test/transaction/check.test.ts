@@ -150,7 +150,7 @@ describe('a look at what a plan would meet', () => {
     for (const work of [checkTargets, applyPlan])
       expect(failureOf(() => work(worldIn(home), aPlan(edits)))).toMatchObject({
         code: 'config-conflict',
-        message: expect.stringContaining('one and the same'),
+        message: expect.stringContaining('links to the same file'),
       })
   })
 
@@ -206,7 +206,7 @@ describe('bytes of a path that are no UTF-8', () => {
     for (const work of [() => listRuns(world), () => applyPlan(world, plan)])
       expect(failureOf(work)).toMatchObject({
         code: 'config-conflict',
-        message: expect.stringContaining('has bytes that are no UTF-8'),
+        message: expect.stringContaining('is not valid UTF-8'),
       })
     expect(readdirSync(home.path)).toEqual(['\ufffd'])
   })
@@ -224,8 +224,8 @@ describe('bytes of a path that are no UTF-8', () => {
           message: expect.stringContaining(message),
         })
     }
-    refusedWith(aPairPlan({ ...source, at: (name) => home.at(`\ufffd/${name}`) }), 'no UTF-8')
-    refusedWith(aPairPlan(source), 'leads nowhere')
+    refusedWith(aPairPlan({ ...source, at: (name) => home.at(`\ufffd/${name}`) }), 'not valid UTF-8')
+    refusedWith(aPairPlan(source), 'whose target does not exist')
     expect(readdirSync(odd(home.path))).toEqual([])
   })
 })

@@ -2,17 +2,17 @@ import { chmodSync, readdirSync, readFileSync, renameSync, statSync, writeFileSy
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { prune } from '../../src/transaction/prune.ts'
+import { limitRuns } from '../../src/transaction/prune.ts'
 import { decodeDocument, encodeDocument, type World } from '../../src/transaction/record.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {
-  copyOf,
+  contentsIfAvailable,
   findState,
   listRuns,
   nextRunId,
   openState,
   readBlob,
-  removeUnnamedBlobs,
+  removeUnusedBlobs,
   writeBlobs,
 } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, bytesOf, keysEdit } from '../support/a-plan.ts'
@@ -66,7 +66,7 @@ describe('a name in the state folder', () => {
     chmodSync(home.at(state), 0o700)
     const look = () => findState(worldIn(home))
     if (isOurs) expect(look()?.folder).toBe(home.at(state))
-    else expect(look).toThrow(`holds something that is not repoint's: ${name}`)
+    else expect(look).toThrow(`contains something that is not repoint's: ${name}`)
   })
 
   test.each([
@@ -83,7 +83,7 @@ describe('a name in the state folder', () => {
     for (const folder of [state, `${state}/blobs`]) chmodSync(home.at(folder), 0o700)
     const look = () => findState(worldIn(home))
     if (isOurs) expect(look()).toBeDefined()
-    else expect(look).toThrow('~/.local/state/repoint/blobs holds something')
+    else expect(look).toThrow('~/.local/state/repoint/blobs contains something')
   })
 })
 
@@ -134,13 +134,13 @@ describe('a copy', () => {
     expect(statSync(paths.blob(name)).ino).toBe(ino)
     writeFileSync(paths.blob(name), 'damaged')
     const copy = { sha256: name, mode: 0o600, uid: 0, gid: 0 }
-    expect(copyOf(world, copy)).toBeNull()
+    expect(contentsIfAvailable(world, copy)).toBeNull()
     expect(() => readBlob(world, name)).toThrow(
       `The saved copy ${name.slice(0, 12)}… of a file is missing or damaged in ~/.local/state/repoint/blobs`,
     )
     put('contents')
-    expect(copyOf(world, copy)).toEqual(Buffer.from('contents'))
-    expect(copyOf(world, null)).toBeNull()
+    expect(contentsIfAvailable(world, copy)).toEqual(Buffer.from('contents'))
+    expect(contentsIfAvailable(world, null)).toBeNull()
   })
 
   test('of other contents that inflate well is damaged, too', () => {
@@ -161,7 +161,9 @@ describe('a copy', () => {
     expect(() => readBlob(large, name)).toThrow('missing or damaged')
     const faulty = withCalls(world, { read: throwing() })
     expect(() => readBlob(faulty, name)).toThrow('ours')
-    expect(() => copyOf(faulty, { sha256: name, mode: 0, uid: 0, gid: 0 })).toThrow('ours')
+    expect(() => contentsIfAvailable(faulty, { sha256: name, mode: 0, uid: 0, gid: 0 })).toThrow(
+      'ours',
+    )
   })
 })
 
@@ -298,14 +300,14 @@ describe('what no record needs', () => {
     const left = `${paths.blobs}/new-${part}`
     writeFileSync(left, '')
     writeFileSync(paths.record('broken'), '')
-    removeUnnamedBlobs(world, paths)
-    prune(world, paths, 1)
+    removeUnusedBlobs(world, paths)
+    limitRuns(world, paths, 1)
     expect(readdirSync(paths.blobs)).toContain(`new-${part}`)
     writeFileSync(paths.record('broken'), readFileSync(paths.record(listRuns(world).runs[0]!.id)))
-    removeUnnamedBlobs(world, paths)
+    removeUnusedBlobs(world, paths)
     expect(readdirSync(paths.blobs)).toContain(`new-${part}`)
     renameSync(paths.record('broken'), `${paths.folder}/.broken`)
-    removeUnnamedBlobs(world, paths)
+    removeUnusedBlobs(world, paths)
     expect(readdirSync(paths.blobs).sort()).toEqual(named)
   })
 })

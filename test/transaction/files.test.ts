@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
-  attempt,
   createDurably,
-  fileFailure,
+  createFolders,
+  ignoreFileErrors,
+  ignoreMissing,
   isInside,
-  makeFolders,
   removeEmptyFolders,
-  unlessGone,
+  toFileError,
   withFilesState,
 } from '../../src/transaction/files.ts'
 import { ForgetfulFiles } from '../support/forgetful-files.ts'
@@ -27,8 +27,8 @@ describe('what Node says of a file becomes what a person can act on', () => {
   const owner =
     'Check the owner and the mode of the file and its folder with: ls -ld /home/me/a.toml. A file that another tool generates must be changed there.'
   const mount = 'Run it where that can be written, or mount it so.'
-  const away = 'Move away what stands in its place, then run the same command again.'
-  const mounted = `${place} is mounted by itself, as containers do it, so no other file can be put in its place`
+  const away = 'Move away what is in its place, then run the same command again.'
+  const mounted = `${place} is a mount of its own, as in a container, so no other file can replace it`
   const noFile = `${place} is not a regular file in a folder`
 
   test.each<[string, string, string, string, string]>([
@@ -48,10 +48,10 @@ describe('what Node says of a file becomes what a person can act on', () => {
     ['EROFS', 'mkdir', 'not-permitted', 'cannot be written: the file system is read-only', mount],
   ])('%s in %s', (code, syscall, ours, problem, hint) => {
     const error = nodeError(code, syscall)
-    expect(fileFailure(machine, '/home/me/a.toml', error)).toEqual(
+    expect(toFileError(machine, '/home/me/a.toml', error)).toEqual(
       new UserError({ code: ours as 'disk-full', message: `${place} ${problem}`, hint }),
     )
-    const told = fileFailure(machine, '/home/me/a.toml', error) as UserError
+    const told = toFileError(machine, '/home/me/a.toml', error) as UserError
     expect([told.code, told.message, told.hint]).toEqual([ours, `${place} ${problem}`, hint])
     expect(told.cause).toBe(error)
   })
@@ -59,13 +59,13 @@ describe('what Node says of a file becomes what a person can act on', () => {
   test.each(['lstat', 'stat', 'scandir', 'readlink', 'realpath', 'read'])(
     '%s is a look, whatever it looks at',
     (syscall) => {
-      const told = fileFailure(machine, '/x', nodeError('EACCES', syscall)) as UserError
+      const told = toFileError(machine, '/x', nodeError('EACCES', syscall)) as UserError
       expect(told.message).toBe('/x cannot be read: permission denied')
     },
   )
 
   test.each(['ELOOP', 'ENOTDIR', 'EISDIR', 'EINVAL', 'ENAMETOOLONG'])('%s', (code) => {
-    const told = fileFailure(machine, '/home/me/a.toml', nodeError(code)) as UserError
+    const told = toFileError(machine, '/home/me/a.toml', nodeError(code)) as UserError
     expect([told.code, told.message, told.hint]).toEqual(['config-conflict', noFile, away])
   })
 
@@ -73,11 +73,11 @@ describe('what Node says of a file becomes what a person can act on', () => {
     'a %s that is refused although the folder may be written',
     (call) => {
       for (const code of ['EBUSY', 'EXDEV']) {
-        const told = fileFailure(machine, '/home/me/a.toml', nodeError(code, call)) as UserError
+        const told = toFileError(machine, '/home/me/a.toml', nodeError(code, call)) as UserError
         expect([told.code, told.message]).toEqual(['config-conflict', mounted])
-        expect(told.hint).toContain('Mount its folder in place of the file')
+        expect(told.hint).toContain('Mount its folder instead of the file')
       }
-      const told = fileFailure(machine, '/home/me/a.toml', nodeError('EPERM', call)) as UserError
+      const told = toFileError(machine, '/home/me/a.toml', nodeError('EPERM', call)) as UserError
       expect(told.code).toBe('not-permitted')
       expect(told.message).toContain('marked as immutable or append-only')
       expect(told.hint).toContain('chattr -ia /home/me/a.toml')
@@ -87,7 +87,7 @@ describe('what Node says of a file becomes what a person can act on', () => {
   test('anything else by its code; outside of a move a busy file is not called mounted', () => {
     for (const error of [nodeError('EIO'), nodeError('EBUSY')]) {
       const { code } = error as NodeJS.ErrnoException
-      const told = fileFailure(machine, '/home/me/a.toml', error) as UserError
+      const told = toFileError(machine, '/home/me/a.toml', error) as UserError
       expect([told.code, told.message, told.hint, told.cause]).toEqual([
         'io-failed',
         `${place} cannot be read or written (${code})`,
@@ -96,13 +96,13 @@ describe('what Node says of a file becomes what a person can act on', () => {
       ])
     }
     const withoutCall = Object.assign(new Error('EBUSY'), { code: 'EBUSY' })
-    expect((fileFailure(machine, '/x', withoutCall) as UserError).code).toBe('io-failed')
+    expect((toFileError(machine, '/x', withoutCall) as UserError).code).toBe('io-failed')
   })
 
   test('what is told already, and a fault of ours, pass as they are', () => {
     const told = new UserError({ code: 'locked', message: 'x' })
     for (const error of [told, new Error('ours'), new RangeError('too long')])
-      expect(fileFailure(machine, '/x', error)).toBe(error)
+      expect(toFileError(machine, '/x', error)).toBe(error)
   })
 })
 
@@ -196,7 +196,7 @@ describe('folders', () => {
 
   test('that are missing are made, each durable in its parent', () => {
     const { files, flushed } = watched()
-    makeFolders(files, ['/home/a', '/home/a/b', '/home/a/b/c'])
+    createFolders(files, ['/home/a', '/home/a/b', '/home/a/b/c'])
     expect(flushed).toEqual(['/home/a', '/home/a/b'])
     expect(files.names('/home/a/b')).toEqual(['c'])
   })
@@ -212,14 +212,14 @@ describe('folders', () => {
               }
             : target[name as keyof typeof target],
       })
-    makeFolders(racing('EEXIST'), ['/home/new'])
+    createFolders(racing('EEXIST'), ['/home/new'])
     expect(flushed).toEqual(['/home'])
-    expect(() => makeFolders(racing('EACCES'), ['/home/new'])).toThrow('EACCES')
+    expect(() => createFolders(racing('EACCES'), ['/home/new'])).toThrow('EACCES')
   })
 
   test('go from within, as far as nothing is in them', () => {
     const { files, flushed } = watched()
-    makeFolders(files, ['/home/x', '/home/x/y', '/home/a/z'])
+    createFolders(files, ['/home/x', '/home/x/y', '/home/a/z'])
     flushed.length = 0
     removeEmptyFolders(files, ['/home/a', '/home/a/z', '/home/x', '/home/x/y'])
     expect(flushed).toEqual(['/home/x', '/home', '/home/a'])
@@ -247,9 +247,9 @@ test('what may fail fails quietly, but for a fault of ours', () => {
   const failing = (error: Error) => () => {
     throw error
   }
-  attempt(failing(nodeError('EIO')))
-  expect(() => attempt(failing(new Error('ours')))).toThrow('ours')
-  expect(unlessGone(failing(nodeError('ENOENT')))).toBe(false)
-  expect(unlessGone(() => {})).toBe(true)
-  expect(() => unlessGone(failing(nodeError('EIO')))).toThrow('EIO')
+  ignoreFileErrors(failing(nodeError('EIO')))
+  expect(() => ignoreFileErrors(failing(new Error('ours')))).toThrow('ours')
+  expect(ignoreMissing(failing(nodeError('ENOENT')))).toBe(false)
+  expect(ignoreMissing(() => {})).toBe(true)
+  expect(() => ignoreMissing(failing(nodeError('EIO')))).toThrow('EIO')
 })

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { applyForget, planForget } from '../../src/transaction/forget.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { openState } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
 import { aHome } from '../support/home.ts'
@@ -129,7 +129,7 @@ describe('forget', () => {
       const { world, staged, state } = cutOff()
       const { blobs } = openState(world)
       for (const name of readdirSync(blobs)) writeFileSync(`${blobs}/${name}`, 'x')
-      expect(() => settle(world)).toThrow(expect.objectContaining({ code: 'record-damaged' }))
+      expect(() => recoverRun(world)).toThrow(expect.objectContaining({ code: 'record-damaged' }))
       expect(staged()).toEqual([])
       expect(state().some((name) => name.startsWith('run-'))).toBe(true)
     })

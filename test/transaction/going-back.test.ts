@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Files } from '../../src/platform/platform.ts'
 import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
 import {
@@ -53,7 +53,7 @@ describe('a run that fails at its end', () => {
     const world = afterCommit(home, files.rename)
     expect(failureOf(() => set(home, world)).files).toBe('pending')
     expect(listRuns(worldIn(home)).runs).toEqual([])
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored' })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored' })
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -68,7 +68,7 @@ describe('a run that fails at its end', () => {
     expect([error.code, error.files]).toEqual(['io-failed', 'changed'])
     expect(home.text(auth)).toContain('sk-canary')
     expect(listRuns(worldIn(home)).runs).toHaveLength(1)
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 })
 
@@ -109,7 +109,7 @@ describe('a run that fails while it switches', () => {
       'io-failed',
       '~/.codex/config.toml cannot be read or written (EIO)',
     ])
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored' })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored' })
   })
 
   test('a fault of ours on the way back is not hidden', () => {
@@ -286,8 +286,8 @@ describe('a look before a run', () => {
       {
         code: 'attributes-lost',
         message:
-          'Access lists and extended attributes, where there are any, are not kept: ~/.codex/config.toml',
-        hint: 'They are kept where coreutils is installed.',
+          'Access lists and extended attributes, if there are any, are not kept: ~/.codex/config.toml',
+        hint: 'They are kept if coreutils is installed.',
       },
     ])
     const mac = { ...world, machine: { ...world.machine, os: 'darwin' as const } }

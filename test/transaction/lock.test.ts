@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Processes } from '../../src/platform/platform.ts'
-import { sweep, withLock } from '../../src/transaction/lock.ts'
+import { removeLeftovers, withLock } from '../../src/transaction/lock.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { openState } from '../../src/transaction/state.ts'
 import { aHome } from '../support/home.ts'
 import { failureOf } from '../support/runs.ts'
@@ -259,7 +259,7 @@ describe('lock', () => {
       mkdirSync(`${paths.folder}/${name}`)
       writeFileSync(`${paths.folder}/${name}/${nameOf(world, 999_999, 'x')}`, '')
     }
-    sweep(world, paths)
+    removeLeftovers(world, paths)
     expect(leftovers()).toEqual(['blobs', ...names, ...odd].sort())
   })
 
@@ -267,11 +267,11 @@ describe('lock', () => {
     const { world, paths, held, leftovers } = aLock()
     held(nameOf(world, 999_999, 'x'))
     mkdirSync(`${paths.lock}-999999-0123456789ab`)
-    writeFileSync(paths.named('models.txt.999999'), 'm')
+    writeFileSync(paths.file('models.txt.999999'), 'm')
     writeFileSync(paths.newGateways, '{')
     writeFileSync(paths.newFolders, '{')
-    writeFileSync(paths.named('models.txt'), 'm')
-    settle(world)
+    writeFileSync(paths.file('models.txt'), 'm')
+    recoverRun(world)
     expect(leftovers()).toEqual([
       'blobs',
       'folders-new.json',
@@ -282,7 +282,7 @@ describe('lock', () => {
     ])
 
     const later = new Date(Date.now() + 11 * 60_000)
-    settle({ ...world, clock: { now: () => later } })
+    recoverRun({ ...world, clock: { now: () => later } })
     expect(leftovers()).toEqual(['blobs', 'models.txt'])
   })
 
@@ -290,7 +290,7 @@ describe('lock', () => {
     const { world, held, holders } = aLock()
     const name = nameOf(world, 1, world.processes.startTime(1) ?? '')
     held(name)
-    settle(world)
+    recoverRun(world)
     expect(holders()).toEqual([name])
   })
 
@@ -299,7 +299,7 @@ describe('lock', () => {
     const left = `${paths.lock}-999999-0123456789ab`
     mkdirSync(left)
     writeFileSync(`${left}/${nameOf(world, 999_999, 'x')}`, '')
-    sweep(world, paths)
+    removeLeftovers(world, paths)
     expect(leftovers()).toEqual(['blobs'])
   })
 })

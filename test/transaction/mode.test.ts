@@ -5,7 +5,7 @@ import { UserError } from '../../src/errors.ts'
 import type { Files } from '../../src/platform/platform.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { aPairPlan, aPlan, bytesOf } from '../support/a-plan.ts'
 import { faultyFiles } from '../support/faulty-files.ts'
@@ -102,7 +102,7 @@ describe('a run that changes a mode alone, cut off', () => {
 
   /** What does not hold once repoint has started again. */
   function problems(files: ForgetfulFiles, boot: number, end: number | undefined): string[] {
-    settle(worldOf(files, boot))
+    recoverRun(worldOf(files, boot))
     const found = [
       ...(files.text(auth) === login ? [] : ['the contents are not what they were']),
       ...files.names(`${home}/.codex`).filter((name) => name !== 'auth.json'),

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { applyForget } from '../../src/transaction/forget.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns, stateFolder } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, settingsEdit } from '../support/a-plan.ts'
@@ -25,7 +25,7 @@ function state(home: Home): string {
 describe('recovery', () => {
   test('finds nothing to do where nothing was cut off, and takes no lock for it', () => {
     const home = aHome(oldPair)
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(recoverRun(worldIn(home))).toBeUndefined()
     expect(existsSync(state(home))).toBe(false)
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
     const locking = withCalls(worldIn(home), {
@@ -33,7 +33,7 @@ describe('recovery', () => {
         throw new Error('it took the lock')
       },
     })
-    expect(settle(locking)).toBeUndefined()
+    expect(recoverRun(locking)).toBeUndefined()
   })
 
   test('takes back a run that was switching, and says so', () => {
@@ -41,8 +41,8 @@ describe('recovery', () => {
     const before = home.snapshot()
     killedWhileSwitching(home)
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
-    const settled = settle(worldIn(home))
-    expect(settled).toMatchObject({ outcome: 'restored', left: [] })
+    const settled = recoverRun(worldIn(home))
+    expect(settled).toMatchObject({ outcome: 'restored', kept: [] })
     expect(settled?.files).toHaveLength(2)
     expect(home.snapshot()).toEqual(before)
     expect(listRuns(worldIn(home)).runs).toEqual([])
@@ -54,7 +54,7 @@ describe('recovery', () => {
     const before = home.snapshot()
     killedBefore(home, '/journal.json')
     expect(home.snapshot()).not.toEqual(before)
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'discarded', left: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'discarded', kept: [] })
     expect(home.snapshot()).toEqual(before)
     expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
   })
@@ -63,7 +63,7 @@ describe('recovery', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored', left: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored', kept: [] })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
     expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
@@ -73,21 +73,21 @@ describe('recovery', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/auth.json', newerLogin)
-    expect(settle(worldIn(home))).toMatchObject({
+    expect(recoverRun(worldIn(home))).toMatchObject({
       outcome: 'left',
       files: [home.at('.codex/config.toml')],
-      left: [home.at('.codex/auth.json')],
+      kept: [home.at('.codex/auth.json')],
     })
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
     expect(home.text('.codex/auth.json')).toBe(newerLogin)
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 
   test('an address that was rewritten since keeps the key, and a rollback undoes both', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nx = true\n`)
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
     applyRollback(worldIn(home), planRollback(worldIn(home))!)
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}\n[notice]\nx = true\n`)
@@ -100,7 +100,7 @@ describe('recovery', () => {
     killedBefore(home, '/auth.json', (world) => applyRollback(world, planRollback(world)!))
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
   })
 
@@ -109,13 +109,13 @@ describe('recovery', () => {
     killedWhileSwitching(home)
     const journal = `${state(home)}/journal.json`
     writeFileSync(journal, readFileSync(journal, 'utf8').replace('.codex', '.other'))
-    const error = failureOf(() => settle(worldIn(home)))
+    const error = failureOf(() => recoverRun(worldIn(home)))
     expect(error.code).toBe('record-damaged')
     expect(error.files).toBe('unknown')
     const [aside = ''] = readdirSync(state(home)).filter((name) => name.startsWith('run-'))
     expect(error.message).toContain(aside)
     expect(listRuns(worldIn(home)).damaged).toEqual([`${state(home)}/${aside}`])
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 
   test('a damaged journal stands in the way of undoing an earlier run in its place', () => {
@@ -123,7 +123,7 @@ describe('recovery', () => {
     const { run } = applyPlan(worldIn(home), aPairPlan(sourceIn(home), 'sk-first'))
     killedWhileSwitching(home, { isAllSwitched: true })
     writeFileSync(`${state(home)}/journal.json`, 'broken')
-    expect(failureOf(() => settle(worldIn(home))).code).toBe('record-damaged')
+    expect(failureOf(() => recoverRun(worldIn(home))).code).toBe('record-damaged')
     expect(failureOf(() => planRollback(worldIn(home)))).toMatchObject({
       code: 'record-damaged',
       hint: expect.stringContaining(`--run ${run?.id}`),
@@ -134,8 +134,8 @@ describe('recovery', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     rmSync(`${state(home)}/blobs`, { recursive: true })
-    expect(failureOf(() => settle(worldIn(home))).code).toBe('record-damaged')
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(failureOf(() => recoverRun(worldIn(home))).code).toBe('record-damaged')
+    expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 
   test('follows no journal to another place than the path leads to', () => {
@@ -145,7 +145,7 @@ describe('recovery', () => {
     home.put('elsewhere/config.toml', written)
     rmSync(home.at('.codex/config.toml'))
     home.put('.codex/config.toml', { link: '../elsewhere/config.toml' })
-    expect(settle(worldIn(home))?.left).toContain(home.at('.codex/config.toml'))
+    expect(recoverRun(worldIn(home))?.kept).toContain(home.at('.codex/config.toml'))
     expect(home.text('elsewhere/config.toml')).toBe(written)
   })
 
@@ -159,11 +159,11 @@ describe('recovery', () => {
         world.files.rename(from, to)
       },
     })
-    expect(failureOf(() => settle(readOnly))).toMatchObject({
+    expect(failureOf(() => recoverRun(readOnly))).toMatchObject({
       code: 'not-permitted',
       files: 'pending',
     })
-    expect(settle(world)).toMatchObject({ outcome: 'restored' })
+    expect(recoverRun(world)).toMatchObject({ outcome: 'restored' })
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
   })
 })
@@ -176,7 +176,7 @@ describe('recovery, step by step', () => {
   test('a draft that was cut off while it was written goes, and nothing is said', () => {
     const home = aHome({ '.local/state/repoint/draft.json': '{"version": 1, "ru' })
     chmodSync(state(home), 0o700)
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(recoverRun(worldIn(home))).toBeUndefined()
     expect(readdirSync(state(home))).toEqual([])
   })
 
@@ -184,7 +184,7 @@ describe('recovery, step by step', () => {
     const home = aHome()
     killedBefore(home, '/journal.json')
     expect(Object.keys(home.snapshot())).toContain('.codex')
-    expect(settle(worldIn(home))).toMatchObject({
+    expect(recoverRun(worldIn(home))).toMatchObject({
       outcome: 'discarded',
       files: [home.at('.codex/auth.json'), home.at('.codex/config.toml')],
     })
@@ -194,7 +194,7 @@ describe('recovery, step by step', () => {
   test('a run that made files and folders is taken back whole', () => {
     const home = aHome()
     killedWhileSwitching(home, { isAllSwitched: true })
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored', left: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored', kept: [] })
     expect(home.snapshot()).toEqual({})
   })
 
@@ -207,7 +207,7 @@ describe('recovery, step by step', () => {
     expect(home.snapshot()).toEqual({})
     const umask = process.umask(0o077)
     onTestFinished(() => void process.umask(umask))
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored', left: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored', kept: [] })
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -215,10 +215,10 @@ describe('recovery, step by step', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     home.put('.codex/auth.json', newerLogin)
-    expect(settle(worldIn(home))).toMatchObject({
+    expect(recoverRun(worldIn(home))).toMatchObject({
       outcome: 'left',
       files: [home.at('.codex/config.toml')],
-      left: [home.at('.codex/auth.json')],
+      kept: [home.at('.codex/auth.json')],
     })
     expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
@@ -231,9 +231,9 @@ describe('recovery, step by step', () => {
       applyPlan(world, aPlan(place === 'first' ? edits : edits.toReversed(), 'setup')),
     )
     home.put('.claude/settings.json', '{"theirs": true}\n')
-    expect(settle(worldIn(home))).toMatchObject({
+    expect(recoverRun(worldIn(home))).toMatchObject({
       outcome: 'left',
-      left: [home.at('.claude/settings.json')],
+      kept: [home.at('.claude/settings.json')],
     })
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
@@ -244,7 +244,7 @@ describe('recovery, step by step', () => {
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/auth.json', newerLogin)
     home.put('.codex/config.toml', 'theirs = 1\n')
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
     expect(home.text('.codex/auth.json')).toBe(newerLogin)
     expect(home.text('.codex/config.toml')).toBe('theirs = 1\n')
   })
@@ -254,7 +254,7 @@ describe('recovery, step by step', () => {
     killedWhileSwitching(home, { isAllSwitched: true })
     rmSync(home.at('.codex/config.toml'))
     home.put('.codex/config.toml/theirs', 'x')
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
     expect(home.text('.codex/config.toml/theirs')).toBe('x')
   })
 
@@ -263,7 +263,7 @@ describe('recovery, step by step', () => {
     killedBefore(home, '/journal.json')
     rmSync(home.at('.codex'), { recursive: true })
     home.put('.codex', 'theirs')
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'discarded' })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'discarded' })
     expect(home.text('.codex')).toBe('theirs')
   })
 
@@ -271,7 +271,7 @@ describe('recovery, step by step', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     home.put('.codex/config.toml', '#'.repeat(1_000_001))
-    expect(failureOf(() => settle(worldIn(home)))).toMatchObject({
+    expect(failureOf(() => recoverRun(worldIn(home)))).toMatchObject({
       code: 'config-conflict',
       files: 'pending',
     })
@@ -283,7 +283,7 @@ describe('recovery, step by step', () => {
     killedWhileSwitching(home)
     const { run } = JSON.parse(readFileSync(`${state(home)}/journal.json`, 'utf8'))
     rmSync(`${state(home)}/blobs`, { recursive: true })
-    const error = failureOf(() => settle(worldIn(home)))
+    const error = failureOf(() => recoverRun(worldIn(home)))
     expect(error.message).toContain(`run-${run.id}.json`)
     expect(error.hint).toContain(': ~/.codex/auth.json, ~/.codex/config.toml')
     expect(error.cause).toMatchObject({ code: 'backup-missing' })
@@ -296,17 +296,17 @@ describe('recovery, step by step', () => {
     const blind = withCalls(world, {
       lstat: (path) => (path.endsWith('journal.json') ? failing('EIO')() : world.files.lstat(path)),
     })
-    expect(failureOf(() => settle(blind)).message).toContain('~/.local/state/repoint cannot be')
+    expect(failureOf(() => recoverRun(blind)).message).toContain('~/.local/state/repoint cannot be')
     const stuck = withCalls(world, {
       unlink: (path) => (path.endsWith('draft.json') ? failing('EIO')() : world.files.unlink(path)),
     })
-    expect(failureOf(() => settle(stuck)).message).toContain('repoint/draft.json cannot be')
+    expect(failureOf(() => recoverRun(stuck)).message).toContain('repoint/draft.json cannot be')
     const held = withCalls(world, {
       unlink: (path) =>
         path.includes('/.repoint-') ? failing('EACCES')() : world.files.unlink(path),
     })
-    expect(failureOf(() => settle(held)).code).toBe('not-permitted')
-    expect(settle(world)).toMatchObject({ outcome: 'discarded' })
+    expect(failureOf(() => recoverRun(held)).code).toBe('not-permitted')
+    expect(recoverRun(world)).toMatchObject({ outcome: 'discarded' })
   })
 
   test('comes first in a run and in forget, too', () => {

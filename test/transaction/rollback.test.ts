@@ -33,7 +33,7 @@ function setUp(home: Home, plan: Plan = aPairPlan(sourceIn(home))) {
 function bound(plan: Plan): Plan {
   const edits = plan.edits.map((edit) => ({
     ...edit,
-    changes: edit.changes.map((change) => ({ ...change, isBound: true })),
+    changes: edit.changes.map((change) => ({ ...change, undoTogether: true })),
   }))
   return { ...plan, edits }
 }

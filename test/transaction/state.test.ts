@@ -10,15 +10,15 @@ import {
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { prune } from '../../src/transaction/prune.ts'
+import { limitRuns } from '../../src/transaction/prune.ts'
 import { decodeDocument, type World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {
   listRuns,
   nextRunId,
   openState,
-  removeUnnamedBlobs,
+  removeUnusedBlobs,
   stateFolder,
 } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, bytesOf, keysEdit } from '../support/a-plan.ts'
@@ -73,7 +73,7 @@ describe('state folder', () => {
     const before = home.snapshot('mine')
     const world = worldIn(home, { REPOINT_STATE_DIR: home.at('mine') })
     expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(name)
-    expect(() => settle(world)).toThrow("that is not repoint's")
+    expect(() => recoverRun(world)).toThrow("that is not repoint's")
     expect(home.snapshot('mine')).toEqual(before)
     expect(readdirSync(home.path)).toEqual(['mine'])
   })
@@ -103,7 +103,7 @@ describe('state folder', () => {
     const { blobs } = paths
     writeFileSync(`${blobs}/notes.txt`, 'mine')
     writeFileSync(`${blobs}/${'b'.repeat(64)}`, 'unnamed')
-    removeUnnamedBlobs(world, paths)
+    removeUnusedBlobs(world, paths)
     expect(readdirSync(blobs)).toContain('notes.txt')
     expect(readdirSync(blobs)).not.toContain('b'.repeat(64))
   })
@@ -164,7 +164,7 @@ describe('a record', () => {
       },
     })
     expect(() => applyPlan(failing, aPlan([changeOf(home, 'third')]))).toThrow('cannot be')
-    prune(world, openState(world), 1)
+    limitRuns(world, openState(world), 1)
     expect(blobs()).toEqual(expect.arrayContaining(before))
     expect(listRuns(world)).toMatchObject({ runs: [{}], damaged: [path] })
     expect(readFileSync(path, 'utf8')).toBe('broken')

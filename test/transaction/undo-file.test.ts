@@ -209,8 +209,8 @@ describe('a way back through several runs', () => {
       const home = aHome({ 'other/x.json': '{}\n' })
       setUp(home, [
         keysEdit(sourceIn(home), 'other/x.json', [
-          { path: ['entry', 'url'], value: 'https://gateway.example', isBound: true },
-          { path: ['entry', 'at'], value: 'never', isStamped: true },
+          { path: ['entry', 'url'], value: 'https://gateway.example', undoTogether: true },
+          { path: ['entry', 'at'], value: 'never', rewrittenByClient: true },
         ]),
       ])
       const { entry } = JSON.parse(home.text('other/x.json'))

@@ -222,7 +222,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
     { path: at('baseUrl'), value: baseUrl },
     ...headerKeys(at('headers'), settings['headers'], target, isOtherGateway),
     // Both must be there. It writes the time of each of its starts.
-    { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, isStamped: true },
+    { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, rewrittenByClient: true },
     ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),
   ]
 }

@@ -205,7 +205,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
     before: file.bytes,
     holdsSecret: true,
   } as const
-  const change = { path: ['OPENAI_API_KEY'], isSecret: true, isBound: true }
+  const change = { path: ['OPENAI_API_KEY'], isSecret: true, undoTogether: true }
   // Older versions send what stands there as Bearer all the same (0.105.0; not 0.169.0, 2026-11-22).
   if (target.keyHeader !== undefined)
     return { ...edit, changes: [{ ...change, value: undefined }], after: null }

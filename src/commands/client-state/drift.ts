@@ -10,7 +10,7 @@ import { isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { copyOf } from '../../transaction/state.ts'
+import { contentsIfAvailable } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './files.ts'
 import { type ClientStatus, gatewayOf, shownAddress } from './state.ts'
@@ -149,7 +149,7 @@ export function driftSince(session: Session, state: ClientStatus, runs: Runs): D
     else {
       const versions = {
         before: state.texts[index]!.bytes,
-        after: copyOf(session.platform, after),
+        after: contentsIfAvailable(session.platform, after),
       }
       edits.push({ client: client.id, path, format, scope, changes, holdsSecret, ...versions })
     }

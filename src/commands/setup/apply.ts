@@ -6,7 +6,7 @@ import { resultOf, UserError } from '../../errors.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { saveGateway } from '../../state/save-gateway.ts'
 import { acceptDrift, applyPlan } from '../../transaction/apply.ts'
-import type { Applied } from '../../transaction/record.ts'
+import type { ApplyResult } from '../../transaction/record.ts'
 import { readClientFiles } from '../client-state/files.ts'
 import { adviceForRunning, nowRun, stopLeftRunning } from '../client-state/program.ts'
 import type { Tried } from '../client-state/try-client.ts'
@@ -16,7 +16,7 @@ import { refuseMismatch, type SetupPlan } from './plan.ts'
 
 /** What a setup has done. */
 export interface AppliedSetup {
-  readonly applied: Applied
+  readonly applied: ApplyResult
   /** The answers to `--try-client`. */
   readonly tried: readonly Tried[]
   /** What is still to do, for a script: it does not say whether a client runs. */
@@ -53,13 +53,13 @@ export function isProven({ run }: SetupPlan): boolean {
   return run.request.flags.verify && !run.isLeftToClients
 }
 
-function writeFiles(plan: SetupPlan): Applied {
+function writeFiles(plan: SetupPlan): ApplyResult {
   const { session, isLeftToClients } = plan.run
   acceptUnchanged(plan)
 
   const mismatches: UserError[] = []
   const applied = applyPlan(session.platform, plan, {
-    readBack: () => mismatches.push(...mismatchesIn(plan)),
+    verify: () => mismatches.push(...mismatchesIn(plan)),
     lastStep: isLeftToClients
       ? undefined
       : (locked) => saveGateway(session.platform, gatewayToSave(plan), locked),
@@ -101,7 +101,7 @@ function gatewayToSave(plan: SetupPlan) {
 }
 
 /** `--try-client`. If the clients' answers are the only proof, a failure undoes the setup. */
-async function tryClients({ run }: SetupPlan, applied: Applied): Promise<readonly Tried[]> {
+async function tryClients({ run }: SetupPlan, applied: ApplyResult): Promise<readonly Tried[]> {
   const { session, request, clients, access, isLeftToClients } = run
   if (!request.flags.tryClient) return []
 
@@ -116,7 +116,7 @@ async function tryClients({ run }: SetupPlan, applied: Applied): Promise<readonl
   }
 }
 
-async function undo(session: Session, { run }: Applied): Promise<void> {
+async function undo(session: Session, { run }: ApplyResult): Promise<void> {
   const { applyRollback, planRollback } = await import('../../transaction/rollback.ts')
   const plan = run && planRollback(session.platform, { run: run.id })
   if (plan === undefined) return

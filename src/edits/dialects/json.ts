@@ -1,5 +1,5 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { applySplices, eolAt, invalid, notReadHere } from '../text.ts'
+import { applySplices, eolAt, invalidConfig, unsupported } from '../text.ts'
 import {
   emptyTable,
   isValueTable,
@@ -52,10 +52,10 @@ function meaningOfJson(text: string, place: string): ValueTable {
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     placesInJson(text, place)
-    throw invalid(place, 'it is not valid JSON', text, 0)
+    throw invalidConfig(place, 'it is not valid JSON', text, 0)
   }
   if (!isValueTable(root)) {
-    throw invalid(place, 'its root is not an object', text, placesInJson(text, place)!.offset)
+    throw invalidConfig(place, 'its root is not an object', text, placesInJson(text, place)!.offset)
   }
 
   return root
@@ -91,7 +91,7 @@ export function lenienciesOf(text: string, place: string): readonly Leniency[] {
     }
 
     if ('{['.includes(part) && ++depth > maxNesting) {
-      throw notReadHere(place, `nested more than ${maxNesting} levels deep`, text, start)
+      throw unsupported(place, `nested more than ${maxNesting} levels deep`, text, start)
     }
     if ('}]'.includes(part)) {
       depth--
@@ -147,7 +147,7 @@ function placesInJson(text: string, place: string): Node | undefined {
   const [error] = errors
   if (error === undefined) return tree
   const reason = printParseErrorCode(error.error).replace(/\B[A-Z]/g, (letter) => ` ${letter}`)
-  throw invalid(place, reason.toLowerCase(), text, error.offset)
+  throw invalidConfig(place, reason.toLowerCase(), text, error.offset)
 }
 
 /** @param tree undefined: the text holds nothing but blanks and comments */

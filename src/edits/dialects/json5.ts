@@ -1,7 +1,7 @@
 import parse from 'json5/lib/parse.js'
 import type { Node } from 'jsonc-parser'
 import type { ConfigValue } from '../plan.ts'
-import { applySplices, invalid, notReadHere, offsetAt, type Splice } from '../text.ts'
+import { applySplices, invalidConfig, offsetAt, type Splice, unsupported } from '../text.ts'
 import { emptyTable, isValueTable, maxNesting, toValue } from '../values.ts'
 import type { Container, Dialect } from './dialect.ts'
 import { jsonContainers, jsonDialect } from './json.ts'
@@ -18,7 +18,7 @@ export const json5Dialect: Dialect = {
     if (start === undefined) return { text, root: emptyTable(), containers: [] }
 
     const root = toValue(meaningOfJson5(text, separators, place), Number)
-    if (!isValueTable(root)) throw invalid(place, 'its root is not an object', text, start)
+    if (!isValueTable(root)) throw invalidConfig(place, 'its root is not an object', text, start)
     let containers: readonly Container[] | undefined
     return {
       text,
@@ -75,7 +75,7 @@ function surveyOf(text: string, place: string): Survey {
   for (const { text: part, start, end } of tokensOf(text)) {
     root ??= start
     if ('{['.includes(part) && ++depth > maxNesting)
-      throw notReadHere(place, `nested more than ${maxNesting} levels deep`, text, start)
+      throw unsupported(place, `nested more than ${maxNesting} levels deep`, text, start)
     if ('}]'.includes(part)) depth--
     if (/^["'].*[\u2028\u2029]/s.test(part))
       separators.push({ start, end, text: withEscapedSeparators(part) })
@@ -99,7 +99,7 @@ function meaningOfJson5(text: string, separators: readonly Splice[], place: stri
     // The rest of the message quotes the file, which may hold secrets.
     const reason = /invalid (end of input|identifier character|character)/.exec(cause.message)?.[0]
     const offset = offsetAt(text, Number(lineNumber), Number(columnNumber) - 1)
-    throw invalid(place, reason ?? 'it is not valid JSON5', text, offset)
+    throw invalidConfig(place, reason ?? 'it is not valid JSON5', text, offset)
   }
 }
 

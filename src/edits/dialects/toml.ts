@@ -1,7 +1,7 @@
 import stringify from '@iarna/toml/stringify.js'
 import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
-import { endsWithBlankLine, eolAt, invalid, notReadHere, offsetAt } from '../text.ts'
+import { endsWithBlankLine, eolAt, invalidConfig, offsetAt, unsupported } from '../text.ts'
 import { Literal, maxNesting, plainKey, toValue, type Value, type ValueTable } from '../values.ts'
 import {
   byMembers,
@@ -47,7 +47,7 @@ function meaningOfToml(text: string, place: string): ValueTable {
   try {
     return withLiterals(parse(text, { integersAsBigInt: true }), 0) as ValueTable
   } catch (cause) {
-    if (cause instanceof RangeError) throw notReadHere(place, cause.message, text, 0, cause)
+    if (cause instanceof RangeError) throw unsupported(place, cause.message, text, 0, cause)
     if (!(cause instanceof TomlError)) throw cause
     const offset = offsetAt(text, cause.line, cause.column - 1)
     // The rest of the message quotes the file, which may hold secrets.
@@ -57,7 +57,7 @@ function meaningOfToml(text: string, place: string): ValueTable {
       .replace(/[=\]\r\n].*/s, '')
       .trim()
     const isTwice = /redefine/.test(reason)
-    throw invalid(place, isTwice ? `${key} is set twice` : reason, text, offset)
+    throw invalidConfig(place, isTwice ? `${key} is set twice` : reason, text, offset)
   }
 }
 
@@ -77,9 +77,9 @@ function placesInToml(text: string, place: string): AST.TOMLTopLevelTable {
   } catch (cause) {
     // Seen in toml-eslint-parser 1.0.3 with strings of more than some 125,000 characters (2026-11-21).
     if (cause instanceof RangeError)
-      throw notReadHere(place, 'it holds too long a text', text, 0, cause)
+      throw unsupported(place, 'it holds too long a text', text, 0, cause)
     if (!(cause instanceof ParseError)) throw cause
-    throw invalid(place, cause.message, text, offsetAt(text, cause.lineNumber, cause.column))
+    throw invalidConfig(place, cause.message, text, offsetAt(text, cause.lineNumber, cause.column))
   }
 }
 
