@@ -11,7 +11,7 @@ import { helpFor } from './commands/help.ts'
 import { Declined, Session } from './commands/screen/session.ts'
 import { exitStatus, renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
-import { meantBy } from './text.ts'
+import { guessName } from './text.ts'
 
 /**
  * Runs one command line and returns its exit status. Everything that is thrown ends here.
@@ -208,14 +208,14 @@ function showUsageError(session: Session, error: CommanderError, args: readonly 
 /** The command, client or flag that was misspelt or is called so elsewhere; undefined: none for sure. */
 function meantIn({ code, message }: CommanderError, first: string): string | undefined {
   const [typed = '', ...suggested] = message.match(/(?<=')[^']*(?=')|--[\w-]+(?=[,?])/g) ?? []
-  if (code === 'commander.unknownOption') return meantBy(typed, suggested)
+  if (code === 'commander.unknownOption') return guessName(typed, suggested)
   const clients = rows.map(({ id }) => id)
-  if (code === 'commander.invalidArgument') return meantBy(typed, clients)
+  if (code === 'commander.invalidArgument') return guessName(typed, clients)
 
   if (code !== 'commander.unknownCommand') return undefined
   const called = commands.find(({ alsoCalled }) => alsoCalled?.includes(first))
   const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name)
-  return called?.name ?? meantBy(first, names)
+  return called?.name ?? guessName(first, names)
 }
 
 /** An answer is no failure. */

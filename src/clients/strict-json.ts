@@ -1,4 +1,4 @@
-import { jsonDialect, type Leniency, lenienciesOf } from '../edits/dialects/json.ts'
+import { findLeniencies, jsonDialect, type Leniency } from '../edits/dialects/json.ts'
 import type { Bytes } from '../edits/plan.ts'
 import {
   applySplices,
@@ -83,7 +83,7 @@ export function strictJsonProblem(
     if (hasBom && !allowsBom) return 'a byte order mark (line 1, column 1)'
     if (text.trim() === '') return 'an empty file'
 
-    const [first] = lenienciesOf(text, 'it').filter(
+    const [first] = findLeniencies(text, 'it').filter(
       ({ kind }) => kind !== 'comment' || !allowsComments,
     )
     if (first) return `a ${first.kind} (${describePosition(text, first.start)})`
@@ -108,7 +108,7 @@ export function repairToStrictJson(
 ): Bytes {
   const { text, hasBom } = decodeText(bytes, place)
   jsonDialect.parse(text, place)
-  const splices = lenienciesOf(text, place)
+  const splices = findLeniencies(text, place)
     .filter(({ kind }) => kind !== 'comment' || options.keepsComments !== true)
     .map((leniency) => repair(text, leniency))
 

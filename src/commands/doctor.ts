@@ -5,7 +5,7 @@ import { describeEdit, editDocument } from '../edits/describe.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import {
-  exitStatusOf,
+  exitStatusFor,
   type FileFix,
   type Finding,
   findingFrom,
@@ -111,7 +111,7 @@ export async function doctor(
     fixed: fixed.map(({ about, code, message }) => ({ about, id: code, message })),
     checks: checks.map(asDocument),
   })
-  return exitStatusOf(checks)
+  return exitStatusFor(checks)
 }
 
 /** As `--json` prints it. */

@@ -15,7 +15,7 @@ import { type ImportLink, readImportLink, shownLink } from '../gateway/input/lin
 import { assumedRoots } from '../gateway/roots.ts'
 import type { BaseUrls, Gateway, GatewayAccess } from '../gateway/types.ts'
 import { caFileFor, hideHeaders, savedRoots } from '../state/find-gateways.ts'
-import { knownGateway } from '../state/save-gateway.ts'
+import { savedGatewayFor } from '../state/save-gateway.ts'
 import { isImportLink } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import { openAuthorities, stateNow } from './client-state/files.ts'
@@ -100,7 +100,7 @@ export async function findGateway(
 
   const name = flags.name ?? known.name
   const found = { baseUrl: address.value, key: key.value, name }
-  const before = { ...knownGateway(session.platform, found), ...compact(known) }
+  const before = { ...savedGatewayFor(session.platform, found), ...compact(known) }
   const headers = withAsked(before.headers ?? [], asked)
   hideHeaders(session, headers)
   const query = withAsked(before.query ?? [], address.query ?? [])

@@ -1,6 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
-import { describeChanges, willBe } from '../edits/describe.ts'
+import { actionText, describeChanges } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
@@ -162,7 +162,7 @@ function showPlan(
     const own = kept.filter((one) => one.file === file.path)
     const changes = changesIn(found, file.path)
     if (file.action === 'unchanged' && own.length === 0) continue
-    session.say(`  ${session.showPath(file.path)} (${willBe(file.action)})`)
+    session.say(`  ${session.showPath(file.path)} (${actionText(file.action)})`)
     for (const line of changes) session.say(`    ${line}`)
     if (own.length > 0) session.say(`    ${staysBecause(own)}`)
   }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { nearestTo } from '../text.ts'
+import { closestNames } from '../text.ts'
 import type { GatewayFailure } from './codecs/failure.ts'
 import { isSecretHeader, type LogEntry } from './log/request-log.ts'
 import { maskKey } from './log/secrets.ts'
@@ -33,7 +33,7 @@ export function reasonOfRoute(method: string, path: string): string | undefined 
   if (ofVendors.test(path))
     return `The vendor has a route ${path}; the service does not, and so this gateway does not either.`
   if (routeOf(method, path).kind !== 'web') {
-    const [nearest] = nearestTo(path, knownPaths)
+    const [nearest] = closestNames(path, knownPaths)
     return `There is no route ${path}${nearest === undefined ? '' : `; the nearest is ${nearest}`}.`
   }
   return method === 'GET'
@@ -90,7 +90,7 @@ export function reasonOfFailure(
 ): string | undefined {
   switch (failure.code) {
     case 'model_not_found': {
-      const near = nearestTo(modelAsked, catalog.ids, withoutVendor).slice(0, 3)
+      const near = closestNames(modelAsked, catalog.ids, withoutVendor).slice(0, 3)
       return `There is no model ${modelAsked}${near.length === 0 ? '' : `; nearest: ${near.join(', ')}`}.`
     }
     case 'convert_request_failed': {

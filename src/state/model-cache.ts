@@ -8,7 +8,7 @@ import { stateFolder } from '../transaction/state.ts'
 /** The model IDs of the last catalog, one per line. The shell completes `--model` from it. */
 const fileName = 'models.txt'
 
-/** Largest list that is written or read, in bytes. */
+/** The largest list that is written or read, in bytes. */
 const maxBytes = 256 * 1024
 
 /** Saves the IDs for the shell's completion. Best effort: a full disk must not fail a command. */
@@ -25,7 +25,7 @@ export function saveModels({ files, machine, processes }: Platform, catalog: Cat
   })
 }
 
-/** The IDs of the last catalog that a command has read; [] if there is none. */
+/** The IDs of the last catalog that a command read, or [] if there is none. */
 export function savedModels({ files, machine }: Pick<Platform, 'files' | 'machine'>): string[] {
   const bytes = ifPossible(() => files.read(join(stateFolder(machine), fileName), maxBytes))
   return new TextDecoder().decode(bytes).split('\n').filter(Boolean)

@@ -17,7 +17,7 @@ import { findState, openState, type StatePaths } from '../transaction/state.ts'
 export interface SavedList<Entry> {
   /** The member of the file's object, and of `StatePaths`. */
   readonly member: 'gateways' | 'folders'
-  /** Where the new file is written before it replaces the old one. */
+  /** The path of the new file before it replaces the old one. */
   readonly newMember: 'newGateways' | 'newFolders'
   /** For people: `saved gateways`. */
   readonly title: string
@@ -27,10 +27,10 @@ export interface SavedList<Entry> {
 
 export type ListChange<Entry> = (all: readonly Entry[]) => readonly Entry[]
 
-/** Largest list that is read, in bytes: thousands of entries. */
+/** The largest list that is read, in bytes: thousands of entries. */
 const maxListBytes = 1_000_000
 
-/** The version of the format of every list. No other version is read. */
+/** The version of the format of every list. Lists of other versions count as damaged. */
 const listVersion = 1
 
 /** Reads the list; [] if there is none. @throws UserError `record-damaged`, `not-permitted`, `io-failed` */
@@ -40,9 +40,9 @@ export function readList<Entry>(world: World, list: SavedList<Entry>): readonly 
 }
 
 /**
- * Changes the list: all of it or nothing.
+ * Changes the list atomically.
  *
- * @param locked of the state folder, if the caller has its lock
+ * @param locked the paths of the state folder, if the caller holds its lock
  * @throws UserError `locked`, `record-damaged`, `disk-full`, `not-permitted`, `io-failed`
  */
 export function changeList<Entry>(
@@ -99,7 +99,7 @@ function readListAt<Entry>(
   })
 }
 
-/** Replaces the list; an empty list has no file. Needs the lock. */
+/** Replaces the list. An empty list has no file. The caller holds the lock. */
 function replaceList<Entry>(
   world: World,
   paths: StatePaths,

@@ -3,7 +3,7 @@ import { stringify as stringifyToml } from 'smol-toml'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Format, formatOf } from '../../src/edits/format.ts'
 import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
-import type { Undone } from '../../src/edits/undo.ts'
+import type { UndoResult } from '../../src/edits/undo.ts'
 import { UserError } from '../../src/errors.ts'
 import { fc } from '../support/fast-check.ts'
 import { json5Document, jsonDocument, tomlDocument } from './generate.ts'
@@ -65,7 +65,7 @@ describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents'
     expect(edited).toBeGreaterThan(numRuns / 20)
   }
 
-  function undo({ before, written, changes }: Edited, current: Bytes): Undone {
+  function undo({ before, written, changes }: Edited, current: Bytes): UndoResult {
     const paths = changes.map((change) => change.path)
     return format.undo({ before, written, current }, paths, 'x')
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { matches, plainPath } from '../../src/edits/values.ts'
+import { matchesAfterChanges, plainPath } from '../../src/edits/values.ts'
 
 const x = ['t', 'list', { element: 'x' }]
 const key = ['t', 'u', 'key']
@@ -27,7 +27,7 @@ describe('an edit is judged by what is in the file afterwards', () => {
       false,
     ],
   ])('%s', (_, path, actual, expected, verdict) => {
-    expect(matches(actual, expected, [path])).toBe(verdict)
+    expect(matchesAfterChanges(actual, expected, [path])).toBe(verdict)
   })
 })
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { rootsOf } from '../../src/gateway/roots.ts'
 import {
   changeGateways,
-  gatewayNames,
+  gatewayNamePattern,
   readGateways,
   removeGateways,
   type SavedGateway,
@@ -174,7 +174,7 @@ describe('the remembered gateways', () => {
     ['a/b', false],
     ['wörk', false],
   ])('%j is a name: %s', (name, is) => {
-    expect(gatewayNames.test(name)).toBe(is)
+    expect(gatewayNamePattern.test(name)).toBe(is)
   })
 })
 

@@ -224,7 +224,10 @@ describe('bytes of a path that are no UTF-8', () => {
           message: expect.stringContaining(message),
         })
     }
-    refusedWith(aPairPlan({ ...source, at: (name) => home.at(`\ufffd/${name}`) }), 'not valid UTF-8')
+    refusedWith(
+      aPairPlan({ ...source, at: (name) => home.at(`\ufffd/${name}`) }),
+      'not valid UTF-8',
+    )
     refusedWith(aPairPlan(source), 'whose target does not exist')
     expect(readdirSync(odd(home.path))).toEqual([])
   })

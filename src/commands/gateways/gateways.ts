@@ -5,7 +5,7 @@ import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
 import { shownQuery } from '../../gateway/input/query.ts'
 import { rootsOf } from '../../gateway/roots.ts'
-import { noneSaved, savedGateway, savedGateways, sinceThen } from '../../state/find-gateways.ts'
+import { formatAge, noGatewayHint, savedGateway, savedGateways } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { maskSecret } from '../../text.ts'
 import { runsSoFar, settleFirst } from '../client-state/history.ts'
@@ -143,14 +143,14 @@ function show(
   checked: GatewayChecks,
 ): void {
   if (all.length === 0) {
-    session.say(`No gateway is remembered so far. ${noneSaved}`)
+    session.say(`No gateway is remembered so far. ${noGatewayHint}`)
     return
   }
   const now = session.platform.clock.now()
   const rows = all.map((one) => {
     const { name, baseUrl, key, proven } = one
     const users = idsOf(usersOf(one, clients))
-    const by = proven && `${sinceThen(proven.at, now)} by ${proven.protocol} ${proven.model}`
+    const by = proven && `${formatAge(proven.at, now)} by ${proven.protocol} ${proven.model}`
     return [
       `${users.length > 0 ? '*' : ' '} ${name}`,
       baseUrl,

@@ -1,6 +1,6 @@
 /** Step 6 of a setup: show the plan and ask. */
 import { protocolOf } from '../../clients/client.ts'
-import { describeEdit, titleOf } from '../../edits/describe.ts'
+import { describeEdit, editTitle } from '../../edits/describe.ts'
 import { actionOf } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { messageWithLocation } from '../../finding.ts'
@@ -54,7 +54,7 @@ function showPlan({ run, clients, consents }: SetupPlan, isDetailed: boolean): v
       session.say(`  limits of ${model} that the gateway does not tell come from ${snapshotSource}`)
 
     const details = edits.flatMap((edit) => describeEdit(edit, session))
-    const summary = edits.map((edit) => titleOf(edit, session)).join(', ')
+    const summary = edits.map((edit) => editTitle(edit, session)).join(', ')
     for (const line of isDetailed ? details : [summary]) session.say(`  ${line}`)
     for (const problem of problems)
       if (problem.fix && !problem.isReported)

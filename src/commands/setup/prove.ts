@@ -21,7 +21,7 @@ import type { ImportLink } from '../../gateway/input/link.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
-import { expectNameFor } from '../../state/save-gateway.ts'
+import { checkNameIsFree } from '../../state/save-gateway.ts'
 import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
 import { readClientFiles } from '../client-state/files.ts'
 import {
@@ -79,7 +79,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
     const found = await findGateway(session, flags, preset)
     const run = found.link === undefined ? given : withLink(given, found.link)
 
-    expectNameFor(session.platform, flags.name, found.access.baseUrl)
+    checkNameIsFree(session.platform, flags.name, found.access.baseUrl)
     for (const client of run.clients) expectSendable(client, found.access)
     try {
       const { notices, ...proof } = await proofOf(run, found.access)

@@ -1,5 +1,5 @@
 import { UserError } from '../../errors.ts'
-import { looksLikeKey, maskSecret, maskTellTale } from '../../text.ts'
+import { looksLikeKey, maskSecret, maskSecretsIn } from '../../text.ts'
 import { type ExtraHeader, keyHeaders, type QueryParameter } from '../types.ts'
 
 /** A header that is to be sent from now on, or no longer: then it has no value. */
@@ -88,7 +88,7 @@ function fill(name: string, given: string, sources: HeaderSources): string {
 
 /** Whether plain text could be a secret, be it in a part. */
 export function looksSecret(text: string): boolean {
-  return maskTellTale(text) !== text || text.split(/[\s,;=:"'{}]+/).some(looksLikeKey)
+  return maskSecretsIn(text) !== text || text.split(/[\s,;=:"'{}]+/).some(looksLikeKey)
 }
 
 /** @throws UserError `usage` */

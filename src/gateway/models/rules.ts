@@ -1,4 +1,4 @@
-import { nearestTo } from '../../text.ts'
+import { closestNames } from '../../text.ts'
 import type { Catalog, CatalogModel, Protocol } from '../types.ts'
 import { newestOfMaker } from './families.ts'
 import { dateAtEnd, plainModelName } from './ids.ts'
@@ -301,5 +301,5 @@ export function compareVersions(a: readonly number[], b: readonly number[]): num
 /** The ids of the catalog that look most like `asked`: at most `count`, the likest first. */
 export function nearestModels(asked: string, catalog: Catalog, count = 3): readonly string[] {
   const ids = catalog.models.filter(isChatModel).map(({ id }) => id)
-  return nearestTo(asked, ids, withoutVendor).slice(0, count)
+  return closestNames(asked, ids, withoutVendor).slice(0, count)
 }
