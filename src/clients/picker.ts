@@ -1,7 +1,7 @@
 import { compact } from '../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../edits/plan.ts'
-import { described } from '../gateway/models/facts.ts'
-import { speaks } from '../gateway/models/rules.ts'
+import { withKnownFacts } from '../gateway/models/facts.ts'
+import { supportsProtocol } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, ModelFacts } from '../gateway/types.ts'
 import type {
   Client,
@@ -35,13 +35,13 @@ export function offeredModels(
 ): Required<Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'>> {
   const { images, reasoning, maxOutputTokens } = requested
   const all = gatewayInfo.catalog?.models ?? []
-  const chosen = described(entryOf(gatewayInfo.catalog, model) ?? { id: model })
+  const chosen = withKnownFacts(entryOf(gatewayInfo.catalog, model) ?? { id: model })
   const others = all.filter((one) => one.id !== model && one.tools !== false && canUse(one))
 
   return {
     offered: [
       { ...chosen, ...compact({ images, reasoning, maxOutputTokens }) },
-      ...others.map(described),
+      ...others.map(withKnownFacts),
     ],
     offersWholeCatalog: all.length > 0,
   }
@@ -58,7 +58,7 @@ export function resolveWithAnyProtocol(input: ResolveInput, window: WindowHabit)
     effectiveOptions(input).protocol ?? listedProtocol(input, protocolsByRank, defaultOfAny)
   const resolved = resolveOneModel(input, protocol, window)
 
-  const saidOf = (one: CatalogModel | undefined) => one && speaks(one, protocol)
+  const saidOf = (one: CatalogModel | undefined) => one && supportsProtocol(one, protocol)
   const said = saidOf(entryOf(input.gatewayInfo.catalog, resolved.model))
   const canUse = (one: CatalogModel) =>
     said === undefined ? saidOf(one) !== false : saidOf(one) === said

@@ -2,13 +2,13 @@ import { compact } from '../compact.ts'
 import type { SettingChange, SettingPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
-import { described } from '../gateway/models/facts.ts'
+import { withKnownFacts } from '../gateway/models/facts.ts'
 import {
   type ChosenModel,
+  closestModels,
   defaultModel,
-  nearestModels,
   resolveModel,
-  speaks,
+  supportsProtocol,
 } from '../gateway/models/rules.ts'
 import type { Catalog, CatalogModel, Protocol } from '../gateway/types.ts'
 import type {
@@ -108,7 +108,7 @@ export function listedProtocol(
   const { model } = effectiveOptions(input)
   const chosen = model === undefined ? byRules(catalog) : resolveModel(catalog, model)
   const entry = entryOf(catalog, chosen?.id)
-  return ranked.find((protocol) => entry && speaks(entry, protocol) === true) ?? 'chat'
+  return ranked.find((protocol) => entry && supportsProtocol(entry, protocol) === true) ?? 'chat'
 }
 
 /** What every gateway serves, where it does not say more. */
@@ -147,7 +147,7 @@ export function pickModel(input: ResolveInput, protocol: Protocol): string {
   const chosen = defaultModel(catalog, protocol)
   if (chosen !== undefined) return chosen.id
 
-  const usable = catalog.models.filter((one) => speaks(one, protocol) !== false)
+  const usable = catalog.models.filter((one) => supportsProtocol(one, protocol) !== false)
   throw new UserError({
     code: 'usage',
     message:
@@ -169,7 +169,7 @@ export function listing(
 ): 'absent' | 'usable' | 'of another protocol' {
   const found = entryOf(catalog, resolveModel(catalog, id)?.id)
   if (found === undefined) return 'absent'
-  return speaks(found, protocol) === false ? 'of another protocol' : 'usable'
+  return supportsProtocol(found, protocol) === false ? 'of another protocol' : 'usable'
 }
 
 /** The ids that are to be asked for themselves: the first, and of the others those that no list has. */
@@ -193,7 +193,7 @@ export function checkedModel(input: ResolveInput, asked: string, protocol: Proto
   const found = resolveModel(catalog, asked)
   if (found === undefined) return asked
   const model = entryOf(catalog, found.id)
-  if (model !== undefined && speaks(model, protocol) === false) {
+  if (model !== undefined && supportsProtocol(model, protocol) === false) {
     throw new UserError({
       code: 'protocol-unsupported',
       message: `The model ${found.id} does not speak the ${protocol} protocol`,
@@ -225,7 +225,7 @@ export function aboutNames(
 
 /** Where it is asked for the model and does not serve it, that is an error of its own. */
 function notListed(catalog: Catalog, asked: string): Finding {
-  const nearest = nearestModels(asked, catalog)
+  const nearest = closestModels(asked, catalog)
   return {
     code: 'model-not-listed',
     message: `The gateway does not list ${asked}`,
@@ -266,7 +266,7 @@ export function windowOf(
     return { contextWindow: previous.contextWindow, notes: [] }
 
   const sizes = ids.map(
-    (id, index) => said[index] ?? (knows(id) ? 'own' : described({ id }).contextWindow),
+    (id, index) => said[index] ?? (knows(id) ? 'own' : withKnownFacts({ id }).contextWindow),
   )
   const unknown = [...new Set(ids.filter((_, index) => sizes[index] === undefined))]
   if (unknown.length > 0)

@@ -11,7 +11,7 @@ import {
   findingFrom,
   messageWithLocation,
 } from '../finding.ts'
-import { hangUp } from '../gateway/http/request.ts'
+import { closeIdleConnections } from '../gateway/http/request.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { Runs } from '../transaction/record.ts'
@@ -163,7 +163,7 @@ async function checkAll(
   try {
     return await checked
   } finally {
-    for (const { access } of new Set(asked?.values())) await hangUp(access)
+    for (const { access } of new Set(asked?.values())) await closeIdleConnections(access)
   }
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { resultOf, UserError } from '../errors.ts'
-import { isAmong } from '../gateway/input/header.ts'
-import { keyOnCommandLine } from '../gateway/input/key.ts'
+import { includesHeader } from '../gateway/input/header.ts'
+import { keyOnCommandLineError } from '../gateway/input/key.ts'
 import { isSameButVersion, rootOf, rootsOf } from '../gateway/roots.ts'
 import type { BaseUrls, ExtraHeader, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
@@ -23,7 +23,7 @@ export function savedGateway(session: MaskingSession, name: string): SavedGatewa
   const found = all.find((one) => one.name === name)
   if (found !== undefined) return found
 
-  if (looksLikeKey(name)) throw keyOnCommandLine()
+  if (looksLikeKey(name)) throw keyOnCommandLineError()
   const names = all.map((one) => one.name)
   const [closest] = closestNames(name, names)
   throw new UserError({
@@ -114,7 +114,7 @@ export function findGatewayName(
 
   // Several can have the same address and key. The one whose headers the client sends matches best.
   const [withHeaders] = candidates
-    .filter(({ headers = [] }) => headers.every((one) => isAmong(one, settings.headers)))
+    .filter(({ headers = [] }) => headers.every((one) => includesHeader(one, settings.headers)))
     .toSorted((a, b) => (b.headers?.length ?? 0) - (a.headers?.length ?? 0))
   return (withHeaders ?? candidates[0])?.name
 }

@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
-import { described } from '../../gateway/models/facts.ts'
+import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
@@ -110,7 +110,7 @@ export const cline: ClientModule = {
     const { contextWindow, ...others } = resolved
     const { model, findings } = resolved
 
-    const limit = described(
+    const limit = withKnownFacts(
       entryOf(input.gatewayInfo.catalog, model) ?? { id: model },
     ).maxOutputTokens
     const isSafe = limit === undefined || limit >= usualOutputTokens

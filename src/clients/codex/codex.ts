@@ -1,8 +1,8 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { factsInSnapshot } from '../../gateway/models/facts.ts'
-import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
+import { snapshotFacts } from '../../gateway/models/facts.ts'
+import { defaultModel, removeVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import { isOpencodeAuth } from '../auth-json.ts'
 import {
@@ -58,8 +58,8 @@ import tested from './tested.json' with { type: 'json' }
 const windows: WindowHabit = {
   knows: (id) =>
     /^gpt-(?:5\.5|5\.6-(?:sol|terra|luna)|6-(?:sol|luna|astra)|6\.1-(?:sol|terra))/.test(
-      withoutVendor(id),
-    ) || (factsInSnapshot(id).contextWindow ?? 0) >= assumedWindow,
+      removeVendor(id),
+    ) || (snapshotFacts(id).contextWindow ?? 0) >= assumedWindow,
   otherwise: 'Codex, which does not know it either, assumes 272,000 tokens',
 }
 

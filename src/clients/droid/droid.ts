@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
-import { defaultModel, speaks } from '../../gateway/models/rules.ts'
+import { defaultModel, supportsProtocol } from '../../gateway/models/rules.ts'
 import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
 import type { ClientModule, LoadedFile, SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
@@ -114,7 +114,7 @@ export const droid: ClientModule = {
   resolve(input) {
     const otherwise = 'droid takes one for granted when it compacts its conversations'
     const resolved = resolveOneModel(input, 'chat', { otherwise })
-    const canUse = (one: CatalogModel) => speaks(one, 'chat') !== false
+    const canUse = (one: CatalogModel) => supportsProtocol(one, 'chat') !== false
     return { ...resolved, ...offeredModels(input, resolved.model, canUse) }
   },
 

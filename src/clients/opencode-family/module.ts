@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import { defaultModel, smallModel, speaks } from '../../gateway/models/rules.ts'
+import { defaultModel, smallModel, supportsProtocol } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import { asReasoningEffort, type ClientModule, type Program } from '../client.ts'
 import { outputLimitCures, ownValues } from '../flags.ts'
@@ -67,7 +67,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       const { smallModel: kept } = effectiveOptions(input)
       const model = pickModel(input, 'chat')
       // What is not in the client's own list it does not send.
-      const list = offeredModels(input, model, (one) => speaks(one, 'chat') !== false)
+      const list = offeredModels(input, model, (one) => supportsProtocol(one, 'chat') !== false)
       const { notes, ...limits } = windowOf(input, [model], { otherwise: withoutWindow })
       const small = kept ?? (catalog && smallModel(catalog)?.id)
       const isOffered = list.offered.some(({ id }) => id === small)

@@ -6,9 +6,9 @@ import { resultOf, UserError } from '../../errors.ts'
 import { findingFrom, hasCause } from '../../finding.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
-import { isVouchedPrivately, privateSources } from '../../gateway/http/authorities.ts'
+import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
-import { openAhead } from '../../gateway/http/request.ts'
+import { preopenConnections } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { probe } from '../../gateway/probe.ts'
@@ -65,7 +65,7 @@ export function askGateways(
     byGateway.set(question, asked)
     byState.set(state, asked)
     // One for each: their probes go out side by side.
-    void openAhead(asked.access, 1)
+    void preopenConnections(asked.access, 1)
   }
   return byState
 }
@@ -300,7 +300,7 @@ function isPlainAfar(baseUrl: string): boolean {
 /** An answer of any kind proves that much. */
 function networkCheck(baseUrl: string, access: GatewayAccess): CheckResult {
   const { host, protocol } = new URL(baseUrl)
-  const by = isVouchedPrivately(access) ? ` by an authority of ${privateSources(access)}` : ''
+  const by = isPrivatelyTrusted(access) ? ` by an authority of ${privateSources(access)}` : ''
   const tls = protocol === 'https:' ? `, and its certificate is trusted${by}` : ''
   const message = `${host} is found and answers${tls}`
   return { code: 'network', severity: 'ok', message, brief: 'answers', isOfGateway: true }

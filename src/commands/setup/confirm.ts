@@ -4,7 +4,7 @@ import { describeEdit, editTitle } from '../../edits/describe.ts'
 import { actionOf } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { messageWithLocation } from '../../finding.ts'
-import { isFromSnapshot, snapshotSource } from '../../gateway/models/facts.ts'
+import { snapshotSource, usesSnapshot } from '../../gateway/models/facts.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import { checkTargets } from '../../transaction/apply.ts'
 import type { SetupPlan } from './plan.ts'
@@ -50,7 +50,7 @@ function showPlan({ run, clients, consents }: SetupPlan, isDetailed: boolean): v
 
     const hasLimits = contextWindow !== undefined || offered.length > 0
     const listed = catalog?.models.find(({ id }) => id === model) ?? { id: model }
-    if (isDetailed && hasLimits && isFromSnapshot(listed))
+    if (isDetailed && hasLimits && usesSnapshot(listed))
       session.say(`  limits of ${model} that the gateway does not tell come from ${snapshotSource}`)
 
     const details = edits.flatMap((edit) => describeEdit(edit, session))

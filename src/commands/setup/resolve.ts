@@ -13,7 +13,7 @@ import { effectiveOptions, listing, modelsIn } from '../../clients/resolve.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { adviseNamingModel } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { isChatModel, speaks } from '../../gateway/models/rules.ts'
+import { isChatModel, supportsProtocol } from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
@@ -240,7 +240,7 @@ export async function withModelFromUser(
 
 function canUse({ protocols }: Client, requested: ClientOptions, model: CatalogModel) {
   const spoken = requested.protocol ? [requested.protocol] : protocols
-  return spoken.some((one) => speaks(model, one) !== false)
+  return spoken.some((one) => supportsProtocol(model, one) !== false)
 }
 
 function chatModels(

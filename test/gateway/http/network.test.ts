@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../../src/gateway/catalog.ts'
-import { openAhead } from '../../../src/gateway/http/request.ts'
+import { preopenConnections } from '../../../src/gateway/http/request.ts'
 import { probe } from '../../../src/gateway/probe.ts'
 import {
   accessTo,
@@ -295,7 +295,7 @@ describe('network: connections', () => {
       response.end('408 Request Timeout')
     })
     const access = accessTo(server)
-    await openAhead(access, 1)
+    await preopenConnections(access, 1)
     expect((await readCatalog(access)).models).toHaveLength(2)
     expect(answered).toEqual([408, 200])
   })

@@ -177,7 +177,7 @@ describe('proxy: in use', () => {
       const error = await failure(readCatalog(accessTo({ port: 80 }, { env })))
       expect(error.code).toBe('proxy')
       expect(error.message).toBe(
-        `The proxy 127.0.0.1:${proxy.port} (from http_proxy) would see the key, since http://gw.test is asked in plain http`,
+        `The proxy 127.0.0.1:${proxy.port} (from http_proxy) would see the key, because http://gw.test uses plain http`,
       )
       expect(error.hint).toContain('NO_PROXY=gw.test')
       expect(proxy.connections()).toBe(0)

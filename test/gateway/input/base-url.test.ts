@@ -21,12 +21,12 @@ const gap = 'The address is still a placeholder from the instructions'
 const noAddress = 'The address is not a web address'
 const aKey = 'This looks like a key, not an address'
 const spaces = 'The address has spaces inside'
-const around = 'what stood around the address removed'
+const around = 'the text around the address removed'
 const https = 'https:// put in front'
 const http = 'http:// put in front'
 const query = 'the query removed'
 const dot = 'the dot behind the host removed'
-const letters = 'the name in the letters that the network knows'
+const letters = 'the name converted to ASCII'
 const ownPath = (path: string) => `the web page's own path ${path} removed`
 const removed = (path: string) => `${path} removed (clients add it where it belongs)`
 
@@ -222,32 +222,32 @@ describe('base URL: what is refused', () => {
     [
       'http://gw.example',
       'usage',
-      'http://gw.example would send the key over the network for everyone to read',
+      'http://gw.example would send the key over the network in clear text',
     ],
     [
       'http://10.0.0.5:3000',
       'usage',
-      'http://10.0.0.5:3000 would send the key over the network for everyone to read',
+      'http://10.0.0.5:3000 would send the key over the network in clear text',
     ],
     [
       'http://localhost.evil.example',
       'usage',
-      'http://localhost.evil.example would send the key over the network for everyone to read',
+      'http://localhost.evil.example would send the key over the network in clear text',
     ],
     [
       'http://127.0.0.1.evil.example',
       'usage',
-      'http://127.0.0.1.evil.example would send the key over the network for everyone to read',
+      'http://127.0.0.1.evil.example would send the key over the network in clear text',
     ],
     [
       'https://user:pass@gw.example',
       'usage',
-      'The address holds a user name or a password before gw.example',
+      'The address contains a user name or a password before gw.example',
     ],
     [
       'https://sk-secret@gw.example',
       'usage',
-      'The address holds a user name or a password before gw.example',
+      'The address contains a user name or a password before gw.example',
     ],
     ['https://docs.gw.example', 'docs-host', 'docs.gw.example is the documentation, not the API'],
     [
@@ -293,7 +293,7 @@ describe('base URL: what is refused', () => {
     [
       'me:x@localhost:3000',
       'usage',
-      'The address holds a user name or a password before localhost:3000',
+      'The address contains a user name or a password before localhost:3000',
     ],
     ['localhost.x1', 'usage', noAddress],
     ['foolocalhost', 'usage', noAddress],
@@ -319,7 +319,7 @@ describe('base URL: what is refused', () => {
     [
       'https://:hunter2@gw.example',
       'usage',
-      'The address holds a user name or a password before gw.example',
+      'The address contains a user name or a password before gw.example',
     ],
     ['BASE_URL', 'usage', gap],
     ['base-url', 'usage', gap],

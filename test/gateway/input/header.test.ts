@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
 import {
-  type AskedHeader,
+  applyHeaderChanges,
+  classifyHeader,
+  formatHeader,
+  type HeaderChange,
   headerDocument,
-  isAmong,
+  includesHeader,
   isCredentialHeader,
-  judgedHeader,
   readHeader,
-  shownHeader,
-  withAsked,
 } from '../../../src/gateway/input/header.ts'
 
 const files: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const variables: Readonly<Record<string, string>> = {
   BELL: '\u0007openai',
 }
 
-function read(text: string): AskedHeader {
+function read(text: string): HeaderChange {
   return readHeader(text, {
     variable: (name) => variables[name],
     file: (path) => files[path] ?? '',
@@ -42,7 +42,7 @@ function refusal(text: string): string {
 }
 
 describe('what --header says', () => {
-  test.each<[string, AskedHeader]>([
+  test.each<[string, HeaderChange]>([
     ['X-Portkey-Provider: openai', { name: 'x-portkey-provider', value: 'openai' }],
     ['x-portkey-api-key:$PK', { name: 'x-portkey-api-key', value: 'canary-1', isSecret: true }],
     [
@@ -62,14 +62,22 @@ describe('what --header says', () => {
   ])('%s', (text, expected) => expect(read(text)).toEqual(expected))
 
   test.each([
-    ['no colon', 'x-portkey-provider openai', "usage: --header takes 'name: value'"],
-    ['no name', ': openai', "usage: --header takes 'name: value'"],
-    ['a name with a space', 'x portkey: openai', "usage: --header takes 'name: value'"],
-    ['a name alone', 'x', "usage: --header takes 'name: value'"],
-    ['a name of 101 characters', `${'x'.repeat(101)}: 1`, "usage: --header takes 'name: value'"],
+    ['no colon', 'x-portkey-provider openai', "usage: --header needs the form 'name: value'"],
+    ['no name', ': openai', "usage: --header needs the form 'name: value'"],
+    ['a name with a space', 'x portkey: openai', "usage: --header needs the form 'name: value'"],
+    ['a name alone', 'x', "usage: --header needs the form 'name: value'"],
+    [
+      'a name of 101 characters',
+      `${'x'.repeat(101)}: 1`,
+      "usage: --header needs the form 'name: value'",
+    ],
     ['a value of 4,097 characters', 'x-a: @/run/longer', 'is longer than 4096 characters'],
-    ['what proxies read', 'Proxy-Connection: a', 'is set by every client itself'],
-    ['a key in place of a name', 'sk-live-0123456789: x', "usage: --header takes 'name: value'"],
+    ['what proxies read', 'Proxy-Connection: a', 'Every client sets'],
+    [
+      'a key in place of a name',
+      'sk-live-0123456789: x',
+      "usage: --header needs the form 'name: value'",
+    ],
     ['a literal beside the name of a credential', 'x-portkey-api-key: hunter2', 'may be a secret'],
     ['a literal cookie', 'Cookie: a=b', 'may be a secret'],
     ['a literal like a key', 'x-who: sk-live-0123456789', 'may be a secret'],
@@ -82,14 +90,14 @@ describe('what --header says', () => {
     ['an empty variable', 'x-a: $EMPTY', 'is empty'],
     ['two lines', 'x-a: @/run/two', 'more than one line'],
     ['a line break in the argument', 'x-a: b\r\nhost: c', 'more than one line'],
-    ['letters beyond ASCII', 'x-a: $ODD', 'outside of ASCII'],
+    ['letters beyond ASCII', 'x-a: $ODD', 'non-ASCII or control characters'],
     ['a control character before letters', 'x-a: $BELL', 'or control characters'],
     ['an empty file', 'x-a: @/run/none', 'is empty'],
-    ['the key itself', 'Authorization: $PK', 'authorization holds the key'],
-    ['the key under its other name', 'x-api-key: $PK', 'x-api-key holds the key'],
-    ['what HTTP sends', 'Host: a', 'host is set by every client itself'],
-    ['the length', 'content-length: 5', 'content-length is set by every client itself'],
-    ['what the clients send', 'anthropic-version: 1', 'is set by every client itself'],
+    ['the key itself', 'Authorization: $PK', 'authorization contains the key'],
+    ['the key under its other name', 'x-api-key: $PK', 'x-api-key contains the key'],
+    ['what HTTP sends', 'Host: a', 'Every client sets host itself'],
+    ['the length', 'content-length: 5', 'Every client sets content-length itself'],
+    ['what the clients send', 'anthropic-version: 1', 'Every client sets'],
   ])('refused: %s', (_, text, expected) => {
     const said = refusal(text)
     expect(said).toContain(expected)
@@ -103,17 +111,19 @@ test('what is asked for wins over what was, and nothing behind the colon takes i
     { name: 'x-b', value: '2', isSecret: true as const },
     { name: 'x-d', value: '5' },
   ]
-  expect(withAsked(before, [read('x-a: 3'), read('x-b:'), read('x-c: 4')])).toEqual([
+  expect(applyHeaderChanges(before, [read('x-a: 3'), read('x-b:'), read('x-c: 4')])).toEqual([
     { name: 'x-d', value: '5' },
     { name: 'x-a', value: '3' },
     { name: 'x-c', value: '4' },
   ])
-  expect(() => withAsked([], [read('x-a: 1'), read('X-A: 2')])).toThrow('x-a is given twice')
+  expect(() => applyHeaderChanges([], [read('x-a: 1'), read('X-A: 2')])).toThrow(
+    'x-a is given twice',
+  )
 })
 
 test('a secret is shown by its last characters', () => {
-  expect(shownHeader({ name: 'x-a', value: 'openai' })).toBe('x-a: openai')
-  expect(shownHeader({ name: 'x-a', value: 'pk-0123456789d5c4', isSecret: true })).toBe(
+  expect(formatHeader({ name: 'x-a', value: 'openai' })).toBe('x-a: openai')
+  expect(formatHeader({ name: 'x-a', value: 'pk-0123456789d5c4', isSecret: true })).toBe(
     'x-a: ....d5c4',
   )
 })
@@ -134,10 +144,10 @@ test.each([
 })
 
 test('a header found in a file is secret where its name or its value looks so', () => {
-  expect(judgedHeader('X-Team', 'blue')).toEqual({ name: 'x-team', value: 'blue' })
-  expect(judgedHeader('X-Token', 'blue')).toMatchObject({ name: 'x-token', isSecret: true })
-  expect(judgedHeader('x-team', 'sk-live-0123456789ab')).toMatchObject({ isSecret: true })
-  expect(judgedHeader('x-team', 'blue; sk-live-0123456789ab')).toMatchObject({ isSecret: true })
+  expect(classifyHeader('X-Team', 'blue')).toEqual({ name: 'x-team', value: 'blue' })
+  expect(classifyHeader('X-Token', 'blue')).toMatchObject({ name: 'x-token', isSecret: true })
+  expect(classifyHeader('x-team', 'sk-live-0123456789ab')).toMatchObject({ isSecret: true })
+  expect(classifyHeader('x-team', 'blue; sk-live-0123456789ab')).toMatchObject({ isSecret: true })
 })
 
 test.each([
@@ -146,12 +156,12 @@ test.each([
   [{ name: 'x-b', value: '1' }, false],
 ])('whether %j goes along: %s', (header, expected) => {
   expect(
-    isAmong(header, [
+    includesHeader(header, [
       { name: 'x-c', value: '2' },
       { name: 'x-a', value: '1' },
     ]),
   ).toBe(expected)
-  expect(isAmong(header)).toBe(false)
+  expect(includesHeader(header)).toBe(false)
 })
 
 test('documents tell headers by name, a secret by its last characters', () => {

@@ -26,12 +26,12 @@ describe('key: what people paste', () => {
     [`'${key}'`, ['quotes']],
     [`“${key}”`, ['quotes']],
     [`\`${key}\``, ['quotes']],
-    [`${key},`, ['the punctuation behind it']],
-    [`${key};`, ['the punctuation behind it']],
-    [`"${key}",`, ['quotes', 'the punctuation behind it']],
+    [`${key},`, ['the punctuation after it']],
+    [`${key};`, ['the punctuation after it']],
+    [`"${key}",`, ['quotes', 'the punctuation after it']],
     [
       `OPENAI_API_KEY="${key}";`,
-      ['the assignment around it', 'quotes', 'the punctuation behind it'],
+      ['the assignment around it', 'quotes', 'the punctuation after it'],
     ],
     [`OPENAI_API_KEY=${key}\n`, ['the assignment around it']],
     [`# from the web page\n\n${key}\n`, ['comment lines']],
@@ -58,8 +58,8 @@ describe('key: what people paste', () => {
     [`\u001b[200~${key}\u001b[201~`, ['invisible characters']],
     [`" ${key} "`, ['quotes']],
     [`""${key}''`, ['quotes']],
-    [`${key} ;`, ['the punctuation behind it']],
-    [`${key},;`, ['the punctuation behind it']],
+    [`${key} ;`, ['the punctuation after it']],
+    [`${key},;`, ['the punctuation after it']],
     [`{"OPENAI_API_KEY": "${key}" }`, ['the assignment around it', 'quotes']],
     [`setx  OPENAI_API_KEY "${key}"`, ['the assignment around it', 'quotes']],
     [`export  OPENAI_API_KEY=${key}`, ['the assignment around it']],
@@ -162,8 +162,8 @@ describe('key: what is refused', () => {
     ['sk-Ab12••••Ij90', 'key-placeholder', 'The key is masked: its middle is missing'],
     ['sk-Ab12 Cd34', 'usage', 'The key has spaces inside'],
     ['my key is sk-Ab12', 'usage', 'The key has spaces inside'],
-    ['sk-Ab12Ｃd34', 'usage', 'The key holds characters that no key has (outside of ASCII)'],
-    ['sk-Ab12é', 'usage', 'The key holds characters that no key has (outside of ASCII)'],
+    ['sk-Ab12Ｃd34', 'usage', 'The key contains non-ASCII characters, which no key has'],
+    ['sk-Ab12é', 'usage', 'The key contains non-ASCII characters, which no key has'],
     ['sk-Ab12\nsk-Cd34', 'usage', 'This is more than one key'],
     ['https://gw.example/v1', 'usage', 'The key is a web address'],
   ])('%j: %s', (input, code, message) => {
@@ -175,7 +175,7 @@ describe('key: what is refused', () => {
 })
 
 describe('key: other secrets beside it never become a part of it', () => {
-  const several = /^The key is followed by other text: these are \d lines, and a key is one$/
+  const several = /^The key is followed by other text: there are \d lines, and a key is one line$/
   test.each([
     // Files of settings.
     [`OPENAI_API_KEY=${key}\nDATABASE_PASSWORD=hunter2`, several],
@@ -217,7 +217,7 @@ describe('key: other secrets beside it never become a part of it', () => {
   ])('%s is refused, not cleaned away', (_name, input) => {
     expect(refusal(input)).toMatchObject({
       code: 'usage',
-      message: 'The key holds control characters',
+      message: 'The key contains control characters',
       hint: expect.stringContaining('UTF-16'),
     })
   })

@@ -149,7 +149,7 @@ describe('catalog: what no file should hold is left out, and counted', () => {
     ['the key in capitals', key.toUpperCase()],
     ['the key as base64', btoa(`x${key}`)],
   ])('an id with %s', (_name, id) => {
-    expect(read([{ id: 'a' }, { id }, id])).toMatchObject({ models: [{ id: 'a' }], leftOut: 2 })
+    expect(read([{ id: 'a' }, { id }, id])).toMatchObject({ models: [{ id: 'a' }], skipped: 2 })
   })
 
   test('other fields with it, without the model', () => {
@@ -157,12 +157,12 @@ describe('catalog: what no file should hold is left out, and counted', () => {
     const supported_endpoint_types = ['openai', key]
     const page = read([{ id: 'a', display_name, supported_endpoint_types }])
     expect(page.models).toEqual([{ id: 'a', endpointTypes: ['openai'] }])
-    expect(page.leftOut).toBe(0)
+    expect(page.skipped).toBe(0)
   })
 
   test('but 200 characters, other alphabets, and words that serve as a key', () => {
     const data = [{ id: '模'.repeat(200) }, { id: 'ollama/llama3' }]
-    expect(read(data, 'ollama')).toMatchObject({ models: data, leftOut: 0 })
+    expect(read(data, 'ollama')).toMatchObject({ models: data, skipped: 0 })
   })
 
   test('and a list of nothing else is a list of models still', () => {

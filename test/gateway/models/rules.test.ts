@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import {
   aliasTarget,
+  closestModels,
   defaultModel,
   gptTiers,
   isChatModel,
   messagesTiers,
-  nearestModels,
   resolveModel,
   smallModel,
-  speaks,
+  supportsProtocol,
 } from '../../../src/gateway/models/rules.ts'
 import type { Catalog } from '../../../src/gateway/types.ts'
 import { fc } from '../../support/fast-check.ts'
@@ -271,7 +271,7 @@ describe('model rules: what chats', () => {
     'Doubao-Seedream-5.0-pro',
   ])('%s is not offered', (id) => {
     expect(isChatModel({ id })).toBe(false)
-    expect(speaks({ id, endpointTypes: ['openai'] }, 'chat')).toBe(false)
+    expect(supportsProtocol({ id, endpointTypes: ['openai'] }, 'chat')).toBe(false)
   })
 
   test.each([
@@ -322,9 +322,11 @@ test.each([
   'model rules: endpoint types %j speak chat, responses, messages: %j',
   (types, expected) => {
     const model = { id: 'm', ...(types === undefined ? {} : { endpointTypes: types }) }
-    expect([speaks(model, 'chat'), speaks(model, 'responses'), speaks(model, 'messages')]).toEqual(
-      expected,
-    )
+    expect([
+      supportsProtocol(model, 'chat'),
+      supportsProtocol(model, 'responses'),
+      supportsProtocol(model, 'messages'),
+    ]).toEqual(expected)
   },
 )
 
@@ -372,13 +374,13 @@ describe('nearest models', () => {
     ['another vendor', 'azure/gpt-5.4-mini', ['gpt-5.4-mini']],
     ['letters', 'Claude-Opus-4-8', ['claude-opus-4-8']],
   ])('%s', (_name, asked, expected) => {
-    expect(nearestModels(asked, today, expected.length)).toEqual(expected)
+    expect(closestModels(asked, today, expected.length)).toEqual(expected)
   })
 
   test('names at most three, none that does not chat, and none for something far off', () => {
-    expect(nearestModels('gpt-5', today)).toHaveLength(3)
-    expect(nearestModels('gpt-image-1', today)).not.toContain('gpt-image-2')
-    expect(nearestModels('zzzzzzzzzzzzzzzzzzzzzzzzzz', today)).toEqual([])
-    expect(nearestModels('x'.repeat(100_000), today)).toEqual([])
+    expect(closestModels('gpt-5', today)).toHaveLength(3)
+    expect(closestModels('gpt-image-1', today)).not.toContain('gpt-image-2')
+    expect(closestModels('zzzzzzzzzzzzzzzzzzzzzzzzzz', today)).toEqual([])
+    expect(closestModels('x'.repeat(100_000), today)).toEqual([])
   })
 })

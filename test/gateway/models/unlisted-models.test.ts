@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { factsInSnapshot } from '../../../src/gateway/models/facts.ts'
+import { snapshotFacts } from '../../../src/gateway/models/facts.ts'
 import { plainModelName } from '../../../src/gateway/models/ids.ts'
 import { defaultModel, gptTiers } from '../../../src/gateway/models/rules.ts'
 
@@ -73,10 +73,10 @@ test.each([
   ['openai.gpt-5.6-sol', { images: true, reasoning: true }],
   ['claude-haiku-4-5@20251001', { contextWindow: 200_000 }],
 ])('facts of %s are known by its plain name', (id, facts) => {
-  expect(factsInSnapshot(id)).toMatchObject(facts)
+  expect(snapshotFacts(id)).toMatchObject(facts)
 })
 
 test('where most providers disagree with the maker, the cautious value counts', () => {
-  expect(factsInSnapshot('deepseek-v4-flash')).toMatchObject({ images: false })
-  expect(factsInSnapshot('gpt-oss-120b').maxOutputTokens).toBeLessThanOrEqual(65_536)
+  expect(snapshotFacts('deepseek-v4-flash')).toMatchObject({ images: false })
+  expect(snapshotFacts('gpt-oss-120b').maxOutputTokens).toBeLessThanOrEqual(65_536)
 })
