@@ -1,23 +1,23 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { AuthHeaders } from './log/request-log.ts'
-import { shortestUsableKey } from './log/secrets.ts'
+import { minKeyLength } from './log/secrets.ts'
 
 /**
  * The key that counts. `x-api-key` is looked at on the messages and models routes only, and wins
  * there. Without `Bearer `; empty: there is none.
  */
-export function readKey({ headers }: IncomingMessage, readsApiKey: boolean) {
+export function readRequestKey({ headers }: IncomingMessage, readsApiKey: boolean) {
   const authorization = headers.authorization ?? ''
   const apiKey = String(headers['x-api-key'] ?? '')
   const hasApiKey = apiKey !== ''
   const auth: AuthHeaders =
     authorization === '' ? (hasApiKey ? 'x-api-key' : 'none') : hasApiKey ? 'both' : 'bearer'
-  return { auth, key: hasApiKey && readsApiKey ? apiKey.trim() : withoutBearer(authorization) }
+  return { auth, key: hasApiKey && readsApiKey ? apiKey.trim() : removeBearer(authorization) }
 }
 
 // The service takes "Bearer " and "bearer " away and accepts a naked key too.
-function withoutBearer(authorization: string): string {
+function removeBearer(authorization: string): string {
   const isMarked = authorization.startsWith('Bearer ') || authorization.startsWith('bearer ')
   return (isMarked ? authorization.slice(7) : authorization).trim()
 }
@@ -27,19 +27,19 @@ function withoutBearer(authorization: string): string {
  * one.
  */
 export function isUsableKey(key: string): boolean {
-  return withoutPrefix(key).length >= shortestUsableKey && /^[\x21-\x7e]+$/.test(key)
+  return removePrefix(key).length >= minKeyLength && /^[\x21-\x7e]+$/.test(key)
 }
 
 /** Compares keys without telling by its time how much of a guess was right. */
-export function keyChecker(key: string): (seen: string) => boolean {
-  const expected = Buffer.from(withoutPrefix(key))
-  return (seen) => {
-    const bytes = Buffer.from(withoutPrefix(seen))
+export function keyChecker(key: string): (candidate: string) => boolean {
+  const expected = Buffer.from(removePrefix(key))
+  return (candidate) => {
+    const bytes = Buffer.from(removePrefix(candidate))
     return bytes.length === expected.length && timingSafeEqual(bytes, expected)
   }
 }
 
 // The service drops "sk-" before it looks a key up.
-function withoutPrefix(key: string): string {
+function removePrefix(key: string): string {
   return key.startsWith('sk-') ? key.slice(3) : key
 }

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
-import { readKey } from './auth.ts'
+import { readRequestKey } from './auth.ts'
 import { readBody } from './http/body.ts'
-import { watchLog } from './log/live.ts'
+import { createLogStream } from './log/live.ts'
 import type { RequestLog } from './log/request-log.ts'
-import { controlPrefix, pathOf } from './routes.ts'
+import { controlPrefix, requestPath } from './routes.ts'
 import type { Scope } from './scopes.ts'
 import { acceptFaults } from './settings/fault-spec.ts'
-import { Misfit } from './settings/schema.ts'
+import { InvalidData } from './settings/schema.ts'
 
-interface ControlParts {
+interface ControlOptions {
   readonly host: string
   readonly log: RequestLog
-  readonly own: Scope
+  readonly mainScope: Scope
   counters(): object
 }
 
@@ -34,23 +34,23 @@ const maxControlBodyBytes = 256 * 1024
  * Requests with a foreign `Host`, and from pages of other origins, are rejected. Every change needs the
  * key.
  */
-export function createControl({ host, log, own, counters }: ControlParts): Control {
-  const { faults } = own
-  const live = watchLog(log)
+export function createControl({ host, log, mainScope, counters }: ControlOptions): Control {
+  const { faults } = mainScope
+  const logStream = createLogStream(log)
 
   return answer
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const line = `${request.method} ${pathOf(request).slice(controlPrefix.length)}`
+    const line = `${request.method} ${requestPath(request).slice(controlPrefix.length)}`
     const send = (status: number, value: unknown) => {
       const body = JSON.stringify(value)
       const length = { 'Content-Length': Buffer.byteLength(body) }
-      response.writeHead(status, { ...ownHeaders, ...length }).end(body)
+      response.writeHead(status, { ...controlHeaders, ...length }).end(body)
     }
 
-    if (!isOwnHost(request.headers.host, host) || isForeignPage(request))
+    if (!isAllowedHost(request.headers.host, host) || isCrossSite(request))
       return send(403, { error: 'Only this machine may ask.' })
-    if (request.method !== 'GET' && !own.isKeyedBy(readKey(request, true).key))
+    if (request.method !== 'GET' && !mainScope.hasKey(readRequestKey(request, true).key))
       return send(401, { error: 'This needs the key of the gateway.' })
 
     const requestId = /^GET requests\/([A-Za-z0-9]+)$/.exec(line)?.[1]
@@ -66,13 +66,13 @@ export function createControl({ host, log, own, counters }: ControlParts): Contr
         log.clear()
         return send(200, [])
       case 'GET events':
-        return live.add(response)
+        return logStream.add(response)
       case 'GET counters':
         return send(200, counters())
       case 'GET faults':
         return send(200, faults.list())
       case 'DELETE faults':
-        faults.setGiven([])
+        faults.setConfigured([])
         return send(200, faults.list())
       case 'PUT faults':
         return setFaults(request, send)
@@ -93,16 +93,16 @@ export function createControl({ host, log, own, counters }: ControlParts): Contr
       return
     }
     try {
-      faults.setGiven(acceptFaults(JSON.parse(body.toString())))
+      faults.setConfigured(acceptFaults(JSON.parse(body.toString())))
       send(200, faults.list())
     } catch (error) {
-      if (!(error instanceof Misfit || error instanceof SyntaxError)) throw error
+      if (!(error instanceof InvalidData || error instanceof SyntaxError)) throw error
       send(400, { error: error.message })
     }
   }
 }
 
-const ownHeaders = {
+const controlHeaders = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -113,7 +113,7 @@ const ownHeaders = {
  * Whether a Host header names this machine by an address, by `localhost` or as `--host` says. Any
  * other name may be a web page's, pointed here by its owner to read the log.
  */
-export function isOwnHost(header: string | undefined, host: string): boolean {
+export function isAllowedHost(header: string | undefined, host: string): boolean {
   if (header === undefined) return false
   const name = header.replace(/:\d*$/, '').toLowerCase()
   if (name === 'localhost' || name.endsWith('.localhost') || name === host.toLowerCase())
@@ -122,7 +122,7 @@ export function isOwnHost(header: string | undefined, host: string): boolean {
 }
 
 /** Browsers say where a request comes from; programs say nothing. */
-function isForeignPage({ headers }: IncomingMessage): boolean {
+function isCrossSite({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true
   return headers.origin !== undefined && headers.origin !== `http://${headers.host}`

@@ -49,39 +49,39 @@ export interface GatewayOptions extends ScopeOptions {
   readonly limits?: Partial<Limits>
 }
 
-const scopeMembers = [
+const scopeOptionNames = [
   ...(['key', 'scenario', 'answer', 'strict', 'faults'] as const),
   ...(['fragment', 'families'] as const),
 ]
-const gatewayMembers = [
-  ...scopeMembers,
+const gatewayOptionNames = [
+  ...scopeOptionNames,
   ...(['port', 'host', 'models', 'scenarioFile'] as const),
   ...(['upstream', 'recordFile', 'onRequest', 'limits'] as const),
 ] satisfies readonly (keyof GatewayOptions)[]
 
 /** @throws UserError `usage` for an unknown member or word: a typing error would go unnoticed */
-export function checkMembers(options: ScopeOptions, of: 'startGateway' | 'scope'): void {
-  const known: readonly string[] = of === 'scope' ? scopeMembers : gatewayMembers
+export function checkOptions(options: ScopeOptions, caller: 'startGateway' | 'scope'): void {
+  const known: readonly string[] = caller === 'scope' ? scopeOptionNames : gatewayOptionNames
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown !== undefined)
     throw new UserError({
       code: 'usage',
-      message: `${of}() does not know the option ${unknown}`,
+      message: `${caller}() does not know the option ${unknown}`,
       hint: `It knows ${known.join(', ')}.`,
     })
 
-  for (const [name, words] of Object.entries(choices)) {
-    const word: unknown = options[name as keyof typeof choices]
+  for (const [name, words] of Object.entries(allowedValues)) {
+    const word: unknown = options[name as keyof typeof allowedValues]
     if (word !== undefined && !words.includes(word as string))
       throw new UserError({
         code: 'usage',
-        message: `${of}() does not know the value ${String(word)} of the option ${name}`,
+        message: `${caller}() does not know the value ${String(word)} of the option ${name}`,
         hint: `It knows ${words.join(', ')}.`,
       })
   }
 }
 
-const choices: Readonly<Record<'fragment' | 'families', readonly string[]>> = {
+const allowedValues: Readonly<Record<'fragment' | 'families', readonly string[]>> = {
   fragment: ['on', 'off'],
   families: ['vendor', 'rewritten'],
 }

@@ -4,7 +4,7 @@ import type { GatewayFailure } from './codecs/failure.ts'
 import { isSecretHeader, type LogEntry } from './log/request-log.ts'
 import { maskKey } from './log/secrets.ts'
 import type { ServedModels } from './model/catalog.ts'
-import { readsApiKey, routeOf } from './routes.ts'
+import { findRoute, readsApiKey } from './routes.ts'
 
 /**
  * Why a request was refused, in words for the person who wrote the client. The answer itself keeps the
@@ -12,13 +12,13 @@ import { readsApiKey, routeOf } from './routes.ts'
  */
 
 /** Of what was answered with a web page, or with a 404. */
-export function reasonOfRoute(method: string, path: string): string | undefined {
+export function explainRoute(method: string, path: string): string | undefined {
   const twice = /^\/v1(?=\/v1(\/|$))/
   if (twice.test(path))
     return `/v1 stands twice in ${path}: the client adds it itself, so its base URL must end before it.`
   if (/\/{2,}/.test(path)) return `There is a slash too many in ${path}.`
 
-  const needed = methodsOf(path)[0]
+  const needed = allowedMethods(path)[0]
   if (needed !== undefined && needed !== method)
     return `${path} needs ${needed}; this was ${method}.`
   const trimmed = path.replace(/\/$/, '')
@@ -30,9 +30,9 @@ export function reasonOfRoute(method: string, path: string): string | undefined 
   if (inner !== undefined && isRoute(method, inner))
     return `Nothing may stand before /v1: ${inner} is the route, not ${path}.`
 
-  if (ofVendors.test(path))
+  if (vendorRoutes.test(path))
     return `The vendor has a route ${path}; the service does not, and so this gateway does not either.`
-  if (routeOf(method, path).kind !== 'web') {
+  if (findRoute(method, path).kind !== 'web') {
     const [nearest] = closestNames(path, knownPaths)
     return `There is no route ${path}${nearest === undefined ? '' : `; the nearest is ${nearest}`}.`
   }
@@ -42,21 +42,21 @@ export function reasonOfRoute(method: string, path: string): string | undefined 
 }
 
 /** Routes of the vendors that the service has not (New API, read 2026-11-23). */
-const ofVendors =
+const vendorRoutes =
   /^\/v1\/(messages\/(batches|count_tokens)|responses\/input_tokens|conversations|assistants|batches|containers|skills|threads|vector_stores)(\/|$)/
 
 const knownPaths = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/models']
 
 function isRoute(method: string, path: string): boolean {
-  return !['unknown', 'web', 'control'].includes(routeOf(method, path).kind)
+  return !['unknown', 'web', 'control'].includes(findRoute(method, path).kind)
 }
 
-function methodsOf(path: string): readonly string[] {
+function allowedMethods(path: string): readonly string[] {
   return ['POST', 'GET', 'DELETE'].filter((method) => isRoute(method, path))
 }
 
 /** Of a 401. */
-export function reasonOfKey(
+export function explainKey(
   { auth, key }: LogEntry,
   path: string,
   headers: IncomingHttpHeaders,
@@ -82,7 +82,7 @@ export function reasonOfKey(
 }
 
 /** Of an inference request whose key was good. */
-export function reasonOfFailure(
+export function explainFailure(
   failure: GatewayFailure,
   { modelAsked = '', modelServed, protocol, requestBody }: LogEntry,
   contentType: string | undefined,
@@ -90,7 +90,7 @@ export function reasonOfFailure(
 ): string | undefined {
   switch (failure.code) {
     case 'model_not_found': {
-      const near = closestNames(modelAsked, catalog.ids, withoutVendor).slice(0, 3)
+      const near = closestNames(modelAsked, catalog.ids, modelName).slice(0, 3)
       return `There is no model ${modelAsked}${near.length === 0 ? '' : `; nearest: ${near.join(', ')}`}.`
     }
     case 'convert_request_failed': {
@@ -102,15 +102,15 @@ export function reasonOfFailure(
   if (failure.status !== 400) return undefined
   if (contentType === undefined || !contentType.startsWith('application/json'))
     return `Content-Type is ${contentType ?? 'missing'}: the service reads a body as application/json only, and so it found no model.`
-  return reasonOfJson(requestBody)
+  return explainJson(requestBody)
 }
 
-function withoutVendor(id: string): string {
+function modelName(id: string): string {
   return id.slice(id.lastIndexOf('/') + 1)
 }
 
 /** Says the place only: what stands there may be a key. */
-function reasonOfJson(body: string): string | undefined {
+function explainJson(body: string): string | undefined {
   try {
     JSON.parse(body)
     return undefined

@@ -15,14 +15,14 @@ export type Route =
   | { readonly kind: 'control' }
   | { readonly kind: 'web' }
 
-const inference: ReadonlyMap<string, Route> = new Map([
+const inferenceRoutes: ReadonlyMap<string, Route> = new Map([
   ['/v1/chat/completions', { kind: 'inference', protocol: 'chat' }],
   ['/v1/responses', { kind: 'inference', protocol: 'responses' }],
   ['/v1/messages', { kind: 'inference', protocol: 'messages' }],
 ])
 
 /** Routes that the service has and that we leave out. */
-const leftOutRoutes: readonly RegExp[] = [
+const unsupportedRoutes: readonly RegExp[] = [
   /^POST \/v1\/(completions|edits|embeddings|rerank|moderations|responses\/compact)$/,
   /^POST \/v1\/images\/(generations|edits)$/,
   /^POST \/v1\/audio\/(transcriptions|translations|speech)$/,
@@ -46,15 +46,15 @@ const notImplementedRoutes: readonly RegExp[] = [
 export const controlPrefix = '/_repoint/'
 
 /** The path of a request target, without the query; a target may be a whole address too. */
-export function pathOf({ url = '/' }: IncomingMessage): string {
+export function requestPath({ url = '/' }: IncomingMessage): string {
   const path = url.split('?', 1)[0]!
   if (path.startsWith('/')) return path
   return /^https?:\/\/[^/]*(\/.*)?$/i.exec(path)?.[1] ?? '/'
 }
 
-export function routeOf(method: string, path: string): Route {
+export function findRoute(method: string, path: string): Route {
   if (method === 'POST') {
-    const route = inference.get(path)
+    const route = inferenceRoutes.get(path)
     if (route !== undefined) return route
   }
   if (path.startsWith(controlPrefix)) return { kind: 'control' }
@@ -63,14 +63,14 @@ export function routeOf(method: string, path: string): Route {
 
   if (method === 'GET' && path === '/v1/models') return { kind: 'models' }
   const model = method === 'GET' ? /^\/v1\/models\/([^/]+)$/.exec(path)?.[1] : undefined
-  if (model !== undefined) return { kind: 'model', id: decodedId(model) }
+  if (model !== undefined) return { kind: 'model', id: decodeId(model) }
 
   const stored = /^\/v1\/responses\/(resp_[^/]+)(\/input_items)?$/.exec(path)
   if (stored !== null && (method === 'GET' || (method === 'DELETE' && !stored[2])))
     return { kind: 'stored', id: stored[1]!, isInput: stored[2] !== undefined }
 
   const key = `${method} ${path}`
-  const leftOut = leftOutRoutes.some((pattern) => pattern.test(key))
+  const leftOut = unsupportedRoutes.some((pattern) => pattern.test(key))
   const isKnown = leftOut || notImplementedRoutes.some((pattern) => pattern.test(key))
   return isKnown ? { kind: 'not-implemented', leftOut } : { kind: 'unknown' }
 }
@@ -80,7 +80,7 @@ export function readsApiKey(path: string): boolean {
   return path.includes('/v1/messages') || path.includes('/v1/models')
 }
 
-function decodedId(text: string): string {
+function decodeId(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -4,14 +4,19 @@ import { UserError } from '../errors.ts'
 import { Handler } from './handler.ts'
 import type { LoggedRequest } from './log/request-log.ts'
 import { RequestLog } from './log/request-log.ts'
-import { builtInCatalog, type CatalogEntry, everyProtocol, openCatalog } from './model/catalog.ts'
+import {
+  allEndpointTypes,
+  builtInCatalog,
+  type CatalogEntry,
+  createCatalog,
+} from './model/catalog.ts'
 import type { GatewayOptions, ScopeOptions, Upstream } from './options.ts'
-import { checkMembers, defaultLimits } from './options.ts'
+import { checkOptions, defaultLimits } from './options.ts'
 import { Scope, Scopes } from './scopes.ts'
 import type { Fault } from './settings/faults.ts'
-import { readModels } from './settings/models-file.ts'
+import { readCatalogFile } from './settings/models-file.ts'
 import type { Recorder } from './settings/recorder.ts'
-import { asUsage } from './settings/schema.ts'
+import { withUsageErrors } from './settings/schema.ts'
 
 /** Where requests with one key go, and what came of them. */
 export interface GatewayScope {
@@ -57,37 +62,37 @@ const maxPipelined = 8
  * @throws the system's own error (`EADDRINUSE`, `EACCES`, …) if it cannot listen
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
-  checkMembers(options, 'startGateway')
+  checkOptions(options, 'startGateway')
   const { host = '127.0.0.1', upstream, onRequest, scenarioFile } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const own = await Scope.open(
+  const mainScope = await Scope.open(
     scenarioFile === undefined ? options : { ...options, scenario: scenarioFile },
   )
   const scopes = new Scopes()
-  scopes.add(own)
+  scopes.add(mainScope)
 
-  const models = options.models && asUsage('models', () => readModels(options.models))
+  const models = options.models && withUsageErrors('models', () => readCatalogFile(options.models))
   const secrets = () => [...scopes.keys, ...(upstream === undefined ? [] : [upstream.key])]
   const log = new RequestLog(secrets, limits)
-  const recorder = await recorderFor(options.recordFile, upstream, secrets)
+  const recorder = await openRecorder(options.recordFile, upstream, secrets)
 
-  for (const tell of [onRequest, recorder?.finish.bind(recorder)])
-    if (tell !== undefined)
+  for (const onFinished of [onRequest, recorder?.finish.bind(recorder)])
+    if (onFinished !== undefined)
       log.listen((entry) => {
-        if (entry.state !== 'open') tell(log.viewOf(entry))
+        if (entry.state !== 'open') onFinished(log.describe(entry))
       })
   const handler = new Handler({
     host,
     limits,
-    catalog: openCatalog(models ?? withModels(own.models)),
+    catalog: createCatalog(models ?? addRecordedModels(mainScope.models)),
     recorder,
-    own,
+    mainScope,
     scopes,
     log,
     upstream,
   })
 
-  const server = serverFor(handler, limits)
+  const server = createHttpServer(handler, limits)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       recorder?.close()
@@ -103,23 +108,23 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 
   return {
     ...urls,
-    key: own.key,
+    key: mainScope.key,
     port,
     requests: () => log.list(),
     clearRequests: () => log.clear(),
-    unused: () => own.unused(),
-    setFaults: (faults) => own.setFaults(faults),
+    unused: () => mainScope.unused(),
+    setFaults: (faults) => mainScope.setFaults(faults),
     refusedKeys: () => handler.refusedKeys,
     openStreams: () => handler.openStreams,
     async scope(scopeOptions = {}) {
-      checkMembers(scopeOptions, 'scope')
-      const { fragment, families } = own
+      checkOptions(scopeOptions, 'scope')
+      const { fragment, families } = mainScope
       const scope = await Scope.open({ fragment, families, ...scopeOptions })
       scopes.add(scope)
       return {
         ...urls,
         key: scope.key,
-        requests: () => log.list(({ key }) => scope.isKeyedBy(key)),
+        requests: () => log.list(({ key }) => scope.hasKey(key)),
         unused: () => scope.unused(),
         setFaults: (faults) => scope.setFaults(faults),
         close: async () => scopes.remove(scope),
@@ -135,7 +140,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   }
 }
 
-function serverFor(handler: Handler, limits: typeof defaultLimits) {
+function createHttpServer(handler: Handler, limits: typeof defaultLimits) {
   /** The responses that a connection waits for. Node sends them in the order of the requests. */
   const pendingOn = new WeakMap<Socket, Set<ServerResponse>>()
 
@@ -178,7 +183,7 @@ function serverFor(handler: Handler, limits: typeof defaultLimits) {
   return server
 }
 
-async function recorderFor(
+async function openRecorder(
   path: string | undefined,
   upstream: Upstream | undefined,
   secrets: () => readonly string[],
@@ -197,9 +202,9 @@ async function recorderFor(
 }
 
 /** The built-in catalog with the models of which a scenario has answers. */
-function withModels(ids: readonly string[]): readonly CatalogEntry[] {
+function addRecordedModels(ids: readonly string[]): readonly CatalogEntry[] {
   const missing = ids.filter((id) => !builtInCatalog.some((entry) => entry.id === id))
-  const added = missing.map((id) => ({ id, ownedBy: 'custom', endpointTypes: everyProtocol }))
+  const added = missing.map((id) => ({ id, ownedBy: 'custom', endpointTypes: allEndpointTypes }))
   return [...builtInCatalog, ...added]
 }
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { define } from '../../src/commands/serve/flags.ts'
 import { type Fault, faultNames } from '../../src/serve/index.ts'
-import { flagWords, parseFault } from '../../src/serve/settings/fault-spec.ts'
-import { readModels } from '../../src/serve/settings/models-file.ts'
+import { flagNames, parseFault } from '../../src/serve/settings/fault-spec.ts'
+import { readCatalogFile } from '../../src/serve/settings/models-file.ts'
 import { readScenario } from '../../src/serve/settings/scenario.ts'
 import { blocksOf, moduleOf, needsSdk } from '../support/doc-blocks.ts'
 import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
@@ -31,7 +31,7 @@ test('docs/gateway.md: each YAML block is a scenario or a catalog', () => {
   expect(written.length).toBeGreaterThan(2)
   for (const { text } of written) {
     const data = parse(text)
-    if (Array.isArray(data)) expect(readModels(data).length).toBeGreaterThan(0)
+    if (Array.isArray(data)) expect(readCatalogFile(data).length).toBeGreaterThan(0)
     else expect(readScenario(data).answers.length).toBeGreaterThan(0)
   }
 })
@@ -82,7 +82,7 @@ describe('docs/gateway.md: faults', () => {
       word.split('=')[0]!,
       members.filter((one) => one !== 'error: NAME')[index]!.split(':')[0]!,
     ])
-    const known = Object.entries({ ...flagWords, reset: 'reset', 'web-page': 'webPage' })
+    const known = Object.entries({ ...flagNames, reset: 'reset', 'web-page': 'webPage' })
     expect(documented.sort()).toEqual(known.sort())
   })
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { jsonIn } from '../../src/serve/requests/read.ts'
+import { parseJson } from '../../src/serve/requests/read.ts'
 import { aGateway, ask, paths, saying } from './support/gateway.ts'
 
 afterEach(() => {
@@ -96,7 +96,7 @@ async function piecesOf(
 function parseCarelessly(pieces: readonly string[]): unknown[] {
   return pieces
     .flatMap((piece) => piece.split('\n\n'))
-    .flatMap((frame) => jsonIn(/^data: (\{.*)$/m.exec(frame)?.[1] ?? '') ?? [])
+    .flatMap((frame) => parseJson(/^data: (\{.*)$/m.exec(frame)?.[1] ?? '') ?? [])
 }
 
 test.each(Object.values(paths))(

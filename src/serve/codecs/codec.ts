@@ -1,6 +1,6 @@
 import type { Protocol } from '../../protocols.ts'
 import type { JsonObject } from '../requests/read.ts'
-import type { Beside, ModelRequest } from '../requests/request.ts'
+import type { ModelRequest, RequestContext } from '../requests/request.ts'
 import type { WholeAnswer } from './answer.ts'
 import type { GatewayFailure } from './failure.ts'
 
@@ -21,10 +21,10 @@ export interface AnswerFacts {
 export interface Codec {
   readonly protocol: Protocol
   /** @throws InvalidRequest, Refusal */
-  readRequest(body: JsonObject, beside?: Beside): ModelRequest
+  readRequest(body: JsonObject, context?: RequestContext): ModelRequest
   encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream
   /** The document of a whole answer. */
-  fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object
+  document(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object
 }
 
 export interface AnswerStream {

@@ -13,6 +13,6 @@ const argumentPattern = /.{1,4}\w{0,4}/gsu
  * Splits what is said into the pieces that are streamed, one "token" each: a word with the space
  * before it, or a part of the arguments of a call. Joined again they are the text.
  */
-export function piecesOf({ type, text }: Pick<Utterance, 'type' | 'text'>): readonly string[] {
+export function splitTokens({ type, text }: Pick<Utterance, 'type' | 'text'>): readonly string[] {
   return text.match(type === 'call' ? argumentPattern : tokenPattern) ?? []
 }

@@ -4,7 +4,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Decompress } from 'fzstd'
 
 /** So many pieces are joined at a time: a piece may be one byte, and takes 350 to be remembered. */
-const piecesAtOnce = 1024
+const piecesPerBlock = 1024
 
 /**
  * Reads a whole body.
@@ -25,30 +25,31 @@ export async function readBody(
     bytes += piece.length
     if (bytes > maxBytes) return undefined
     pieces.push(piece)
-    if (pieces.length < piecesAtOnce) continue
+    if (pieces.length < piecesPerBlock) continue
     blocks.push(Buffer.concat(pieces))
     pieces = []
   }
   return Buffer.concat([...blocks, ...pieces], bytes)
 }
 
-const unpackers: Readonly<Record<string, (body: Buffer, maxBytes: number) => Promise<Buffer>>> = {
-  gzip: (body, maxOutputLength) => promisify(gunzip)(body, { maxOutputLength }),
-  deflate: (body, maxOutputLength) => promisify(inflate)(body, { maxOutputLength }),
-  br: (body, maxOutputLength) => promisify(brotliDecompress)(body, { maxOutputLength }),
-  // Node has it from 22.15 on.
-  zstd: async (body, maxBytes) => {
-    const pieces: Uint8Array[] = []
-    let bytes = 0
-    const stream = new Decompress((piece) => {
-      bytes += piece.length
-      if (bytes > maxBytes) throw new RangeError('too large')
-      pieces.push(piece)
-    })
-    stream.push(body, true)
-    return Buffer.concat(pieces)
-  },
-}
+const decompressors: Readonly<Record<string, (body: Buffer, maxBytes: number) => Promise<Buffer>>> =
+  {
+    gzip: (body, maxOutputLength) => promisify(gunzip)(body, { maxOutputLength }),
+    deflate: (body, maxOutputLength) => promisify(inflate)(body, { maxOutputLength }),
+    br: (body, maxOutputLength) => promisify(brotliDecompress)(body, { maxOutputLength }),
+    // Node has it from 22.15 on.
+    zstd: async (body, maxBytes) => {
+      const pieces: Uint8Array[] = []
+      let bytes = 0
+      const stream = new Decompress((piece) => {
+        bytes += piece.length
+        if (bytes > maxBytes) throw new RangeError('too large')
+        pieces.push(piece)
+      })
+      stream.push(body, true)
+      return Buffer.concat(pieces)
+    },
+  }
 
 /**
  * Unpacks a body: Codex sends zstd, others gzip and br. What is packed in another way stays as it is.
@@ -56,17 +57,17 @@ const unpackers: Readonly<Record<string, (body: Buffer, maxBytes: number) => Pro
  * @returns undefined: it would be larger than allowed
  * @throws where it is not packed as `encoding` says
  */
-export async function unpacked(
+export async function decompress(
   body: Buffer,
   encoding: string | undefined,
   maxBytes: number,
 ): Promise<Buffer | undefined> {
   const name = encoding?.trim().toLowerCase() ?? ''
-  const unpack = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined
-  if (unpack === undefined) return body
+  const decompressor = Object.hasOwn(decompressors, name) ? decompressors[name] : undefined
+  if (decompressor === undefined) return body
 
   try {
-    return await unpack(body, maxBytes)
+    return await decompressor(body, maxBytes)
   } catch (error) {
     // ERR_BUFFER_TOO_LARGE is one too.
     if (error instanceof RangeError) return undefined

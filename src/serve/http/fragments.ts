@@ -6,7 +6,7 @@ const longStream = 16 * 1024
  * piece but the last ends with a whole frame, and the first cut is inside a character of several bytes
  * if there is one. A client that parses each piece alone fails on it.
  */
-export function fragmentsOf(frames: readonly string[]): readonly (string | Buffer)[] {
+export function splitStream(frames: readonly string[]): readonly (string | Buffer)[] {
   const text = frames.join('')
   // Texts are faster to write than bytes, and no character of ASCII can be cut.
   const isAscii = Buffer.byteLength(text) === text.length
@@ -16,7 +16,7 @@ export function fragmentsOf(frames: readonly string[]): readonly (string | Buffe
   const pieces: (string | Buffer)[] = []
   let start = 0
   for (let nth = 1; nth <= count; nth++) {
-    const end = nth === count ? whole.length : cutNear(whole, (whole.length * nth) / count)
+    const end = nth === count ? whole.length : findCut(whole, (whole.length * nth) / count)
     if (end <= start) continue
     pieces.push(typeof whole === 'string' ? whole.slice(start, end) : whole.subarray(start, end))
     start = end
@@ -25,7 +25,7 @@ export function fragmentsOf(frames: readonly string[]): readonly (string | Buffe
 }
 
 /** The place in the data of a frame that is nearest to `about`, or the next one behind it. */
-function cutNear(whole: string | Buffer, about: number): number {
+function findCut(whole: string | Buffer, about: number): number {
   const at = Math.trunc(about)
   if (typeof whole !== 'string') {
     const inside = whole.findIndex((byte, index) => index >= at && isContinuation(byte))

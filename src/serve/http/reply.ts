@@ -8,7 +8,7 @@ import { type LogEntry, maxLoggedBody } from '../log/request-log.ts'
 import type { Limits } from '../options.ts'
 import { page } from '../page/page.ts'
 import { describeFault, type Fault } from '../settings/faults.ts'
-import { restOfUpload } from './upload.ts'
+import { readRemainingUpload } from './upload.ts'
 import { vendorHeaders } from './vendor-headers.ts'
 
 /** `cut`: the connection is torn down instead of ended. */
@@ -16,17 +16,17 @@ export type StreamEnding = 'end' | 'cut'
 
 const jsonType = 'application/json; charset=utf-8'
 
-interface WholeText {
+interface TextResponse {
   /** 200 if absent. */
   readonly status?: number
   /** Content-Type. */
   readonly type: string
   readonly text: string
   /** Further headers. */
-  readonly more?: OutgoingHttpHeaders
+  readonly headers?: OutgoingHttpHeaders
 }
 
-interface WrittenStream {
+interface StreamResponse {
   /** 200 if absent. */
   readonly status?: number
   /** Content-Type; that of events if absent. */
@@ -38,7 +38,7 @@ interface WrittenStream {
   readonly ending: StreamEnding
 }
 
-interface ReplyParts {
+interface ReplyOptions {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly entry: LogEntry
@@ -55,23 +55,23 @@ export class Reply {
   readonly request: IncomingMessage
   readonly entry: LogEntry
   readonly #response: ServerResponse
-  readonly #parts: ReplyParts
+  readonly #options: ReplyOptions
   #stopWaiting = () => {}
   #hasEnded = false
   /** Of a stream: the system took its last piece. */
   #isDelivered = false
   /** What was sent, as far as the log keeps it. */
-  #sent = ''
+  #sentText = ''
   /** A piece may end in the middle of a character. */
   readonly #decoder = new StringDecoder()
   /** What comes of the request after its answer. */
-  #rest: ReturnType<typeof restOfUpload>
+  #remainingUpload: ReturnType<typeof readRemainingUpload>
 
-  constructor(parts: ReplyParts) {
-    this.request = parts.request
-    this.entry = parts.entry
-    this.#response = parts.response
-    this.#parts = parts
+  constructor(options: ReplyOptions) {
+    this.request = options.request
+    this.entry = options.entry
+    this.#response = options.response
+    this.#options = options
     this.onEnd(() => {
       this.#end(this.#isDelivered ? 'done' : 'cut')
       this.#stopWaiting()
@@ -79,14 +79,14 @@ export class Reply {
   }
 
   /** Answers with a whole text at once. */
-  send({ status = 200, type, text, more = {} }: WholeText): void {
-    this.#rest = restOfUpload(this.request)
-    this.#writeHead(status, type, { 'Content-Length': Buffer.byteLength(text), ...more })
+  send({ status = 200, type, text, headers = {} }: TextResponse): void {
+    this.#remainingUpload = readRemainingUpload(this.request)
+    this.#writeHead(status, type, { 'Content-Length': Buffer.byteLength(text), ...headers })
     this.#endWith(text)
   }
 
-  json(text: string, more: OutgoingHttpHeaders = {}): void {
-    this.send({ type: jsonType, text, more })
+  json(text: string, headers: OutgoingHttpHeaders = {}): void {
+    this.send({ type: jsonType, text, headers })
   }
 
   /** @param reason in a person's words; the failure's own if absent */
@@ -99,16 +99,16 @@ export class Reply {
       ...(shape === 'vendor' ? vendorHeaders(protocol, this.entry, left) : {}),
       ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
     }
-    this.send({ status, type: jsonType, text: failureText(failure, id, protocol), more })
+    this.send({ status, type: jsonType, text: failureText(failure, id, protocol), headers: more })
   }
 
   page(): void {
     const more = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': page.policy }
-    this.send({ type: 'text/html; charset=utf-8', text: page.html, more })
+    this.send({ type: 'text/html; charset=utf-8', text: page.html, headers: more })
   }
 
   /** Carries out the parts of a fault that come before any answer. Returns whether one is to be given. */
-  async comesThrough(fault: Fault | undefined): Promise<boolean> {
+  async applyFault(fault: Fault | undefined): Promise<boolean> {
     // The client may have gone while somebody thought about the answer.
     if (this.#hasEnded) return false
     if (fault === undefined) return true
@@ -164,7 +164,7 @@ export class Reply {
   }
 
   /** Writes a stream piece by piece. */
-  async stream(stream: WrittenStream): Promise<void> {
+  async stream(stream: StreamResponse): Promise<void> {
     const { status = 200, type = sseHeaders['Content-Type'], pieces, betweenMs, ending } = stream
     const response = this.#response
     // Node calls back, and emits `finish`, for a client that has gone too (20.20, 2026-11-25).
@@ -174,12 +174,12 @@ export class Reply {
     this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type })
 
     for (const [index, piece] of pieces.entries()) {
-      if (index > 0) await (betweenMs === undefined ? aTurn() : this.wait(betweenMs(index)))
+      if (index > 0) await (betweenMs === undefined ? nextTurn() : this.wait(betweenMs(index)))
       if (this.#hasEnded) return
       this.#note(piece)
       const isLast = index === pieces.length - 1
       const isTaken = response.write(piece, isLast ? noteDelivery : undefined)
-      if (!isTaken && !isLast) await this.#drained()
+      if (!isTaken && !isLast) await this.#waitForDrain()
     }
     if (ending === 'end') response.end()
     else {
@@ -192,15 +192,15 @@ export class Reply {
   relay(
     answer: IncomingMessage,
     headers: OutgoingHttpHeaders,
-    note: (piece: Buffer) => void,
+    onPiece: (piece: Buffer) => void,
   ): void {
     const response = this.#response
     const status = answer.statusCode ?? 0
     this.onEnd(() => this.#end(response.writableFinished ? 'done' : 'cut'))
-    this.#begin(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
+    this.#startResponse(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
 
     answer.on('data', (piece: Buffer) => {
-      note(piece)
+      onPiece(piece)
       this.#note(piece)
     })
     answer.once('error', () => response.destroy())
@@ -221,7 +221,7 @@ export class Reply {
   }
 
   /** Notes down that the answer begins, and writes its headers. */
-  #begin(status: number, headers: OutgoingHttpHeaders): void {
+  #startResponse(status: number, headers: OutgoingHttpHeaders): void {
     const { entry } = this
     entry.status = status
     entry.firstByteMs = performance.now() - entry.startedMs
@@ -233,7 +233,7 @@ export class Reply {
     const { entry, request } = this
     // The service lets any web page call it.
     const isForAnyPage = request.headers.origin !== undefined && entry.path.startsWith('/v1')
-    this.#begin(status, {
+    this.#startResponse(status, {
       'Content-Type': contentType,
       'X-Oneapi-Request-Id': entry.id,
       ...more,
@@ -243,14 +243,14 @@ export class Reply {
 
   #note(piece: Buffer | string): void {
     this.entry.responseBytes += Buffer.byteLength(piece)
-    if (this.#sent.length > maxLoggedBody) return
-    this.#sent += typeof piece === 'string' ? piece : this.#decoder.write(piece)
+    if (this.#sentText.length > maxLoggedBody) return
+    this.#sentText += typeof piece === 'string' ? piece : this.#decoder.write(piece)
   }
 
   /** Waits until the client has read; one that does not read for long is cut off. */
-  async #drained(): Promise<void> {
+  async #waitForDrain(): Promise<void> {
     this.#response.once('drain', () => this.#stopWaiting())
-    if (await this.wait(this.#parts.limits.stalledWriteMs)) this.#response.destroy()
+    if (await this.wait(this.#options.limits.stalledWriteMs)) this.#response.destroy()
   }
 
   /** Flushes what was written, then drops the connection without ending the answer. */
@@ -266,20 +266,20 @@ export class Reply {
     const { entry } = this
     entry.state = state
     entry.totalMs = performance.now() - entry.startedMs
-    entry.responseBody = this.#sent + this.#decoder.end()
+    entry.responseBody = this.#sentText + this.#decoder.end()
 
-    if (this.#rest === undefined) this.#parts.onEnd(entry)
+    if (this.#remainingUpload === undefined) this.#options.onEnd(entry)
     else
-      this.#rest.then((rest) => {
+      this.#remainingUpload.then((rest) => {
         entry.requestBytes ||= rest.bytes
         entry.requestBody ||= rest.text
-        this.#parts.onEnd(entry)
+        this.#options.onEnd(entry)
       })
   }
 }
 
 /** Waits for a whole turn of the event loop, in which a client in the same process reads too. */
-function aTurn(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => setImmediate(resolve))
   })

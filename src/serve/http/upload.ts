@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { maxLoggedBody } from '../log/request-log.ts'
-import { unpacked } from './body.ts'
+import { decompress } from './body.ts'
 
 /** How long an upload may go on after its answer, in ms. */
 const lingerMs = 1000
@@ -12,7 +12,7 @@ const lingerMs = 1000
  *
  * @returns the bytes as they were sent, and the text, unpacked; undefined: nothing comes any more
  */
-export function restOfUpload(request: IncomingMessage) {
+export function readRemainingUpload(request: IncomingMessage) {
   const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
   if (request.complete || request.destroyed) return undefined
   if (announced === undefined && encoding === undefined) return undefined
@@ -33,10 +33,10 @@ export function restOfUpload(request: IncomingMessage) {
     clearTimeout(timer)
     const sent = Buffer.concat(pieces)
     const encoding = request.headers['content-encoding']
-    const body = await unpacked(sent, encoding, maxUnpacked).catch(() => sent)
+    const body = await decompress(sent, encoding, maxDecompressedBytes).catch(() => sent)
     return { bytes, text: body?.toString() ?? '' }
   })
 }
 
 /** Larger bodies are not unpacked for somebody who may not even ask, in bytes. */
-const maxUnpacked = 4 * maxLoggedBody
+const maxDecompressedBytes = 4 * maxLoggedBody

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Protocol } from '../../protocols.ts'
-import { jsonIn } from '../requests/read.ts'
-import { hideKeys, maskKey } from './secrets.ts'
+import { parseJson } from '../requests/read.ts'
+import { maskKey, maskKeys } from './secrets.ts'
 
 /** Which headers carried a key. */
 export type AuthHeaders = 'bearer' | 'x-api-key' | 'both' | 'none'
@@ -78,7 +78,9 @@ export type LogEntry = { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fa
   countedCharacters: number
 }
 
-export function openEntry(arrival: Arrival & Pick<LogEntry, 'rawHeaders' | 'startedMs'>): LogEntry {
+export function createEntry(
+  arrival: Arrival & Pick<LogEntry, 'rawHeaders' | 'startedMs'>,
+): LogEntry {
   return {
     number: 0,
     modelAsked: undefined,
@@ -110,7 +112,7 @@ export function openEntry(arrival: Arrival & Pick<LogEntry, 'rawHeaders' | 'star
 export const maxLoggedBody = 256 * 1024
 
 /** A longer path, key, model or client is cut in the log, in characters. */
-const maxLoggedLine = 1000
+const maxLoggedLength = 1000
 
 /** How much the log keeps; the oldest entries go first. */
 interface LogLimits {
@@ -129,7 +131,7 @@ export class RequestLog {
   /** In the order of their arrival. */
   readonly #entries: LogEntry[] = []
   #characters = 0
-  #newest = 0
+  #lastNumber = 0
 
   /** @param secrets the keys that nothing may show by now: the gateway's own and that of its upstream */
   constructor(secrets: () => readonly string[], limits: LogLimits) {
@@ -139,41 +141,41 @@ export class RequestLog {
 
   /** Takes an entry in and gives it its number. */
   add(entry: LogEntry): void {
-    entry.number = ++this.#newest
-    entry.path = cutText(entry.path, maxLoggedLine)
-    entry.key = cutText(entry.key, maxLoggedLine)
+    entry.number = ++this.#lastNumber
+    entry.path = cutText(entry.path, maxLoggedLength)
+    entry.key = cutText(entry.key, maxLoggedLength)
     this.#entries.push(entry)
     this.#count(entry)
     this.#dropOldest()
-    this.#tell(entry)
+    this.#notify(entry)
   }
 
   /** To be called once, when the answer has ended. */
   finish(entry: LogEntry): void {
     // The entry may be gone already.
     const isKept = entry.number >= (this.#entries[0]?.number ?? Number.POSITIVE_INFINITY)
-    entry.modelAsked = entry.modelAsked && cutText(entry.modelAsked, maxLoggedLine)
-    entry.reason = entry.reason && cutText(entry.reason, maxLoggedLine)
+    entry.modelAsked = entry.modelAsked && cutText(entry.modelAsked, maxLoggedLength)
+    entry.reason = entry.reason && cutText(entry.reason, maxLoggedLength)
     entry.requestBody = this.#cutBody(entry, entry.requestBody)
     entry.responseBody = this.#cutBody(entry, entry.responseBody)
     if (isKept) this.#count(entry)
-    this.#tell(entry)
+    this.#notify(entry)
     this.#dropOldest()
   }
 
   /** Newest first. */
   summaries(): readonly RequestSummary[] {
-    return this.#entries.toReversed().map((entry) => this.summaryOf(entry))
+    return this.#entries.toReversed().map((entry) => this.summarize(entry))
   }
 
   /** Oldest first. */
   list(isWanted: (entry: LogEntry) => boolean = () => true): readonly LoggedRequest[] {
-    return this.#entries.filter(isWanted).map((entry) => this.viewOf(entry))
+    return this.#entries.filter(isWanted).map((entry) => this.describe(entry))
   }
 
   find(id: string): LoggedRequest | undefined {
     const entry = this.#entries.find((one) => one.id === id)
-    return entry && this.viewOf(entry)
+    return entry && this.describe(entry)
   }
 
   clear(): void {
@@ -187,10 +189,10 @@ export class RequestLog {
     return () => this.#listeners.delete(listener)
   }
 
-  summaryOf(entry: LogEntry): RequestSummary {
+  summarize(entry: LogEntry): RequestSummary {
     const { requestBody, responseBody, rawHeaders, responseHeaders, startedMs, ...more } = entry
     const { countedCharacters, ...facts } = more
-    const hide = (text: string) => hideKeys(text, this.#keysOf(entry))
+    const hide = (text: string) => maskKeys(text, this.#secretsOf(entry))
     const client = rawHeaders.findIndex((name) => name.toLowerCase() === 'user-agent')
 
     return {
@@ -198,40 +200,40 @@ export class RequestLog {
       path: hide(entry.path),
       modelAsked: entry.modelAsked && hide(entry.modelAsked),
       reason: entry.reason && hide(entry.reason),
-      client: client === -1 ? '' : cutText(hide(rawHeaders[client + 1] ?? ''), maxLoggedLine),
+      client: client === -1 ? '' : cutText(hide(rawHeaders[client + 1] ?? ''), maxLoggedLength),
       key: maskKey(entry.key),
     }
   }
 
-  viewOf(entry: LogEntry): LoggedRequest {
-    const keys = this.#keysOf(entry)
-    const requestBody = hideKeys(entry.requestBody, keys)
+  describe(entry: LogEntry): LoggedRequest {
+    const keys = this.#secretsOf(entry)
+    const requestBody = maskKeys(entry.requestBody, keys)
     const view = {
-      ...this.summaryOf(entry),
-      headers: shownHeaders(entry.rawHeaders, keys),
+      ...this.summarize(entry),
+      headers: maskHeaders(entry.rawHeaders, keys),
       requestBody,
-      responseHeaders: shownHeaders(pairsOf(entry.responseHeaders), keys),
-      responseBody: hideKeys(entry.responseBody, keys),
+      responseHeaders: maskHeaders(headerPairs(entry.responseHeaders), keys),
+      responseBody: maskKeys(entry.responseBody, keys),
     }
     // Not enumerable, so that the page does not get each body twice.
-    const json = { get: () => jsonIn(requestBody), enumerable: false }
+    const json = { get: () => parseJson(requestBody), enumerable: false }
     return Object.defineProperty(view, 'json', json) as LoggedRequest
   }
 
   /** Keys are masked before a cut, because half of a key would not be found later. */
   #cutBody(entry: LogEntry, body: string): string {
     if (body.length <= maxLoggedBody) return body
-    return cutText(hideKeys(body, this.#keysOf(entry)), maxLoggedBody)
+    return cutText(maskKeys(body, this.#secretsOf(entry)), maxLoggedBody)
   }
 
-  #keysOf({ key }: LogEntry): readonly string[] {
+  #secretsOf({ key }: LogEntry): readonly string[] {
     return [...this.#secrets(), key]
   }
 
   /** Takes into account what an entry holds by now. */
   #count(entry: LogEntry): void {
     this.#characters -= entry.countedCharacters
-    entry.countedCharacters = sizeOf(entry)
+    entry.countedCharacters = entrySize(entry)
     this.#characters += entry.countedCharacters
   }
 
@@ -243,19 +245,19 @@ export class RequestLog {
       this.#characters -= this.#entries.shift()!.countedCharacters
   }
 
-  #tell(entry: LogEntry): void {
+  #notify(entry: LogEntry): void {
     for (const listener of this.#listeners) listener(entry)
   }
 }
 
 /** Names and values in turn. */
-function pairsOf(headers: OutgoingHttpHeaders): readonly string[] {
+function headerPairs(headers: OutgoingHttpHeaders): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().flatMap((one) => [name, String(one)]),
   )
 }
 
-function shownHeaders(
+function maskHeaders(
   rawHeaders: readonly string[],
   keys: readonly string[],
 ): Readonly<Record<string, string>> {
@@ -265,7 +267,7 @@ function shownHeaders(
     const value = rawHeaders[at + 1]!
     const shown = isSecretHeader(name)
       ? maskKey(value.replace(/^bearer /i, ''))
-      : hideKeys(value, keys)
+      : maskKeys(value, keys)
     headers[name] = name in headers ? `${headers[name]}, ${shown}` : shown
   }
   return headers
@@ -281,7 +283,7 @@ function cutText(text: string, maxCharacters: number): string {
   return Buffer.from(text.slice(0, maxCharacters)).toString()
 }
 
-function sizeOf({
+function entrySize({
   path,
   rawHeaders,
   requestBody,

@@ -19,7 +19,7 @@ export interface CatalogEntry {
   readonly isNotForChat?: boolean
 }
 
-export const everyProtocol: readonly string[] = ['openai', 'openai-response', 'anthropic']
+export const allEndpointTypes: readonly string[] = ['openai', 'openai-response', 'anthropic']
 /**
  * The catalog that is served unless `models` says otherwise. The ids of the message family are
  * exactly those that Claude Code 2.1.54 to 2.1.330 send for their slots (run on Linux, 2026-11-22).
@@ -27,20 +27,20 @@ export const everyProtocol: readonly string[] = ['openai', 'openai-response', 'a
 export const builtInCatalog: readonly CatalogEntry[] = builtIn
 
 /** The endpoint type that a model needs so that a protocol reaches it. */
-const endpointTypeOf: Readonly<Record<Protocol, string>> = {
+const endpointTypeByProtocol: Readonly<Record<Protocol, string>> = {
   chat: 'openai',
   responses: 'openai-response',
   messages: 'anthropic',
 }
 
-export function isReachable(entry: CatalogEntry, protocol: Protocol): boolean {
-  return entry.endpointTypes.includes(endpointTypeOf[protocol])
+export function supportsProtocol(entry: CatalogEntry, protocol: Protocol): boolean {
+  return entry.endpointTypes.includes(endpointTypeByProtocol[protocol])
 }
 
 /** A catalog made ready: lookups and the two answers of GET /v1/models. */
-export type ServedModels = ReturnType<typeof openCatalog>
+export type ServedModels = ReturnType<typeof createCatalog>
 
-export function openCatalog(entries: readonly CatalogEntry[]) {
+export function createCatalog(entries: readonly CatalogEntry[]) {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const visible = entries.filter((entry) => !entry.isForbidden && !entry.hasNoPrice)
 
@@ -52,9 +52,9 @@ export function openCatalog(entries: readonly CatalogEntry[]) {
       return entry?.aliasOf === undefined ? entry : byId.get(entry.aliasOf)
     },
     // The service writes maps with sorted keys, hence this order.
-    list: JSON.stringify({ data: visible.map(plainModel), object: 'list', success: true }),
+    list: JSON.stringify({ data: visible.map(openaiModel), object: 'list', success: true }),
     messagesList: JSON.stringify({
-      data: visible.map(messagesModel),
+      data: visible.map(anthropicModel),
       first_id: visible[0]?.id ?? '',
       has_more: false,
       last_id: visible.at(-1)?.id ?? '',
@@ -67,7 +67,7 @@ export function openCatalog(entries: readonly CatalogEntry[]) {
 /** 2021-07-20T10:40:00Z: the service gives every model this time. In seconds. */
 const createdAt = 1_626_777_600
 
-export function plainModel(entry: CatalogEntry) {
+export function openaiModel(entry: CatalogEntry) {
   return {
     ...entry.listed,
     id: entry.id,
@@ -78,7 +78,7 @@ export function plainModel(entry: CatalogEntry) {
   }
 }
 
-export function messagesModel(entry: CatalogEntry) {
+export function anthropicModel(entry: CatalogEntry) {
   return {
     ...entry.listed,
     id: entry.id,

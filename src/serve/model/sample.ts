@@ -1,12 +1,19 @@
 import { createContext, Script } from 'node:vm'
 import { type SchemaDraft, Validator } from '@cfworker/json-schema'
 import { type GenerateOptions, generateSync, type JsonSchema } from 'json-schema-faker'
-import { asList, asNumber, asObject, isObject, type JsonObject, jsonIn } from '../requests/read.ts'
+import {
+  asList,
+  asNumber,
+  isObject,
+  type JsonObject,
+  parseJson,
+  toObject,
+} from '../requests/read.ts'
 import formatValues from './formats.json' with { type: 'json' }
 
 /** Patterns come with the schema, and some take for ever: after so many ms the search is given up. */
-const mostMs = 500
-const place = createContext({})
+const maxSearchMs = 500
+const sandbox = createContext({})
 const search = new Script('search()')
 
 /**
@@ -15,45 +22,45 @@ const search = new Script('search()')
  *
  * @returns undefined: none was found
  */
-export function sampleOf(schema: unknown): unknown {
-  let found: unknown
-  const note = (value: unknown) => {
-    found = value
+export function findSample(schema: unknown): unknown {
+  let best: unknown
+  const onFound = (value: unknown) => {
+    best = value
   }
-  place['search'] = () =>
-    sampleIn(withDescribed(structuredClone(schema)), note) ??
-    sampleIn(structuredClone(schema), note)
+  sandbox['search'] = () =>
+    searchSample(addDescribedLimits(structuredClone(schema)), onFound) ??
+    searchSample(structuredClone(schema), onFound)
 
   try {
-    return search.runInContext(place, { timeout: mostMs })
+    return search.runInContext(sandbox, { timeout: maxSearchMs })
   } catch (error) {
-    if (isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return found
+    if (isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return best
     throw error
   }
 }
 
 /** So many guesses are checked against a schema before it counts as impossible. */
-const mostGuesses = 100
+const maxGuesses = 100
 /** A guess is made smaller until so much was gone through of it and the schema, in characters. */
-const mostChecked = 300_000
+const maxCheckedCharacters = 300_000
 /** Longer texts and lists are not made. */
-const mostLength = 100_000
+const maxLength = 100_000
 
-/** @param note told what fits, as soon as it is found */
-function sampleIn(root: unknown, note: (value: unknown) => void): unknown {
+/** @param onFound told what fits, as soon as it is found */
+function searchSample(root: unknown, onFound: (value: unknown) => void): unknown {
   if (!isObject(root)) return root === false ? undefined : {}
   try {
-    const guessable = inItsWords(root) as JsonSchema
+    const guessable = toGeneratorSchema(root) as JsonSchema
     // The validator writes its notes into the schema.
-    const validator = new Validator(root, draftOf(root))
+    const validator = new Validator(root, schemaDraft(root))
     const fits = (value: unknown) => validator.validate(value).valid
 
     if (fits({})) return {}
-    for (let turn = 0; turn < mostGuesses; turn++) {
-      const guess = guessAt(guessable, turn)
+    for (let turn = 0; turn < maxGuesses; turn++) {
+      const guess = generateGuess(guessable, turn)
       if (guess === undefined || !fits(guess)) continue
-      note(structuredClone(guess))
-      let checks = mostChecked / JSON.stringify([guessable, guess]).length
+      onFound(structuredClone(guess))
+      let checks = maxCheckedCharacters / JSON.stringify([guessable, guess]).length
       const held = { guess }
       shrink(held, 'guess', () => checks-- > 0 && fits(held.guess))
       return held.guess
@@ -67,18 +74,18 @@ function sampleIn(root: unknown, note: (value: unknown) => void): unknown {
 }
 
 /** No more than is asked for, however deep; then some more of it; then everything. */
-const ways: readonly GenerateOptions[] = [
+const generatorOptions: readonly GenerateOptions[] = [
   { optionalsProbability: 0, maxDefaultItems: 0, maxDepth: 24 },
   { optionalsProbability: 0, maxDefaultItems: 2, maxDepth: 6 },
   { alwaysFakeOptionals: true, maxDefaultItems: 2, maxDepth: 6 },
 ]
 
-function guessAt(schema: JsonSchema, turn: number): unknown {
+function generateGuess(schema: JsonSchema, turn: number): unknown {
   try {
     return generateSync(schema, {
       seed: turn + 1,
-      formats: formatMakers,
-      ...ways[turn % ways.length],
+      formats: formatGenerators,
+      ...generatorOptions[turn % generatorOptions.length],
     })
   } catch {
     return undefined
@@ -89,44 +96,46 @@ function guessAt(schema: JsonSchema, turn: number): unknown {
  * A schema as the generator reads it (json-schema-faker 0.6.3): tuples as newer drafts have them, patterns
  * without what it does not know, names in the place of a pattern for names.
  */
-function inItsWords(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(inItsWords)
+function toGeneratorSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(toGeneratorSchema)
   if (!isObject(schema)) return schema
   const { minLength, minItems, items, additionalItems = {}, pattern } = schema
   const least = asNumber(minLength) ?? 0
-  if (Math.max(least, asNumber(minItems) ?? 0) > mostLength) return false
+  if (Math.max(least, asNumber(minItems) ?? 0) > maxLength) return false
 
   const read = Object.entries(schema).map(([name, inner]) => [
     name,
-    name === 'const' || name === 'enum' ? inner : inItsWords(inner),
+    name === 'const' || name === 'enum' ? inner : toGeneratorSchema(inner),
   ])
   const known: JsonObject = {
     // It takes keywords that nobody knows for members, where there are no others.
     ...(schema['type'] === 'object' ? { properties: {} } : {}),
     ...Object.fromEntries(read),
-    ...(Array.isArray(items) ? { prefixItems: items.map(inItsWords), items: additionalItems } : {}),
-    ...(typeof pattern === 'string' ? { pattern: guessablePattern(pattern, least) } : {}),
+    ...(Array.isArray(items)
+      ? { prefixItems: items.map(toGeneratorSchema), items: additionalItems }
+      : {}),
+    ...(typeof pattern === 'string' ? { pattern: toGeneratorPattern(pattern, least) } : {}),
   }
-  return { ...known, ...namedMembers(known) }
+  return { ...known, ...requiredMembers(known) }
 }
 
 /** A `+` or `*` stands for five at most there. */
-function guessablePattern(pattern: string, least: number): string {
+function toGeneratorPattern(pattern: string, least: number): string {
   const plain = pattern.replace(/\\p\{L[ul]?\}/g, '[a-z]')
   return least > 0 ? plain.replace(/(?<!\\)[+*]/g, `{${least},}`) : plain
 }
 
 /** Members of an object that must have some, of names by a pattern. */
-function namedMembers(schema: JsonObject): JsonObject {
-  const properties = asObject(schema['properties'])
-  const patterned = asObject(schema['patternProperties'])
-  const pattern = asObject(schema['propertyNames'])['pattern'] ?? Object.keys(patterned)[0]
+function requiredMembers(schema: JsonObject): JsonObject {
+  const properties = toObject(schema['properties'])
+  const patterned = toObject(schema['patternProperties'])
+  const pattern = toObject(schema['propertyNames'])['pattern'] ?? Object.keys(patterned)[0]
   const lacking = (asNumber(schema['minProperties']) ?? 0) - Object.keys(properties).length
-  if (typeof pattern !== 'string' || lacking <= 0 || lacking > mostGuesses) return {}
+  if (typeof pattern !== 'string' || lacking <= 0 || lacking > maxGuesses) return {}
 
   const member = patterned[pattern] ?? schema['additionalProperties'] ?? {}
   const names = Array.from({ length: lacking }, (_, index) =>
-    String(guessAt({ type: 'string', pattern }, ways.length * index + 2)),
+    String(generateGuess({ type: 'string', pattern }, generatorOptions.length * index + 2)),
   )
   return {
     properties: { ...Object.fromEntries(names.map((name) => [name, member])), ...properties },
@@ -135,14 +144,14 @@ function namedMembers(schema: JsonObject): JsonObject {
 }
 
 /** A list or an object that is being made smaller. */
-type Shrinking = Record<string | number, unknown>
+type ShrinkTarget = Record<string | number, unknown>
 
 /** Tries a value in the place of another, and keeps it if the whole still fits. */
-type Put = (candidate: unknown) => boolean
+type TryValue = (candidate: unknown) => boolean
 
 /** Makes what stands in `holder` smaller part by part, as long as the whole fits. */
-function shrink(holder: Shrinking, key: string | number, fits: () => boolean): void {
-  const put: Put = (candidate) => {
+function shrink(holder: ShrinkTarget, key: string | number, fits: () => boolean): void {
+  const tryValue: TryValue = (candidate) => {
     const before = holder[key]
     holder[key] = candidate
     if (fits()) return true
@@ -151,47 +160,47 @@ function shrink(holder: Shrinking, key: string | number, fits: () => boolean): v
   }
 
   const value = holder[key]
-  if (typeof value === 'string') shrinkText(value, put)
-  if (typeof value === 'number') shrinkNumber(value, put)
-  if (value === true) put(false)
+  if (typeof value === 'string') shrinkText(value, tryValue)
+  if (typeof value === 'number') shrinkNumber(value, tryValue)
+  if (value === true) tryValue(false)
   if (typeof value !== 'object' || value === null) return
-  for (const name of Object.keys(value).reverse()) put(without(holder[key], name))
-  const kept = holder[key] as Shrinking
+  for (const name of Object.keys(value).reverse()) tryValue(removeMember(holder[key], name))
+  const kept = holder[key] as ShrinkTarget
   for (const name of Object.keys(kept)) shrink(kept, name, fits)
 }
 
-function without(holder: unknown, name: string): unknown {
+function removeMember(holder: unknown, name: string): unknown {
   if (Array.isArray(holder)) return holder.toSpliced(Number(name), 1)
-  const { [name]: _, ...others } = holder as Shrinking
+  const { [name]: _, ...others } = holder as ShrinkTarget
   return others
 }
 
-function shrinkNumber(value: number, put: Put): void {
+function shrinkNumber(value: number, tryValue: TryValue): void {
   const whole = Math.trunc(value) + 0
-  let number = put(whole) ? whole : value
+  let number = tryValue(whole) ? whole : value
   for (let step = number; Math.abs(step) >= 1; step = Math.trunc(step / 2))
-    while (Math.abs(step) <= Math.abs(number) && put(number - step)) number -= step
+    while (Math.abs(step) <= Math.abs(number) && tryValue(number - step)) number -= step
 }
 
 const signs = [...'abcdefghijklmnopqrstuvwxyz0123456789']
 
-function shrinkText(value: string, put: Put): void {
+function shrinkText(value: string, tryValue: TryValue): void {
   if (Object.values(formats).includes(value)) return
   let text = value
   for (let step = value.length; step >= 1; step = Math.trunc(step / 2))
     for (let at = text.length - step; at >= 0; at -= step) {
       const shorter = text.slice(0, at) + text.slice(at + step)
-      if (put(shorter)) text = shorter
+      if (tryValue(shorter)) text = shorter
     }
 
-  if (put('a'.repeat(text.length))) return
+  if (tryValue('a'.repeat(text.length))) return
   for (let at = 0; at < text.length; at++) {
     const others = signs.map((sign) => text.slice(0, at) + sign + text.slice(at + 1))
-    text = others.find(put) ?? text
+    text = others.find(tryValue) ?? text
   }
 }
 
-const describable =
+const describedKeyword =
   /(?:^|; |, |\{)(minimum|maximum|exclusive ?minimum|exclusive ?maximum|multiple ?of|min ?length|max ?length|pattern|min ?items|max ?items|unique ?items|min ?properties|max ?properties|format): /gi
 
 /**
@@ -200,17 +209,17 @@ const describable =
  * `{minLength: 3}` (@anthropic-ai/sdk 1.12.0) or "minimum length 3, greater than 2" (@mastra/core
  * 1.71.0, 2026-11-23), and a model reads it.
  */
-function withDescribed(schema: unknown): unknown {
+function addDescribedLimits(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
-  for (const inner of Object.values(schema)) withDescribed(inner)
+  for (const inner of Object.values(schema)) addDescribedLimits(inner)
   const { description } = schema as JsonObject
   if (typeof description === 'string' && 'type' in schema)
-    Object.assign(schema, { ...limitsIn(description.split('\n').at(-1)!), ...schema })
+    Object.assign(schema, { ...parseLimits(description.split('\n').at(-1)!), ...schema })
   return schema
 }
 
 /** Limits in words, and what schemas call them; a length counts for texts and for lists. */
-const wordings: readonly (readonly [wording: RegExp, ...keywords: string[]])[] = [
+const limitPhrases: readonly (readonly [wording: RegExp, ...keywords: string[]])[] = [
   [/minimum length (\d+)/, 'minLength', 'minItems'],
   [/maximum length (\d+)/, 'maxLength', 'maxItems'],
   [/exact length (\d+)/, 'minLength', 'maxLength', 'minItems', 'maxItems'],
@@ -222,9 +231,9 @@ const wordings: readonly (readonly [wording: RegExp, ...keywords: string[]])[] =
   [/input must match this regex (.+)$/, 'pattern'],
 ]
 
-function limitsInWords(line: string): readonly (readonly [string, unknown])[] {
+function parseLimitPhrases(line: string): readonly (readonly [string, unknown])[] {
   const format = /a valid ([a-z-]+)/.exec(line)?.[1] ?? ''
-  const limits = wordings.flatMap(([wording, ...keywords]) => {
+  const limits = limitPhrases.flatMap(([wording, ...keywords]) => {
     const found = wording.exec(line)?.[1]
     const value = keywords[0] === 'pattern' ? found : Number(found)
     return found === undefined ? [] : keywords.map((keyword) => [keyword, value] as const)
@@ -232,15 +241,15 @@ function limitsInWords(line: string): readonly (readonly [string, unknown])[] {
   return Object.hasOwn(formats, format) ? [...limits, ['format', format]] : limits
 }
 
-function limitsIn(line: string): JsonObject {
-  const found = [...line.matchAll(describable)]
-  if (found.length === 0) return Object.fromEntries(limitsInWords(line))
+function parseLimits(line: string): JsonObject {
+  const found = [...line.matchAll(describedKeyword)]
+  if (found.length === 0) return Object.fromEntries(parseLimitPhrases(line))
   return Object.fromEntries(
     found.map((match, index) => {
       const keyword = match[1]!.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())
       const end = found[index + 1]?.index ?? line.length - 1
       const written = line.slice(match.index + match[0].length, end)
-      const value = jsonIn(written)
+      const value = parseJson(written)
       return [keyword, value === undefined ? written : value]
     }),
   )
@@ -250,12 +259,12 @@ function limitsIn(line: string): JsonObject {
  * Where a value does not fit a schema, and why; undefined: it fits, or the schema cannot be read. For
  * what the author of a test wrote: no time limit guards the patterns of the schema.
  */
-export function misfitOf(schema: unknown, value: unknown): string | undefined {
+export function findMismatch(schema: unknown, value: unknown): string | undefined {
   if (!isObject(schema)) return undefined
   try {
     // The validator writes its notes into the schema.
     const root = structuredClone(schema)
-    const { errors } = new Validator(root, draftOf(root)).validate(value)
+    const { errors } = new Validator(root, schemaDraft(root)).validate(value)
     const last = errors.at(-1)
     return last && `${last.instanceLocation.replace(/^#\/?/, '') || 'they'}: ${last.error}`
   } catch {
@@ -263,7 +272,7 @@ export function misfitOf(schema: unknown, value: unknown): string | undefined {
   }
 }
 
-function draftOf(root: JsonObject): SchemaDraft {
+function schemaDraft(root: JsonObject): SchemaDraft {
   const named = /draft-0?([47])|2019-09|2020-12/.exec(String(root['$schema']))
   if (named !== null) return (named[1] ?? named[0]) as SchemaDraft
   // A tuple as older drafts have it, or parts that only they know.
@@ -273,6 +282,6 @@ function draftOf(root: JsonObject): SchemaDraft {
 /** A value of each format that schemas name. */
 const formats: Readonly<Record<string, string>> = formatValues
 
-const formatMakers = Object.fromEntries(
+const formatGenerators = Object.fromEntries(
   Object.entries(formats).map(([name, text]) => [name, () => text]),
 )

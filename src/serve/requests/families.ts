@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Protocol } from '../../protocols.ts'
 import table from './data/families.json' with { type: 'json' }
-import { asList, asObject, asString, type JsonObject } from './read.ts'
+import { asList, asString, type JsonObject, toObject } from './read.ts'
 import { Refusal } from './refusal.ts'
 import { countInputTokens, type ModelRequest } from './request.ts'
 
@@ -21,7 +21,7 @@ interface FamilyRule {
   /** The largest number that is accepted. */
   readonly most?: number
   /** The rule holds only with this member. */
-  readonly beside?: string
+  readonly requires?: string
   /** The rule does not hold with one of these values. */
   readonly unless?: { readonly at: string; readonly is: readonly unknown[] }
   /** May name the `{model}`, the `{value}` and the limit, `{most}`. */
@@ -32,23 +32,23 @@ interface FamilyRule {
 }
 
 /** By protocol and model. Only models of the catalog are looked up, so there are few. */
-const rulesOf = new Map<string, readonly FamilyRule[]>()
+const cachedRules = new Map<string, readonly FamilyRule[]>()
 
 function familyRules(protocol: Protocol, id: string): readonly FamilyRule[] {
   const key = `${protocol} ${id}`
-  const known = rulesOf.get(key)
+  const known = cachedRules.get(key)
   if (known !== undefined) return known
 
   const rules = (table as readonly FamilyRule[]).filter(
     ({ models, protocols }) => protocols.includes(protocol) && new RegExp(models).test(id),
   )
-  rulesOf.set(key, rules)
+  cachedRules.set(key, rules)
   return rules
 }
 
 /** @throws Refusal where the model of a request does not accept what is asked */
 export function checkFamily(protocol: Protocol, body: JsonObject): void {
-  const model = bareId(asString(body['model']) ?? '')
+  const model = modelName(asString(body['model']) ?? '')
   for (const rule of familyRules(protocol, model)) {
     const value = rejectedValue(rule, body)
     if (value === accepted) continue
@@ -64,18 +64,21 @@ export function checkFamily(protocol: Protocol, body: JsonObject): void {
 const accepted = Symbol('accepted')
 
 function rejectedValue(rule: FamilyRule, body: JsonObject): unknown {
-  const { at, is, takes, isNeeded = false, most, beside, unless } = rule
-  if (beside !== undefined && !valuesAt(body, beside).some(isFilled)) return accepted
-  if (unless !== undefined && valuesAt(body, unless.at).some((one) => isIn(unless.is, one)))
+  const { at, is, takes, isNeeded = false, most, requires, unless } = rule
+  if (requires !== undefined && !valuesAt(body, requires).some(isNotEmptyList)) return accepted
+  if (
+    unless !== undefined &&
+    valuesAt(body, unless.at).some((one) => includesValue(unless.is, one))
+  )
     return accepted
 
   const values = valuesAt(body, at)
   if (values.length === 0) return isNeeded ? undefined : accepted
   const isRejected = (value: unknown) =>
     is !== undefined
-      ? isIn(is, value)
+      ? includesValue(is, value)
       : takes !== undefined
-        ? !isIn(takes, value)
+        ? !includesValue(takes, value)
         : typeof value === 'number' && value > most!
   const found = values.findIndex(isRejected)
   return found === -1 ? accepted : values[found]
@@ -87,16 +90,16 @@ function valuesAt(body: JsonObject, at: string): readonly unknown[] {
   for (const step of at.split('.'))
     values = values.flatMap((value) => {
       if (step === 'each') return asList(value)
-      return step === 'last' ? asList(value).slice(-1) : [asObject(value)[step]]
+      return step === 'last' ? asList(value).slice(-1) : [toObject(value)[step]]
     })
   return values.filter((value) => value !== undefined && value !== null)
 }
 
-function isIn(list: readonly unknown[], value: unknown): boolean {
+function includesValue(list: readonly unknown[], value: unknown): boolean {
   return list.some((one) => isDeepStrictEqual(one, value))
 }
 
-function isFilled(value: unknown): boolean {
+function isNotEmptyList(value: unknown): boolean {
   return !Array.isArray(value) || value.length > 0
 }
 
@@ -104,7 +107,7 @@ function isFilled(value: unknown): boolean {
  * Context windows by family, in tokens (models.dev as opencode 1.18.34 carries it, 2026-11-23); of others
  * none is known.
  */
-const windows: readonly (readonly [models: RegExp, tokens: number])[] = [
+const contextWindows: readonly (readonly [models: RegExp, tokens: number])[] = [
   [/^claude-(opus-4-[6-9]|opus-[5-9]|sonnet-[4-9]|fable-)/, 1_000_000],
   [/^claude-haiku-4/, 200_000],
   [/^gpt-5\.\d-mini/, 400_000],
@@ -112,7 +115,7 @@ const windows: readonly (readonly [models: RegExp, tokens: number])[] = [
 ]
 
 /** How each protocol says that a conversation is longer than the window (the vendors' references). */
-const tooLong: Readonly<Record<Protocol, (tokens: number, window: number) => Refusal>> = {
+const windowExceeded: Readonly<Record<Protocol, (tokens: number, window: number) => Refusal>> = {
   chat: (tokens, window) =>
     new Refusal(
       `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
@@ -131,14 +134,14 @@ const tooLong: Readonly<Record<Protocol, (tokens: number, window: number) => Ref
 
 /** @throws Refusal where a conversation is longer than what the model takes */
 export function checkWindow(protocol: Protocol, request: ModelRequest): ModelRequest {
-  const id = bareId(request.model)
-  const window = windows.find(([models]) => models.test(id))?.[1]
+  const id = modelName(request.model)
+  const window = contextWindows.find(([models]) => models.test(id))?.[1]
   const tokens = countInputTokens(request)
-  if (window !== undefined && tokens > window) throw tooLong[protocol](tokens, window)
+  if (window !== undefined && tokens > window) throw windowExceeded[protocol](tokens, window)
   return request
 }
 
 /** Ids may be prefixed by a vendor. */
-function bareId(model: string): string {
+function modelName(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1)
 }

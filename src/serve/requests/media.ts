@@ -1,7 +1,7 @@
 /** What pictures and documents must be, by what is in them. */
 
 /** How the bytes of each kind begin; a picture of WebP has its name at the ninth byte. */
-const beginnings: readonly (readonly [type: string, beginning: RegExp])[] = [
+const signatures: readonly (readonly [type: string, beginning: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
   ['image/gif', /^GIF8[79]a/],
@@ -10,23 +10,23 @@ const beginnings: readonly (readonly [type: string, beginning: RegExp])[] = [
 ]
 
 /** Larger pictures are refused on messages, in bytes. */
-const mostImageBytes = 5 * 1024 * 1024
+const maxImageBytes = 5 * 1024 * 1024
 
 /** The kind of a text in base64 by its first bytes; undefined: none of these. */
-function kindOf(data: string): string | undefined {
+function mediaType(data: string): string | undefined {
   const start = Buffer.from(data.slice(0, 1400), 'base64').toString('latin1')
-  return beginnings.find(([, beginning]) => beginning.test(start))?.[0]
+  return signatures.find(([, beginning]) => beginning.test(start))?.[0]
 }
 
 /** What messages refuses of a picture or a document, behind its place. */
 export function anthropicMediaProblem(type: string, data: string): string | undefined {
-  const kind = kindOf(data)
+  const kind = mediaType(data)
   if (type === 'application/pdf')
     return kind === type ? undefined : '.data: The PDF specified was not valid.'
 
   const bytes = Math.trunc((data.length * 3) / 4)
-  if (bytes > mostImageBytes)
-    return `: image exceeds 5 MB maximum: ${bytes} bytes > ${mostImageBytes} bytes`
+  if (bytes > maxImageBytes)
+    return `: image exceeds 5 MB maximum: ${bytes} bytes > ${maxImageBytes} bytes`
   if (kind === undefined || kind === 'application/pdf') return ': Could not process image'
   return kind === type
     ? undefined
@@ -37,5 +37,5 @@ export function anthropicMediaProblem(type: string, data: string): string | unde
 export function isOpenaiImage(url: string): boolean {
   const data = /^data:[^,]*;base64,/.exec(url)
   if (data === null) return true
-  return kindOf(url.slice(data[0].length))?.startsWith('image/') ?? false
+  return mediaType(url.slice(data[0].length))?.startsWith('image/') ?? false
 }

@@ -5,19 +5,19 @@ import { anthropicMediaProblem } from './media.ts'
 import {
   asList,
   asNumber,
-  asObject,
   asString,
   isObject,
   type JsonObject,
-  objectsIn,
+  listObjects,
+  toObject,
 } from './read.ts'
 import { readMessagesTurns } from './reading/messages.ts'
 import type { Turn } from './reading/turns.ts'
-import { anthropicWords, notDone, Refusal } from './refusal.ts'
-import type { Beside, ModelRequest, Tool, ToolChoice } from './request.ts'
+import { anthropicErrors, Refusal, unsupportedFeature } from './refusal.ts'
+import type { ModelRequest, RequestContext, Tool, ToolChoice } from './request.ts'
 import { endsWithResults, requireMessages } from './request.ts'
 import { closedProblem, hasUnknownType } from './schemas.ts'
-import { sealOf } from './seal.ts'
+import { createSeal } from './seal.ts'
 import { checkVersion } from './version.ts'
 
 /**
@@ -27,24 +27,24 @@ import { checkVersion } from './version.ts'
  */
 export function readMessagesRequest(
   body: JsonObject,
-  { headers = {}, families = 'vendor' }: Beside = {},
+  { headers = {}, families = 'vendor' }: RequestContext = {},
 ): ModelRequest {
   requireMessages(body)
   checkShape('messages', body)
   checkVersion(body, headers)
-  const blocks = blocksIn(body)
+  const blocks = listBlocks(body)
   for (const block of blocks) checkBlock(block)
   checkBreakpoints(body)
-  checkToolTurns(blocks)
+  checkMessagesToolTurns(blocks)
   checkServerTools(blocks)
-  checkEnds(body)
+  checkTextEnds(body)
 
   const turns = readMessagesTurns(body)
 
-  const offered = objectsIn(body['tools'])
-  const choice = asObject(body['tool_choice'])
+  const offered = listObjects(body['tools'])
+  const choice = toObject(body['tool_choice'])
   checkSearch(offered, choice)
-  const tools = offered.flatMap(readTool)
+  const tools = offered.flatMap(readMessagesTool)
   if (new Set(tools.map(({ name }) => name)).size < tools.length)
     throw new Refusal('tools: Tool names must be unique.')
   const toolChoice = readToolChoice(choice, tools)
@@ -58,23 +58,23 @@ export function readMessagesRequest(
     toolChoice,
     isParallel: choice['disable_parallel_tool_use'] !== true,
     thinking,
-    unsealed: problemIn(blocks),
+    unsealed: findAlteredThought(blocks),
     maxOutputTokens: asNumber(body['max_tokens']),
     stopSequences: asList(body['stop_sequences']) as string[],
-    outputSchema: readFormat(body),
+    outputSchema: readMessagesFormat(body),
   })
 }
 
 /** A block of a message, and where it stands. */
-interface SaidBlock {
+interface LocatedBlock {
   readonly role: unknown
   readonly message: number
   readonly where: string
   readonly block: JsonObject
 }
 
-function blocksIn(body: JsonObject): readonly SaidBlock[] {
-  const messages = objectsIn(body['messages'])
+function listBlocks(body: JsonObject): readonly LocatedBlock[] {
+  const messages = listObjects(body['messages'])
   return messages.flatMap(({ role, content }, message) => {
     const isEmpty = content === '' || (Array.isArray(content) && content.length === 0)
     if (isEmpty && role === 'user')
@@ -86,7 +86,7 @@ function blocksIn(body: JsonObject): readonly SaidBlock[] {
 
     const texts =
       typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
-    return [...texts, ...objectsIn(content)].map((block, index) => ({
+    return [...texts, ...listObjects(content)].map((block, index) => ({
       role,
       message,
       where: `messages.${message}.content.${index}`,
@@ -96,7 +96,7 @@ function blocksIn(body: JsonObject): readonly SaidBlock[] {
 }
 
 /** What is refused of one block; undefined: nothing. */
-type BlockRule = (block: SaidBlock) => string | undefined
+type BlockRule = (block: LocatedBlock) => string | undefined
 
 /** In the vendor's words, as its users report them. */
 const blockRules: readonly BlockRule[] = [
@@ -118,22 +118,22 @@ const blockRules: readonly BlockRule[] = [
   ({ where, block: { type, is_error, content } }) =>
     type === 'tool_result' &&
     is_error === true &&
-    objectsIn(content).some((part) => part['type'] !== 'text')
+    listObjects(content).some((part) => part['type'] !== 'text')
       ? `${where}.tool_result: all content must be type "text" if "is_error" is true`
       : undefined,
   ({ where, block }) => mediaProblem(block, `${where}.${String(block['type'])}`),
   ({ where, block: { type, content } }) =>
     type === 'tool_result'
-      ? objectsIn(content)
+      ? listObjects(content)
           .map((part, index) => mediaProblem(part, `${where}.tool_result.content.${index}.image`))
           .find((problem) => problem !== undefined)
       : undefined,
 ]
 
-function checkBlock(said: SaidBlock): void {
+function checkBlock(said: LocatedBlock): void {
   const { type, input } = said.block
   if (type === 'tool_use' && !isObject(input))
-    throw anthropicWords.wrongKind([said.where, 'tool_use', 'input'], { kind: 'object' }, input)
+    throw anthropicErrors.wrongKind([said.where, 'tool_use', 'input'], { kind: 'object' }, input)
   for (const rule of blockRules) {
     const problem = rule(said)
     if (problem !== undefined) throw new Refusal(problem)
@@ -141,25 +141,25 @@ function checkBlock(said: SaidBlock): void {
 }
 
 function mediaProblem({ type, source }: JsonObject, where: string): string | undefined {
-  const { type: kind, media_type: media, data } = asObject(source)
+  const { type: kind, media_type: media, data } = toObject(source)
   if ((type !== 'image' && type !== 'document') || kind !== 'base64') return undefined
   const problem = anthropicMediaProblem(String(media), String(data))
   return problem && `${where}.source.base64${problem}`
 }
 
 /** The last words of an answer that the model goes on with, and where it is to stop. */
-function checkEnds({ messages, stop_sequences: stops }: JsonObject): void {
+function checkTextEnds({ messages, stop_sequences: stops }: JsonObject): void {
   if (asList(stops).some((stop) => String(stop).trim() === ''))
     throw new Refusal('stop_sequences: each stop sequence must contain non-whitespace')
 
-  const { role, content } = objectsIn(messages).at(-1) ?? {}
-  const last = typeof content === 'string' ? content : objectsIn(content).at(-1)?.['text']
+  const { role, content } = listObjects(messages).at(-1) ?? {}
+  const last = typeof content === 'string' ? content : listObjects(content).at(-1)?.['text']
   if (role === 'assistant' && typeof last === 'string' && last !== last.trimEnd())
     throw new Refusal('messages: final assistant content cannot end with trailing whitespace')
 }
 
 /** What the vendor's own tools were asked stands before what they answered, in one turn. */
-function checkServerTools(blocks: readonly SaidBlock[]): void {
+function checkServerTools(blocks: readonly LocatedBlock[]): void {
   const answered = new Set(
     blocks.flatMap(({ block: { type, tool_use_id: id } }) =>
       String(type).endsWith('_tool_result') ? [id] : [],
@@ -172,7 +172,7 @@ function checkServerTools(blocks: readonly SaidBlock[]): void {
       )
 }
 
-const mostBreakpoints = 4
+const maxBreakpoints = 4
 
 /** Marks of the cache anywhere but in what a tool takes (https://github.com/tghamm/Anthropic.SDK/issues/50). */
 function checkBreakpoints({ system, tools, messages }: JsonObject): void {
@@ -185,9 +185,9 @@ function checkBreakpoints({ system, tools, messages }: JsonObject): void {
 
   // In the order in which the vendor reads them.
   const marks = marksIn([tools, system, messages])
-  if (marks.length > mostBreakpoints)
+  if (marks.length > maxBreakpoints)
     throw new Refusal(
-      `A maximum of ${mostBreakpoints} blocks with cache_control may be provided. Found ${marks.length}.`,
+      `A maximum of ${maxBreakpoints} blocks with cache_control may be provided. Found ${marks.length}.`,
     )
 
   const firstShort = marks.findIndex(({ ttl = '5m' }) => ttl === '5m')
@@ -197,10 +197,10 @@ function checkBreakpoints({ system, tools, messages }: JsonObject): void {
     )
 }
 
-function problemIn(blocks: readonly SaidBlock[]): Refusal | undefined {
+function findAlteredThought(blocks: readonly LocatedBlock[]): Refusal | undefined {
   const altered = blocks.find(
     ({ block: { type, thinking, signature } }) =>
-      type === 'thinking' && signature !== sealOf(String(thinking)),
+      type === 'thinking' && signature !== createSeal(String(thinking)),
   )
   return altered && new Refusal(`${altered.where}: Invalid \`signature\` in \`thinking\` block`)
 }
@@ -209,7 +209,7 @@ function problemIn(blocks: readonly SaidBlock[]): Refusal | undefined {
  * The results of tools stand at the beginning of the turn behind the calls, each once, none missing. The
  * vendor reads messages of one role as one turn.
  */
-function checkToolTurns(blocks: readonly SaidBlock[]): void {
+function checkMessagesToolTurns(blocks: readonly LocatedBlock[]): void {
   const ids = new Set<unknown>()
   /** What the assistant's last turn calls. */
   const called = new Set<unknown>()
@@ -259,21 +259,21 @@ function checkAllAnswered(open: ReadonlyMap<unknown, number>): void {
 }
 
 /** Tools that the vendor has defined and the client carries out. */
-const vendorsForClients = /^(bash|text_editor|computer|memory)_\d{8}$/
+const clientSideTools = /^(bash|text_editor|computer|memory)_\d{8}$/
 
 /** A tool of the client's own, or one that the vendor has defined and the client carries out. */
-function readTool(tool: JsonObject, index: number): readonly Tool[] {
+function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
   const { type = 'custom', description, input_schema: schema, strict } = tool
   const name = String(tool['name'])
   if (type !== 'custom') {
-    if (vendorsForClients.test(String(type))) return [{ name, kind: 'function', parameters: {} }]
+    if (clientSideTools.test(String(type))) return [{ name, kind: 'function', parameters: {} }]
     if (isSkippedTool(tool)) return []
-    throw notDone(`the vendor's own tool ${String(type)}`, 'tools')
+    throw unsupportedFeature(`the vendor's own tool ${String(type)}`, 'tools')
   }
 
   const where = `tools.${index}.custom.input_schema`
-  const parameters = asObject(schema)
-  if (!('type' in parameters)) throw anthropicWords.missing([where, 'type'])
+  const parameters = toObject(schema)
+  if (!('type' in parameters)) throw anthropicErrors.missing([where, 'type'])
   if (parameters['type'] !== 'object') throw new Refusal(`${where}.type: Input should be 'object'`)
   if (['oneOf', 'allOf', 'anyOf'].some((word) => word in parameters))
     throw new Refusal(
@@ -308,7 +308,7 @@ function readThinking(
   choice: ToolChoice,
   turns: readonly Turn[],
 ): ModelRequest['thinking'] {
-  const { type = 'disabled', budget_tokens: budget } = asObject(thinking)
+  const { type = 'disabled', budget_tokens: budget } = toObject(thinking)
   if (type === 'disabled') return 'never'
 
   if (choice === 'required' || typeof choice === 'object')
@@ -323,12 +323,12 @@ function readThinking(
     throw new Refusal(
       `\`max_tokens\` must be greater than \`thinking.budget_tokens\`. Please consult our documentation at ${thinkingGuide}#max-tokens-and-context-window-size`,
     )
-  checkThoughtsAreBack(turns)
+  checkThoughtsAreReturned(turns)
   return 'always'
 }
 
 /** In a loop of tools the thoughts that led to the calls come back before them. */
-function checkThoughtsAreBack(turns: readonly Turn[]): void {
+function checkThoughtsAreReturned(turns: readonly Turn[]): void {
   const last = turns.findLast(({ role }) => role === 'assistant')
   const first = last?.parts[0]?.type
   if (!endsWithResults(turns) || first === 'thinking') return
@@ -339,11 +339,11 @@ function checkThoughtsAreBack(turns: readonly Turn[]): void {
 }
 
 /** `output_format` is what came before `output_config`. */
-function readFormat(body: JsonObject): unknown {
-  const { format } = asObject(body['output_config'])
+function readMessagesFormat(body: JsonObject): unknown {
+  const { format } = toObject(body['output_config'])
   const [where, found] = isObject(format)
     ? ['output_config.format', format]
-    : ['output_format', asObject(body['output_format'])]
+    : ['output_format', toObject(body['output_format'])]
   const { schema } = found
   if (!isObject(schema)) return undefined
   const problem = closedProblem(schema)

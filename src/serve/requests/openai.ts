@@ -1,5 +1,5 @@
 import { isOpenaiImage } from './media.ts'
-import { asObject, asString, isObject, type JsonObject, objectsIn } from './read.ts'
+import { asString, isObject, type JsonObject, listObjects, toObject } from './read.ts'
 import { Refusal } from './refusal.ts'
 import type { ModelRequest, Tool } from './request.ts'
 import { openaiProblem, strictProblem } from './schemas.ts'
@@ -7,7 +7,7 @@ import { openaiProblem, strictProblem } from './schemas.ts'
 /** What chat and responses have in common. */
 
 /** Whether a model that is told to think so hard thinks. */
-export function thinkingOf(effort: unknown): 'always' | 'sometimes' | 'never' {
+export function readThinking(effort: unknown): 'always' | 'sometimes' | 'never' {
   if (effort === 'none' || effort === 'minimal') return 'never'
   return typeof effort === 'string' ? 'always' : 'sometimes'
 }
@@ -30,8 +30,8 @@ export function functionTool(tool: JsonObject, where: string, namespace?: string
 }
 
 /** Whether an answer is to be any JSON although nothing that is said holds the word. */
-export function lacksJsonWord({ type }: JsonObject, said: unknown): boolean {
-  return type === 'json_object' && !/json/i.test(JSON.stringify(said))
+export function lacksWordJson({ type }: JsonObject, messages: unknown): boolean {
+  return type === 'json_object' && !/json/i.test(JSON.stringify(messages))
 }
 
 /**
@@ -45,7 +45,7 @@ export function answerSchema(format: JsonObject, where: string): unknown {
   if (type === undefined || type === 'text') return undefined
   if (type === 'json_object') return { type: 'object' }
 
-  const { name, schema, strict } = asObject(format['json_schema'] ?? format)
+  const { name, schema, strict } = toObject(format['json_schema'] ?? format)
   if (!isObject(schema)) return { type: 'object' }
   const problem =
     openaiProblem(schema, true) ?? (strict === true ? strictProblem(schema) : undefined)
@@ -75,11 +75,11 @@ export function chooseTools(
   if (!isObject(choice))
     return { tools, toolChoice: choice === 'none' || choice === 'required' ? choice : 'auto' }
   if (choice['type'] !== 'allowed_tools')
-    return { tools, toolChoice: { name: foundName(tools, choice) } }
+    return { tools, toolChoice: { name: findToolName(tools, choice) } }
 
   // Chat has them in a member of their own.
-  const { mode, tools: allowed } = asObject(choice['allowed_tools'] ?? choice)
-  const names = objectsIn(allowed).map((entry) => foundName(tools, entry))
+  const { mode, tools: allowed } = toObject(choice['allowed_tools'] ?? choice)
+  const names = listObjects(allowed).map((entry) => findToolName(tools, entry))
   return {
     tools: tools.filter(({ name }) => names.includes(name)),
     toolChoice: mode === 'required' ? mode : 'auto',
@@ -92,8 +92,8 @@ export function chooseTools(
  *
  * @throws Refusal where no tool is called so
  */
-function foundName(tools: readonly Tool[], chosen: JsonObject): string {
-  const { type, name = asObject(chosen[String(type)])['name'] } = chosen
+function findToolName(tools: readonly Tool[], chosen: JsonObject): string {
+  const { type, name = toObject(chosen[String(type)])['name'] } = chosen
   const found = tools.find((tool) => tool.name === name)
   if (found !== undefined) return found.name
   throw new Refusal(

@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts'
  */
 
 /** What stands beside a body. */
-export interface Beside {
+export interface RequestContext {
   /** What counts in the place of the member `input` (responses only). */
   readonly input?: unknown
   /** By their names in small letters. */

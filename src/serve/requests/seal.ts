@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
  * encrypted content of responses. It holds from one run of the gateway to the next; it keeps nobody
  * from forging one, which the vendors' does.
  */
-export function sealOf(thought: string): string {
+export function createSeal(thought: string): string {
   const mark = createHash('sha256').update(`repoint ${thought}`).digest('base64')
   return `${mark}.${Buffer.from(thought).toString('base64')}`
 }
@@ -13,5 +13,5 @@ export function sealOf(thought: string): string {
 /** Whether this is the seal of some thought. */
 export function isSeal(seal: string): boolean {
   const thought = seal.split('.')[1]
-  return thought !== undefined && sealOf(Buffer.from(thought, 'base64').toString()) === seal
+  return thought !== undefined && createSeal(Buffer.from(thought, 'base64').toString()) === seal
 }

@@ -92,49 +92,49 @@ export interface FaultTarget {
 
 interface FaultState {
   readonly fault: Fault
-  matched: number
-  fired: number
+  matchCount: number
+  firedCount: number
 }
 
-function atRest(fault: Fault): FaultState {
-  return { fault, matched: 0, fired: 0 }
+function createState(fault: Fault): FaultState {
+  return { fault, matchCount: 0, firedCount: 0 }
 }
 
 /** The faults in force, with their counters. */
 export class Faults {
-  #given: FaultState[] = []
+  #configured: FaultState[] = []
   #ofScenario: FaultState[] = []
 
   /** Replaces those of the command line, the API and the control route. Counters start again. */
-  setGiven(faults: readonly Fault[]): void {
-    this.#given = faults.map(atRest)
+  setConfigured(faults: readonly Fault[]): void {
+    this.#configured = faults.map(createState)
   }
 
   /** Replaces those of the scenario file. Counters start again. */
-  setOfScenario(faults: readonly Fault[]): void {
-    this.#ofScenario = faults.map(atRest)
+  setScenario(faults: readonly Fault[]): void {
+    this.#ofScenario = faults.map(createState)
   }
 
   list(): readonly Fault[] {
-    return [...this.#ofScenario, ...this.#given].map(({ fault }) => fault)
+    return [...this.#ofScenario, ...this.#configured].map(({ fault }) => fault)
   }
 
   /** What happens to this request: all faults that strike, in one; undefined: nothing. */
-  strike(target: FaultTarget, body = ''): Fault | undefined {
-    let struck: Fault | undefined
-    for (const state of [...this.#ofScenario, ...this.#given]) {
+  nextFault(target: FaultTarget, body = ''): Fault | undefined {
+    let combined: Fault | undefined
+    for (const state of [...this.#ofScenario, ...this.#configured]) {
       const { fault } = state
       if (fault.route !== undefined && fault.route !== target.route) continue
       if (fault.model !== undefined && fault.model !== target.model) continue
       if (fault.holds !== undefined && !body.includes(fault.holds)) continue
 
-      state.matched++
-      if (state.matched % (fault.every ?? 1) !== 0) continue
-      if (state.fired >= (fault.times ?? Number.POSITIVE_INFINITY)) continue
-      state.fired++
-      struck = { ...struck, ...fault }
+      state.matchCount++
+      if (state.matchCount % (fault.every ?? 1) !== 0) continue
+      if (state.firedCount >= (fault.times ?? Number.POSITIVE_INFINITY)) continue
+      state.firedCount++
+      combined = { ...combined, ...fault }
     }
-    return struck
+    return combined
   }
 }
 

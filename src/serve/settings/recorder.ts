@@ -13,9 +13,9 @@ import { stringify } from 'yaml'
 import { UserError } from '../../errors.ts'
 import type { Protocol } from '../../protocols.ts'
 import type { LogEntry, LoggedRequest } from '../log/request-log.ts'
-import { hideKeys } from '../log/secrets.ts'
+import { maskKeys } from '../log/secrets.ts'
 import { lastUserText } from '../model/person.ts'
-import { asObject, type JsonObject, jsonIn } from '../requests/read.ts'
+import { type JsonObject, parseJson, toObject } from '../requests/read.ts'
 import { readChatTurns } from '../requests/reading/chat.ts'
 import { readMessagesTurns } from '../requests/reading/messages.ts'
 import { readResponsesTurns } from '../requests/reading/responses.ts'
@@ -30,7 +30,7 @@ const maxRecordedBytes = 4 * 1024 * 1024
 const maxQuestion = 200
 
 /** An answer of the upstream that is being passed on. */
-interface FollowedAnswer {
+interface RecordingAnswer {
   readonly entry: LogEntry
   /** Content-Type. */
   readonly type: string
@@ -46,7 +46,7 @@ export class Recorder {
   /** Written through this alone: whatever is put in the file's place later stays as it is. */
   readonly #file: number
   readonly #secrets: () => readonly string[]
-  readonly #followed = new Map<string, FollowedAnswer>()
+  readonly #recording = new Map<string, RecordingAnswer>()
   readonly #recorded = new Map<LoggedRequest, RawReply>()
 
   /**
@@ -72,34 +72,34 @@ export class Recorder {
   }
 
   /** Returns what to call with each piece; undefined: of this answer nothing is kept. */
-  follow(
+  startRecording(
     entry: LogEntry,
     headers: NodeJS.Dict<string | string[]>,
   ): ((bytes: Buffer) => void) | undefined {
     if (entry.protocol === undefined || headers['content-encoding'] !== undefined) return undefined
-    const pieces: FollowedAnswer['pieces'] = []
-    this.#followed.set(entry.id, { entry, type: String(headers['content-type'] ?? ''), pieces })
+    const pieces: RecordingAnswer['pieces'] = []
+    this.#recording.set(entry.id, { entry, type: String(headers['content-type'] ?? ''), pieces })
     return (bytes) => pieces.push({ atMs: performance.now(), bytes })
   }
 
   /** To be called when an answer has ended. */
   finish(request: LoggedRequest): void {
-    const followed = this.#followed.get(request.id)
-    this.#followed.delete(request.id)
+    const followed = this.#recording.get(request.id)
+    this.#recording.delete(request.id)
     if (followed === undefined || request.state !== 'done') return
 
     const size = followed.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
     if (size > maxRecordedBytes) return
     const keys = [...this.#secrets(), followed.entry.key]
-    this.#recorded.set(request, rawOf(followed, keys))
-    const text = Buffer.from(scenarioOf(this.#recorded))
+    this.#recorded.set(request, toRawReply(followed, keys))
+    const text = Buffer.from(formatScenario(this.#recorded))
     ftruncateSync(this.#file)
     for (let at = 0; at < text.length; ) at += writeSync(this.#file, text, at, text.length - at, at)
   }
 
   /** Ends it; a file into which nothing was recorded goes, if it is still the one that was made. */
   close(): void {
-    this.#followed.clear()
+    this.#recording.clear()
     const { ino, dev } = fstatSync(this.#file)
     closeSync(this.#file)
     const there = lstatSync(this.#path, { throwIfNoEntry: false })
@@ -108,22 +108,22 @@ export class Recorder {
   }
 }
 
-function rawOf({ entry, type, pieces }: FollowedAnswer, keys: readonly string[]): RawReply {
+function toRawReply({ entry, type, pieces }: RecordingAnswer, keys: readonly string[]): RawReply {
   const text = Buffer.concat(pieces.map(({ bytes }) => bytes)).toString()
   const head = {
     status: entry.status ?? 200,
-    type: hideKeys(type, keys),
+    type: maskKeys(type, keys),
     afterMs: Math.round(entry.firstByteMs ?? 0),
   }
 
-  if (!type.startsWith('text/event-stream')) return { ...head, body: hideKeys(text, keys) }
+  if (!type.startsWith('text/event-stream')) return { ...head, body: maskKeys(text, keys) }
 
-  const shown = eventsIn(hideKeys(text, keys))
+  const shown = splitEvents(maskKeys(text, keys))
   let bytes = 0
   let before = pieces[0]?.atMs ?? 0
-  const delays = eventsIn(text).map((event) => {
+  const delays = splitEvents(text).map((event) => {
     bytes += Buffer.byteLength(event)
-    const atMs = timeOf(pieces, bytes)
+    const atMs = arrivalTime(pieces, bytes)
     const afterMs = Math.round(atMs - before)
     before = atMs
     return afterMs
@@ -136,12 +136,12 @@ function rawOf({ entry, type, pieces }: FollowedAnswer, keys: readonly string[])
 }
 
 /** The events of a stream, each with the empty line behind it. */
-function eventsIn(text: string): readonly string[] {
+function splitEvents(text: string): readonly string[] {
   return text.match(/[\s\S]+?(?:\n\n|\r\n\r\n|$)/g) ?? []
 }
 
 /** When so many bytes had come. */
-function timeOf(pieces: FollowedAnswer['pieces'], bytes: number): number {
+function arrivalTime(pieces: RecordingAnswer['pieces'], bytes: number): number {
   let come = 0
   const piece = pieces.find((one) => {
     come += one.bytes.length
@@ -154,10 +154,10 @@ function timeOf(pieces: FollowedAnswer['pieces'], bytes: number): number {
  * The recorded responses as a scenario file. A rule is the question, the model, the protocol and
  * whether tool results came last; requests that agree in these get the responses in their order.
  */
-function scenarioOf(recorded: ReadonlyMap<LoggedRequest, RawReply>): string {
+function formatScenario(recorded: ReadonlyMap<LoggedRequest, RawReply>): string {
   const rules = new Map<string, { when: RuleCondition; reply: { raw: RawReply }[] }>()
   for (const [request, raw] of recorded) {
-    const when = conditionOf(request)
+    const when = ruleCondition(request)
     const key = JSON.stringify(when)
     const rule = rules.get(key) ?? { when, reply: [] }
     rules.set(key, rule)
@@ -170,10 +170,11 @@ function scenarioOf(recorded: ReadonlyMap<LoggedRequest, RawReply>): string {
   return stringify({ answers }, { lineWidth: 0 })
 }
 
-type RuleCondition = ReturnType<typeof conditionOf>
+type RuleCondition = ReturnType<typeof ruleCondition>
 
-function conditionOf({ requestBody, modelAsked, protocol }: LoggedRequest) {
-  const turns = protocol === undefined ? [] : turnReaders[protocol](asObject(jsonIn(requestBody)))
+function ruleCondition({ requestBody, modelAsked, protocol }: LoggedRequest) {
+  const turns =
+    protocol === undefined ? [] : turnReaders[protocol](toObject(parseJson(requestBody)))
   const text = lastUserText(turns).slice(0, maxQuestion)
   return {
     ...(text === '' ? {} : { text }),

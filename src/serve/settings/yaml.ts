@@ -1,6 +1,6 @@
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import { UserError } from '../../errors.ts'
-import { Misfit, type PlaceInData } from './schema.ts'
+import { type DataPath, InvalidData } from './schema.ts'
 
 /** A person writes these files; nobody writes more than this. */
 export const maxYamlBytes = 4 * 1024 * 1024
@@ -24,7 +24,7 @@ export function readYaml<Result>(
   try {
     return read(document.toJS())
   } catch (error) {
-    if (error instanceof Misfit) throw invalid(error.message, placeOfPath(document, error.path))
+    if (error instanceof InvalidData) throw invalid(error.message, findOffset(document, error.path))
     // Its aliases would make too much of it.
     if (error instanceof ReferenceError) throw invalid(error.message, undefined)
     throw error
@@ -42,7 +42,7 @@ export function readYaml<Result>(
 }
 
 /** Where the deepest part of a path begins that the file has. */
-function placeOfPath(document: Document, path: PlaceInData): number | undefined {
+function findOffset(document: Document, path: DataPath): number | undefined {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
     const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null

@@ -3,11 +3,11 @@ import type { AnswerFacts } from '../codecs/codec.ts'
 import type { JsonObject } from '../requests/read.ts'
 
 /** As many answers are kept, and of as many characters of requests; the oldest go first. */
-const mostKept = 500
-const mostCharacters = 16 * 1024 * 1024
+const maxAnswers = 500
+const maxCharacters = 16 * 1024 * 1024
 
 /** An answer that was given, as far as a later request can go on from it. */
-export interface GivenAnswer {
+export interface SentAnswer {
   readonly facts: AnswerFacts
   /** Of messages: with what came before. */
   readonly body: JsonObject
@@ -19,20 +19,20 @@ export interface GivenAnswer {
 }
 
 /** The newest answers by their ids. */
-export class NewestAnswers {
-  readonly #byId = new Map<string, GivenAnswer>()
+export class RecentAnswers {
+  readonly #byId = new Map<string, SentAnswer>()
   #characters = 0
 
-  keep(id: string, answer: GivenAnswer): void {
+  keep(id: string, answer: SentAnswer): void {
     this.#byId.set(id, answer)
     this.#characters += answer.size
     for (const oldest of this.#byId.keys()) {
-      if (this.#byId.size <= mostKept && this.#characters <= mostCharacters) break
+      if (this.#byId.size <= maxAnswers && this.#characters <= maxCharacters) break
       this.forget(oldest)
     }
   }
 
-  find(id: string): GivenAnswer | undefined {
+  find(id: string): SentAnswer | undefined {
     return this.#byId.get(id)
   }
 

@@ -35,7 +35,7 @@ function stream(codec: Codec, whole: WholeAnswer, body: JsonObject = {}) {
 }
 
 function folded(codec: Codec, whole: WholeAnswer, body: JsonObject = {}) {
-  return JSON.parse(JSON.stringify(codec.fold(body, facts, whole)))
+  return JSON.parse(JSON.stringify(codec.document(body, facts, whole)))
 }
 
 const arguments_ = '{"city":"Paris, the capital"}'

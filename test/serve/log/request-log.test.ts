@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LogEntry } from '../../../src/serve/log/request-log.ts'
-import { maxLoggedBody, openEntry, RequestLog } from '../../../src/serve/log/request-log.ts'
+import { createEntry, maxLoggedBody, RequestLog } from '../../../src/serve/log/request-log.ts'
 
 const secret = 'sk-secret-secret-secret'
 
@@ -15,7 +15,7 @@ function anEntry(more: Partial<LogEntry> = {}): LogEntry {
     key: secret,
     keyMatches: true,
   } as const
-  const entry = openEntry({ ...arrival, rawHeaders: [], startedMs: 0 })
+  const entry = createEntry({ ...arrival, rawHeaders: [], startedMs: 0 })
   return Object.assign(entry, more)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hideKeys, maskKey } from '../../../src/serve/log/secrets.ts'
+import { maskKey, maskKeys } from '../../../src/serve/log/secrets.ts'
 
 const key = 'sk-canary-0123456789-ABCDEF'
 const masked = maskKey(key)
@@ -11,8 +11,8 @@ test('keys: a mask tells two apart and is of no use', () => {
 })
 
 test('keys: every occurrence is masked, a short key is not searched for', () => {
-  expect(hideKeys(`a ${key}${key} "${key}"`, ['a', key])).toBe(`a ${masked}${masked} "${masked}"`)
-  expect(hideKeys('a$&b', [key])).toBe('a$&b')
+  expect(maskKeys(`a ${key}${key} "${key}"`, ['a', key])).toBe(`a ${masked}${masked} "${masked}"`)
+  expect(maskKeys('a$&b', [key])).toBe('a$&b')
 })
 
 test('keys: one that contains another is masked whole, in either order', () => {
@@ -21,7 +21,7 @@ test('keys: one that contains another is masked whole, in either order', () => {
     [key, longer],
     [longer, key],
   ]) {
-    const shown = hideKeys(`a ${longer} b ${key} c`, keys)
+    const shown = maskKeys(`a ${longer} b ${key} c`, keys)
     expect(shown).toBe(`a ${maskKey(longer)} b ${masked} c`)
   }
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { piecesOf } from '../../../src/serve/codecs/tokens.ts'
-import { answerOf, builtInAnswer } from '../../../src/serve/model/model.ts'
+import { splitTokens } from '../../../src/serve/codecs/tokens.ts'
+import { buildAnswer, builtInAnswer } from '../../../src/serve/model/model.ts'
 import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
 import type { ModelRequest, Tool } from '../../../src/serve/requests/request.ts'
 import { aModelRequest } from '../support/a-request.ts'
@@ -158,16 +158,16 @@ const newId = () => 'id'
 test('answers: as many tokens are counted as a stream has pieces', () => {
   const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
   const reply = { type: 'text', text: said } as const
-  const { blocks, usage } = answerOf({ utterances: [reply] }, aModelRequest([]), newId)
+  const { blocks, usage } = buildAnswer({ utterances: [reply] }, aModelRequest([]), newId)
   expect(blocks).toEqual([{ ...reply, isCut: false, id: '' }])
   expect(usage.outputTokens).toBeGreaterThan(4)
-  expect(usage.outputTokens).toBe(piecesOf(reply).length)
+  expect(usage.outputTokens).toBe(splitTokens(reply).length)
 })
 
 test('answers: max_tokens cuts the text, a stop sequence ends it, and the reason names it', () => {
   const utterances = [{ type: 'text', text: 'one two three four' } as const]
   const cut = (more: Partial<ModelRequest>) =>
-    answerOf({ utterances }, aModelRequest([], more), newId)
+    buildAnswer({ utterances }, aModelRequest([], more), newId)
   expect(cut({ maxOutputTokens: 2 })).toMatchObject({
     blocks: [{ text: 'one two', isCut: true }],
     reason: { type: 'length' },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
-import { readModels } from '../../../src/serve/settings/models-file.ts'
-import { Player, readScenario } from '../../../src/serve/settings/scenario.ts'
+import { readCatalogFile } from '../../../src/serve/settings/models-file.ts'
+import { readScenario, ScenarioPlayer } from '../../../src/serve/settings/scenario.ts'
 import { readYaml } from '../../../src/serve/settings/yaml.ts'
 import { rows } from '../../support/rows.ts'
 import { aModelRequest } from '../support/a-request.ts'
@@ -150,14 +150,14 @@ describe('a scenario that is wrong', () => {
     const scenario = readScenario({ answers: [{ reply: { call: 'f', with: 'oops {' } }] })
     const tool = { name: 'f', kind: 'function', parameters: {} } as const
     const request = aModelRequest([], { tools: [tool] })
-    expect(new Player(scenario).play(request, 'chat')).toEqual({
+    expect(new ScenarioPlayer(scenario).play(request, 'chat')).toEqual({
       utterances: [{ type: 'call', tool, text: '{"input":"oops {"}' }],
     })
   })
 })
 
 describe('a catalog file', () => {
-  const read = (text: string) => readYaml(text, 'models.json', readModels)
+  const read = (text: string) => readYaml(text, 'models.json', readCatalogFile)
   const everyProtocol = ['openai', 'openai-response', 'anthropic']
 
   test('a catalog file: ids alone, entries, or what a real gateway answered', () => {

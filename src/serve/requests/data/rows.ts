@@ -1,5 +1,5 @@
 import type { Protocol } from '../../../protocols.ts'
-import { anthropicWords, openaiWords, Refusal, type Words } from '../refusal.ts'
+import { anthropicErrors, openaiErrors, Refusal, type VendorErrors } from '../refusal.ts'
 import limits from './limits.json' with { type: 'json' }
 import rules from './rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
@@ -40,38 +40,38 @@ export interface Rows extends Row {
 }
 
 /** @param table of which `at` is where a row's members stand, without the places in lists */
-function rowsIn(table: readonly (Row & { readonly at: string })[]): Rows {
+function buildRows(table: readonly (Row & { readonly at: string })[]): Rows {
   const root: Rows = { inner: new Map() }
   for (const { at, ...row } of table)
     for (const path of at.split(' ')) {
-      const rows = path.split('.').reduce(within, root)
+      const rows = path.split('.').reduce(innerRows, root)
       Object.assign(rows, row)
     }
   return root
 }
 
 function rowsOfProtocol(protocol: Protocol): Rows {
-  return rowsIn([...limits[protocol], ...rules[protocol]] as [])
+  return buildRows([...limits[protocol], ...rules[protocol]] as [])
 }
 
-function within({ inner }: Rows, name: string): Rows {
+function innerRows({ inner }: Rows, name: string): Rows {
   const found = inner.get(name) ?? { inner: new Map() }
   ;(inner as Map<string, Rows>).set(name, found)
   return found
 }
 
 /** Chat has another word for a member of the body itself. */
-const chatWords: Words = {
-  ...openaiWords,
+const chatErrors: VendorErrors = {
+  ...openaiErrors,
   unknown: (path) =>
     path.length > 1
-      ? openaiWords.unknown(path)
+      ? openaiErrors.unknown(path)
       : new Refusal(`Unrecognized request argument supplied: ${path.join('')}`),
 }
 
 /** What holds for the body of a protocol, and how its vendor says what is wrong. */
-export const rowsOf: Readonly<Record<Protocol, { rows: Rows; words: Words }>> = {
-  chat: { rows: rowsOfProtocol('chat'), words: chatWords },
-  responses: { rows: rowsOfProtocol('responses'), words: openaiWords },
-  messages: { rows: rowsOfProtocol('messages'), words: anthropicWords },
+export const protocolRules: Readonly<Record<Protocol, { rows: Rows; words: VendorErrors }>> = {
+  chat: { rows: rowsOfProtocol('chat'), words: chatErrors },
+  responses: { rows: rowsOfProtocol('responses'), words: openaiErrors },
+  messages: { rows: rowsOfProtocol('messages'), words: anthropicErrors },
 }

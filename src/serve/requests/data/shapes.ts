@@ -28,6 +28,6 @@ const shared = shapes.shared as unknown as readonly Form[]
 export const bodies = shapes as unknown as Readonly<Record<Protocol, Shape>>
 
 /** The form that a shape is, itself or by its place among those that several share. */
-export function formOf(shape: Shape): Form {
+export function resolveShape(shape: Shape): Form {
   return typeof shape === 'number' ? shared[shape]! : shape
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../read.ts'
-import { asObject, asString, objectsIn } from '../read.ts'
+import { asString, listObjects, toObject } from '../read.ts'
 
 /**
  * One turn of a conversation, in any of the three protocols. The readers trust nothing in a body, and
@@ -47,16 +47,16 @@ export function withSystem(system: string, turns: readonly Turn[]): readonly Tur
 }
 
 /** The parts of content that is a text or a list of blocks. */
-export function partsIn(content: unknown, partOf: (block: JsonObject) => Part): readonly Part[] {
+export function readParts(content: unknown, partOf: (block: JsonObject) => Part): readonly Part[] {
   return typeof content === 'string'
     ? [{ type: 'text', text: content }]
-    : objectsIn(content).map(partOf)
+    : listObjects(content).map(partOf)
 }
 
 export type ToolResult = Extract<Part, { type: 'tool-result' }>
 
 /** The turns since the model last spoke, and the results of tools in them. */
-export function newestOf(turns: readonly Turn[]) {
+export function newestTurns(turns: readonly Turn[]) {
   const newest = turns.slice(turns.findLastIndex(({ role }) => role === 'assistant') + 1)
   const parts = newest.flatMap((turn) => turn.parts)
   return { newest, results: parts.filter((part) => part.type === 'tool-result') }
@@ -71,13 +71,13 @@ export function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
 /** What stands for a part without text: its kind, and how much there is of it. */
 export function otherPart(block: JsonObject): Part {
   const kind = asString(block['type']) ?? 'unknown'
-  const source = asObject(block['source'])
+  const source = toObject(block['source'])
   const media = asString(source['media_type']) ?? asString(block['filename']) ?? ''
   const size = JSON.stringify(block).length
   return { type: 'other', text: `${[kind, media].join(' ').trim()}, ${size} characters` }
 }
 
 /** Text of any value: a string as it is, anything else as JSON. */
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
