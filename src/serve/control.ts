@@ -18,7 +18,7 @@ interface ControlOptions {
 
 export type Control = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
-/** A list of faults is short. */
+/** The largest body, in bytes. A list of faults is short. */
 const maxControlBodyBytes = 256 * 1024
 
 /**
@@ -28,11 +28,11 @@ const maxControlBodyBytes = 256 * 1024
  * - `GET requests/ID`: one request with its headers and bodies
  * - `DELETE requests`: empties the log
  * - `GET events`: the requests as server-sent events, as they arrive and end
- * - `GET counters`: what was counted since the start
- * - `GET faults`, `PUT faults`, `DELETE faults`: the faults that are in force
+ * - `GET counters`: the counters since the start
+ * - `GET faults`, `PUT faults`, `DELETE faults`: the active faults
  *
- * Requests with a foreign `Host`, and from pages of other origins, are rejected. Every change needs the
- * key.
+ * Rejects requests with a foreign `Host` and requests from pages of other origins. Every change needs
+ * the key.
  */
 export function createControl({ host, log, mainScope, counters }: ControlOptions): Control {
   const { faults } = mainScope
@@ -87,7 +87,7 @@ export function createControl({ host, log, mainScope, counters }: ControlOptions
   ): Promise<void> {
     const body = await readBody(request, maxControlBodyBytes).catch(() => undefined)
     if (body === undefined) {
-      // The rest of it may come, or the client has gone.
+      // The rest of it may follow, or the client has disconnected.
       request.resume()
       send(413, { error: 'The body is too large.' })
       return
@@ -110,8 +110,8 @@ const controlHeaders = {
 }
 
 /**
- * Whether a Host header names this machine by an address, by `localhost` or as `--host` says. Any
- * other name may be a web page's, pointed here by its owner to read the log.
+ * Whether a Host header is an IP address, `localhost` or the value of `--host`. Any other name may belong
+ * to a web page whose owner made it resolve to this machine to read the log (DNS rebinding).
  */
 export function isAllowedHost(header: string | undefined, host: string): boolean {
   if (header === undefined) return false
@@ -121,7 +121,7 @@ export function isAllowedHost(header: string | undefined, host: string): boolean
   return isIP(name.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Browsers say where a request comes from; programs say nothing. */
+/** Whether a page of another site sent the request. Only browsers send these headers. */
 function isCrossSite({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true

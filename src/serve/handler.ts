@@ -17,20 +17,19 @@ import { faultFailure } from './settings/faults.ts'
 import type { Recorder } from './settings/recorder.ts'
 import { forwardRequest } from './upstream.ts'
 
-/** What the handler works with. */
 interface HandlerOptions {
   readonly host: string
   readonly limits: Limits
   readonly catalog: ServedModels
   readonly log: RequestLog
-  /** The gateway's own answers and faults; its key may change what goes wrong. */
+  /** The scope of the gateway itself. Its key may change the faults. */
   readonly mainScope: Scope
   readonly scopes: Scopes
   readonly upstream: Upstream | undefined
   readonly recorder: Recorder | undefined
 }
 
-/** From a request on the wire to an answer on it, in the service's order of checks. */
+/** Handles a request, with the checks in the service's order. */
 export class Handler {
   refusedKeys = 0
   readonly #options: HandlerOptions
@@ -159,7 +158,7 @@ export class Handler {
     const fault = scope.faults.nextFault(target)
     if (!(await reply.applyFault(fault))) return
 
-    // Claude Code asks with a Bearer key and gets the plain shape all the same.
+    // Claude Code sends a Bearer key and accepts the OpenAI shape.
     const { 'x-api-key': apiKey, 'anthropic-version': version } = reply.request.headers
     const isMessagesShape = Boolean(apiKey && version)
 
@@ -173,7 +172,7 @@ export class Handler {
     return reply.json(JSON.stringify(isMessagesShape ? anthropicModel(model) : openaiModel(model)))
   }
 
-  /** Undefined: there is none to go on with, and the reply has ended. */
+  /** Reads the body. Undefined if that failed, and the reply has ended. */
   async #readBody(reply: Reply): Promise<Buffer | undefined> {
     const { request, entry } = reply
     const { maxBodyBytes } = this.#options.limits
@@ -187,7 +186,7 @@ export class Handler {
       if (body === undefined) reply.fail(failures.bodyTooLarge())
       return body
     } catch {
-      // The client has gone, or what it sent is not packed as it says.
+      // The client has disconnected, or the encoding is wrong.
       if (sent === undefined) reply.abandon()
       else reply.fail(failures.notJson())
       return undefined
@@ -203,7 +202,7 @@ const preflightHeaders = {
   'Access-Control-Max-Age': 43200,
 } as const
 
-/** A browser that opens our page or looks for its icon is no client and not worth a line. */
+/** Whether a browser opens our page or its icon. Such requests are not logged. */
 function isPageLoad({ method, url, headers }: IncomingMessage): boolean {
   return method === 'GET' && 'sec-fetch-mode' in headers && (url === '/' || url === '/favicon.ico')
 }

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import type { Protocol } from '../protocols.ts'
 
-/** Where a request leads. */
+/** The route of a request. */
 export type Route =
   | { readonly kind: 'inference'; readonly protocol: Protocol }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly id: string }
-  /** An answer that was given, or what it was asked with. */
+  /** A stored answer, or its input. */
   | { readonly kind: 'stored'; readonly id: string; readonly isInput: boolean }
-  /** `leftOut`: by this gateway; the service does it. */
+  /** `leftOut`: the service implements it, and this gateway does not. */
   | { readonly kind: 'not-implemented'; readonly leftOut: boolean }
   | { readonly kind: 'unknown' }
-  /** Our own routes for the page, the log and the faults; the service has none of them. */
+  /** Our own routes for the page, the log and the faults. */
   | { readonly kind: 'control' }
   | { readonly kind: 'web' }
 
@@ -21,7 +21,7 @@ const inferenceRoutes: ReadonlyMap<string, Route> = new Map([
   ['/v1/messages', { kind: 'inference', protocol: 'messages' }],
 ])
 
-/** Routes that the service has and that we leave out. */
+/** Routes that the service has and this gateway does not. */
 const unsupportedRoutes: readonly RegExp[] = [
   /^POST \/v1\/(completions|edits|embeddings|rerank|moderations|responses\/compact)$/,
   /^POST \/v1\/images\/(generations|edits)$/,
@@ -31,7 +31,7 @@ const unsupportedRoutes: readonly RegExp[] = [
   /^GET \/v1\/realtime$/,
 ]
 
-/** Routes that the service knows and does not implement itself. */
+/** Routes that the service knows but does not implement. */
 const notImplementedRoutes: readonly RegExp[] = [
   /^POST \/v1\/images\/variations$/,
   /^DELETE \/v1\/models\/[^/]+$/,
@@ -45,7 +45,7 @@ const notImplementedRoutes: readonly RegExp[] = [
 
 export const controlPrefix = '/_repoint/'
 
-/** The path of a request target, without the query; a target may be a whole address too. */
+/** The path of a request target, without the query. The target may be a full URL. */
 export function requestPath({ url = '/' }: IncomingMessage): string {
   const path = url.split('?', 1)[0]!
   if (path.startsWith('/')) return path
@@ -58,7 +58,7 @@ export function findRoute(method: string, path: string): Route {
     if (route !== undefined) return route
   }
   if (path.startsWith(controlPrefix)) return { kind: 'control' }
-  // The service looks at the beginning only: /v1beta and /apifox are not pages either.
+  // The service checks only the prefix, so /v1beta and /apifox are not pages either.
   if (!/^\/(v1|api|assets)/.test(path)) return { kind: 'web' }
 
   if (method === 'GET' && path === '/v1/models') return { kind: 'models' }
@@ -75,7 +75,7 @@ export function findRoute(method: string, path: string): Route {
   return isKnown ? { kind: 'not-implemented', leftOut } : { kind: 'unknown' }
 }
 
-/** Whether `x-api-key` counts here. */
+/** Whether the route accepts `x-api-key`. */
 export function readsApiKey(path: string): boolean {
   return path.includes('/v1/messages') || path.includes('/v1/models')
 }

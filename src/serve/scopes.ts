@@ -20,10 +20,10 @@ import {
 } from './settings/scenario.ts'
 import { withUsageErrors } from './settings/schema.ts'
 
-/** The answers and faults of the requests that carry one key. */
+/** The answers and faults for requests with one key. */
 export class Scope {
   readonly key: string
-  /** Whether this is its key, as a client wrote it. */
+  /** Whether a client's key is the key of this scope. */
   readonly hasKey: (seen: string) => boolean
   readonly faults = new Faults()
   readonly fragment: NonNullable<ScopeOptions['fragment']>
@@ -31,7 +31,7 @@ export class Scope {
   readonly #answer: ScopeOptions['answer']
   readonly #isStrict: boolean
   #player: ScenarioPlayer | undefined
-  /** Of which the scenario has recorded answers. */
+  /** The models for which the scenario has recorded answers. */
   models: readonly string[] = []
 
   private constructor(options: ScopeOptions) {
@@ -52,7 +52,7 @@ export class Scope {
     this.setFaults(faults)
   }
 
-  /** @throws UserError `usage` for what cannot be meant, `config-invalid` for a file that is wrong */
+  /** @throws UserError `usage` for an invalid option, `config-invalid` for an invalid file */
   static async open(options: ScopeOptions): Promise<Scope> {
     const scope = new Scope(options)
     const { scenario } = options
@@ -65,17 +65,17 @@ export class Scope {
     return scope
   }
 
-  /** @throws UserError `usage` for what is no fault */
+  /** @throws UserError `usage` for an invalid fault */
   setFaults(faults: readonly Fault[]): void {
     this.faults.setConfigured(withUsageErrors('A fault', () => acceptFaults(faults)))
   }
 
-  /** The answers of the scenario that no request took, by their places in it. */
+  /** The paths of the scenario's answers that no request used. */
   unused(): readonly string[] {
     return this.#player?.unused() ?? []
   }
 
-  /** What was written for a request. Undefined: nothing, and the built-in model answers. */
+  /** The written answer for a request. Undefined if there is none, so that the built-in model answers. */
   async play(
     request: ModelRequest,
     protocol: Protocol,
@@ -90,7 +90,7 @@ export class Scope {
     return { utterances: [], failure: failures.unanswered(asked + played) }
   }
 
-  /** By the function, else by the scenario; a text: why the rules that fit have no answer. */
+  /** The answer of the function, else of the scenario. A string is the reason why no rule has an answer. */
   async #findScripted(
     request: ModelRequest,
     protocol: Protocol,
@@ -114,7 +114,7 @@ export class Scope {
   }
 }
 
-/** An answer whose calls fit the schemas of their tools, as a vendor's model keeps to them. */
+/** Rejects an answer whose calls do not fit the schemas of their tools, as a vendor's model would ensure. */
 function checkCalls(played: ScriptedAnswer): ScriptedAnswer {
   for (const utterance of played.utterances) {
     if (utterance.type !== 'call' || utterance.tool.kind !== 'function') continue
@@ -127,11 +127,11 @@ function checkCalls(played: ScriptedAnswer): ScriptedAnswer {
   return played
 }
 
-/** The scopes of a gateway by their keys. */
+/** The scopes of a gateway. */
 export class Scopes {
   readonly #all = new Set<Scope>()
 
-  /** @throws UserError `usage` where another scope has its key */
+  /** @throws UserError `usage` if another scope has the same key */
   add(scope: Scope): void {
     if (this.find(scope.key) !== undefined)
       throw new UserError({
@@ -146,7 +146,7 @@ export class Scopes {
     this.#all.delete(scope)
   }
 
-  /** Undefined: it is no key of this gateway. */
+  /** Finds the scope of a key. Undefined if no scope has it. */
   find(key: string): Scope | undefined {
     for (const scope of this.#all) if (scope.hasKey(key)) return scope
     return undefined

@@ -11,9 +11,9 @@ import { requestPath } from './routes.ts'
 import type { Recorder } from './settings/recorder.ts'
 
 /**
- * Headers of a client that go upstream: what says how to answer, and who asks. Any other may hold a
- * secret that was meant for this gateway or for nobody. Names as the SDKs of the vendors send them
- * (openai 7.57.0, @anthropic-ai/sdk 1.12.0) and Codex 0.169.0, Claude Code 2.1.330, opencode 1.18.33.
+ * The client's headers that are sent upstream: they describe the response to send and the client. Other
+ * headers may contain a secret. The names are those of the vendors' SDKs (openai 7.57.0,
+ * @anthropic-ai/sdk 1.12.0), Codex 0.169.0, Claude Code 2.1.330 and opencode 1.18.33.
  */
 const forwardedHeaders = new Set(
   `accept accept-language anthropic-beta anthropic-dangerous-direct-browser-access anthropic-version
@@ -30,7 +30,7 @@ const forwardedHeaders = new Set(
   x-stainless-runtime-version x-stainless-stream-helper x-stainless-timeout x-title`.split(/\s+/),
 )
 
-/** Headers of an answer that belong to one connection. */
+/** Headers of a response that belong to one connection and are not forwarded. */
 const connectionHeaders = new Set([
   'connection',
   'content-length',
@@ -49,9 +49,8 @@ interface ForwardedRequest {
 }
 
 /**
- * Passes a request on to a real gateway and its answer back as it comes. The key of the client stays
- * here; the upstream's own goes in the headers that the client used. A redirect is handed back, not
- * followed.
+ * Forwards a request to a real gateway, and its response to the client as it arrives. The client's key
+ * is replaced by the upstream's key, in the same headers. A redirect is forwarded, not followed.
  */
 export function forwardRequest({ reply, upstream, body, recorder }: ForwardedRequest): void {
   const { request, entry } = reply
@@ -59,7 +58,7 @@ export function forwardRequest({ reply, upstream, body, recorder }: ForwardedReq
   const root = new URL(upstream.url)
   const path = upstreamPath(root, request, entry.key)
   if (path === undefined) {
-    const reason = `${requestPath(request)} may lead out of what --upstream names, so it is not passed on.`
+    const reason = `${requestPath(request)} may lead outside of the address of --upstream, so it is not forwarded.`
     reply.fail(failures.wrongRoute(entry.method, requestPath(request)), reason)
     return
   }
@@ -104,9 +103,9 @@ export function forwardRequest({ reply, upstream, body, recorder }: ForwardedReq
 }
 
 /**
- * What is asked of the upstream, as the client wrote it. Undefined: some reader on the way could take
- * it for something outside of the upstream's own `/v1/`, or it holds the client's own key. A URL parser
- * must change nothing in the path, and it must hold no step up, however often it is unpacked (`..`,
+ * The path and the query for the upstream, unchanged. Undefined if some server could resolve the path to
+ * a place outside of the upstream's `/v1/`, or if it contains the client's key. A URL parser must leave
+ * the path unchanged, and the path must have no step to a parent, however often it is decoded (`..`,
  * `%2e%2e`, `%252e`, `..%2f`, `..\\`, `..;`, `..%00`).
  */
 function upstreamPath(root: URL, request: IncomingMessage, key: string): string | undefined {
@@ -132,13 +131,13 @@ function decodePath(path: string, timesLeft = 8): string | undefined {
   return timesLeft === 0 ? undefined : decodePath(unpacked, timesLeft - 1)
 }
 
-/** @param key of the client, which stays here wherever it stands */
+/** @param key the client's key; headers that contain it are not sent */
 function requestHeaders({ headers }: IncomingMessage, key: string): OutgoingHttpHeaders {
   const chosen = Object.entries(headers).filter(
     ([name, value]) =>
       forwardedHeaders.has(name) && maskKeys(String(value), [key]) === String(value),
   )
-  // Nothing is unpacked for the log.
+  // Not compressed, because the log does not decompress responses.
   return { ...Object.fromEntries(chosen), 'accept-encoding': 'identity' }
 }
 
@@ -149,7 +148,7 @@ function keyHeaders({ auth }: LogEntry, key: string): OutgoingHttpHeaders {
   }
 }
 
-/** For the log: which model the client asks for, as far as the body says. */
+/** Records the requested model in the log, if the body names one. */
 function recordModel(entry: LogEntry): void {
   const body = parseJsonObject(entry.requestBody)
   if (body === undefined) return

@@ -157,7 +157,7 @@ test.each<[string, string, (schema: object) => object]>([
   const schema = { type: 'object', properties, required, additionalProperties: false }
   const answer = await ask(gateway, path, { ...saying(path, 'hi'), [member]: formatOf(schema) })
   expect(answer.status).toBe(400)
-  expect((await jsonOf(answer)).error.message).toContain('finds nothing that fits the schema')
+  expect((await jsonOf(answer)).error.message).toContain('finds no value that fits the schema')
 })
 
 test('refusals: the vendor comes last, behind price, quota and protocol', async () => {

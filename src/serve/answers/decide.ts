@@ -19,26 +19,26 @@ import type { MessageThreads } from '../store/threads.ts'
 
 const codecs: Readonly<Record<Protocol, Codec>> = { chat, responses, messages }
 
-/** What the decision depends on beside the request. */
+/** The state that the decision depends on in addition to the request. */
 interface DecisionContext {
   readonly catalog: ServedModels
   readonly scope: Scope
-  /** What requests may go on from. */
+  /** Earlier answers that requests can continue. */
   readonly responses: StoredResponses
   readonly threads: MessageThreads
   newCallId(): string
 }
 
-/** An inference request as it came. */
+/** An unparsed inference request. */
 interface InferenceRequest {
   readonly protocol: Protocol
   readonly body: string
-  /** Whether its Content-Type says so. */
+  /** Whether the Content-Type is JSON. */
   readonly isJson: boolean
   readonly headers: NonNullable<RequestContext['headers']>
 }
 
-/** What a real gateway answered once. */
+/** An answer that was recorded from a real gateway. */
 interface RecordedAnswer {
   readonly raw: RawReply
 }
@@ -46,18 +46,18 @@ interface RecordedAnswer {
 export interface ModelAnswer {
   readonly codec: Codec
   readonly body: JsonObject
-  /** Of responses: with what came before. */
+  /** For responses: the input with the earlier conversation. */
   readonly input: unknown
   readonly model: string
   readonly answer: WholeAnswer
-  /** Of messages: later requests may go on from it. */
+  /** For messages: later requests can continue this answer. */
   readonly isInThread: boolean
 }
 
-/** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O of its own. */
+/** Decides in the service's order of checks: rate limit, model, body, price, quota, upstream. Does no I/O. */
 export async function decide(context: DecisionContext, inference: InferenceRequest) {
   const { protocol } = inference
-  // The service leaves a body of another type unread and then misses the model.
+  // The service does not read a body of another type, and then finds no model.
   const parsed = inference.isJson ? parseJson(inference.body) : {}
   const body = toObject(parsed)
   const modelAsked = asString(body['model'])
@@ -77,13 +77,13 @@ export async function decide(context: DecisionContext, inference: InferenceReque
   return { result, ...decision }
 }
 
-/** What is known of the answer before all checks have passed. */
+/** The state of the decision while the checks run. */
 interface Decision {
   readonly protocol: Protocol
   readonly modelAsked: string | undefined
   modelServed: string | undefined
   readonly isStream: boolean
-  /** Everything that is to go wrong. An error in it becomes the result. */
+  /** All faults for this request. An error in it becomes the result. */
   fault: Fault | undefined
 }
 
@@ -137,13 +137,13 @@ async function answerModel(
   return { codec, ...facts, model: entry.id, answer }
 }
 
-/** The failure that a fault asks for, if this is the check at which it comes up. */
+/** The failure that a fault causes at this check. */
 function failureAt(decision: Decision, check: FailurePoint): GatewayFailure | undefined {
   const point = failurePoints[decision.fault?.error ?? 'upstream'] ?? 'after-body'
   return point === check ? faultResult(decision) : undefined
 }
 
-/** The failure that a fault asks for, unless it is to come within the stream. */
+/** The failure that a fault causes, unless it occurs inside the stream. */
 function faultResult({ fault, ...decision }: Decision): GatewayFailure | undefined {
   const isInStream = decision.isStream && fault?.errorAfter !== undefined
   if (fault === undefined || isInStream) return undefined
@@ -152,7 +152,7 @@ function faultResult({ fault, ...decision }: Decision): GatewayFailure | undefin
 
 type FailurePoint = 'before-model' | 'at-model' | 'after-body'
 
-/** Of the others it is `after-body`. */
+/** Faults that are not listed fail `after-body`. */
 const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
   'invalid-token': 'before-model',
   'rate-limited': 'before-model',
@@ -161,7 +161,7 @@ const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
 }
 
 /**
- * Reads a request with what it goes on from.
+ * Reads a request together with the conversation that it continues.
  *
  * @throws InvalidRequest, Refusal
  */
@@ -178,7 +178,7 @@ function readRequest(
   return { request, body, input, isInThread: thread !== undefined }
 }
 
-/** What some work comes to, or why the vendor or the service refuses it. */
+/** Returns the result of `work`, or the `Refusal` that it throws. */
 export function catchRefusal<Result>(work: () => Result): Result | Refusal {
   try {
     return work()

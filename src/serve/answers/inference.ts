@@ -22,7 +22,7 @@ interface InferenceOptions {
   readonly limits: Limits
 }
 
-/** Answers requests for a model, with what somebody wrote or with the built-in one. */
+/** Answers inference requests, with written answers or with the built-in model. */
 export class Inference {
   openStreams = 0
   readonly #options: InferenceOptions
@@ -129,7 +129,7 @@ export class Inference {
     reply.stream(stream)
   }
 
-  /** What an answer carries beside what is said; its tokens are noted down, and it is kept if it is to be. */
+  /** Creates the facts of an answer, logs its tokens, and stores it if later requests can continue it. */
   #recordAnswer({ entry }: Reply, given: ModelAnswer): AnswerFacts {
     const { codec, body, model, answer } = given
     entry.inputTokens = answer.usage.inputTokens
@@ -144,7 +144,7 @@ export class Inference {
   }
 }
 
-/** The frames of a stream, as far as a fault lets it go. */
+/** The frames of a stream, up to the point at which a fault ends it. */
 function streamFrames(
   stream: AnswerStream,
   fault: Fault | undefined,
@@ -154,7 +154,7 @@ function streamFrames(
   const limit = Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)
   const frames: string[] = []
   const all = stream.frames[Symbol.iterator]()
-  // One more would count as sent.
+  // Reading one more frame would count it as sent.
   while (frames.length < limit) {
     const { done, value } = all.next()
     if (done) break

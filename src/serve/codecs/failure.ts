@@ -2,12 +2,12 @@ import type { Protocol } from '../../protocols.ts'
 import type { Refusal } from '../requests/refusal.ts'
 
 /**
- * A failure as the service answers it. The shapes were read in the source of New API, 2026-11-21:
+ * A failure as the service returns it. The shapes come from the source of New API (2026-11-21):
  *
- * - `route`: no such route, or a model that does not exist at GET /v1/models/{id}
- * - `gate`: everything before a model is chosen; the same shape on every route
- * - `relay`: everything after; on the messages route in the shape of that protocol
- * - `vendor`: as the vendor behind says it, with no word of the service's own
+ * - `route`: no such route, or an unknown model at GET /v1/models/{id}
+ * - `gate`: failures before a model is chosen; the same shape on every route
+ * - `relay`: failures after that; on the messages route in the shape of that protocol
+ * - `vendor`: an error of the vendor, without text of the service
  */
 export interface GatewayFailure {
   readonly status: number
@@ -16,7 +16,7 @@ export interface GatewayFailure {
   readonly type: string
   readonly code: string | null
   readonly param?: string
-  /** In whole seconds, for the header of the same name. */
+  /** The value of the header Retry-After, in whole seconds. */
   readonly retryAfter?: number
 }
 
@@ -29,16 +29,16 @@ const failureWithShape =
 const gateFailure = failureWithShape('gate')
 const relayFailure = failureWithShape('relay')
 const routeFailure = failureWithShape('route')
-/** No fault of the service's. */
+/** An error of the client. */
 const invalidRoute = failureWithShape('route', 'invalid_request_error')
-/** By the vendor behind the service, passed on. */
+/** An error of the vendor that the service forwards. */
 const vendorFailure = failureWithShape('relay', 'invalid_request_error')
 
 export const failures = {
   wrongRoute: (method: string, path: string) =>
     invalidRoute(404, '', `Invalid URL (${method} ${path})`),
   notImplemented: () => routeFailure(501, 'api_not_implemented', 'API not implemented'),
-  /** By this gateway; the service itself does it. */
+  /** This gateway does not support the route, but the service does. */
   unsupportedRoute: (method: string, path: string) =>
     routeFailure(
       501,
@@ -81,16 +81,16 @@ export const failures = {
   upstream: (status: number, message = `bad response status code ${status}`) =>
     relayFailure(status, 'bad_response_status_code', message),
   upstreamUnreachable: (message: string) => relayFailure(500, 'do_request_failed', message),
-  /** Of the author of a test, as 400: no SDK tries that again, as it would a 500. Nobody wrote an answer. */
+  /** No answer is written for this request. The status is 400, because SDKs would retry a 500. */
   unanswered: (question: string) =>
     vendorFailure(400, 'no_answer', `No answer is written for ${question}.`),
-  /** The same: the function that answers has thrown, or said what is no answer. */
+  /** The answer function threw an error, or returned an invalid answer. The status is 400 too. */
   answerFailed: (problem: string) =>
     vendorFailure(400, 'answer_failed', `The answer is none: ${problem}`),
-  /** Our own fault. */
+  /** A bug in repoint. */
   internal: (message: string) =>
     relayFailure(500, 'internal', `This is a fault in repoint: ${message}`),
-  /** What the vendor answers for an image or a realtime model. */
+  /** The vendor's error for an image or a realtime model. */
   notAChatModel: () =>
     vendorFailure(
       404,
@@ -118,14 +118,14 @@ export function failureText(
     shape === 'route' ? failure.message : `${failure.message} (request id: ${requestId})`
   if (shape === 'gate') return goJson({ error: { code, message, type } })
 
-  // The vendor's SDK goes on from a lost thread by what it finds there.
+  // The vendor's SDK uses this code to recover from a lost thread.
   const details = code?.startsWith('thread_') ? { details: { error_code: code } } : {}
   if (protocol === 'messages')
     return goJson({ error: { ...details, type, message }, type: 'error' })
   return goJson({ error: { message, type, param: failure.param ?? '', code } })
 }
 
-/** JSON as Go's encoder writes it: the characters that HTML minds are escaped. */
+/** Encodes JSON like Go's encoder, which escapes the special characters of HTML. */
 function goJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

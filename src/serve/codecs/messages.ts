@@ -83,9 +83,9 @@ function messageDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnsw
 }
 
 /**
- * A verdict for each tool call, if the request asks for one as Claude Code does in auto mode. This
- * gateway judges nothing: every call is `not_flagged`. The shape is the one that Claude Code 2.1.331
- * accepts (run 2026-11-24) and that LiteLLM documents: https://docs.litellm.ai/docs/claude_code_auto_mode
+ * A verdict for each tool call, if the request asks for it, as Claude Code does in auto mode. This
+ * gateway checks nothing: every call is `not_flagged`. Claude Code 2.1.331 accepts this shape (run
+ * 2026-11-24), and LiteLLM documents it: https://docs.litellm.ai/docs/claude_code_auto_mode
  */
 function safeguardResults({ safeguards }: JsonObject, blocks: readonly Block[]): object {
   if (!Array.isArray(safeguards) || safeguards.length === 0) return {}
@@ -102,18 +102,18 @@ function contentBlock(block: Block, isOmitted: boolean): object {
       const thinking = isOmitted ? '' : block.text
       return { type: 'thinking', thinking, signature: createSeal(thinking) }
     }
-    // Without citations: null is more than some SDKs take (@ai-sdk/anthropic 3.0.138, 2026-11-22).
+    // No citations, because some SDKs reject null (@ai-sdk/anthropic 3.0.138, 2026-11-22).
     case 'text':
       return { type: 'text', text: block.text }
     case 'call': {
-      // What was cut is no JSON; the vendor hands over what it could read of it.
+      // A cut text is not JSON. The vendor returns the part that it could parse.
       const input = block.isCut ? {} : JSON.parse(block.text || '{}')
       return toolUse(block.id, block.tool.name, input)
     }
   }
 }
 
-/** Claude Code 2.1.329 asks for thoughts of which it sees the signature alone (2026-11-22). */
+/** Whether the client wants only the signature of thoughts, as Claude Code 2.1.329 does (2026-11-22). */
 function omitsThoughts({ thinking }: JsonObject): boolean {
   return isObject(thinking) && thinking['display'] === 'omitted'
 }
@@ -171,7 +171,7 @@ function stopReason(reason: FinishReason): string {
 
 function tokenCounts({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {
   return {
-    // Here, what came from the cache does not count as input.
+    // This protocol does not count cached tokens as input.
     input_tokens: inputTokens - cachedTokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cachedTokens,

@@ -11,7 +11,7 @@ import { describeFault, type Fault } from '../settings/faults.ts'
 import { readRemainingUpload } from './upload.ts'
 import { vendorHeaders } from './vendor-headers.ts'
 
-/** `cut`: the connection is torn down instead of ended. */
+/** `cut`: the connection is destroyed instead of ended. */
 export type StreamEnding = 'end' | 'cut'
 
 const jsonType = 'application/json; charset=utf-8'
@@ -29,11 +29,11 @@ interface TextResponse {
 interface StreamResponse {
   /** 200 if absent. */
   readonly status?: number
-  /** Content-Type; that of events if absent. */
+  /** The Content-Type. Absent: that of server-sent events. */
   readonly type?: string
-  /** What is written at a time. */
+  /** The parts that are written one after the other. */
   readonly pieces: readonly (string | Buffer)[]
-  /** How long to wait before the piece with this index, in ms; a turn of the event loop if absent. */
+  /** The delay before the piece with this index, in ms. Absent: a turn of the event loop. */
   readonly betweenMs?: ((next: number) => number) | undefined
   readonly ending: StreamEnding
 }
@@ -43,13 +43,13 @@ interface ReplyOptions {
   readonly response: ServerResponse
   readonly entry: LogEntry
   readonly limits: Limits
-  /** Called once, when nothing more will be noted in the entry. */
+  /** Called once, when the entry is complete. */
   readonly onEnd: (entry: LogEntry) => void
 }
 
 /**
- * The answer to one request: the only place that writes to its response. Notes down in the log entry
- * what was sent when, and stops writing as soon as the client has gone.
+ * The response to one request. Only this class writes to it. It records in the log entry what was sent
+ * when, and stops writing when the client disconnects.
  */
 export class Reply {
   readonly request: IncomingMessage
@@ -58,13 +58,13 @@ export class Reply {
   readonly #options: ReplyOptions
   #stopWaiting = () => {}
   #hasEnded = false
-  /** Of a stream: the system took its last piece. */
+  /** The system accepted the last piece of a stream. */
   #isDelivered = false
-  /** What was sent, as far as the log keeps it. */
+  /** The text that was sent, up to the limit of the log. */
   #sentText = ''
   /** A piece may end in the middle of a character. */
   readonly #decoder = new StringDecoder()
-  /** What comes of the request after its answer. */
+  /** The part of the request that arrives after the response. */
   #remainingUpload: ReturnType<typeof readRemainingUpload>
 
   constructor(options: ReplyOptions) {
@@ -78,7 +78,7 @@ export class Reply {
     })
   }
 
-  /** Answers with a whole text at once. */
+  /** Sends a whole text. */
   send({ status = 200, type, text, headers = {} }: TextResponse): void {
     this.#remainingUpload = readRemainingUpload(this.request)
     this.#writeHead(status, type, { 'Content-Length': Buffer.byteLength(text), ...headers })
@@ -89,7 +89,7 @@ export class Reply {
     this.send({ type: jsonType, text, headers })
   }
 
-  /** @param reason in a person's words; the failure's own if absent */
+  /** @param reason the explanation for the log; absent: the failure's message */
   fail(failure: GatewayFailure, reason = failure.message): void {
     const { protocol, id } = this.entry
     const { status, retryAfter, shape } = failure
@@ -107,9 +107,9 @@ export class Reply {
     this.send({ type: 'text/html; charset=utf-8', text: page.html, headers: more })
   }
 
-  /** Carries out the parts of a fault that come before any answer. Returns whether one is to be given. */
+  /** Applies the effects of a fault before the response. Returns whether a response should follow. */
   async applyFault(fault: Fault | undefined): Promise<boolean> {
-    // The client may have gone while somebody thought about the answer.
+    // The client may have disconnected while an answer function was running.
     if (this.#hasEnded) return false
     if (fault === undefined) return true
     this.entry.fault = describeFault(fault)
@@ -120,39 +120,36 @@ export class Reply {
     return !fault.reset && !fault.webPage
   }
 
-  /** Our own fault: a 500, or the end of an answer that has begun. */
+  /** Reports a bug in repoint: with a 500, or by ending a response that has begun. */
   crash(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
     if (this.entry.status === undefined) this.fail(failures.internal(message))
     else this.#response.destroy()
   }
 
-  /** Announces a whole answer, sends half of it and tears the connection down. */
+  /** Announces a whole response, sends half of it and destroys the connection. */
   sendHalf(text: string): void {
     this.#writeHead(200, 'application/json', { 'Content-Length': Buffer.byteLength(text) })
     this.#cutAfter(text.slice(0, text.length / 2))
   }
 
-  /** Resets the connection without an answer. */
+  /** Resets the connection without a response. */
   reset(): void {
     this.request.socket.resetAndDestroy()
     this.abandon()
   }
 
-  /** The client went away before its answer was complete. */
+  /** The client disconnected before the response was complete. */
   abandon(): void {
     this.#end('cut')
   }
 
-  /**
-   * Calls back once, when the answer has ended or the client has gone; whoever asked last is called
-   * first.
-   */
+  /** Calls back once, when the response has ended or the client has disconnected. The last callback runs first. */
   onEnd(callBack: () => void): void {
     this.#response.prependOnceListener('close', callBack)
   }
 
-  /** Waits, unless the client goes away first. Returns whether it is still there. */
+  /** Waits, unless the client disconnects first. Returns whether it is still connected. */
   wait(delayMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, delayMs, true)
@@ -167,7 +164,7 @@ export class Reply {
   async stream(stream: StreamResponse): Promise<void> {
     const { status = 200, type = sseHeaders['Content-Type'], pieces, betweenMs, ending } = stream
     const response = this.#response
-    // Node calls back, and emits `finish`, for a client that has gone too (20.20, 2026-11-25).
+    // Node calls back, and emits `finish`, even if the client has disconnected (20.20, 2026-11-25).
     const noteDelivery = () => {
       this.#isDelivered = !this.request.socket.destroyed
     }
@@ -188,7 +185,7 @@ export class Reply {
     }
   }
 
-  /** Passes an answer on as it comes; `note` is told each piece. */
+  /** Forwards a response as it arrives. `onPiece` receives each piece. */
   relay(
     answer: IncomingMessage,
     headers: OutgoingHttpHeaders,
@@ -220,7 +217,7 @@ export class Reply {
     this.#end('cut')
   }
 
-  /** Notes down that the answer begins, and writes its headers. */
+  /** Records the start of the response, and writes its headers. */
   #startResponse(status: number, headers: OutgoingHttpHeaders): void {
     const { entry } = this
     entry.status = status
@@ -231,7 +228,7 @@ export class Reply {
 
   #writeHead(status: number, contentType: string, more: OutgoingHttpHeaders): void {
     const { entry, request } = this
-    // The service lets any web page call it.
+    // The service allows requests from any web page.
     const isForAnyPage = request.headers.origin !== undefined && entry.path.startsWith('/v1')
     this.#startResponse(status, {
       'Content-Type': contentType,
@@ -247,16 +244,16 @@ export class Reply {
     this.#sentText += typeof piece === 'string' ? piece : this.#decoder.write(piece)
   }
 
-  /** Waits until the client has read; one that does not read for long is cut off. */
+  /** Waits until the client has read. Disconnects a client that does not read for too long. */
   async #waitForDrain(): Promise<void> {
     this.#response.once('drain', () => this.#stopWaiting())
     if (await this.wait(this.#options.limits.stalledWriteMs)) this.#response.destroy()
   }
 
-  /** Flushes what was written, then drops the connection without ending the answer. */
+  /** Flushes the written data, then drops the connection without ending the response. */
   #tearDown(): void {
     this.#response.flushHeaders()
-    // Node keeps what was written until the end of this turn (26.10.0, 2026-11-23).
+    // Node keeps written data until the end of this turn (26.10.0, 2026-11-23).
     setImmediate(() => this.request.socket.destroySoon())
   }
 
@@ -278,7 +275,7 @@ export class Reply {
   }
 }
 
-/** Waits for a whole turn of the event loop, in which a client in the same process reads too. */
+/** Waits for a whole turn of the event loop, so that a client in the same process can read. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => setImmediate(resolve))

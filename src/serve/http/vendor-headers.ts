@@ -1,10 +1,10 @@
 import type { Protocol } from '../../protocols.ts'
 import type { LogEntry } from '../log/request-log.ts'
 
-/** Requests and tokens a minute that the vendors are said to allow; only faults limit them here. */
+/** The limits per minute that the headers report. Only faults really limit requests here. */
 const rateLimits = { requests: 10_000, tokens: 10_000_000 }
 
-/** @param remaining requests until the vendor's limit; 0: it is reached */
+/** @param remaining the requests left until the vendor's limit; 0 if it is reached */
 export function vendorHeaders(
   protocol: Protocol | undefined,
   { id, at }: LogEntry,

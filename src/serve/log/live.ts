@@ -2,18 +2,18 @@ import type { ServerResponse } from 'node:http'
 import { sseFrame, sseHeaders } from '../codecs/codec.ts'
 import type { LogEntry, RequestLog } from './request-log.ts'
 
-/** Pages that can look at the same time. */
+/** How many pages can be open at the same time. */
 const maxOpenPages = 32
-/** Changes are gathered for so long, in ms: a page cannot draw ten thousand requests a second. */
+/** How long changes are collected, in ms. A page cannot draw ten thousand requests a second. */
 const batchMs = 100
-/** More than this in one go is left out but for the newest. */
+/** A larger batch keeps only its newest requests. */
 const maxRequestsPerBatch = 200
-/** A page that does not read for so long is let go, in bytes. */
+/** A page with more unread bytes is disconnected. */
 const maxUnreadBytes = 4 * 1024 * 1024
-/** A line now and then keeps proxies and browsers from hanging up, in ms. */
+/** The interval of comment lines that keep proxies and browsers connected, in ms. */
 const heartbeatMs = 15_000
 
-/** The pages that look at the log; does nothing as long as nobody looks. */
+/** Streams the log to open pages. Does nothing while no page is open. */
 export function createLogStream(log: RequestLog) {
   const pages = new Set<ServerResponse>()
   const changed = new Map<string, LogEntry>()
@@ -22,7 +22,7 @@ export function createLogStream(log: RequestLog) {
 
   return { add }
 
-  /** Sends a page the log as it happens, until it has gone. */
+  /** Streams the log to a page until it disconnects. */
   function add(response: ServerResponse): void {
     if (pages.size >= maxOpenPages) {
       response.writeHead(503).end()
@@ -51,7 +51,7 @@ export function createLogStream(log: RequestLog) {
   }
 
   function addEntry(entry: LogEntry): void {
-    // Again at the end, so that the newest stay when some are left out.
+    // Move the entry to the end, so that the newest entries stay in a full batch.
     changed.delete(entry.id)
     changed.set(entry.id, entry)
     if (changed.size > maxRequestsPerBatch) changed.delete(changed.keys().next().value!)

@@ -3,78 +3,78 @@ import type { Protocol } from '../../protocols.ts'
 import { parseJson } from '../requests/read.ts'
 import { maskKey, maskKeys } from './secrets.ts'
 
-/** Which headers carried a key. */
+/** The headers that had a key. */
 export type AuthHeaders = 'bearer' | 'x-api-key' | 'both' | 'none'
 
-/** What is known of a request at its arrival. */
+/** The facts about a request when it arrives. */
 interface Arrival {
-  /** What the client got as `X-Oneapi-Request-Id`. */
+  /** The value of the response header `X-Oneapi-Request-Id`. */
   readonly id: string
   readonly at: Date
   readonly method: string
-  /** With the query. A long one is cut. */
+  /** With the query. Long paths are cut. */
   readonly path: string
   readonly protocol: Protocol | undefined
   readonly auth: AuthHeaders
-  /** The key that counted, masked. */
+  /** The effective key, masked. */
   readonly key: string
   readonly keyMatches: boolean
 }
 
-/** What a request and its answer are known by. */
+/** The facts about a request and its response. */
 interface RequestFacts extends Arrival {
   /** Counts from 1 in the order of arrival. */
   readonly number: number
   readonly modelAsked: string | undefined
-  /** An alias resolved; undefined: no model was reached. */
+  /** The model after aliases are resolved. Undefined if no model was reached. */
   readonly modelServed: string | undefined
   readonly stream: boolean
-  /** `open`: still being answered. `cut`: the connection ended before the answer did. */
+  /** `open`: the response has not ended. `cut`: the connection ended before the response. */
   readonly state: 'open' | 'done' | 'cut'
-  /** Undefined as long as nothing was answered. */
+  /** Undefined before the response begins. */
   readonly status: number | undefined
   readonly firstByteMs: number | undefined
   readonly totalMs: number | undefined
   readonly inputTokens: number | undefined
   readonly outputTokens: number | undefined
-  /** What was done to this answer on request. */
+  /** The fault that was applied to this response. */
   readonly fault: string | undefined
-  /** Why it was refused, in a person's words; undefined: it was not, or not by this gateway. */
+  /** The explanation of a rejection. Undefined if this gateway did not reject the request. */
   readonly reason: string | undefined
   readonly requestBytes: number
   readonly responseBytes: number
 }
 
-/** A line of the log, without what is large. Keys are masked everywhere in it. */
+/** A line of the log, without headers and bodies. Keys are masked everywhere. */
 export interface RequestSummary extends RequestFacts {
   /** The User-Agent header. */
   readonly client: string
 }
 
-/** One request as the log tells it. Keys are masked everywhere in it. */
+/** A logged request with headers and bodies. Keys are masked everywhere. */
 export interface LoggedRequest extends RequestSummary {
   readonly headers: Readonly<Record<string, string>>
   /** Cut at `maxLoggedBody`. */
   readonly requestBody: string
-  /** The request's body parsed, each time it is read; undefined: it is no JSON, or was cut. */
+  /** The request's body, parsed at each access. Undefined if it is not JSON, or was cut. */
   // biome-ignore lint/suspicious/noExplicitAny: the author of a test knows what it is
   readonly json?: any
-  /** Those that were sent, but for the ones that belong to the connection. */
+  /** The headers that were sent, except those of the connection. */
   readonly responseHeaders: Readonly<Record<string, string>>
   /** Cut at `maxLoggedBody`. */
   readonly responseBody: string
 }
 
-/** What the server notes down while it answers. Raw: never leaves this folder unmasked. */
+/** The record that the server fills in while it responds. It is raw: only masked copies leave this folder. */
 export type LogEntry = { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fact] } & {
-  /** Names and values in turn, as they came. */
+  /** Alternating names and values, as received. */
   rawHeaders: readonly string[]
-  /** On the clock of `performance.now()`. */
+  /** By `performance.now()`. */
   startedMs: number
   requestBody: string
   responseHeaders: OutgoingHttpHeaders
   responseBody: string
-  /** What the log counts for it, in characters. */
+  /** The size that the log counts for the entry, in characters. */
   countedCharacters: number
 }
 
@@ -100,24 +100,24 @@ export function createEntry(
     responseBody: '',
     responseBytes: 0,
     countedCharacters: 0,
-    // Last: V8 takes a hundred times longer for the members behind a spread (Node 20.20, 2026-11-22).
+    // Last, because V8 is a hundred times slower for members after a spread (Node 20.20, 2026-11-22).
     ...arrival,
   }
 }
 
 /**
- * A longer body is cut in the log, in characters. Holds what Claude Code sends: 75–115 kB (2.1.197,
+ * The longest body in the log, in characters. Longer ones are cut. Claude Code sends 75–115 kB (2.1.197,
  * 2026-11-21).
  */
 export const maxLoggedBody = 256 * 1024
 
-/** A longer path, key, model or client is cut in the log, in characters. */
+/** The longest path, key, model or client in the log, in characters. Longer ones are cut. */
 const maxLoggedLength = 1000
 
-/** How much the log keeps; the oldest entries go first. */
+/** The limits of the log. The oldest entries are dropped first. */
 interface LogLimits {
   readonly loggedRequests: number
-  /** Of all headers and bodies together. */
+  /** The size of all headers and bodies together. */
   readonly loggedCharacters: number
 }
 
@@ -133,13 +133,13 @@ export class RequestLog {
   #characters = 0
   #lastNumber = 0
 
-  /** @param secrets the keys that nothing may show by now: the gateway's own and that of its upstream */
+  /** @param secrets returns the keys to mask: those of the gateway and of its upstream */
   constructor(secrets: () => readonly string[], limits: LogLimits) {
     this.#secrets = secrets
     this.#limits = limits
   }
 
-  /** Takes an entry in and gives it its number. */
+  /** Adds an entry and sets its number. */
   add(entry: LogEntry): void {
     entry.number = ++this.#lastNumber
     entry.path = cutText(entry.path, maxLoggedLength)
@@ -150,9 +150,9 @@ export class RequestLog {
     this.#notify(entry)
   }
 
-  /** To be called once, when the answer has ended. */
+  /** Must be called once, when the response has ended. */
   finish(entry: LogEntry): void {
-    // The entry may be gone already.
+    // The entry may have been dropped already.
     const isKept = entry.number >= (this.#entries[0]?.number ?? Number.POSITIVE_INFINITY)
     entry.modelAsked = entry.modelAsked && cutText(entry.modelAsked, maxLoggedLength)
     entry.reason = entry.reason && cutText(entry.reason, maxLoggedLength)
@@ -169,8 +169,8 @@ export class RequestLog {
   }
 
   /** Oldest first. */
-  list(isWanted: (entry: LogEntry) => boolean = () => true): readonly LoggedRequest[] {
-    return this.#entries.filter(isWanted).map((entry) => this.describe(entry))
+  list(isSelected: (entry: LogEntry) => boolean = () => true): readonly LoggedRequest[] {
+    return this.#entries.filter(isSelected).map((entry) => this.describe(entry))
   }
 
   find(id: string): LoggedRequest | undefined {
@@ -183,7 +183,7 @@ export class RequestLog {
     this.#characters = 0
   }
 
-  /** Calls back at arrival and at the end of each request. Returns the way to stop. */
+  /** Calls back at the arrival and at the end of each request. Returns a function that stops this. */
   listen(listener: LogListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -215,7 +215,7 @@ export class RequestLog {
       responseHeaders: maskHeaders(headerPairs(entry.responseHeaders), keys),
       responseBody: maskKeys(entry.responseBody, keys),
     }
-    // Not enumerable, so that the page does not get each body twice.
+    // Not enumerable, so that the page does not receive each body twice.
     const json = { get: () => parseJson(requestBody), enumerable: false }
     return Object.defineProperty(view, 'json', json) as LoggedRequest
   }
@@ -230,7 +230,7 @@ export class RequestLog {
     return [...this.#secrets(), key]
   }
 
-  /** Takes into account what an entry holds by now. */
+  /** Updates the counted size of an entry. */
   #count(entry: LogEntry): void {
     this.#characters -= entry.countedCharacters
     entry.countedCharacters = entrySize(entry)
@@ -250,7 +250,7 @@ export class RequestLog {
   }
 }
 
-/** Names and values in turn. */
+/** Alternating names and values. */
 function headerPairs(headers: OutgoingHttpHeaders): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().flatMap((one) => [name, String(one)]),
@@ -277,7 +277,7 @@ export function isSecretHeader(name: string): boolean {
   return name !== 'idempotency-key' && /auth|key|cookie|token\b|secret|credential|passw/.test(name)
 }
 
-/** A copy if it is cut: a part of a text would keep the whole in memory. */
+/** Cuts a text. A cut text is copied, because a substring would keep the whole text in memory. */
 function cutText(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text
   return Buffer.from(text.slice(0, maxCharacters)).toString()

@@ -7,28 +7,29 @@ import { countInputTokens, type ModelRequest, type Tool } from '../requests/requ
 import { lastUserText } from './person.ts'
 import { findSample } from './sample.ts'
 
-/** What an answer says, and how it ends, where that is not what follows from it. */
+/** The contents of an answer. `finish` and `usage` override the values that follow from it. */
 export interface Script {
   readonly utterances: readonly Utterance[]
   readonly finish?: 'stop' | 'length' | 'tool-calls' | 'refusal' | 'content-filter'
   readonly usage?: Partial<Usage>
 }
 
-/** Longest part of a tool's result that is read back, in characters. */
+/** The longest part of a tool result that the answer repeats, in characters. */
 const maxReportedCharacters = 4000
 
 /**
- * The built-in model. It knows nothing and says the same to the same question:
+ * The built-in model. It is deterministic:
  *
- * - `ping`, on a line of its own, is answered with `pong`
- * - a line `#call TOOL {json}` in the last user text calls that tool of the client; several lines
- *   are parallel calls
- * - lines `#think TEXT` are what it thinks first, where the client lets it; told to think, it always does
- * - after tool results it reports them
- * - a forced tool is called with the smallest arguments that fit its schema, and an answer that must
- *   fit a schema is the smallest that does
+ * - it answers `ping` on a separate line with `pong`
+ * - a line `#call TOOL {json}` in the last user text calls that tool of the client; several lines are
+ *   parallel calls
+ * - lines `#think TEXT` are its thoughts, if the client allows thinking; if the client requires
+ *   thinking, it always thinks
+ * - after tool results it repeats them
+ * - it calls a forced tool with the smallest arguments that fit the schema, and answers a required
+ *   schema with the smallest value that fits
  *
- * @param servedAs the model by its full id
+ * @param servedAs the full ID of the model
  */
 export function builtInAnswer(
   request: ModelRequest,
@@ -46,7 +47,7 @@ export function builtInAnswer(
   return [{ type: 'thinking', text }, ...answer]
 }
 
-/** What `#think` lines say, and the text without them. */
+/** The text of the `#think` lines, and the other lines. */
 function splitThoughts(text: string): readonly [thoughts: string, rest: string] {
   if (!text.includes('#think')) return ['', text]
   const lines = text.split('\n')
@@ -93,11 +94,11 @@ function reportResults(results: readonly ToolResult[], names: ReadonlyMap<string
     .join('\n')
 }
 
-/** The calls that `#call` lines ask for, or what is wrong with them. */
+/** The calls of the `#call` lines, or a text with the problem. */
 function parseCalls(question: string, { tools, toolChoice }: ModelRequest): readonly Utterance[] {
   if (!question.includes('#call')) return []
   const only = typeof toolChoice === 'object' ? toolChoice.name : undefined
-  // Of tools of one name the first counts.
+  // If several tools have the same name, the first one wins.
   const lastFirst = tools.toReversed()
   const byName = new Map(lastFirst.map((tool) => [tool.name, tool]))
   const scripts = new Map(
@@ -111,14 +112,14 @@ function parseCalls(question: string, { tools, toolChoice }: ModelRequest): read
     const tool = byName.get(name)
     const script = scripts.get(name)
     if (tool === undefined && script === undefined) {
-      // A request without tools is a side job of the client, such as a title.
+      // Clients send requests without tools for secondary tasks, such as a title.
       if (tools.length === 0) return []
       const offered = tools.map((candidate) => candidate.name).join(', ')
       return [textUtterance(`This request offers no tool "${name}". It offers: ${offered}.`)]
     }
 
     const written = quote === '' ? rest.trim() : unquote(rest.trim())
-    // Nothing at all counts as {}.
+    // An empty text counts as {}.
     const input =
       tool?.kind === 'custom' ? written : JSON.stringify(parseJsonObject(written || '{}'))
     if (input === undefined)
@@ -129,7 +130,7 @@ function parseCalls(question: string, { tools, toolChoice }: ModelRequest): read
       ]
 
     if (tool !== undefined) utterances.push(callUtterance(tool, input))
-    // Codex 0.169.0 gives gpt-5.6-sol one tool that takes JavaScript and calls the others (2026-11-21).
+    // Codex 0.169.0 offers gpt-5.6-sol one tool that runs JavaScript and calls the others (2026-11-21).
     else if (script !== undefined)
       utterances.push(callUtterance(script, `text(await tools.${name}(${input}))`))
   }
@@ -147,17 +148,17 @@ function forcedTool({ toolChoice, tools }: ModelRequest): Tool | undefined {
   return toolChoice === 'auto' ? tools.find(isJsonAnswerTool) : undefined
 }
 
-/** @ai-sdk/anthropic 4.0.105 asks for an object by a tool that newer models are not to be forced to call. */
+/** Whether it is the tool by which @ai-sdk/anthropic 4.0.105 requests an object without forcing a call. */
 function isJsonAnswerTool({ name, description }: Tool): boolean {
   return name === 'json' && description === 'Respond with a JSON object.'
 }
 
-/** @throws Refusal where nothing fits */
+/** @throws Refusal if no value fits */
 function sampleText(schema: unknown, what: string): string {
   const sample = findSample(schema)
   if (sample !== undefined) return JSON.stringify(sample)
   throw new Refusal(
-    `The built-in model finds nothing that fits the schema of ${what}.`,
+    `The built-in model finds no value that fits the schema of ${what}.`,
     null,
     'invalid_json_schema',
   )
@@ -175,7 +176,7 @@ function callUtterance(tool: Tool, text: string): Utterance {
   return { type: 'call', tool, text }
 }
 
-/** The answer that some utterances make, as far as the limits of the request let them. */
+/** Builds an answer from utterances, and applies the limits of the request. */
 export function buildAnswer(
   { utterances, finish, usage }: Script,
   request: ModelRequest,
@@ -220,7 +221,7 @@ export function buildAnswer(
   }
 }
 
-/** Text up to the first stop sequence in it, and that sequence. */
+/** The text up to the first stop sequence, and that sequence. */
 function cutAtStop(
   content: string,
   sequences: readonly string[],

@@ -11,16 +11,16 @@ import {
 } from '../requests/read.ts'
 import formatValues from './formats.json' with { type: 'json' }
 
-/** Patterns come with the schema, and some take for ever: after so many ms the search is given up. */
+/** The time limit of a search, in ms. The patterns of a schema can take forever. */
 const maxSearchMs = 500
 const sandbox = createContext({})
 const search = new Script('search()')
 
 /**
- * A small value that fits a JSON schema, the same each time: a generator guesses, and a validator has
- * the last word.
+ * Finds a small value that fits a JSON schema. A generator proposes values, and a validator checks them.
+ * The result is deterministic.
  *
- * @returns undefined: none was found
+ * @returns undefined if none was found
  */
 export function findSample(schema: unknown): unknown {
   let best: unknown
@@ -39,19 +39,19 @@ export function findSample(schema: unknown): unknown {
   }
 }
 
-/** So many guesses are checked against a schema before it counts as impossible. */
+/** The most guesses that are checked before a schema counts as impossible. */
 const maxGuesses = 100
-/** A guess is made smaller until so much was gone through of it and the schema, in characters. */
+/** The work limit for shrinking a guess: the characters of guess and schema in all checks. */
 const maxCheckedCharacters = 300_000
-/** Longer texts and lists are not made. */
+/** The longest text or list that is generated. */
 const maxLength = 100_000
 
-/** @param onFound told what fits, as soon as it is found */
+/** @param onFound receives a fitting value before it is shrunk */
 function searchSample(root: unknown, onFound: (value: unknown) => void): unknown {
   if (!isObject(root)) return root === false ? undefined : {}
   try {
     const guessable = toGeneratorSchema(root) as JsonSchema
-    // The validator writes its notes into the schema.
+    // The validator modifies the schema.
     const validator = new Validator(root, schemaDraft(root))
     const fits = (value: unknown) => validator.validate(value).valid
 
@@ -67,13 +67,13 @@ function searchSample(root: unknown, onFound: (value: unknown) => void): unknown
     }
     return undefined
   } catch (error) {
-    // A reference that leads nowhere, or a pattern that is none.
+    // An unresolved reference, or an invalid pattern.
     if (error instanceof Error) return undefined
     throw error
   }
 }
 
-/** No more than is asked for, however deep; then some more of it; then everything. */
+/** First only required members, at any depth; then longer lists; then all members. */
 const generatorOptions: readonly GenerateOptions[] = [
   { optionalsProbability: 0, maxDefaultItems: 0, maxDepth: 24 },
   { optionalsProbability: 0, maxDefaultItems: 2, maxDepth: 6 },
@@ -93,8 +93,8 @@ function generateGuess(schema: JsonSchema, turn: number): unknown {
 }
 
 /**
- * A schema as the generator reads it (json-schema-faker 0.6.3): tuples as newer drafts have them, patterns
- * without what it does not know, names in the place of a pattern for names.
+ * Converts a schema for the generator (json-schema-faker 0.6.3): tuples as in newer drafts, patterns
+ * without unsupported syntax, and member names instead of a pattern for names.
  */
 function toGeneratorSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toGeneratorSchema)
@@ -108,7 +108,7 @@ function toGeneratorSchema(schema: unknown): unknown {
     name === 'const' || name === 'enum' ? inner : toGeneratorSchema(inner),
   ])
   const known: JsonObject = {
-    // It takes keywords that nobody knows for members, where there are no others.
+    // Without properties, the generator treats unknown keywords as members.
     ...(schema['type'] === 'object' ? { properties: {} } : {}),
     ...Object.fromEntries(read),
     ...(Array.isArray(items)
@@ -119,13 +119,13 @@ function toGeneratorSchema(schema: unknown): unknown {
   return { ...known, ...requiredMembers(known) }
 }
 
-/** A `+` or `*` stands for five at most there. */
+/** Adapts a pattern to the minimum length. The generator expands `+` and `*` to at most five. */
 function toGeneratorPattern(pattern: string, least: number): string {
   const plain = pattern.replace(/\\p\{L[ul]?\}/g, '[a-z]')
   return least > 0 ? plain.replace(/(?<!\\)[+*]/g, `{${least},}`) : plain
 }
 
-/** Members of an object that must have some, of names by a pattern. */
+/** Adds members, named by a pattern, to an object with a minimum number of members. */
 function requiredMembers(schema: JsonObject): JsonObject {
   const properties = toObject(schema['properties'])
   const patterned = toObject(schema['patternProperties'])
@@ -143,13 +143,13 @@ function requiredMembers(schema: JsonObject): JsonObject {
   }
 }
 
-/** A list or an object that is being made smaller. */
+/** A list or an object that is being shrunk. */
 type ShrinkTarget = Record<string | number, unknown>
 
-/** Tries a value in the place of another, and keeps it if the whole still fits. */
+/** Replaces a value, and keeps the replacement if the whole still fits. */
 type TryValue = (candidate: unknown) => boolean
 
-/** Makes what stands in `holder` smaller part by part, as long as the whole fits. */
+/** Shrinks a member of `holder` step by step, as long as the whole fits. */
 function shrink(holder: ShrinkTarget, key: string | number, fits: () => boolean): void {
   const tryValue: TryValue = (candidate) => {
     const before = holder[key]
@@ -204,10 +204,10 @@ const describedKeyword =
   /(?:^|; |, |\{)(minimum|maximum|exclusive ?minimum|exclusive ?maximum|multiple ?of|min ?length|max ?length|pattern|min ?items|max ?items|unique ?items|min ?properties|max ?properties|format): /gi
 
 /**
- * Puts limits into the schema that stand in its descriptions: SDKs write there what the vendor of
- * messages takes in no schema, "min length: 3; max length: 5." (@ai-sdk/anthropic 4.0.105),
- * `{minLength: 3}` (@anthropic-ai/sdk 1.12.0) or "minimum length 3, greater than 2" (@mastra/core
- * 1.71.0, 2026-11-23), and a model reads it.
+ * Adds the limits in descriptions to the schema. SDKs write limits that the vendor of messages rejects
+ * into the description, for the model to read: "min length: 3; max length: 5." (@ai-sdk/anthropic
+ * 4.0.105), `{minLength: 3}` (@anthropic-ai/sdk 1.12.0) or "minimum length 3, greater than 2"
+ * (@mastra/core 1.71.0, 2026-11-23).
  */
 function addDescribedLimits(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
@@ -218,7 +218,7 @@ function addDescribedLimits(schema: unknown): unknown {
   return schema
 }
 
-/** Limits in words, and what schemas call them; a length counts for texts and for lists. */
+/** Phrases for limits, with their schema keywords. A length applies to texts and to lists. */
 const limitPhrases: readonly (readonly [wording: RegExp, ...keywords: string[]])[] = [
   [/minimum length (\d+)/, 'minLength', 'minItems'],
   [/maximum length (\d+)/, 'maxLength', 'maxItems'],
@@ -256,13 +256,13 @@ function parseLimits(line: string): JsonObject {
 }
 
 /**
- * Where a value does not fit a schema, and why; undefined: it fits, or the schema cannot be read. For
- * what the author of a test wrote: no time limit guards the patterns of the schema.
+ * The place and the reason why a value does not fit a schema. Undefined if it fits, or if the schema is
+ * unreadable. Only for trusted schemas, because their patterns have no time limit.
  */
 export function findMismatch(schema: unknown, value: unknown): string | undefined {
   if (!isObject(schema)) return undefined
   try {
-    // The validator writes its notes into the schema.
+    // The validator modifies the schema.
     const root = structuredClone(schema)
     const { errors } = new Validator(root, schemaDraft(root)).validate(value)
     const last = errors.at(-1)
@@ -275,11 +275,11 @@ export function findMismatch(schema: unknown, value: unknown): string | undefine
 function schemaDraft(root: JsonObject): SchemaDraft {
   const named = /draft-0?([47])|2019-09|2020-12/.exec(String(root['$schema']))
   if (named !== null) return (named[1] ?? named[0]) as SchemaDraft
-  // A tuple as older drafts have it, or parts that only they know.
+  // Tuples or keywords of older drafts.
   return /"(items":\[|definitions":)/.test(JSON.stringify(root)) ? '7' : '2020-12'
 }
 
-/** A value of each format that schemas name. */
+/** A value for each format of JSON schema. */
 const formats: Readonly<Record<string, string>> = formatValues
 
 const formatGenerators = Object.fromEntries(

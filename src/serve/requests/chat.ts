@@ -53,12 +53,12 @@ export function readChatRequest(
   return checkWindow('chat', request)
 }
 
-/** Whether the tools are named `functions`, as before November 2023; then calls are too. */
+/** Whether the request has `functions` instead of tools, as before November 2023. Calls then do too. */
 export function isLegacy(body: JsonObject): boolean {
   return asList(body['functions']).length > 0
 }
 
-/** Members that are good alone and not beside another one. */
+/** Rejects combinations of members that are valid alone. */
 function checkCombinations(body: JsonObject): void {
   if (isObject(body['stream_options']) && body['stream'] !== true)
     throw new Refusal(
@@ -108,7 +108,7 @@ function checkImages([index, { role, content }]: readonly [number, JsonObject]):
   )
 }
 
-/** Each call is answered by the messages right behind it, and each answer has its call. */
+/** Checks that the results of all calls follow directly, and that each result has a call. */
 function checkChatToolTurns(messages: readonly JsonObject[]): void {
   let called: ReadonlySet<unknown> | undefined
   let open = new Set<unknown>()

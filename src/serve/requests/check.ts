@@ -6,10 +6,10 @@ import { isObject, type JsonObject } from './read.ts'
 import type { Path, Refusal, Rule, VendorErrors } from './refusal.ts'
 
 /**
- * Checks a whole body: its kinds, choices, members and parts by the types of the official SDKs, its
- * limits and what stands beside the types by the rows of its protocol.
+ * Checks a whole body: kinds, choices and members by the types of the official SDKs, and limits and
+ * other rules by the rows of its protocol.
  *
- * @throws Refusal in the vendor's words
+ * @throws Refusal with the vendor's message
  */
 export function checkShape(protocol: Protocol, body: JsonObject): void {
   const { rows, words } = protocolRules[protocol]
@@ -21,17 +21,17 @@ export function checkShape(protocol: Protocol, body: JsonObject): void {
   if (problem !== undefined) throw problem.refusal()
 }
 
-/** A value, what holds for it beside its type, and where it stands: the steps from within. */
+/** A value, its rules in addition to its type, and its place: its key and its parent. */
 interface CheckedValue {
   readonly value: unknown
   readonly rows: Rows | undefined
-  /** Absent in the body itself, and where a place is the same under a further name. */
+  /** Absent for the body itself. */
   readonly key?: string | number
   readonly parent: CheckedValue | undefined
 }
 
 interface Problem {
-  /** Of several alternatives the one that fits furthest is what was meant. */
+  /** Of several alternatives, the one with the deepest problem fits best. */
   readonly depth: number
   refusal(): Refusal
 }
@@ -43,7 +43,7 @@ class Checker {
     this.#errors = errors
   }
 
-  /** The first thing that is wrong with a value. Null counts as absent. */
+  /** The first problem of a value. Null counts as absent. */
   find(shape: Shape, place: CheckedValue): Problem | undefined {
     if (isMissing(place.value)) return undefined
     return this.#findMismatch(resolveShape(shape), place) ?? this.#checkRows(place)
@@ -110,7 +110,7 @@ class Checker {
       : this.#findMismatch(others[0], place)
   }
 
-  /** Which of several kinds of objects is meant is told by its `type`, then by its `role`. */
+  /** Selects the kind of an object by its `type`, then by its `role`. */
   #inObjects(forms: readonly Form[], place: CheckedValue): Problem | undefined {
     let left = forms.filter((form) => typeof form === 'object' && 'of' in form) as ObjectForm[]
     if (left.length < forms.length) return undefined
@@ -154,7 +154,7 @@ class Checker {
     return createProblem(place, (path) => this.#errors.unknownTag(path, name, all, tag))
   }
 
-  /** What is wrong by the rows of a value whose kind is right. */
+  /** Checks a value of the right kind against its rows. */
   #checkRows(place: CheckedValue): Problem | undefined {
     const { value, rows } = place
     if (rows === undefined) return undefined
@@ -240,7 +240,7 @@ function isChoices(form: Form): form is readonly string[] {
   return Array.isArray(form)
 }
 
-/** The texts that a member may be, if it is one of some. */
+/** The strings that a member accepts, if its shape is a choice of strings. */
 function memberChoices(of: ObjectForm['of'], name: string): readonly string[] | undefined {
   const form = Object.hasOwn(of, name) ? resolveShape(of[name]!) : 'any'
   return isChoices(form) ? form : undefined
@@ -261,7 +261,7 @@ function isOfKind(value: unknown, form: Form): boolean {
   return kind === 'object' ? isObject(value) : typeof value === kind
 }
 
-/** The first problem that one of some entries has. */
+/** The first problem of the entries. */
 function firstProblem<Entry>(
   entries: readonly Entry[],
   problemOf: (entry: Entry, index: number) => Problem | undefined,

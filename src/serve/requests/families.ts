@@ -5,33 +5,33 @@ import { asList, asString, type JsonObject, toObject } from './read.ts'
 import { Refusal } from './refusal.ts'
 import { countInputTokens, type ModelRequest } from './request.ts'
 
-/** What a family of models rejects although others of its vendor accept it; each row has its source. */
+/** Something that a family of models rejects and the vendor's other models accept. Each row has a source. */
 interface FamilyRule {
-  /** A regular expression for the id without a vendor before it. */
+  /** A regular expression for the ID without the vendor. */
   readonly models: string
   readonly protocols: readonly string[]
-  /** A member of the body; `last` and `each` are the entries of a list. */
+  /** The path of a member of the body. `last` and `each` are entries of a list. */
   readonly at: string
   /** The values that are rejected. */
   readonly is?: readonly unknown[]
-  /** The only values that are accepted; an absent member is accepted too. */
+  /** The only accepted values. An absent member is accepted too. */
   readonly takes?: readonly unknown[]
   /** An absent member is rejected. */
   readonly isNeeded?: boolean
   /** The largest number that is accepted. */
   readonly most?: number
-  /** The rule holds only with this member. */
+  /** The rule applies only if the body has this member. */
   readonly requires?: string
-  /** The rule does not hold with one of these values. */
+  /** The rule does not apply if the body has one of these values. */
   readonly unless?: { readonly at: string; readonly is: readonly unknown[] }
-  /** May name the `{model}`, the `{value}` and the limit, `{most}`. */
+  /** May contain the placeholders `{model}`, `{value}` and `{most}`. */
   readonly message: string
-  /** Where it is not `at`. */
+  /** Absent: `at`. */
   readonly param?: string
   readonly code?: string
 }
 
-/** By protocol and model. Only models of the catalog are looked up, so there are few. */
+/** The rules by protocol and model. There are few entries, because only catalog models are looked up. */
 const cachedRules = new Map<string, readonly FamilyRule[]>()
 
 function familyRules(protocol: Protocol, id: string): readonly FamilyRule[] {
@@ -46,7 +46,7 @@ function familyRules(protocol: Protocol, id: string): readonly FamilyRule[] {
   return rules
 }
 
-/** @throws Refusal where the model of a request does not accept what is asked */
+/** @throws Refusal if the model's family rejects the request */
 export function checkFamily(protocol: Protocol, body: JsonObject): void {
   const model = modelName(asString(body['model']) ?? '')
   for (const rule of familyRules(protocol, model)) {
@@ -84,7 +84,7 @@ function rejectedValue(rule: FamilyRule, body: JsonObject): unknown {
   return found === -1 ? accepted : values[found]
 }
 
-/** The values at a place of a body; null counts as absent. */
+/** The values at a path of the body. Null counts as absent. */
 function valuesAt(body: JsonObject, at: string): readonly unknown[] {
   let values: readonly unknown[] = [body]
   for (const step of at.split('.'))
@@ -103,10 +103,7 @@ function isNotEmptyList(value: unknown): boolean {
   return !Array.isArray(value) || value.length > 0
 }
 
-/**
- * Context windows by family, in tokens (models.dev as opencode 1.18.34 carries it, 2026-11-23); of others
- * none is known.
- */
+/** The known context windows by family, in tokens (models.dev in opencode 1.18.34, 2026-11-23). */
 const contextWindows: readonly (readonly [models: RegExp, tokens: number])[] = [
   [/^claude-(opus-4-[6-9]|opus-[5-9]|sonnet-[4-9]|fable-)/, 1_000_000],
   [/^claude-haiku-4/, 200_000],
@@ -114,7 +111,7 @@ const contextWindows: readonly (readonly [models: RegExp, tokens: number])[] = [
   [/^gpt-5\.[4-9]/, 1_050_000],
 ]
 
-/** How each protocol says that a conversation is longer than the window (the vendors' references). */
+/** The errors for a conversation that exceeds the window (from the vendors' references). */
 const windowExceeded: Readonly<Record<Protocol, (tokens: number, window: number) => Refusal>> = {
   chat: (tokens, window) =>
     new Refusal(
@@ -132,7 +129,7 @@ const windowExceeded: Readonly<Record<Protocol, (tokens: number, window: number)
     new Refusal(`prompt is too long: ${tokens} tokens > ${window} maximum`),
 }
 
-/** @throws Refusal where a conversation is longer than what the model takes */
+/** @throws Refusal if the conversation exceeds the model's context window */
 export function checkWindow(protocol: Protocol, request: ModelRequest): ModelRequest {
   const id = modelName(request.model)
   const window = contextWindows.find(([models]) => models.test(id))?.[1]
@@ -141,7 +138,7 @@ export function checkWindow(protocol: Protocol, request: ModelRequest): ModelReq
   return request
 }
 
-/** Ids may be prefixed by a vendor. */
+/** The ID without a vendor's prefix. */
 function modelName(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1)
 }

@@ -1,6 +1,6 @@
-/** What pictures and documents must be, by what is in them. */
+/** Checks of images and documents by their contents. */
 
-/** How the bytes of each kind begin; a picture of WebP has its name at the ninth byte. */
+/** The first bytes of each type. WebP has its name at the ninth byte. */
 const signatures: readonly (readonly [type: string, beginning: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -9,16 +9,16 @@ const signatures: readonly (readonly [type: string, beginning: RegExp])[] = [
   ['application/pdf', /^.{0,1000}%PDF-/s],
 ]
 
-/** Larger pictures are refused on messages, in bytes. */
+/** The largest image that messages accepts, in bytes. */
 const maxImageBytes = 5 * 1024 * 1024
 
-/** The kind of a text in base64 by its first bytes; undefined: none of these. */
+/** The type of base64 data by its first bytes. Undefined if it is none of these. */
 function mediaType(data: string): string | undefined {
   const start = Buffer.from(data.slice(0, 1400), 'base64').toString('latin1')
   return signatures.find(([, beginning]) => beginning.test(start))?.[0]
 }
 
-/** What messages refuses of a picture or a document, behind its place. */
+/** The reason why messages rejects an image or a document. It is appended to the place. */
 export function anthropicMediaProblem(type: string, data: string): string | undefined {
   const kind = mediaType(data)
   if (type === 'application/pdf')
@@ -33,7 +33,7 @@ export function anthropicMediaProblem(type: string, data: string): string | unde
     : `.data: The image was specified using the ${type} media type, but the image appears to be a ${kind} image`
 }
 
-/** Whether chat and responses take a picture: an address, or one of the four kinds in base64. */
+/** Whether chat and responses accept an image: an address, or one of the four types in base64. */
 export function isOpenaiImage(url: string): boolean {
   const data = /^data:[^,]*;base64,/.exec(url)
   if (data === null) return true

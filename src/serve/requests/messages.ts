@@ -21,7 +21,7 @@ import { createSeal } from './seal.ts'
 import { checkVersion } from './version.ts'
 
 /**
- * Reads the body of POST /v1/messages. A missing `max_tokens` is the service's to fill in.
+ * Reads the body of POST /v1/messages. The service fills in a missing `max_tokens`.
  *
  * @throws InvalidRequest, Refusal
  */
@@ -65,7 +65,7 @@ export function readMessagesRequest(
   })
 }
 
-/** A block of a message, and where it stands. */
+/** A block of a message with its place. */
 interface LocatedBlock {
   readonly role: unknown
   readonly message: number
@@ -95,10 +95,10 @@ function listBlocks(body: JsonObject): readonly LocatedBlock[] {
   })
 }
 
-/** What is refused of one block; undefined: nothing. */
+/** Returns the reason to reject a block, or undefined. */
 type BlockRule = (block: LocatedBlock) => string | undefined
 
-/** In the vendor's words, as its users report them. */
+/** The rules for blocks, with the vendor's messages as users report them. */
 const blockRules: readonly BlockRule[] = [
   ({ role, message, block: { type } }) =>
     type === 'tool_result' && role === 'assistant'
@@ -108,7 +108,7 @@ const blockRules: readonly BlockRule[] = [
     type === 'tool_use' && role === 'user'
       ? `messages.${message}: \`tool_use\` blocks can only be in \`assistant\` messages`
       : undefined,
-  // Only spaces are as little as nothing (https://github.com/anthropics/claude-code/issues/53436).
+  // Only spaces count as empty (https://github.com/anthropics/claude-code/issues/53436).
   ({ block: { type, text, cache_control } }) => {
     if (type !== 'text' || typeof text !== 'string' || text.trim() !== '') return undefined
     if (text === '' && isObject(cache_control))
@@ -147,7 +147,7 @@ function mediaProblem({ type, source }: JsonObject, where: string): string | und
   return problem && `${where}.source.base64${problem}`
 }
 
-/** The last words of an answer that the model goes on with, and where it is to stop. */
+/** Checks the stop sequences, and the end of an answer that the model should continue. */
 function checkTextEnds({ messages, stop_sequences: stops }: JsonObject): void {
   if (asList(stops).some((stop) => String(stop).trim() === ''))
     throw new Refusal('stop_sequences: each stop sequence must contain non-whitespace')
@@ -158,7 +158,7 @@ function checkTextEnds({ messages, stop_sequences: stops }: JsonObject): void {
     throw new Refusal('messages: final assistant content cannot end with trailing whitespace')
 }
 
-/** What the vendor's own tools were asked stands before what they answered, in one turn. */
+/** Checks that each call of a vendor's own tool has a result. */
 function checkServerTools(blocks: readonly LocatedBlock[]): void {
   const answered = new Set(
     blocks.flatMap(({ block: { type, tool_use_id: id } }) =>
@@ -174,7 +174,7 @@ function checkServerTools(blocks: readonly LocatedBlock[]): void {
 
 const maxBreakpoints = 4
 
-/** Marks of the cache anywhere but in what a tool takes (https://github.com/tghamm/Anthropic.SDK/issues/50). */
+/** Checks the cache marks. Tool schemas have none (https://github.com/tghamm/Anthropic.SDK/issues/50). */
 function checkBreakpoints({ system, tools, messages }: JsonObject): void {
   const marksIn = (value: unknown): readonly JsonObject[] => {
     if (Array.isArray(value)) return value.flatMap(marksIn)
@@ -206,14 +206,14 @@ function findAlteredThought(blocks: readonly LocatedBlock[]): Refusal | undefine
 }
 
 /**
- * The results of tools stand at the beginning of the turn behind the calls, each once, none missing. The
- * vendor reads messages of one role as one turn.
+ * Checks that the turn after the calls begins with their results, each once and none missing. The
+ * vendor reads consecutive messages of one role as one turn.
  */
 function checkMessagesToolTurns(blocks: readonly LocatedBlock[]): void {
   const ids = new Set<unknown>()
-  /** What the assistant's last turn calls. */
+  /** The calls of the assistant's last turn. */
   const called = new Set<unknown>()
-  /** Calls without a result so far, and the message of each. */
+  /** The calls without a result so far, with the index of their message. */
   const open = new Map<unknown, number>()
   let speaker: unknown
   let isBehindText = false
@@ -258,10 +258,10 @@ function checkAllAnswered(open: ReadonlyMap<unknown, number>): void {
   )
 }
 
-/** Tools that the vendor has defined and the client carries out. */
+/** Tools that the vendor defines and the client executes. */
 const clientSideTools = /^(bash|text_editor|computer|memory)_\d{8}$/
 
-/** A tool of the client's own, or one that the vendor has defined and the client carries out. */
+/** Reads a tool of the client, or one that the vendor defines and the client executes. */
 function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
   const { type = 'custom', description, input_schema: schema, strict } = tool
   const name = String(tool['name'])
@@ -327,7 +327,7 @@ function readThinking(
   return 'always'
 }
 
-/** In a loop of tools the thoughts that led to the calls come back before them. */
+/** Checks that the client returns the thoughts before the calls to which they led. */
 function checkThoughtsAreReturned(turns: readonly Turn[]): void {
   const last = turns.findLast(({ role }) => role === 'assistant')
   const first = last?.parts[0]?.type
@@ -338,7 +338,7 @@ function checkThoughtsAreReturned(turns: readonly Turn[]): void {
   )
 }
 
-/** `output_format` is what came before `output_config`. */
+/** Reads the schema of the answer. `output_format` is the older name of `output_config`. */
 function readMessagesFormat(body: JsonObject): unknown {
   const { format } = toObject(body['output_config'])
   const [where, found] = isObject(format)

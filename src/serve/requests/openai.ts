@@ -4,15 +4,15 @@ import { Refusal } from './refusal.ts'
 import type { ModelRequest, Tool } from './request.ts'
 import { openaiProblem, strictProblem } from './schemas.ts'
 
-/** What chat and responses have in common. */
+/** Functions that chat and responses share. */
 
-/** Whether a model that is told to think so hard thinks. */
+/** Whether a model thinks with this reasoning effort. */
 export function readThinking(effort: unknown): 'always' | 'sometimes' | 'never' {
   if (effort === 'none' || effort === 'minimal') return 'never'
   return typeof effort === 'string' ? 'always' : 'sometimes'
 }
 
-/** @throws Refusal where its schema is not taken */
+/** @throws Refusal if the vendor rejects the schema */
 export function functionTool(tool: JsonObject, where: string, namespace?: string): Tool {
   const { description, parameters, strict } = tool
   const name = String(tool['name'])
@@ -29,16 +29,16 @@ export function functionTool(tool: JsonObject, where: string, namespace?: string
   return { name, kind: 'function', description: asString(description), parameters, namespace }
 }
 
-/** Whether an answer is to be any JSON although nothing that is said holds the word. */
+/** Whether the answer must be JSON although no message contains the word. */
 export function lacksWordJson({ type }: JsonObject, messages: unknown): boolean {
   return type === 'json_object' && !/json/i.test(JSON.stringify(messages))
 }
 
 /**
- * The schema that an answer must fit; undefined: free text.
+ * The schema of the answer. Undefined: free text.
  *
- * @param where name and schema stand
- * @throws Refusal where it is none of an object, which the vendor takes alone
+ * @param where the path of the member with name and schema
+ * @throws Refusal if it is not the schema of an object, because the vendor accepts no other
  */
 export function answerSchema(format: JsonObject, where: string): unknown {
   const { type } = format
@@ -57,7 +57,7 @@ export function answerSchema(format: JsonObject, where: string): unknown {
   )
 }
 
-/** @throws Refusal where a picture in base64 is none that the vendor reads */
+/** @throws Refusal if the vendor cannot read a base64 image */
 export function checkImage(url: unknown, where: string): void {
   if (typeof url !== 'string' || isOpenaiImage(url)) return
   throw new Refusal(
@@ -77,7 +77,7 @@ export function chooseTools(
   if (choice['type'] !== 'allowed_tools')
     return { tools, toolChoice: { name: findToolName(tools, choice) } }
 
-  // Chat has them in a member of their own.
+  // Chat has a separate member for them.
   const { mode, tools: allowed } = toObject(choice['allowed_tools'] ?? choice)
   const names = listObjects(allowed).map((entry) => findToolName(tools, entry))
   return {
@@ -87,10 +87,10 @@ export function chooseTools(
 }
 
 /**
- * The tool that is named by `{type, name}`, by `{type: T, T: {name}}` of chat, or by the name alone as
- * before November 2023.
+ * Finds the tool for `{type, name}`, for `{type: T, T: {name}}` of chat, or for `{name}` as before
+ * November 2023.
  *
- * @throws Refusal where no tool is called so
+ * @throws Refusal if no tool has that name
  */
 function findToolName(tools: readonly Tool[], chosen: JsonObject): string {
   const { type, name = toObject(chosen[String(type)])['name'] } = chosen

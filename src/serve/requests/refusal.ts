@@ -1,8 +1,8 @@
 import { formatPath, isObject } from './read.ts'
 
 /**
- * What the vendor behind the service refuses as `invalid_request_error`, with 400 unless said otherwise.
- * The message goes to the client as it stands.
+ * A rejection by the vendor behind the service: an `invalid_request_error`, by default with status 400.
+ * The client gets the message unchanged.
  */
 export class Refusal extends Error {
   /** The member that is wrong. */
@@ -23,16 +23,16 @@ export class Refusal extends Error {
   }
 }
 
-/** What a value may be; `content`: a text, or a list of blocks. */
+/** The expected kind of a value. `content` is a string or a list of blocks. */
 export interface Rule {
   readonly kind: 'number' | 'integer' | 'boolean' | 'string' | 'object' | 'array' | 'content'
   readonly least?: number | undefined
   readonly most?: number | undefined
 }
 
-/** How one of the vendors says what is wrong, and where. */
+/** The error messages of a vendor. */
 export interface VendorErrors {
-  /** Whether the `type` of an object stands in the path of what is in it. */
+  /** Whether paths include the `type` of an object. */
   readonly namesTags: boolean
   missing(path: Path): Refusal
   unknown(path: Path): Refusal
@@ -45,7 +45,7 @@ export interface VendorErrors {
   tooShort(path: Path, least: number, value: unknown): Refusal
   notMatching(path: Path, pattern: string): Refusal
   notAChoice(path: Path, choices: readonly string[], value: unknown): Refusal
-  /** Of an object that several kinds of objects may be, by a member that tells them apart. */
+  /** A union of objects: the member that selects the kind has an unknown value. */
   unknownTag(path: Path, name: string, choices: readonly string[], value: unknown): Refusal
   notDone(what: string, path: Path): Refusal
 }
@@ -62,7 +62,7 @@ function valueKind(value: unknown): Kind {
 }
 
 /**
- * The words of chat and responses, as that vendor's API answers: "Invalid value: 'text'. Supported
+ * The errors of chat and responses, as that vendor's API sends them: "Invalid value: 'text'. Supported
  * values are: …", `input[0].content[0].type`, `invalid_value`
  * (https://github.com/MervinPraison/PraisonAI/issues/3934, read 2026-11-22).
  */
@@ -124,7 +124,7 @@ export const openaiErrors: VendorErrors = {
   notDone: (what, path) => unsupportedFeature(what, formatPath(path)),
 }
 
-/** @param message with `{place}` where the place stands */
+/** @param message contains `{place}` for the path */
 function openaiError(path: Path, code: string, message: string): Refusal {
   const place = formatPath(path)
   return new Refusal(
@@ -185,7 +185,7 @@ const pydanticKinds: Readonly<Record<Rule['kind'], string>> = {
 }
 
 /**
- * The words of messages: that vendor's API passes on what its validator (pydantic) says, such as
+ * The errors of messages. That vendor's API returns the messages of its validator (pydantic), such as
  * "max_tokens: Input should be greater than or equal to 1".
  */
 export const anthropicErrors: VendorErrors = {
@@ -230,7 +230,7 @@ function pydanticError(path: Path, problem: string): Refusal {
   return new Refusal(`${path.join('.')}: ${problem}`)
 }
 
-/** What this gateway cannot do and will not pretend to. */
+/** The error for a feature that this gateway does not support. */
 export function unsupportedFeature(what: string, param: string): Refusal {
   return new Refusal(
     `The local gateway does not do this: ${what}. The service may: try it there.`,

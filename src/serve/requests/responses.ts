@@ -53,7 +53,7 @@ export function readResponsesRequest(
   return checkWindow('responses', request)
 }
 
-/** The items of an input; a text alone is what the user says. */
+/** The items of an input. A string is one message of the user. */
 export function inputItems(input: unknown): readonly JsonObject[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
   return listObjects(input)
@@ -63,7 +63,7 @@ type IndexedItem = readonly [index: number, item: JsonObject]
 
 const outputTypes = ['output_text', 'refusal']
 
-/** What a model said is not what a user says, although the types let both stand in a message. */
+/** Checks the parts of assistant messages. The types would accept the parts of user messages too. */
 function checkAssistantParts([index, { role, content }]: IndexedItem): void {
   if (role !== 'assistant') return
   for (const [part, { type }] of listObjects(content).entries())
@@ -71,7 +71,7 @@ function checkAssistantParts([index, { role, content }]: IndexedItem): void {
       throw openaiErrors.unknownTag(['input', index, 'content', part], 'type', outputTypes, type)
 }
 
-/** How the ids of items begin (https://github.com/Wei-Shaw/sub2api/issues/3785). */
+/** The prefixes of item IDs (https://github.com/Wei-Shaw/sub2api/issues/3785). */
 const idPrefixes: Readonly<Record<string, string>> = {
   function_call: 'fc',
   custom_tool_call: 'ctc',
@@ -116,7 +116,7 @@ function findAlteredReasoning(items: readonly JsonObject[]): Refusal | undefined
   )
 }
 
-/** Calls that the client carries out, and how the vendor calls them. */
+/** The types of calls that the client executes, with the vendor's names for them. */
 const callKinds: Readonly<Record<string, string>> = {
   function_call: 'function call',
   custom_tool_call: 'custom tool call',
@@ -126,7 +126,7 @@ const callKinds: Readonly<Record<string, string>> = {
   apply_patch_call: 'apply patch call',
 }
 
-/** Each call has its result somewhere behind it, and each result its call before it. */
+/** Checks that each call has a result after it, and each result a call before it. */
 function checkResponsesToolTurns(items: readonly JsonObject[]): void {
   const called = new Map<string, string>()
   const open = new Map<string, string>()
@@ -150,8 +150,8 @@ function checkResponsesToolTurns(items: readonly JsonObject[]): void {
 }
 
 /**
- * Codex 0.169.0 puts the tools of some models (gpt-5.6-sol) into an input item instead of the member
- * `tools` (2026-11-21).
+ * Reads the tools of the member `tools` and of the input. Codex 0.169.0 sends the tools of some models
+ * (gpt-5.6-sol) in an input item instead (2026-11-21).
  */
 function readResponsesTools(body: JsonObject, items: readonly JsonObject[]): readonly Tool[] {
   checkSearch(listObjects(body['tools']), toObject(body['tool_choice']))
@@ -185,7 +185,7 @@ function readResponsesTool(tool: JsonObject, where: string, namespace?: string):
   }
 }
 
-/** The tools that a script tool declares in its description, as Codex 0.169.0 does for `exec`. */
+/** The tools that a script tool declares in its description, such as `exec` of Codex 0.169.0. */
 function nestedTools(description: string): readonly string[] {
   return [...description.matchAll(/^declare const tools: \{ (\w+)\(/gm)].map(([, name]) => name!)
 }

@@ -1,14 +1,14 @@
 import { asList, isObject, type JsonObject } from './read.ts'
 
-/** What the vendors refuse of JSON schemas, in their words. */
+/** Checks of JSON schemas with the error messages of the vendors. */
 
-/** A step into a schema, as the words of the vendor name it. */
+/** The steps into a schema, as the vendor's messages name them. */
 type Context = readonly string[]
 
 /**
- * What chat and responses refuse of any schema.
+ * The reason why chat and responses reject a schema.
  *
- * @param isFormat an answer's: `{}` is none
+ * @param isFormat it is the schema of an answer, for which `{}` is invalid
  */
 export function openaiProblem(schema: JsonObject, isFormat = false): string | undefined {
   const { type } = schema
@@ -22,8 +22,9 @@ export function openaiProblem(schema: JsonObject, isFormat = false): string | un
 }
 
 /**
- * What they refuse of a strict one, at any depth (https://platform.openai.com/docs/guides/structured-outputs,
- * https://github.com/moeru-ai/xsai/issues/145, read 2026-11-23).
+ * The reason why they reject a strict schema, at any depth
+ * (https://platform.openai.com/docs/guides/structured-outputs, https://github.com/moeru-ai/xsai/issues/145,
+ * read 2026-11-23).
  */
 export function strictProblem(schema: JsonObject): string | undefined {
   const values = countEnumValues(schema)
@@ -59,14 +60,14 @@ function countEnumValues(schema: JsonObject): number {
   return inner.reduce((sum, one) => sum + one, asList(schema['enum']).length)
 }
 
-/** Objects and lists within each other. */
+/** How deep objects and lists are nested. */
 function schemaDepth(schema: JsonObject): number {
   const inner = [...innerSchemas(schema)].map(([, one]) => schemaDepth(one))
   const own = schema['type'] === 'object' || schema['type'] === 'array' ? 1 : 0
   return own + Math.max(0, ...inner)
 }
 
-/** The first problem of a schema or of one within it, with its place. */
+/** The first problem of a schema or of an inner schema, with its context. */
 function findProblem(
   schema: JsonObject,
   context: Context,
@@ -82,7 +83,7 @@ function findProblem(
   return undefined
 }
 
-/** The schemas right within a schema. */
+/** The direct inner schemas of a schema. */
 function* innerSchemas(schema: JsonObject): Generator<readonly [Context, JsonObject]> {
   for (const word of ['properties', '$defs', 'definitions'])
     for (const [name, inner] of Object.entries(isObject(schema[word]) ? schema[word] : {}))
@@ -95,7 +96,7 @@ function* innerSchemas(schema: JsonObject): Generator<readonly [Context, JsonObj
 
 const jsonTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
 
-/** Whether a type in a schema is none that JSON has (https://github.com/agentjido/req_llm/issues/155). */
+/** Whether a schema has a type that JSON does not have (https://github.com/agentjido/req_llm/issues/155). */
 export function hasUnknownType(schema: JsonObject): boolean {
   return (
     findProblem(schema, [], ({ type }) =>
@@ -104,14 +105,14 @@ export function hasUnknownType(schema: JsonObject): boolean {
   )
 }
 
-/** What messages does not take of a type in the schema of an answer. */
+/** The keywords that messages rejects for a type in the schema of an answer. */
 const unsupported: Readonly<Record<string, readonly string[]>> = {
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   string: ['minLength', 'maxLength'],
 }
 
 /**
- * What messages refuses of the schema of an answer or of a strict tool
+ * The reason why messages rejects the schema of an answer or of a strict tool
  * (https://github.com/ax-llm/ax/issues/458, https://github.com/agentjido/req_llm/issues/302,
  * https://github.com/ghostlobster/memorize-everything/issues/93, read 2026-11-23).
  */

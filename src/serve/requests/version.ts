@@ -2,9 +2,9 @@ import { isObject, type JsonObject, listObjects } from './read.ts'
 import { anthropicErrors, Refusal } from './refusal.ts'
 
 /**
- * Versions of the messages protocol, as the header `anthropic-version` names them
- * (https://platform.claude.com/docs/en/api/versioning, read 2026-11-23). Without the header the service
- * speaks the one of 2023.
+ * The versions of the messages protocol, for the header `anthropic-version`
+ * (https://platform.claude.com/docs/en/api/versioning, read 2026-11-23). Without the header, the service
+ * uses the one of 2023.
  */
 const versions = ['2023-01-01', '2023-06-01', '2026-10-21']
 
@@ -34,7 +34,7 @@ export function checkVersion(
   if (version >= '2026-10-21') checkNewestVersion(body)
 }
 
-/** What went with the version of 2026-10-21, which the official SDKs send from 1.0 on. */
+/** Rejects what the version of 2026-10-21 removed. The official SDKs send it since 1.0. */
 function checkNewestVersion(body: JsonObject): void {
   for (const name of ['temperature', 'top_p', 'top_k'])
     if (typeof body[name] === 'number') throw anthropicErrors.unknown([name])

@@ -7,7 +7,7 @@ const delayMs = integer(0, 86_400_000)
 const positiveCount = integer(1, 1_000_000_000)
 const eventCount = integer(0, 1_000_000_000)
 
-/** When a fault strikes. */
+/** The members that select the requests of a fault. */
 const selection = {
   route: v.exactOptional(choice(['models', 'chat', 'responses', 'messages'])),
   model: v.exactOptional(text),
@@ -16,7 +16,7 @@ const selection = {
   times: v.exactOptional(positiveCount),
 }
 
-/** What it does; an answer of a scenario may carry it as well. */
+/** The effects of a fault. An answer of a scenario may have them too. */
 export const effects = {
   error: v.exactOptional(choice(faultNames)),
   status: v.exactOptional(integer(400, 599)),
@@ -34,13 +34,13 @@ const faultMembers = { ...selection, ...effects }
 
 export const faultSchema = object(faultMembers)
 
-/** @throws Misfit */
+/** @throws InvalidData */
 export function acceptFaults(input: unknown): readonly Fault[] {
   const faults = Array.isArray(input) ? input : [input]
   return faults.map((fault, index) => parseData(faultSchema, fault, ['faults', index]))
 }
 
-/** The words of `--fault` for the members of a fault. */
+/** The members of a fault by their names in `--fault`. */
 export const flagNames: Readonly<Record<string, keyof Fault>> = {
   route: 'route',
   model: 'model',
@@ -59,10 +59,10 @@ export const flagNames: Readonly<Record<string, keyof Fault>> = {
 const faultWords = [...faultNames, 'reset', 'web-page'] as const
 
 /**
- * Reads what `--fault` takes: words and settings with commas between, such as
- * `rate-limited,every=3` or `delay=500,route=messages`.
+ * Parses the value of `--fault`: words and settings, separated by commas, such as `rate-limited,every=3`
+ * or `delay=500,route=messages`.
  *
- * @throws Misfit
+ * @throws InvalidData
  */
 export function parseFault(text: string): Fault {
   const parts = text.split(',').map((part) => parsePart(part.trim()))

@@ -3,7 +3,7 @@ import { allEndpointTypes, type CatalogEntry } from '../model/catalog.ts'
 import { isObject } from '../requests/read.ts'
 import { flag, InvalidData, list, object, parseData, text, textOr } from './schema.ts'
 
-/** One entry as people write it; an id alone is one too. */
+/** An entry of a catalog that people write. */
 const entrySchema = object({
   id: text,
   ownedBy: v.optional(text, 'custom'),
@@ -15,7 +15,7 @@ const entrySchema = object({
   listed: v.exactOptional(v.record(v.string(), v.unknown())),
 })
 
-/** Other gateways leave most members out; where the types are missing, every protocol is served. */
+/** An entry of a real response. Most members are optional. Without types, every protocol is served. */
 const responseEntrySchema = v.pipe(
   v.looseObject({
     id: text,
@@ -31,9 +31,9 @@ const responseEntrySchema = v.pipe(
 )
 
 /**
- * Reads a catalog from plain data: a list of entries, or the answer of a real GET /v1/models.
+ * Reads a catalog from plain data: a list of entries or IDs, or the response of a real GET /v1/models.
  *
- * @throws Misfit
+ * @throws InvalidData
  */
 export function readCatalogFile(data: unknown): readonly CatalogEntry[] {
   const isAnswer = isObject(data) && Array.isArray(data['data'])
@@ -46,13 +46,16 @@ export function readCatalogFile(data: unknown): readonly CatalogEntry[] {
   const byId = new Map<string, CatalogEntry>()
   for (const [index, entry] of entries.entries()) {
     if (byId.has(entry.id))
-      throw new InvalidData([...path, index, 'id'], `stands there twice: ${entry.id}`)
+      throw new InvalidData([...path, index, 'id'], `is repeated: ${entry.id}`)
     byId.set(entry.id, entry)
   }
   for (const [index, { aliasOf }] of entries.entries()) {
     const target = byId.get(aliasOf ?? '')
     if (aliasOf !== undefined && (target === undefined || target.aliasOf !== undefined))
-      throw new InvalidData([...path, index, 'aliasOf'], `is no model of this catalog: ${aliasOf}`)
+      throw new InvalidData(
+        [...path, index, 'aliasOf'],
+        `is not a model of this catalog: ${aliasOf}`,
+      )
   }
   return entries
 }

@@ -23,13 +23,13 @@ import type { Turn } from '../requests/reading/turns.ts'
 import { endsWithResults } from '../requests/request.ts'
 import type { RawReply } from './scenario.ts'
 
-/** A longer answer is not recorded, in bytes. */
+/** The longest answer that is recorded, in bytes. */
 const maxRecordedBytes = 4 * 1024 * 1024
 
-/** A longer question is shortened in a rule, in characters. */
+/** The longest question in a rule, in characters. Longer ones are cut. */
 const maxQuestion = 200
 
-/** An answer of the upstream that is being passed on. */
+/** An answer of the upstream that is being forwarded. */
 interface RecordingAnswer {
   readonly entry: LogEntry
   /** Content-Type. */
@@ -38,12 +38,12 @@ interface RecordingAnswer {
 }
 
 /**
- * Writes the answers of an upstream into a scenario file, which gives them again. What it keeps of them
- * is status, type, bytes and time; keys are masked, other headers left out.
+ * Writes the answers of an upstream to a scenario file, which can replay them. It records the status,
+ * the type, the bytes and the timing. Keys are masked, and other headers are not recorded.
  */
 export class Recorder {
   readonly #path: string
-  /** Written through this alone: whatever is put in the file's place later stays as it is. */
+  /** The open file. If someone replaces the file later, the new file is not changed. */
   readonly #file: number
   readonly #secrets: () => readonly string[]
   readonly #recording = new Map<string, RecordingAnswer>()
@@ -51,7 +51,7 @@ export class Recorder {
 
   /**
    * @param secrets the keys of the gateway and of its upstream
-   * @throws UserError `usage` where there is a file already, or a link
+   * @throws UserError `usage` if the file, or a link, exists already
    */
   constructor(path: string, secrets: () => readonly string[]) {
     this.#path = path
@@ -65,13 +65,13 @@ export class Recorder {
       throw new UserError({
         code: 'usage',
         message: `Cannot record into ${path}: ${isThere ? 'there is a file already' : (error as Error).message}`,
-        hint: 'Name a file that is not there yet.',
+        hint: 'Name a file that does not exist yet.',
         cause: error,
       })
     }
   }
 
-  /** Returns what to call with each piece; undefined: of this answer nothing is kept. */
+  /** Returns a function that records each piece. Undefined if the answer is not recorded. */
   startRecording(
     entry: LogEntry,
     headers: NodeJS.Dict<string | string[]>,
@@ -82,7 +82,7 @@ export class Recorder {
     return (bytes) => pieces.push({ atMs: performance.now(), bytes })
   }
 
-  /** To be called when an answer has ended. */
+  /** Records an answer that has ended. */
   finish(request: LoggedRequest): void {
     const followed = this.#recording.get(request.id)
     this.#recording.delete(request.id)
@@ -97,7 +97,7 @@ export class Recorder {
     for (let at = 0; at < text.length; ) at += writeSync(this.#file, text, at, text.length - at, at)
   }
 
-  /** Ends it; a file into which nothing was recorded goes, if it is still the one that was made. */
+  /** Closes the file. If nothing was recorded, it deletes the file that it created. */
   close(): void {
     this.#recording.clear()
     const { ino, dev } = fstatSync(this.#file)
@@ -135,24 +135,24 @@ function toRawReply({ entry, type, pieces }: RecordingAnswer, keys: readonly str
   }
 }
 
-/** The events of a stream, each with the empty line behind it. */
+/** The events of a stream, each with the empty line after it. */
 function splitEvents(text: string): readonly string[] {
   return text.match(/[\s\S]+?(?:\n\n|\r\n\r\n|$)/g) ?? []
 }
 
-/** When so many bytes had come. */
+/** The time at which this many bytes had arrived. */
 function arrivalTime(pieces: RecordingAnswer['pieces'], bytes: number): number {
-  let come = 0
+  let received = 0
   const piece = pieces.find((one) => {
-    come += one.bytes.length
-    return come >= bytes
+    received += one.bytes.length
+    return received >= bytes
   })
   return piece?.atMs ?? pieces.at(-1)?.atMs ?? 0
 }
 
 /**
- * The recorded responses as a scenario file. A rule is the question, the model, the protocol and
- * whether tool results came last; requests that agree in these get the responses in their order.
+ * Formats the recorded responses as a scenario file. A rule matches the question, the model, the
+ * protocol and whether tool results came last. Requests that match get the responses in order.
  */
 function formatScenario(recorded: ReadonlyMap<LoggedRequest, RawReply>): string {
   const rules = new Map<string, { when: RuleCondition; reply: { raw: RawReply }[] }>()
@@ -164,7 +164,7 @@ function formatScenario(recorded: ReadonlyMap<LoggedRequest, RawReply>): string 
     rule.reply.push({ raw })
   }
 
-  // The first rule that fits answers, so a question that contains another one must come before it.
+  // The first matching rule answers, so a question that contains another one must come before it.
   const lengthOf = ({ when }: { when: RuleCondition }) => when.text?.length ?? 0
   const answers = [...rules.values()].sort((a, b) => lengthOf(b) - lengthOf(a))
   return stringify({ answers }, { lineWidth: 0 })

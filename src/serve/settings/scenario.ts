@@ -24,13 +24,13 @@ const callInputSchema = v.pipe(
   v.unknown(),
   v.check(
     (input) => typeof input === 'string' || isObject(input),
-    'must be a mapping, or text for a tool that takes text',
+    'must be a mapping, or text for a tool that accepts text',
   ),
-  v.check(hasNoCycle, 'must not hold itself'),
+  v.check(hasNoCycle, 'must not contain itself'),
 )
 const callSchema = object({ tool: text, with: v.exactOptional(callInputSchema) })
 
-/** YAML's aliases can put a mapping into itself. */
+/** Aliases in YAML can create cycles. */
 function hasNoCycle(value: unknown): boolean {
   try {
     JSON.stringify(value)
@@ -40,21 +40,21 @@ function hasNoCycle(value: unknown): boolean {
   }
 }
 
-/** An answer as it came from a real gateway, to be given again byte for byte. */
+/** An answer of a real gateway, to be replayed byte for byte. */
 const rawReplySchema = object({
   status: v.optional(integer(200, 599), 200),
   /** Content-Type. */
   type: v.optional(text, 'application/json'),
-  /** From the request to the first byte, in ms. */
+  /** The time from the request to the first byte, in ms. */
   afterMs: v.optional(integer(0, 86_400_000), 0),
   body: v.exactOptional(text),
-  /** Of a stream, each so many ms after the one before. */
+  /** The events of a stream, each with its delay after the previous one. */
   events: v.exactOptional(list(object({ afterMs: v.optional(integer(0, 86_400_000), 0), text }))),
 })
 
 export type RawReply = v.InferOutput<typeof rawReplySchema>
 
-/** One of these is an answer; the other members say how it is given. */
+/** A step needs one of these members to be an answer. */
 const answerMembers = ['text', 'call', 'refusal', 'raw', ...Object.keys(effects)]
 
 const stepSchema = v.pipe(
@@ -93,7 +93,7 @@ const stepSchema = v.pipe(
 
 type ScenarioStep = v.InferOutput<typeof stepSchema>
 
-/** One answer; text alone is one too. */
+/** One answer. A string is an answer with that text. */
 const step = textOr('text', stepSchema)
 
 const stepsSchema = v.lazy((reply) =>
@@ -106,9 +106,8 @@ const stepsSchema = v.lazy((reply) =>
 )
 
 /**
- * A pattern in RE2's language: JavaScript's without looking around and without references back. Its
- * time grows with the text alone, whatever is written; that of JavaScript's own may double with each
- * character, and nothing could be answered meanwhile.
+ * A pattern in RE2's syntax: JavaScript's without lookaround and backreferences. Its time is linear in
+ * the text. A JavaScript pattern can take exponential time and would block the gateway.
  */
 const patternSchema = v.pipe(
   text,
@@ -123,21 +122,21 @@ const patternSchema = v.pipe(
 )
 
 const conditionSchema = object({
-  /** The last user text holds this, whatever the case. */
+  /** The last user text contains this. Case does not matter. */
   text: v.exactOptional(text),
   /** The last user text matches this. */
   pattern: v.exactOptional(patternSchema),
   model: v.exactOptional(text),
   protocol: v.exactOptional(choice(['chat', 'responses', 'messages'])),
-  /** Whether the request ends with the results of tools. */
+  /** Whether the request ends with tool results. */
   afterTool: v.exactOptional(flag),
-  /** The system prompt holds this, whatever the case. */
+  /** The system prompt contains this. Case does not matter. */
   system: v.exactOptional(text),
-  /** One of the results of tools that came last holds this, whatever the case. */
+  /** One of the last tool results contains this. Case does not matter. */
   toolResult: v.exactOptional(text),
   turn: v.exactOptional(integer(1, 1_000_000)),
   header: v.exactOptional(v.record(text, text, 'must be a mapping')),
-  /** In a program only. */
+  /** Only in a program. */
   test: v.exactOptional(
     v.custom<(question: GatewayQuestion) => boolean>(
       (given) => typeof given === 'function',
@@ -146,7 +145,7 @@ const conditionSchema = object({
   ),
 })
 
-/** A function alone, or a text alone, is a condition too. */
+/** A condition. A function or a string is a short form. */
 const conditionOrText = v.pipe(
   v.unknown(),
   v.transform((given) => (typeof given === 'function' ? { test: given } : given)),
@@ -155,9 +154,9 @@ const conditionOrText = v.pipe(
 
 const ruleSchema = object({
   when: v.optional(conditionOrText, {}),
-  /** In this order, one for each request that fits. */
+  /** The answers in order, one for each matching request. */
   reply: stepsSchema,
-  /** After the last step: stay at it, begin again, or fit no more. */
+  /** After the last answer: repeat it, start again, or stop matching. */
   repeat: v.optional(choice(['last', 'loop', 'never']), 'last'),
 })
 
@@ -166,42 +165,42 @@ const scenarioSchema = object({
   faults: v.optional(list(faultSchema), []),
 })
 
-/** What a scenario file says. */
+/** The contents of a scenario file. */
 export type Scenario = v.InferOutput<typeof scenarioSchema>
 
-/** What is answered to requests of one kind. */
+/** The answers to matching requests. */
 type ScenarioRule = Scenario['answers'][number]
 
-/** All of it must fit. */
+/** All members must match. */
 type Condition = ScenarioRule['when']
 
 /**
  * Reads a scenario from plain data. docs/gateway.md describes the file.
  *
- * @throws Misfit
+ * @throws InvalidData
  */
 export function readScenario(data: unknown): Scenario {
   return parseData(scenarioSchema, data)
 }
 
-/** The models of which answers were recorded. */
+/** The models with recorded answers. */
 export function recordedModels({ answers }: Scenario): readonly string[] {
   const recorded = answers.filter(({ reply }) => reply.some(({ raw }) => raw !== undefined))
   return [...new Set(recorded.flatMap(({ when }) => when.model ?? []))]
 }
 
-/** One answer that somebody wrote. */
+/** An answer from a scenario or a function. */
 export interface ScriptedAnswer extends Script {
-  /** Counts in the place of all else. */
+  /** Replaces everything else. */
   readonly raw?: RawReply
   readonly fault?: Fault
-  /** There is no answer, and this is why. */
+  /** The reason why there is no answer. */
   readonly failure?: GatewayFailure
 }
 
 type RequestHeaders = NonNullable<RequestContext['headers']>
 
-/** How often the model has answered; what it said in several messages at once is one answer. */
+/** How often the model has answered. Consecutive messages of the model are one answer. */
 function countModelTurns(messages: ModelRequest['messages']): number {
   const isModels = (index: number) => messages[index]?.role === 'assistant'
   return messages.filter((_, index) => isModels(index) && !isModels(index - 1)).length
@@ -233,9 +232,9 @@ export function toQuestion(
 }
 
 /**
- * The answer that a function gave, in the form of a scenario's.
+ * Converts the result of a function to an answer.
  *
- * @throws Misfit where it is none, Error where it calls a tool that the request does not offer
+ * @throws InvalidData if it is not an answer, Error if it calls a tool that the request does not offer
  */
 export function toScriptedAnswer(reply: unknown, request: ModelRequest): ScriptedAnswer {
   const played = scriptStep(parseData(step, reply, ['the answer']), request)
@@ -243,7 +242,7 @@ export function toScriptedAnswer(reply: unknown, request: ModelRequest): Scripte
   return played
 }
 
-/** A text: why it cannot be the answer to this request. */
+/** @returns a string with the reason if the step cannot answer this request */
 function scriptStep(stepOrText: ScenarioStep, request: ModelRequest): ScriptedAnswer | string {
   const { text: answerText, thinking, refusal, finish, usage, raw, ...more } = stepOrText
   const { call, with: input, calls = [], ...fault } = more
@@ -270,14 +269,14 @@ function scriptStep(stepOrText: ScenarioStep, request: ModelRequest): ScriptedAn
   }
 }
 
-/** Text is what a custom tool takes; a function takes an object, whatever the file says. */
+/** A custom tool gets text, and a function gets an object, whatever the file has. */
 function scriptCall(tool: Tool, input: unknown = {}): Utterance {
   const isText = typeof input === 'string'
   const text = isText && tool.kind === 'custom' ? input : JSON.stringify(isText ? { input } : input)
   return { type: 'call', tool, text }
 }
 
-/** A scenario being played: knows how far each rule has come. */
+/** Plays a scenario: remembers the next answer of each rule. */
 export class ScenarioPlayer {
   readonly #rules: readonly { readonly rule: ScenarioRule; played: number }[]
 
@@ -285,14 +284,14 @@ export class ScenarioPlayer {
     this.#rules = answers.map((one) => ({ rule: one, played: 0 }))
   }
 
-  /** The answers that no request took, by their places in the scenario. */
+  /** The paths of the answers that no request used. */
   unused(): readonly string[] {
     return this.#rules.flatMap(({ rule, played }, index) =>
       rule.reply.slice(played).map((_, nth) => `answers[${index}].reply[${played + nth}]`),
     )
   }
 
-  /** The answer of the first rule that fits and has one; a text: why those that fit have none. */
+  /** The answer of the first matching rule that has one; else a string with the reasons why none has. */
   play(
     request: ModelRequest,
     protocol: Protocol,
@@ -339,7 +338,6 @@ function matchesCondition(when: Condition, question: GatewayQuestion): boolean {
   return test === undefined || test(question)
 }
 
-/** Whether a text holds another, whatever the case. */
 function containsIgnoringCase(whole: string, part: string): boolean {
   return whole.toLowerCase().includes(part.toLowerCase())
 }

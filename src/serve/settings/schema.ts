@@ -4,7 +4,7 @@ import { formatPath } from '../requests/read.ts'
 
 /** Schemas for data that people write: scenario files, catalogs, faults. */
 
-/** What does not accept, and where: the keys from the root. */
+/** A problem in the data, with the path from the root. */
 export class InvalidData extends Error {
   readonly path: DataPath
 
@@ -17,8 +17,8 @@ export class InvalidData extends Error {
 export type DataPath = readonly PropertyKey[]
 
 /**
- * @param path where the data stands in its document
- * @throws Misfit
+ * @param path the path of the data in its document
+ * @throws InvalidData
  */
 export function parseData<Fitting>(
   schema: v.GenericSchema<unknown, Fitting>,
@@ -28,23 +28,23 @@ export function parseData<Fitting>(
   const result = v.safeParse(schema, data)
   if (result.success) return result.output
 
-  // A key that is not known is likelier the mistake than what follows from it.
+  // An unknown key is more likely the mistake than the problems that it causes.
   const issue = result.issues.find(isUnknownKey) ?? result.issues[0]
   const place = issue.path?.map(({ key }) => key as PropertyKey) ?? []
   throw new InvalidData([...path, ...place], issue.message)
 }
 
 /**
- * For what a program hands over.
+ * Reads data that a program passes.
  *
- * @throws UserError `usage` in the place of a Misfit
+ * @throws UserError `usage` instead of InvalidData
  */
 export function withUsageErrors<Result>(what: string, read: () => Result): Result {
   try {
     return read()
   } catch (error) {
     if (!(error instanceof InvalidData)) throw error
-    const hint = 'docs/gateway.md describes what it may be.'
+    const hint = 'docs/gateway.md describes the allowed values.'
     throw new UserError({ code: 'usage', message: `${what}: ${error.message}`, hint, cause: error })
   }
 }
@@ -75,7 +75,7 @@ export function list<Item extends v.GenericSchema>(item: Item) {
   return v.array(item, ({ input }) => `must be a list, not ${describeKind(input)}`)
 }
 
-/** An object with no other keys than these. */
+/** An object without other keys. */
 export function object<const Entries extends v.ObjectEntries>(entries: Entries) {
   return v.strictObject(entries, (issue) => {
     if (isUnknownKey(issue))
@@ -86,7 +86,7 @@ export function object<const Entries extends v.ObjectEntries>(entries: Entries) 
   })
 }
 
-/** A mapping, or a text alone, which counts as one with this member. */
+/** An object, or a string as a short form of an object with this member. */
 export function textOr<Whole extends v.GenericSchema>(member: string, whole: Whole) {
   return v.pipe(
     v.unknown(),

@@ -4,7 +4,7 @@ import { Refusal } from '../requests/refusal.ts'
 import { inputItems } from '../requests/responses.ts'
 import { RecentAnswers, type SentAnswer } from './newest.ts'
 
-/** The answers of responses that later requests go on from. */
+/** The answers of responses that later requests can continue. */
 export class StoredResponses {
   readonly #answers = new RecentAnswers()
 
@@ -12,13 +12,13 @@ export class StoredResponses {
     this.#answers.keep(`resp_${answer.facts.id}`, answer)
   }
 
-  /** The answer as it was given. */
+  /** The document of a stored answer. */
   find(id: string): JsonObject | undefined {
     const given = this.#answers.find(id)
     return given && (responses.document(given.body, given.facts, given.answer) as JsonObject)
   }
 
-  /** What it was asked with, each item with an id. */
+  /** The input of a stored answer. Each item has an ID. */
   inputOf(id: string, query: URLSearchParams): object | undefined {
     const given = this.#answers.find(id)
     const items = inputItems(given?.input).map((item, at) =>
@@ -32,10 +32,10 @@ export class StoredResponses {
   }
 
   /**
-   * The whole input of a request: the conversation that it goes on from, and stored items in the place
-   * of what refers to them.
+   * The whole input of a request: the conversation that it continues, and its own input with references
+   * replaced by the stored items.
    *
-   * @throws Refusal where something is not there (any more)
+   * @throws Refusal if a response or an item is not stored (any more)
    */
   wholeInput({ input, previous_response_id: previous }: JsonObject): unknown {
     if (typeof previous !== 'string') return this.#resolveReferences(input)
@@ -69,7 +69,7 @@ export class StoredResponses {
     )
   }
 
-  /** The id of an item holds that of its answer. */
+  /** The ID of an item contains the ID of its answer. */
   #findItem(id: string): unknown {
     const answer = /^[a-z]+_([A-Za-z0-9]{24})\d+$/.exec(id)?.[1]
     const document = answer === undefined ? undefined : this.find(`resp_${answer}`)
@@ -97,7 +97,7 @@ function itemWithId(item: JsonObject, id: string): JsonObject {
   }
 }
 
-/** A part of a list, the newest first unless said otherwise. */
+/** A page of a list. The newest items are first, unless the query sets another order. */
 function listPage(items: readonly JsonObject[], query: URLSearchParams): object {
   const ordered = query.get('order') === 'asc' ? items : items.toReversed()
   const after = query.get('after')

@@ -3,12 +3,12 @@ import { asList, isObject, type JsonObject } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { RecentAnswers, type SentAnswer } from './newest.ts'
 
-/** What a thread keeps from its first request on. */
+/** The members that a thread keeps from its first request. */
 const creationMembers = ['system', 'tools']
 
 /**
  * The message threads of the beta `message-threads-2026-08-12`: `thread: {type: "create"}`, then
- * `{type: "continue", previous_message_id}` with the new turns alone, as the tool runner of
+ * `{type: "continue", previous_message_id}` with only the new turns, as the tool runner of
  * @anthropic-ai/sdk 1.12.0 sends them (2026-11-23).
  */
 export class MessageThreads {
@@ -19,7 +19,7 @@ export class MessageThreads {
   }
 
   /**
-   * The whole of a request that is part of a thread; undefined: it is not.
+   * The request with the earlier turns of its thread. Undefined if it belongs to no thread.
    *
    * @throws Refusal
    */

@@ -127,7 +127,7 @@ describe('a scenario that is wrong', () => {
     {"answers": [{"reply": {"status": 200}}]}  | answers[0].reply.status must be a whole number from 400 to 599 (line 1, column 35)
     answers: [{when: {pattern: "("}, reply: x}] | answers[0].when.pattern is not a regular expression:
     answers: [{when: {pattern: "(?=a)b"}, reply: x}] | answers[0].when.pattern is not a regular expression:
-    answers: [{reply: {call: f, with: &x {a: *x}}}] | answers[0].reply.with must not hold itself (line 1, column 38)
+    answers: [{reply: {call: f, with: &x {a: *x}}}] | answers[0].reply.with must not contain itself (line 1, column 38)
     answers: [{reply: {with: {}}}]             | answers[0].reply.with belongs to "call", which is missing
     answers: [{reply: {}}]                     | answers[0].reply says nothing: give it "text", "call" or a fault
     answers: [{reply: x, repeat: often}]       | answers[0].repeat must be one of last, loop, never
@@ -180,9 +180,9 @@ describe('a catalog file', () => {
 
   test.each([
     ['[]', 'the document must have at least one model'],
-    ['[a, a]', 'stands there twice: a (line 1, column 5)'],
+    ['[a, a]', 'is repeated: a (line 1, column 5)'],
     ['[{id: 5}]', '[0].id must be text, not a number'],
-    ['[{id: a, aliasOf: b}]', '[0].aliasOf is no model of this catalog: b'],
+    ['[{id: a, aliasOf: b}]', '[0].aliasOf is not a model of this catalog: b'],
     ['[{id: a, color: red}]', '[0].color is not known here; known are id,'],
   ])('a catalog file that is wrong: %j', (text, problem) => {
     expect(() => read(text)).toThrow(problem)

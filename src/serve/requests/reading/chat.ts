@@ -37,7 +37,7 @@ function readChatPart(block: JsonObject): Part {
   return text === undefined ? otherPart(block) : { type: 'text', text }
 }
 
-/** Also the one call of a legacy message, whose name is its id. */
+/** The calls of a message. The single call of a legacy message uses its name as its ID. */
 function listCalls({ tool_calls, function_call }: JsonObject): readonly JsonObject[] {
   const legacy = toObject(function_call)
   const list = listObjects(tool_calls)

@@ -20,7 +20,7 @@ function readItemTurn(item: JsonObject): Turn {
   return { role: isUser ? 'user' : 'assistant', parts: itemParts(item) }
 }
 
-/** A message holds parts; any other item is one. */
+/** The parts of a message. Any other item is one part. */
 function itemParts(item: JsonObject): readonly Part[] {
   if ((item['type'] ?? 'message') !== 'message') return [readItem(item)]
   return readParts(item['content'], readContentPart)
