@@ -117,7 +117,7 @@ function describeChange(
   const value = ignoreNullSecret(change.value)
 
   const show = (value: ConfigValue) =>
-    isSecret && value !== '' ? maskValue(value) : shorten(showMasked(value))
+    isSecret && value !== '' ? maskValue(value) : shortenValue(showMasked(value))
   const isText = typeof last === 'object' && typeof last.element === 'string'
   if (value === undefined) return old === undefined ? undefined : `- ${key}`
   if (old === undefined) return isText ? `+ ${key}` : `+ ${key} = ${show(value)}`
@@ -138,7 +138,7 @@ function maskValue(value: ConfigValue): string {
 /** The longest value that is shown in full, in characters: enough for a long list of IDs. */
 const maxShownLength = 2_000
 
-function shorten(text: string): string {
+function shortenValue(text: string): string {
   return text.length <= maxShownLength ? text : `${text.slice(0, 100)}…`
 }
 

@@ -58,7 +58,7 @@ function createWriter(handle: 1 | 2): {
       if (failure !== undefined) return
       if (stream === undefined && process.platform !== 'win32' && !isTerminal(handle)) {
         try {
-          writeAll(handle, Buffer.from(text))
+          writeSynchronously(handle, Buffer.from(text))
         } catch (error) {
           recordFailure(error as NodeJS.ErrnoException)
         }
@@ -75,7 +75,7 @@ function createWriter(handle: 1 | 2): {
 const fullPipeWaitMs = 5
 
 /** Waits if a pipe is full. @throws Node's own error for anything else */
-function writeAll(handle: number, bytes: Uint8Array): void {
+function writeSynchronously(handle: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) {
     try {
       done += writeSync(handle, bytes, done)

@@ -20,7 +20,7 @@ export function askInput({
     input(
       {
         message,
-        transformer: maskKey,
+        transformer: hidePastedKey,
         validate: check,
         ...compact({ default: defaultAnswer }),
       },
@@ -30,7 +30,7 @@ export function askInput({
 }
 
 /** Hides a key that the user pasted into the wrong question. */
-function maskKey(text: string): string {
+function hidePastedKey(text: string): string {
   return /^\s*(?:sk|pk)-/.test(text) ? secretMask : text
 }
 
@@ -108,7 +108,8 @@ async function askLetter(message: string, defaultAnswer: boolean): Promise<strin
       input(
         {
           message: `${message} (${defaultAnswer ? 'Y/n' : 'y/N'}, d shows every key)`,
-          transformer: (text, { isFinal }) => (isFinal ? words[firstLetter(text)]! : maskKey(text)),
+          transformer: (text, { isFinal }) =>
+            isFinal ? words[firstLetter(text)]! : hidePastedKey(text),
           validate,
         },
         { ...promptContext(), signal },

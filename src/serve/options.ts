@@ -60,7 +60,7 @@ const gatewayOptionNames = [
 ] satisfies readonly (keyof GatewayOptions)[]
 
 /** @throws UserError `usage` for an unknown option or value, because a typo would go unnoticed */
-export function checkOptions(options: ScopeOptions, caller: 'startGateway' | 'scope'): void {
+export function checkGatewayOptions(options: ScopeOptions, caller: 'startGateway' | 'scope'): void {
   const known: readonly string[] = caller === 'scope' ? scopeOptionNames : gatewayOptionNames
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown !== undefined)

@@ -4,6 +4,7 @@ import type { GatewayFailure } from './codecs/failure.ts'
 import { isSecretHeader, type LogEntry } from './log/request-log.ts'
 import { maskKey } from './log/secrets.ts'
 import type { ServedModels } from './model/catalog.ts'
+import { bareModelName } from './requests/families.ts'
 import { findRoute, readsApiKey } from './routes.ts'
 
 /**
@@ -88,7 +89,7 @@ export function explainFailure(
 ): string | undefined {
   switch (failure.code) {
     case 'model_not_found': {
-      const near = closestNames(modelAsked, catalog.ids, modelName).slice(0, 3)
+      const near = closestNames(modelAsked, catalog.ids, bareModelName).slice(0, 3)
       return `There is no model ${modelAsked}${near.length === 0 ? '' : `; nearest: ${near.join(', ')}`}.`
     }
     case 'convert_request_failed': {
@@ -101,10 +102,6 @@ export function explainFailure(
   if (contentType === undefined || !contentType.startsWith('application/json'))
     return `Content-Type is ${contentType ?? 'missing'}: the service only reads bodies of application/json, so it found no model.`
   return explainJson(requestBody)
-}
-
-function modelName(id: string): string {
-  return id.slice(id.lastIndexOf('/') + 1)
 }
 
 /** Names only the place, because the text there may be a key. */

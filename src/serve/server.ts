@@ -11,7 +11,7 @@ import {
   createCatalog,
 } from './model/catalog.ts'
 import type { GatewayOptions, ScopeOptions, Upstream } from './options.ts'
-import { checkOptions, defaultLimits } from './options.ts'
+import { checkGatewayOptions, defaultLimits } from './options.ts'
 import { Scope, Scopes } from './scopes.ts'
 import type { Fault } from './settings/faults.ts'
 import { readCatalogFile } from './settings/models-file.ts'
@@ -65,7 +65,7 @@ const maxPipelined = 8
  * @throws the system's own error (`EADDRINUSE`, `EACCES`, …) if it cannot listen
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
-  checkOptions(options, 'startGateway')
+  checkGatewayOptions(options, 'startGateway')
   const { host = '127.0.0.1', upstream, onRequest, scenarioFile } = options
   const limits = { ...defaultLimits, ...options.limits }
   const mainScope = await Scope.open(
@@ -120,7 +120,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     refusedKeys: () => handler.refusedKeys,
     openStreams: () => handler.openStreams,
     async scope(scopeOptions = {}) {
-      checkOptions(scopeOptions, 'scope')
+      checkGatewayOptions(scopeOptions, 'scope')
       const { fragment, families } = mainScope
       const scope = await Scope.open({ fragment, families, ...scopeOptions })
       scopes.add(scope)

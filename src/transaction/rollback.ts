@@ -207,13 +207,13 @@ function currentContents(world: World, copies: Copies): Contents {
   return {
     changes: new Map(),
     get: (path) => {
-      if (!versions.has(path)) versions.set(path, readVersion(world, copies, path))
+      if (!versions.has(path)) versions.set(path, readCurrentVersion(world, copies, path))
       return versions.get(path) ?? null
     },
   }
 }
 
-function readVersion(world: World, copies: Copies, path: string): FileVersion | null {
+function readCurrentVersion(world: World, copies: Copies, path: string): FileVersion | null {
   const { files, machine } = world
   return wrapFileErrors(machine, path, () => {
     const { realPath, status } = findTarget(files, machine, path)

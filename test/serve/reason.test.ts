@@ -51,7 +51,11 @@ test.each([
 test.each([
   ['gpt-5.6-sool', 'x', 'There is no model gpt-5.6-sool; nearest: gpt-5.6-sol'],
   ['openai/gpt-5.4', 'x', 'nearest: gpt-5.4'],
-  ['claude-opus-5-5', 'x', 'does not support responses: the catalog lists it for anthropic, openai'],
+  [
+    'claude-opus-5-5',
+    'x',
+    'does not support responses: the catalog lists it for anthropic, openai',
+  ],
   ['gpt-5.6', undefined, 'input is required'],
 ])('the reason why %s with the input %s is refused: %s', async (model, input, reason) => {
   const gateway = await aGateway({ key })

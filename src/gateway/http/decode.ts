@@ -9,7 +9,7 @@ export async function decodeBody(
 ): Promise<{ text: string; cut?: 'limit' | 'encoding' }> {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
   if (encoding === '' || encoding === 'identity' || bytes.length === 0) {
-    return { text: decodeText(bytes, headers) }
+    return { text: decodeCharset(bytes, headers) }
   }
 
   const zlib = await import('node:zlib')
@@ -34,14 +34,14 @@ export async function decodeBody(
   try {
     let unpacked = bytes
     for (const name of encoding.split(/\s*,\s*/).reverse()) unpacked = unpack[name]!(unpacked)
-    return { text: decodeText(unpacked, headers) }
+    return { text: decodeCharset(unpacked, headers) }
   } catch (error) {
     const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
     return { text: '', cut: isTooLarge ? 'limit' : 'encoding' }
   }
 }
 
-function decodeText(bytes: Uint8Array, headers: HttpAnswer['headers']): string {
+function decodeCharset(bytes: Uint8Array, headers: HttpAnswer['headers']): string {
   const charset = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
   const decoder = ifPossible(() => new TextDecoder(charset)) ?? new TextDecoder()
   return decoder.decode(bytes)

@@ -6,7 +6,7 @@ import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
-import { type ServedModels, supportsProtocol } from '../model/catalog.ts'
+import { type ServedModels, servesProtocol } from '../model/catalog.ts'
 import { buildAnswer, builtInAnswer } from '../model/model.ts'
 import { asString, type JsonObject, parseJson, toObject } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
@@ -116,7 +116,7 @@ async function answerModel(
   if (entry.hasNoPrice) return failures.noPrice(modelAsked)
   const lateFailure = failureAt(decision, 'after-body')
   if (lateFailure !== undefined) return lateFailure
-  if (!supportsProtocol(entry, protocol)) return failures.protocolUnsupported()
+  if (!servesProtocol(entry, protocol)) return failures.protocolUnsupported()
   if (entry.isNotForChat) return failures.notAChatModel()
   if (parsed instanceof Refusal) return failures.refused(parsed)
 

@@ -34,7 +34,7 @@ const endpointTypeByProtocol: Readonly<Record<Protocol, string>> = {
   messages: 'anthropic',
 }
 
-export function supportsProtocol(entry: CatalogEntry, protocol: Protocol): boolean {
+export function servesProtocol(entry: CatalogEntry, protocol: Protocol): boolean {
   return entry.endpointTypes.includes(endpointTypeByProtocol[protocol])
 }
 

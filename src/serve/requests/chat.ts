@@ -6,7 +6,7 @@ import {
   chooseTools,
   functionTool,
   lacksWordJson,
-  readThinking,
+  thinkingForEffort,
 } from './openai.ts'
 import {
   asList,
@@ -44,7 +44,7 @@ export function readChatRequest(
     messages: readChatTurns(body),
     ...chooseChatTools(body, readChatTools(body)),
     isParallel: body['parallel_tool_calls'] !== false && !isLegacy(body),
-    thinking: readThinking(effort),
+    thinking: thinkingForEffort(effort),
     maxOutputTokens: asNumber(max_completion_tokens ?? max_tokens),
     stopSequences: typeof stop === 'string' ? [stop] : (asList(stop) as string[]),
     outputSchema: readChatFormat(body, messages),

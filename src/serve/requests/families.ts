@@ -48,7 +48,7 @@ function familyRules(protocol: Protocol, id: string): readonly FamilyRule[] {
 
 /** @throws Refusal if the model's family rejects the request */
 export function checkFamily(protocol: Protocol, body: JsonObject): void {
-  const model = modelName(asString(body['model']) ?? '')
+  const model = bareModelName(asString(body['model']) ?? '')
   for (const rule of familyRules(protocol, model)) {
     const value = rejectedValue(rule, body)
     if (value === accepted) continue
@@ -131,7 +131,7 @@ const windowExceeded: Readonly<Record<Protocol, (tokens: number, window: number)
 
 /** @throws Refusal if the conversation exceeds the model's context window */
 export function checkWindow(protocol: Protocol, request: ModelRequest): ModelRequest {
-  const id = modelName(request.model)
+  const id = bareModelName(request.model)
   const window = contextWindows.find(([models]) => models.test(id))?.[1]
   const tokens = countInputTokens(request)
   if (window !== undefined && tokens > window) throw windowExceeded[protocol](tokens, window)
@@ -139,6 +139,6 @@ export function checkWindow(protocol: Protocol, request: ModelRequest): ModelReq
 }
 
 /** The ID without a vendor's prefix. */
-function modelName(model: string): string {
+export function bareModelName(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1)
 }

@@ -7,7 +7,7 @@ import { openaiProblem, strictProblem } from './schemas.ts'
 /** Functions that chat and responses share. */
 
 /** Whether a model thinks with this reasoning effort. */
-export function readThinking(effort: unknown): 'always' | 'sometimes' | 'never' {
+export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'never' {
   if (effort === 'none' || effort === 'minimal') return 'never'
   return typeof effort === 'string' ? 'always' : 'sometimes'
 }

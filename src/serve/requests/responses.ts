@@ -7,7 +7,7 @@ import {
   chooseTools,
   functionTool,
   lacksWordJson,
-  readThinking,
+  thinkingForEffort,
 } from './openai.ts'
 import { asNumber, asString, type JsonObject, listObjects, toObject } from './read.ts'
 import { readResponsesTurns } from './reading/responses.ts'
@@ -43,7 +43,7 @@ export function readResponsesRequest(
     messages: readResponsesTurns(whole),
     ...chooseResponsesTools(body['tool_choice'], tools),
     isParallel: body['parallel_tool_calls'] !== false,
-    thinking: readThinking(toObject(body['reasoning'])['effort']),
+    thinking: thinkingForEffort(toObject(body['reasoning'])['effort']),
     unsealed: findAlteredReasoning(items),
     maxOutputTokens: asNumber(body['max_output_tokens']),
     stopSequences: [],
