@@ -27,4 +27,4 @@ test.each([
   'git@gw.example:x',
   'localhost:80/@x',
   'a@b.example: c@d.example',
-])('%s holds nothing to mask', (text) => expect(maskSecretsIn(text)).toBe(text))
+])('%s contains nothing to mask', (text) => expect(maskSecretsIn(text)).toBe(text))

@@ -16,7 +16,7 @@ const notedGap = fc.constantFrom(
   ',\n  // next\n  ',
 )
 
-/** Members with what stands between them, before the first and behind the last. */
+/** Members with the text between them, before the first and after the last. */
 function membersOf(gap: fc.Arbitrary<string>, edge: fc.Arbitrary<string>) {
   return fc
     .record({
@@ -56,7 +56,7 @@ function commentsIn(text: string): string[] {
   return text.match(/\/\/[^\n]*|\/\*.*?\*\/|#[^\n]*/g) ?? []
 }
 
-describe('any members taken out and put in at once', () => {
+describe('any members removed and added at once', () => {
   test.each(['object', 'list'])('%s: strict JSON stays strict', (kind) => {
     fc.assert(
       fc.property(strict, work, ({ held, textOf }, { gone, added }) => {

@@ -4,7 +4,7 @@ import { matchesAfterChanges, plainPath } from '../../src/edits/values.ts'
 const x = ['t', 'list', { element: 'x' }]
 const key = ['t', 'u', 'key']
 
-describe('an edit is judged by what is in the file afterwards', () => {
+describe('an edit is verified by the contents of the file afterwards', () => {
   test.each([
     ['a table that went with its last key', key, {}, { t: { u: {} } }, true],
     ['a table that stayed without its last key', key, { t: { u: {} } }, { t: { u: {} } }, true],
@@ -31,7 +31,7 @@ describe('an edit is judged by what is in the file afterwards', () => {
   })
 })
 
-test('programs get a path without quotes', () => {
+test('plainPath has no quotes', () => {
   expect(plainPath(['a b', { element: 'xy' }])).toBe('a b.xy')
   expect(plainPath(['models', { element: { id: 'gpt', at: 'here' } }, 'url'])).toBe(
     'models.gpt here.url',

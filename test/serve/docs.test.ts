@@ -21,7 +21,7 @@ for (const block of scripts.filter((one) => !needsSdk(one)))
     await import(/* @vite-ignore */ moduleOf(block))
   })
 
-test('docs/gateway.md: each example brings tests of its own', () => {
+test('docs/gateway.md: each example has its own tests', () => {
   expect(scripts.length).toBeGreaterThan(3)
   for (const { text } of scripts) expect(text).toMatch(/\btest(\.concurrent)?\('/)
 })
@@ -90,7 +90,7 @@ describe('docs/gateway.md: faults', () => {
     expect(errors.flatMap(([cell]) => codes(cell!))).toEqual([...faultNames])
   })
 
-  test.each(errors)('%s: has the status and the words of the tables', async (name, ...cells) => {
+  test.each(errors)('%s: has the status and the message of the tables', async (name, ...cells) => {
     const isVendors = cells[1]!.startsWith('4') || cells[1]!.startsWith('5')
     const gateway = await aGateway({ faults: [{ error: codes(name)[0] } as Fault] })
     const openai = await ask(gateway, '/v1/responses', { model: 'gpt-5.6', input: 'ping' })
@@ -111,7 +111,7 @@ describe('docs/gateway.md: faults', () => {
     expect((await jsonOf(anthropic)).error.type).toBe(codes(cells[0]!)[0])
   })
 
-  test('every --fault that the page shows is one', () => {
+  test('every --fault on the page is valid', () => {
     const shown = [...text.matchAll(/--fault ([a-z][\w=,-]*)/g)].map(([, fault]) => fault!)
     expect(shown.length).toBeGreaterThan(0)
     for (const fault of shown) expect(() => parseFault(fault)).not.toThrow()

@@ -75,7 +75,7 @@ test.each([
   expect(gateway.requests()[0]!.reason).toContain(reason)
 })
 
-test('the reason: what is answered has none', async () => {
+test('the reason: an accepted request has none', async () => {
   const gateway = await aGateway({ key })
   await ask(gateway, '/v1/responses', ping)
   await ask(gateway, '/v1/models')
@@ -83,7 +83,7 @@ test('the reason: what is answered has none', async () => {
   expect(gateway.requests().map(({ reason }) => reason)).toEqual([undefined, undefined, undefined])
 })
 
-test('the log: a refused request is answered before its body has come', async () => {
+test('the log: a rejected request gets its response before its body arrives', async () => {
   const gateway = await aGateway({ key })
   const head = 'POST /v1/responses HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n'
   const answer = await sendRaw(gateway.port, [head, '01234', '56789'], { gapMs: 60 })

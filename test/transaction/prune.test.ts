@@ -189,7 +189,7 @@ test.each(machines)(
   120_000,
 )
 
-/** How many runs the records stand for. */
+/** How many runs the records contain. */
 function countChanges(world: World): number {
   return listRuns(world).runs.reduce((sum, { mergedRuns = 1 }) => sum + mergedRuns, 0)
 }

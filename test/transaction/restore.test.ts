@@ -23,7 +23,7 @@ function state(home: Home): string {
 }
 
 describe('recovery', () => {
-  test('finds nothing to do where nothing was cut off, and takes no lock for it', () => {
+  test('does nothing without an interrupted run, and takes no lock', () => {
     const home = aHome(oldPair)
     expect(recoverRun(worldIn(home))).toBeUndefined()
     expect(existsSync(state(home))).toBe(false)
@@ -36,7 +36,7 @@ describe('recovery', () => {
     expect(recoverRun(locking)).toBeUndefined()
   })
 
-  test('takes back a run that was switching, and says so', () => {
+  test('restores an interrupted switch, and reports it', () => {
     const home = aHome(oldPair)
     const before = home.snapshot()
     killedWhileSwitching(home)
@@ -49,7 +49,7 @@ describe('recovery', () => {
     expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
   })
 
-  test('discards a run that had switched nothing, with all that it left', () => {
+  test('discards a run that had switched nothing, with everything that it created', () => {
     const home = aHome(oldPair)
     const before = home.snapshot()
     killedBefore(home, '/journal.json')
@@ -59,7 +59,7 @@ describe('recovery', () => {
     expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
   })
 
-  test('a file that someone has changed before its switch stays so, and the others go back', () => {
+  test('keeps a file that someone changed before its switch, and restores the others', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
@@ -69,7 +69,7 @@ describe('recovery', () => {
     expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
   })
 
-  test('a login made since is kept, and the address goes', () => {
+  test('keeps a login made since, and removes the address', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/auth.json', newerLogin)
@@ -83,7 +83,7 @@ describe('recovery', () => {
     expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 
-  test('an address that was rewritten since keeps the key, and a rollback undoes both', () => {
+  test('keeps the key if the address was rewritten since, and a rollback undoes both', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nx = true\n`)
@@ -94,7 +94,7 @@ describe('recovery', () => {
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
   })
 
-  test('a rollback that was cut off does not bring a key back to an address changed since', () => {
+  test('does not restore a key for an address that changed during an interrupted rollback', () => {
     const home = aHome(oldPair)
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
     killedBefore(home, '/auth.json', (world) => applyRollback(world, planRollback(world)!))
@@ -118,7 +118,7 @@ describe('recovery', () => {
     expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 
-  test('a damaged journal stands in the way of undoing an earlier run in its place', () => {
+  test('refuses to undo an earlier run instead of one with a damaged journal', () => {
     const home = aHome(oldPair)
     const { run } = applyPlan(worldIn(home), aPairPlan(sourceIn(home), 'sk-first'))
     killedWhileSwitching(home, { isAllSwitched: true })
@@ -130,7 +130,7 @@ describe('recovery', () => {
     })
   })
 
-  test('sets a journal aside whose copies are gone', () => {
+  test('sets a journal aside if its copies are gone', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     rmSync(`${state(home)}/blobs`, { recursive: true })
@@ -138,7 +138,7 @@ describe('recovery', () => {
     expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 
-  test('follows no journal to another place than the path leads to', () => {
+  test('does not follow a journal to another file than the path leads to', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     const written = home.text('.codex/config.toml')
@@ -149,7 +149,7 @@ describe('recovery', () => {
     expect(home.text('elsewhere/config.toml')).toBe(written)
   })
 
-  test('says that it is pending when it cannot take back now, and does so later', () => {
+  test('reports a pending state if it cannot restore now, and restores later', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     const world = worldIn(home)
@@ -173,14 +173,14 @@ describe('recovery, step by step', () => {
     throw Object.assign(new Error(code), { code })
   }
 
-  test('a draft that was cut off while it was written goes, and nothing is said', () => {
+  test('removes an incomplete draft without a report', () => {
     const home = aHome({ '.local/state/repoint/draft.json': '{"version": 1, "ru' })
     chmodSync(state(home), 0o700)
     expect(recoverRun(worldIn(home))).toBeUndefined()
     expect(readdirSync(state(home))).toEqual([])
   })
 
-  test('a discarded run takes the folders along that it made', () => {
+  test('removes the folders of a discarded run', () => {
     const home = aHome()
     killedBefore(home, '/journal.json')
     expect(Object.keys(home.snapshot())).toContain('.codex')
@@ -191,14 +191,14 @@ describe('recovery, step by step', () => {
     expect(home.snapshot()).toEqual({})
   })
 
-  test('a run that made files and folders is taken back whole', () => {
+  test('restores a run that created files and folders', () => {
     const home = aHome()
     killedWhileSwitching(home, { isAllSwitched: true })
     expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored', kept: [] })
     expect(home.snapshot()).toEqual({})
   })
 
-  test('a rollback that was cut off at its end gives files and folders again, with their modes', () => {
+  test('restores files and folders with their modes after a rollback that was interrupted at its end', () => {
     const home = aHome()
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
     chmodSync(home.at('.codex/config.toml'), 0o664)
@@ -211,7 +211,7 @@ describe('recovery, step by step', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('nothing of ours stays beside a file that is left, nor of one that was never switched', () => {
+  test('removes staged files next to files that stay and files that were not switched', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     home.put('.codex/auth.json', newerLogin)
@@ -224,22 +224,25 @@ describe('recovery, step by step', () => {
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
   })
 
-  test.each(['first', 'last'])('a changed file of one client holds no other back: %s', (place) => {
-    const home = aHome({ ...oldPair, '.claude/settings.json': '{"model": "opus"}\n' })
-    const edits = [settingsEdit(sourceIn(home)), ...aPairPlan(sourceIn(home)).edits]
-    killedBefore(home, /run-.*\.json$/, (world) =>
-      applyPlan(world, aPlan(place === 'first' ? edits : edits.toReversed(), 'setup')),
-    )
-    home.put('.claude/settings.json', '{"theirs": true}\n')
-    expect(recoverRun(worldIn(home))).toMatchObject({
-      outcome: 'left',
-      kept: [home.at('.claude/settings.json')],
-    })
-    expect(home.text('.codex/auth.json')).toBe(oldAuth)
-    expect(home.text('.codex/config.toml')).toBe(oldConfig)
-  })
+  test.each(['first', 'last'])(
+    'restores the other clients if the file of one changed: %s',
+    (place) => {
+      const home = aHome({ ...oldPair, '.claude/settings.json': '{"model": "opus"}\n' })
+      const edits = [settingsEdit(sourceIn(home)), ...aPairPlan(sourceIn(home)).edits]
+      killedBefore(home, /run-.*\.json$/, (world) =>
+        applyPlan(world, aPlan(place === 'first' ? edits : edits.toReversed(), 'setup')),
+      )
+      home.put('.claude/settings.json', '{"theirs": true}\n')
+      expect(recoverRun(worldIn(home))).toMatchObject({
+        outcome: 'left',
+        kept: [home.at('.claude/settings.json')],
+      })
+      expect(home.text('.codex/auth.json')).toBe(oldAuth)
+      expect(home.text('.codex/config.toml')).toBe(oldConfig)
+    },
+  )
 
-  test('where both files were changed since, both stay', () => {
+  test('keeps both files if both changed since', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/auth.json', newerLogin)
@@ -249,7 +252,7 @@ describe('recovery, step by step', () => {
     expect(home.text('.codex/config.toml')).toBe('theirs = 1\n')
   })
 
-  test('a folder in the place of a file is something of others', () => {
+  test('keeps a folder that replaced a file', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     rmSync(home.at('.codex/config.toml'))
@@ -258,7 +261,7 @@ describe('recovery, step by step', () => {
     expect(home.text('.codex/config.toml/theirs')).toBe('x')
   })
 
-  test('a file in the place of the folder: nothing of ours is looked for in it', () => {
+  test('ignores a file that replaced the folder', () => {
     const home = aHome()
     killedBefore(home, '/journal.json')
     rmSync(home.at('.codex'), { recursive: true })
@@ -267,7 +270,7 @@ describe('recovery, step by step', () => {
     expect(home.text('.codex')).toBe('theirs')
   })
 
-  test('a file that is too large to be read now is no damage of the journal', () => {
+  test('does not report a damaged journal if a file is too large now', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     home.put('.codex/config.toml', '#'.repeat(1_000_001))
@@ -278,7 +281,7 @@ describe('recovery, step by step', () => {
     expect(existsSync(`${state(home)}/journal.json`)).toBe(true)
   })
 
-  test('the files of a journal whose copies are gone are named, with its own id', () => {
+  test('names the files and the ID of a journal whose copies are gone', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     const { run } = JSON.parse(readFileSync(`${state(home)}/journal.json`, 'utf8'))
@@ -289,7 +292,7 @@ describe('recovery, step by step', () => {
     expect(error.cause).toMatchObject({ code: 'backup-missing' })
   })
 
-  test('a disk that fails is said by the place', () => {
+  test('names the file if the disk fails', () => {
     const home = aHome(oldPair)
     killedBefore(home, '/journal.json')
     const world = worldIn(home)
@@ -309,7 +312,7 @@ describe('recovery, step by step', () => {
     expect(recoverRun(world)).toMatchObject({ outcome: 'discarded' })
   })
 
-  test('comes first in a run and in forget, too', () => {
+  test('runs first in a run and in forget', () => {
     for (const work of [
       (world: World, home: Home) => applyPlan(world, aPlan([settingsEdit(sourceIn(home))])),
       (world: World) => applyForget(world, { isAll: false, runs: [], damaged: [], originals: [] }),

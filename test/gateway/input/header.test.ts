@@ -41,7 +41,7 @@ function refusal(text: string): string {
   throw new Error('it was taken')
 }
 
-describe('what --header says', () => {
+describe('parsing of --header', () => {
   test.each<[string, HeaderChange]>([
     ['X-Portkey-Provider: openai', { name: 'x-portkey-provider', value: 'openai' }],
     ['x-portkey-api-key:$PK', { name: 'x-portkey-api-key', value: 'canary-1', isSecret: true }],
@@ -78,7 +78,7 @@ describe('what --header says', () => {
       'sk-live-0123456789: x',
       "usage: --header needs the form 'name: value'",
     ],
-    ['a literal beside the name of a credential', 'x-portkey-api-key: hunter2', 'may be a secret'],
+    ['a literal with the name of a credential', 'x-portkey-api-key: hunter2', 'may be a secret'],
     ['a literal cookie', 'Cookie: a=b', 'may be a secret'],
     ['a literal like a key', 'x-who: sk-live-0123456789', 'may be a secret'],
     ['a literal with a key in it', 'x-config: {"key":"sk-live-0123456789ab"}', 'may be a secret'],
@@ -98,14 +98,14 @@ describe('what --header says', () => {
     ['what HTTP sends', 'Host: a', 'Every client sets host itself'],
     ['the length', 'content-length: 5', 'Every client sets content-length itself'],
     ['what the clients send', 'anthropic-version: 1', 'Every client sets'],
-  ])('refused: %s', (_, text, expected) => {
+  ])('rejected: %s', (_, text, expected) => {
     const said = refusal(text)
     expect(said).toContain(expected)
     expect(said).not.toMatch(/hunter2|live-0123|canary-1|gr\u00fc/)
   })
 })
 
-test('what is asked for wins over what was, and nothing behind the colon takes it out', () => {
+test('a change wins over the saved header, and an empty value removes it', () => {
   const before = [
     { name: 'x-a', value: '1' },
     { name: 'x-b', value: '2', isSecret: true as const },
@@ -121,7 +121,7 @@ test('what is asked for wins over what was, and nothing behind the colon takes i
   )
 })
 
-test('a secret is shown by its last characters', () => {
+test('only the last characters of a secret are shown', () => {
   expect(formatHeader({ name: 'x-a', value: 'openai' })).toBe('x-a: openai')
   expect(formatHeader({ name: 'x-a', value: 'pk-0123456789d5c4', isSecret: true })).toBe(
     'x-a: ....d5c4',
@@ -139,11 +139,11 @@ test.each([
   ['x-author', false],
   ['x-keys-used', false],
   ['monkey', false],
-])('whether %s proves who sends it: %s', (name, expected) => {
+])('whether %s is a credential: %s', (name, expected) => {
   expect(isCredentialHeader(name)).toBe(expected)
 })
 
-test('a header found in a file is secret where its name or its value looks so', () => {
+test('a header from a file is secret if its name or its value looks like a secret', () => {
   expect(classifyHeader('X-Team', 'blue')).toEqual({ name: 'x-team', value: 'blue' })
   expect(classifyHeader('X-Token', 'blue')).toMatchObject({ name: 'x-token', isSecret: true })
   expect(classifyHeader('x-team', 'sk-live-0123456789ab')).toMatchObject({ isSecret: true })
@@ -154,7 +154,7 @@ test.each([
   [{ name: 'x-a', value: '1' }, true],
   [{ name: 'x-a', value: '2' }, false],
   [{ name: 'x-b', value: '1' }, false],
-])('whether %j goes along: %s', (header, expected) => {
+])('whether %j is in the list: %s', (header, expected) => {
   expect(
     includesHeader(header, [
       { name: 'x-c', value: '2' },
@@ -164,7 +164,7 @@ test.each([
   expect(includesHeader(header)).toBe(false)
 })
 
-test('documents tell headers by name, a secret by its last characters', () => {
+test('JSON documents have headers by name, with masked secrets', () => {
   const secret = { name: 'x-b', value: 'pk-0123456789d5c4', isSecret: true as const }
   expect(headerDocument([])).toBeUndefined()
   expect(headerDocument([{ name: 'x-a', value: '1' }, secret])).toEqual({

@@ -22,7 +22,7 @@ function refusalOf(text: string): string {
 }
 
 describe("a gateway's link", () => {
-  test('as New API writes it: models by slot, a page, codex with /v1', () => {
+  test('from New API: models by slot, a page, codex with /v1', () => {
     const claude = linkOf({
       resource: 'provider',
       app: 'claude',
@@ -52,7 +52,7 @@ describe("a gateway's link", () => {
     })
   })
 
-  test('as sub2api writes it: a script comes along, and is left alone', () => {
+  test('from sub2api: a script is ignored', () => {
     const usageScript = btoa('({ request: { url: "https://elsewhere.example" } })')
     const { notices, baseUrls } = readImportLink(
       linkOf({ ...given, usageEnabled: 'true', usageScript, configUrl: 'https://x.example/c' }),
@@ -64,7 +64,7 @@ describe("a gateway's link", () => {
     ])
   })
 
-  test('several addresses stay in their order, each once', () => {
+  test('keeps several addresses in order, each once', () => {
     const endpoint = 'https://a.example/v1, https://b.example,https://a.example'
     expect(readImportLink(linkOf({ ...given, endpoint }), {}).baseUrls).toEqual([
       'https://a.example',
@@ -96,14 +96,14 @@ describe("a gateway's link", () => {
     ],
     ['control characters in a model', { model: 'gpt\u001b[31m' }, 'model in the link is too long'],
     ['an endless name', { name: 'x'.repeat(201) }, 'name in the link is too long'],
-  ])('refuses %s, without a word of what stands in it', (_, fields, words) => {
+  ])('rejects %s without quoting it', (_, fields, words) => {
     const refusal = refusalOf(linkOf({ ...given, ...fields }))
     expect(refusal).toMatch(/^(usage|key-missing|key-placeholder): /)
     expect(refusal).toContain(words)
     expect(refusal).not.toContain(key)
   })
 
-  test('takes what is as long as it may be, and leaves out what is empty', () => {
+  test('accepts fields of the maximum length, and ignores empty ones', () => {
     const longKey = `sk-${'a1'.repeat(150)}`
     const fields = { apiKey: ` ${longKey} `, name: 'x'.repeat(200), model: ' ', opusModel: '' }
     const endpoint = Array.from({ length: 8 }, (_, index) => ` https://gw${index}.example `).join()
@@ -130,7 +130,7 @@ describe("a gateway's link", () => {
     `ccswitch://v1/imports?apiKey=${key}&endpoint=https://gw.example`,
     `ccswitch:${key}`,
     'no link at all',
-  ])('refuses %s', (text) => {
+  ])('rejects %s', (text) => {
     expect(refusalOf(text)).toMatch(/^usage: The link (does not add|names apiKey more)/)
     expect(refusalOf(text)).not.toContain(key)
   })

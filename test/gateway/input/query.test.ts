@@ -36,7 +36,7 @@ describe('the query of an address', () => {
     ['?v=can%26ary', 'contains characters that clients cannot send'],
     ['?v=can%20ary', 'contains characters that clients cannot send'],
     ['?v=1&v=2', 'names v twice'],
-  ])('%s is refused in words, its value in none', (text, said) => {
+  ])('%s is rejected without printing its value', (text, said) => {
     const read = () => normaliseBaseUrl(`https://gw.example/v1${text}`, {})
     expect(read).toThrow(UserError)
     expect(read).toThrow(`The query of the address ${said}`)
@@ -47,13 +47,13 @@ describe('the query of an address', () => {
     'https://gw.example/login?next=x',
     'https://gw.example/?x=1#/token',
     'https://team.openai.azure.com/openai/deployments/sol/responses?api-version=p',
-  ])('that of %s is the page’s or the older route’s own, and goes', (address) => {
+  ])('of %s belongs to the page or the older route, and is removed', (address) => {
     const { query, notices } = normaliseBaseUrl(address, {})
     expect(query).toEqual([])
     expect(notices[0]!.message).toContain('the query removed')
   })
 
-  test('stands behind that of a route, and is shown masked', () => {
+  test('is appended to that of a route, and shown masked', () => {
     expect(withQuery('https://gw.example/v1/models', [version])).toBe(
       'https://gw.example/v1/models?api-version=2026-04-01-preview',
     )

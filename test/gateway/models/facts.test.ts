@@ -5,7 +5,7 @@ import { snapshotSource, withKnownFacts } from '../../../src/gateway/models/fact
 const read = (entry: object) =>
   readPage(JSON.stringify({ data: [{ id: 'm', ...entry }] }), [], 9).models[0]
 
-describe('what a catalog says of a model', () => {
+describe('the facts of a catalog', () => {
   test.each([
     [
       'OpenRouter',
@@ -116,7 +116,7 @@ describe('the snapshot of models.dev', () => {
     },
   )
 
-  test('its date stands beside it', () => {
+  test('has a date', () => {
     expect(snapshotSource).toMatch(/^models\.dev, 2026-\d\d-\d\d$/)
   })
 
@@ -127,12 +127,12 @@ describe('the snapshot of models.dev', () => {
     },
   )
 
-  test('says of a model that its maker serves what the maker says, and that some cannot see or reason', () => {
+  test('has the facts of the maker, and that some models cannot see or reason', () => {
     expect(withKnownFacts({ id: 'glm-5' })).toMatchObject({ images: false, reasoning: true })
     expect(withKnownFacts({ id: 'gpt-4o' })).toMatchObject({ images: true, reasoning: false })
   })
 
-  test('what the gateway says counts before it, also that it gives less room', () => {
+  test('the facts of the gateway win, also a smaller context window', () => {
     const said = { id: 'gpt-5.6-sol', contextWindow: 20_000, images: false }
     expect(withKnownFacts(said)).toEqual({ ...flagship, ...said, maxOutputTokens: 20_000 })
   })

@@ -4,7 +4,7 @@ import { fc } from '../../support/fast-check.ts'
 
 const tokensOf = (text: string) => splitTokens({ type: 'text', text })
 
-test('tokens: words with the space before them, cut where they are long', () => {
+test('tokens: words with the space before them, split if they are long', () => {
   expect(tokensOf('')).toEqual([])
   expect(tokensOf(' Hi  you\n')).toEqual([' Hi', ' ', ' you', '\n'])
   expect(tokensOf('a 12345678901234567 b')).toEqual(['a', ' 1234567890123456', '7', ' b'])

@@ -4,18 +4,18 @@ import { maskKey, maskKeys } from '../../../src/serve/log/secrets.ts'
 const key = 'sk-canary-0123456789-ABCDEF'
 const masked = maskKey(key)
 
-test('keys: a mask tells two apart and is of no use', () => {
+test('keys: a mask distinguishes two keys and cannot be used', () => {
   expect(maskKey(key)).toBe('sk-…CDEF')
   expect(maskKey('sk-123456789')).toBe('***')
   expect(maskKey('')).toBe('')
 })
 
-test('keys: every occurrence is masked, a short key is not searched for', () => {
+test('keys: every occurrence is masked, except of a short key', () => {
   expect(maskKeys(`a ${key}${key} "${key}"`, ['a', key])).toBe(`a ${masked}${masked} "${masked}"`)
   expect(maskKeys('a$&b', [key])).toBe('a$&b')
 })
 
-test('keys: one that contains another is masked whole, in either order', () => {
+test('keys: one that contains another is masked completely, in either order', () => {
   const longer = `${key}-and-more`
   for (const keys of [
     [key, longer],

@@ -34,7 +34,7 @@ test.each([...schemas, ['many members of which each is one of several', several]
   },
 )
 
-test('a sample is small: no more than is asked for', () => {
+test('a sample is small: it has only required members', () => {
   const text = { type: 'string' }
   const properties = { city: text, days: { type: 'number' }, tags: { type: 'array', items: text } }
   const required = Object.keys(properties)
@@ -42,7 +42,7 @@ test('a sample is small: no more than is asked for', () => {
   expect(findSample(schema)).toEqual({ city: '', days: 0, tags: [] })
 })
 
-test('a sample of a schema that asks for nothing is an object, as a tool takes', () => {
+test('a sample of an empty schema is an object, as a tool needs', () => {
   expect([findSample({}), findSample(true), findSample({ properties: { a: {} } })]).toEqual([
     {},
     {},
@@ -99,7 +99,7 @@ test.each([
   ['a valid starts_with, input must match this regex ^ab.*', 'ab'],
   ['Such as: a, b: c.', ''],
   ['min length: 9; max length: 2.', ''],
-])('limits in a description are kept where they can be: %j', (description, sample) => {
+])('limits in a description are applied if possible: %j', (description, sample) => {
   expect(findSample({ type: 'string', description })).toBe(sample)
 })
 
@@ -107,11 +107,11 @@ test.each([
   ['greater than 2, lower than 4', 3],
   ['greater than or equal to 7', 7],
   ['greater than or equal to 0.7, multiple of 0.5', 1],
-])('limits of a number in a description are kept: %j', (description, sample) => {
+])('limits of a number in a description are applied: %j', (description, sample) => {
   expect(findSample({ type: 'number', description })).toBe(sample)
 })
 
-test('a sample leaves the schema as it was', () => {
+test('a sample does not change the schema', () => {
   const schema = { $defs: { a: { type: 'string' } }, $ref: '#/$defs/a' }
   const before = JSON.stringify(schema)
   findSample(schema)
