@@ -57,6 +57,7 @@ export function describeChanges(edit: FileEdit): string[] {
       .filter((key) => !isDescribed(key))
       .map((key) => `+ ${showKey([key])} (as before)`),
   ]
+
   return [...lines.map(printableLine), ...newMode]
 }
 
@@ -122,6 +123,7 @@ function describeChange(
   if (value === undefined) return old === undefined ? undefined : `- ${key}`
   if (old === undefined) return isText ? `+ ${key}` : `+ ${key} = ${show(value)}`
   if (showValue(old) === showValue(value)) return undefined
+
   return `~ ${key}: ${show(old)} -> ${show(value)}`
 }
 

@@ -37,7 +37,9 @@ function membersByPath(parsed: ParsedText): ReadonlyMap<string, readonly Member[
     if (same === undefined) byPath.set(text, [member])
     else same.push(member)
   }
+
   memberIndexes.set(parsed, byPath)
+
   return byPath
 }
 

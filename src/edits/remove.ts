@@ -91,36 +91,81 @@ function memberRemoval(
   const { container, start, end } = member
   if (container.kind === 'lines') return [lineRemoval(text, start, end)]
 
-  const { members } = container
-  const next = members[members.indexOf(member) + 1]
-  const comma = findComma(dialect, text, end)
   const tail = findTail(dialect, text, end)
-  const before = beforeOnLine(text, member)
-  const memberOnly = { start, end, text: '' }
+  const comma = findComma(dialect, text, end)
   // A comment after a key belongs to the key. After an element, it may be about the whole list.
   const isWholeLine =
-    tail.endsLine && isBlank(before) && (container.kind === 'object' || !tail.hasComment)
+    tail.endsLine &&
+    isBlank(beforeOnLine(text, member)) &&
+    (container.kind === 'object' || !tail.hasComment)
 
-  if (comma === undefined) {
-    const lastKept = members.findLastIndex((one) => !removed.has(one))
-    const [last, following] = [members[lastKept], members[lastKept + 1]]
-    const commaBefore = last && following && findComma(dialect, text, last.end)
-    const line = isWholeLine ? lineRemoval(text, start, tail.end) : includeSpaces(text, memberOnly)
-    if (!commaBefore) return [line]
-    const gap = { start: last.end, end: following.start, text: '' }
-    if (isWholeLine || !isPlainComma(text, gap)) return [line, commaBefore]
-    // The blank before the closing brace stays, so that the rest is formatted as before.
-    const isAtBrace = isBlank(text.slice(end, container.end - 1))
-    return [isAtBrace ? memberOnly : line, gap]
-  }
+  if (comma !== undefined) return removeWithComma(text, member, { tail, comma, isWholeLine })
+  const own = isWholeLine
+    ? lineRemoval(text, start, tail.end)
+    : includeSpaces(text, { start, end, text: '' })
+  return removeLast(dialect, text, member, { removed, own, isWholeLine })
+}
 
+/** Removes a member that a comma follows. */
+function removeWithComma(
+  text: string,
+  member: Member,
+  {
+    tail,
+    comma,
+    isWholeLine,
+  }: {
+    readonly tail: ReturnType<typeof findTail>
+    readonly comma: Splice
+    readonly isWholeLine: boolean
+  },
+): Splice[] {
+  const { container, start, end } = member
   if (isWholeLine && tail.comma !== undefined) return [lineRemoval(text, start, tail.end)]
+
   if (tail.endsLine && tail.comma !== undefined && !tail.hasComment) {
+    const before = beforeOnLine(text, member)
     return [{ start: start - before.length + before.trimEnd().length, end: comma.end, text: '' }]
   }
+
+  const next = container.members[container.members.indexOf(member) + 1]
   const untilNext = { start: end, end: next?.start ?? end, text: '' }
   if (isPlainComma(text, untilNext)) return [{ ...untilNext, start }]
-  return [includeSpaces(text, memberOnly), includeSpaces(text, comma)]
+
+  return [includeSpaces(text, { start, end, text: '' }), includeSpaces(text, comma)]
+}
+
+/**
+ * Removes the last member, and the comma after the last member that stays.
+ *
+ * @param own the removal of the member itself
+ */
+function removeLast(
+  dialect: Dialect,
+  text: string,
+  { container, start, end }: Member,
+  {
+    removed,
+    own,
+    isWholeLine,
+  }: {
+    readonly removed: ReadonlySet<Member>
+    readonly own: Splice
+    readonly isWholeLine: boolean
+  },
+): Splice[] {
+  const { members } = container
+  const lastKept = members.findLastIndex((one) => !removed.has(one))
+  const [last, following] = [members[lastKept], members[lastKept + 1]]
+  const commaBefore = last && following && findComma(dialect, text, last.end)
+  if (!commaBefore) return [own]
+
+  const gap = { start: last.end, end: following.start, text: '' }
+  if (isWholeLine || !isPlainComma(text, gap)) return [own, commaBefore]
+
+  // The blank before the closing brace stays, so that the rest is formatted as before.
+  const isAtBrace = isBlank(text.slice(end, container.end - 1))
+  return [isAtBrace ? { start, end, text: '' } : own, gap]
 }
 
 function isPlainComma(text: string, { start, end }: Splice): boolean {

@@ -159,6 +159,7 @@ function diffPieces(
     oldStart = oldEnd + 1
     newStart = newEnd + 1
   }
+
   return ranges
 }
 
@@ -200,6 +201,7 @@ function matchPieces(
   )
 
   let [oldAt, newAt] = [0, 0]
+
   return (parts ?? []).flatMap(({ count, added, removed }) => {
     const same = Array.from({ length: added || removed ? 0 : count }, (_, index) => {
       return [oldIndexes[oldAt + index] ?? 0, newIndexes[newAt + index] ?? 0] as const

@@ -55,6 +55,7 @@ export function setAll(
   const points: InsertionPoint[] = []
   const withoutTable: Setting[] = []
   const index = new TextIndex(parsed, removed)
+
   for (const setting of settings) {
     const member = memberAt(parsed, setting.path)
     if (member) {
@@ -117,6 +118,7 @@ function findInsertionPoint(
   }
 
   const keys = toIndexedPath(parsed, path)
+
   for (let length = keys.length - 1; length >= 0; length--) {
     const table = keys.slice(0, length)
     const rest = path.slice(length).map(plainKey)
@@ -225,6 +227,7 @@ function insertRootLines(dialect: Dialect, parsed: ParsedText, point: InsertionP
   const { text } = parsed
   const lines = spellSettings(dialect, point, oneLine)
   const header = parsed.containers[1]
+
   if (header === undefined) {
     const end = text.length
     const eol = eolAt(text, end)
@@ -348,6 +351,7 @@ function insertAfter(
 
   const separator = separatorBefore(text, after)
   const afterTail = { start: tail.end, end: tail.end }
+
   if (separator.isCommaFirst && tail.comma === undefined) {
     return [
       { ...afterTail, text: members.map((one) => layout.eol + separator.text + one).join('') },
@@ -361,6 +365,7 @@ function insertAfter(
   const gap = isOnNewLine ? layout.eol + indent : separator.text
   const joined = gap + members.join(`,${gap}`)
   if (tail.comma !== undefined) return [{ ...afterTail, text: `${joined},` }]
+
   return [
     { start: after.end, end: after.end, text: ',' },
     { ...afterTail, text: joined },
@@ -405,6 +410,7 @@ function separatorBefore(text: string, member: Member): { isCommaFirst: boolean;
   const { members, start } = member.container
   const position = Math.max(1, members.indexOf(member))
   const [previous, next] = [members[position - 1], members[position]]
+
   if (previous && next) {
     const gap = text.slice(previous.end, next.start)
     const lineStartText = text.slice(lineStart(text, next.start), next.start)

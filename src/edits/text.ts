@@ -28,6 +28,7 @@ export function decodeText(bytes: Bytes, place: string): DecodedText {
       hint: 'Make the file smaller, or change it by hand.',
     })
   }
+
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

@@ -52,6 +52,7 @@ export function undoWith(
     decode(versions.before).text,
     decode(versions.written).text,
   ).map((text) => dialect.parse(text, place)) as [ParsedText, ParsedText]
+
   if (versions.current === null) {
     const isChanged = (path: SettingPath) =>
       !sameValue(getValue(before.root, path), getValue(written.root, path))
@@ -60,6 +61,7 @@ export function undoWith(
 
   const texts = { before, written, current }
   const { keys, kept } = classifyKeys(texts, paths)
+
   try {
     const { text } = restoreKeys({ dialect, texts, keys, place })
     if (versions.before === null && dialect.isBlank(text)) return { bytes: null, kept }
@@ -90,12 +92,12 @@ function classifyKeys(
   const keys: UndoableKey[] = []
   const kept: SettingPath[] = []
   for (const path of paths.flatMap((path) => splitTables(before.root, written.root, path))) {
-    const old = getValue(before.root, path)
+    const earlier = getValue(before.root, path)
     const now = getValue(current.root, path)
-    if (sameValue(now, old)) continue
+    if (sameValue(now, earlier)) continue
     const ours = getValue(written.root, path)
-    const isAddedTo = isElementPath(path) && old === undefined && containsAll(now, ours)
-    if (sameValue(now, ours) || isAddedTo) keys.push({ path, earlier: old })
+    const isAddedTo = isElementPath(path) && earlier === undefined && containsAll(now, ours)
+    if (sameValue(now, ours) || isAddedTo) keys.push({ path, earlier })
     else kept.push(path)
   }
 
@@ -179,6 +181,7 @@ function restoreKeys(undo: UndoContext): ParsedText {
     }),
     isExpected: (root) => keys.every((key) => isRestored(root, key)) && isAllowed(root),
   })
+
   return removeEmptiedTables(undo, restored)
 }
 

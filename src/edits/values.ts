@@ -191,6 +191,7 @@ export function matchesAfterChanges(
       parent = parent.slice(0, -1)
     }
   }
+
   return sameValue(actualRoot, expectedRoot)
 }
 

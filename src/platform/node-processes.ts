@@ -99,6 +99,7 @@ export function findProgram(
   }
 
   const extensions = isWindows ? (variable('PATHEXT') || '.COM;.EXE;.BAT;.CMD').split(';') : ['']
+
   for (const folder of variable('PATH').split(delimiter).filter(isAbsolute)) {
     const found = extensions.map((one) => join(folder, command + one)).find(isRunnable)
     if (found !== undefined) return found

@@ -64,6 +64,7 @@ export async function run(
       : isMaxBuffer || exitCode === undefined
         ? 'killed'
         : 'exited'
+
   return { exitStatus: reason === 'exited' ? exitCode : undefined, reason, stdout, stderr }
 }
 
@@ -89,6 +90,7 @@ export const runInForeground: Platform['runInForeground'] = async (
   if (result.exitCode !== undefined) return { reason: 'exited', exitStatus: result.exitCode }
   if (result.signal !== undefined)
     return { reason: 'killed', signalNumber: constants.signals[result.signal] }
+
   return { reason: 'not-started', problem: result.originalMessage ?? '' }
 }
 

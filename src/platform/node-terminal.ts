@@ -124,6 +124,7 @@ export function terminalAsk(): Ask {
     do await new Promise((settle) => setTimeout(settle, pasteEndMs))
     while (performance.now() - lastTyped < pasteEndMs)
     stop()
+
     try {
       return await answer(prompts)
     } finally {

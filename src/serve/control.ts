@@ -92,6 +92,7 @@ export function createControl({ host, log, mainScope, counters }: ControlOptions
       send(413, { error: 'The body is too large.' })
       return
     }
+
     try {
       faults.setConfigured(acceptFaults(JSON.parse(body.toString())))
       send(200, faults.list())

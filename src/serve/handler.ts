@@ -169,6 +169,7 @@ export class Handler {
 
     const model = catalog.find(route.id)
     if (model === undefined) return reply.fail(failures.noSuchModel(route.id))
+
     return reply.json(JSON.stringify(isMessagesShape ? anthropicModel(model) : openaiModel(model)))
   }
 

@@ -37,6 +37,7 @@ export function explainRoute(method: string, path: string): string | undefined {
     const [nearest] = closestNames(path, knownPaths)
     return `There is no route ${path}${nearest === undefined ? '' : `; the nearest is ${nearest}`}.`
   }
+
   return method === 'GET' ? undefined : 'Outside of /v1, the service responds with its web page.'
 }
 

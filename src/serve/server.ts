@@ -84,6 +84,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       log.listen((entry) => {
         if (entry.state !== 'open') onFinished(log.describe(entry))
       })
+
   const handler = new Handler({
     host,
     limits,
@@ -124,6 +125,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       const { fragment, families } = mainScope
       const scope = await Scope.open({ fragment, families, ...scopeOptions })
       scopes.add(scope)
+
       return {
         ...urls,
         key: scope.key,
@@ -183,6 +185,7 @@ function createHttpServer(handler: Handler, limits: typeof defaultLimits) {
     if (isAnswering) socket.destroy()
     else answerBrokenRequest(error, socket)
   })
+
   return server
 }
 

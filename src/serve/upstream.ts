@@ -57,6 +57,7 @@ export function forwardRequest({ reply, upstream, body, recorder }: ForwardedReq
   recordModel(entry)
   const root = new URL(upstream.url)
   const path = upstreamPath(root, request, entry.key)
+
   if (path === undefined) {
     const reason = `${requestPath(request)} may lead outside of the address of --upstream, so it is not forwarded.`
     reply.fail(failures.wrongRoute(entry.method, requestPath(request)), reason)

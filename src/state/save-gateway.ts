@@ -142,6 +142,7 @@ function unusedName(all: readonly SavedGateway[], baseUrl: string): string {
   const isFree = (name: string) => all.every((one) => one.name !== name)
 
   const names = [base, ...(port === '' ? [] : [`${base}-${port}`])]
+
   for (let count = 2; ; count++) {
     const free = names.find(isFree)
     if (free !== undefined) return free

@@ -81,6 +81,7 @@ function readListAt<Entry>(
 ): readonly Entry[] {
   const path = paths[member]
   const schema = v.looseObject({ version: v.literal(listVersion), [member]: v.array(entry) })
+
   try {
     const bytes = world.files.read(path, maxListBytes)
     const list: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))

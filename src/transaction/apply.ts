@@ -99,6 +99,7 @@ export function applyPlan(
     return applyResult(plan, undefined, lastStep?.())
 
   const paths = openState(world)
+
   return withLock(world, paths, () => {
     restoreUnfinishedRun(world, paths)
     const { changes, unchanged } = findChanges(world, paths, plan, rollback)
@@ -115,6 +116,7 @@ export function applyPlan(
 
     verify?.()
     limitRuns(world, paths)
+
     return applyResult(plan, document.run, lastStep?.(paths))
   })
 }
@@ -332,6 +334,7 @@ function findChanges(
       throw toFileError(world.machine, edit.path, error)
     }
   }
+
   refuseDuplicateTargets(world, changes)
 
   return { changes, unchanged }
@@ -365,6 +368,7 @@ function prepareChange(
   const target = findTarget(files, machine, edit.path)
   refuseUnsafeAsRoot(world, edit.path, target.realPath)
   const uid = target.status?.uid ?? processes.uid
+
   if (machine.os !== 'win32' && uid !== processes.uid)
     throw new UserError({
       code: 'not-permitted',
@@ -470,6 +474,7 @@ export function checkTargets(world: World, requestedPlan: Plan): Finding[] {
   const rewritten = changes.filter(({ target }) => target.status !== undefined)
   if (machine.os === 'win32' || rewritten.length === 0 || files.canCopyAttributes()) return []
   const places = rewritten.map(({ edit }) => displayPath(machine, edit.path)).join(', ')
+
   return [
     compact({
       code: 'attributes-lost',
@@ -482,6 +487,7 @@ export function checkTargets(world: World, requestedPlan: Plan): Finding[] {
 function checkStateFolderIsWritable(world: World): void {
   const { files, machine } = world
   const place = stateFolder(machine)
+
   try {
     const paths = findState(world)
     const missing = missingFolders(files, place)

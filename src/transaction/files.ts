@@ -145,6 +145,7 @@ export function toFileError(machine: Machine, path: string, error: unknown): unk
   const isRename = syscall === 'rename' || syscall === 'unlink'
   const problem = isRename ? (renameFailures[code] ?? fileFailures[code]) : fileFailures[code]
   const shownPath = displayPath(machine, path)
+
   if (problem !== undefined)
     return new UserError({
       code: problem.code,

@@ -103,12 +103,14 @@ function removeDeadHolder(world: World, paths: StatePaths): LockHolder | 'unknow
     if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
+
   for (const name of names) {
     const holder = parseHolderName(name)
     if (holder === undefined) return 'unknown'
     if (isAlive(world, holder) && !isCurrentProcess(world, holder)) return holder
     ignoreFileErrors(() => files.unlink(childPath(paths.lock, name)))
   }
+
   ignoreFileErrors(() => files.rmdir(paths.lock))
 
   return undefined

@@ -249,6 +249,7 @@ function setJournalAside(
   })
 
   const places = document?.run.files.map(({ path }) => displayPath(machine, path)).join(', ')
+
   return new UserError({
     code: 'record-damaged',
     message: `The journal of an interrupted run ${problem}. It was renamed to ${displayPath(machine, paths.record(id))}`,

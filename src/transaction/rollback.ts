@@ -108,6 +108,7 @@ export function planRollback(
 
   const stackPlan = findPlan(stack, contents, undoOptions, options)
   refuseIfDamaged(world, damaged, stackPlan, options)
+
   return stackPlan && toRollbackPlan(copies, contents, stackPlan, runs[0]?.id)
 }
 
@@ -239,7 +240,7 @@ function toRollbackPlan(
   copies: Copies,
   contents: Contents,
   { runs, undoes, files, kept, removedTables, contents: after }: StackPlan,
-  newestRun: string | undefined,
+  newestRunId: string | undefined,
 ): RollbackPlan {
   const [newest] = runs
   const target = runs.at(-1) as RunRecord
@@ -269,7 +270,7 @@ function toRollbackPlan(
       kept,
       versions: new Map(files.map(({ path }) => [path, after.get(path)])),
       dropFolders: foldersToRemove(runs, files),
-      newestRunId: newestRun,
+      newestRunId,
     },
   }
 }
@@ -284,6 +285,7 @@ function rollbackEdit(
   const [now, then] = [contents.get(path), result.get(path)]
   const document = copies.documentOf(file, then)
   const isModeChanged = now !== null && then !== null && now.mode !== then.mode
+
   return compact({
     client,
     path,

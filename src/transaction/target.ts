@@ -80,6 +80,7 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
     visited.add(current)
     current = resolve(files.realpath(dirname(current)), files.readlink(current))
   }
+
   throw conflict('is a symbolic link that leads back to itself', hint)
 }
 
@@ -146,6 +147,7 @@ export function refuseUnsafeAsRoot(
       message: `repoint runs as root, and ${displayPath(machine, path)} ${problem}`,
       hint: "Run it as the owner of the file. As root, repoint changes only root's own files: in root's home, or in a folder that the environment names and that only root can write.",
     })
+
   if (!isInside(path, machine.home)) {
     const place = [path, realPath].map((one) => findUnsafeFolder(world, one)).find(Boolean)
     if (place === undefined) return
@@ -156,6 +158,7 @@ export function refuseUnsafeAsRoot(
   if (owner !== processes.uid) throw foreignHomeError(world, owner)
   const home = resolveExisting(files, machine.home)
   if (!isInside(realPath, home)) throw refuse(`does not lie in root's home, ${home}`)
+
   for (let place = realPath; place !== home; place = dirname(place))
     if (ownerUid(files, place) !== processes.uid)
       throw refuse(`belongs to another user, or lies in a folder that does: ${place}`)

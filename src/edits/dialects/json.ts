@@ -54,6 +54,7 @@ function parseRoot(text: string, place: string): ValueTable {
     parseJsonTree(text, place)
     throw invalidConfig(place, 'it is not valid JSON', text, 0)
   }
+
   if (!isValueTable(root)) {
     throw invalidConfig(
       place,
@@ -105,6 +106,7 @@ export function findLeniencies(text: string, place: string): readonly Leniency[]
     }
     comma = part === ',' ? start : undefined
   }
+
   return leniencies.toSorted((a, b) => a.start - b.start)
 }
 
@@ -190,6 +192,7 @@ function addContainer(
     members.push(member)
     member.inside = addContainer(containers, value, member.path, member)
   }
+
   return container
 }
 

@@ -20,6 +20,7 @@ export const json5Dialect: Dialect = {
     const root = toValue(parseJson5(text, separators, place), Number)
     if (!isValueTable(root)) throw invalidConfig(place, 'its root is not an object', text, start)
     let containers: readonly Container[] | undefined
+
     return {
       text,
       root,
@@ -80,6 +81,7 @@ function scanJson5(text: string, place: string): Json5Scan {
     if (/^["'].*[\u2028\u2029]/s.test(part))
       separators.push({ start, end, text: escapeSeparators(part) })
   }
+
   return { start: root, separators }
 }
 
@@ -131,6 +133,7 @@ function buildTree(text: string): Node | undefined {
     name = undefined
     if (node.children) open.push(node)
   }
+
   return root
 }
 

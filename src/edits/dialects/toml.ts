@@ -86,6 +86,7 @@ function parseTomlTree(text: string, place: string): AST.TOMLTopLevelTable {
 function tomlContainers(top: AST.TOMLTopLevelTable): readonly Container[] {
   const root: OpenContainer = { kind: 'lines', path: [], start: 0, end: 0, members: [] }
   const containers = [root]
+
   for (const node of top.body) {
     if (node.type === 'TOMLKeyValue') {
       addMember(containers, root, node)

@@ -84,6 +84,7 @@ export function trustedContext(
     ca: [...tls.rootCertificates, ...namedCertificates, ...systemCertificates],
   })
   contexts[trust].set(access, context)
+
   return context
 }
 

@@ -105,6 +105,7 @@ export function newConnection(access: GatewayAccess, style: ConnectStyle): Conne
       opening.abort()
     },
   }
+
   return connection
 }
 
@@ -148,6 +149,7 @@ function createDispatcher(proxy: ForwardProxy | undefined, setup: DispatcherSetu
   const { kind, username, password } = proxy
   const host = proxy.hostname.includes(':') ? `[${proxy.hostname}]` : proxy.hostname
   const uri = `${kind}://${host}:${proxy.port}`
+
   if (kind === 'socks5') {
     const options = {
       ...limits,
@@ -160,6 +162,7 @@ function createDispatcher(proxy: ForwardProxy | undefined, setup: DispatcherSetu
   }
 
   const credentials = Buffer.from(`${username}:${password}`).toString('base64')
+
   return new ProxyAgent({
     ...limits,
     uri,
@@ -236,6 +239,7 @@ function connectDirectly({ tcp, secure, setStage }: ConnectSetup): buildConnecto
       if (!isLoopback(options.hostname) || isLoopback(address)) return callback(null, socket)
       // A name of this machine resolved to another machine, which would receive the key in clear text.
       socket.destroy()
+
       return callback(Object.assign(new Error(address), { code: 'ERR_NOT_LOOPBACK' }), null)
     })
   }

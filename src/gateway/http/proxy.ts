@@ -38,6 +38,7 @@ export function proxyFor(url: URL, env: Env): ForwardProxy | undefined {
   if (variable === undefined || isExempt(url, env['no_proxy'] || env['NO_PROXY'] || '')) {
     return undefined
   }
+
   return parseProxy(env[variable]!.trim(), variable)
 }
 
@@ -45,6 +46,7 @@ function parseProxy(text: string, variable: string): ForwardProxy {
   const withScheme = text.includes('://') ? text : `http://${text}`
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined
   const kind = proxyKinds[url?.protocol ?? '']
+
   if (url === undefined || kind === undefined || url.hostname === '') {
     throw new UserError({
       code: 'proxy',

@@ -271,6 +271,7 @@ class ResponseBuffer {
       return 'more'
     }
     this.text += this.decoder.decode(chunk, { stream: true })
+
     return this.spec.isEnough(this.text) ? 'enough' : 'more'
   }
 

@@ -61,6 +61,7 @@ export function normaliseBaseUrl(
       'Type the address without them. The next question asks for the key.',
     )
   }
+
   const isPage = url.hash !== '' || webPage.test(url.pathname) || azureDeployment.test(url.pathname)
   const query = isPage ? [] : readQuery(url)
   if (url.searchParams.size > query.length) changes.push('the query removed')
@@ -69,6 +70,7 @@ export function normaliseBaseUrl(
   const hostname = cleanHostname(url, changes)
   const path = apiPrefix(url, hostname, changes)
   const isLocal = isLoopback(hostname)
+
   if (url.protocol === 'http:' && !isLocal && !options.allowHttp) {
     throw badAddress(
       `http://${url.host} would send the key over the network in clear text`,
@@ -83,6 +85,7 @@ export function normaliseBaseUrl(
     changes.length === 0
       ? []
       : [{ code: 'url-cleaned', message: `Address read as ${baseUrl}: ${changes.join(', ')}` }]
+
   return { baseUrl, query, notices }
 }
 
@@ -169,6 +172,7 @@ function parseAddress(input: string, changes: string[]): URL {
   if (/\P{ASCII}/u.test(text) && /(?:^|\.)xn--/.test(url.hostname)) {
     changes.push('the name converted to ASCII')
   }
+
   return url
 }
 
@@ -213,6 +217,7 @@ function addScheme(text: string, changes: string[]): string {
   if (!isClearlyHost(address)) throw notAnAddressError()
   const scheme = isLoopback(hostname) || hostname === '0.0.0.0' ? 'http' : 'https'
   changes.push(`${scheme}:// put in front`)
+
   return `${scheme}://${address}`
 }
 
@@ -255,6 +260,7 @@ function cleanHostname(url: URL, changes: string[]): string {
 
   if (!url.hostname.endsWith('.')) return url.hostname
   changes.push('the dot behind the host removed')
+
   return url.hostname.slice(0, -1)
 }
 
@@ -267,6 +273,7 @@ function apiPrefix(url: URL, hostname: string, changes: string[]): string {
   }
 
   const docs = docsPage.exec(path)?.[0]
+
   if (docs !== undefined) {
     const root = `${url.protocol}//${url.host}${path.slice(0, -docs.length)}`
     throw new UserError({
@@ -279,6 +286,7 @@ function apiPrefix(url: URL, hostname: string, changes: string[]): string {
 
   const prefix = repeatUntilStable(path, (part) => cleanPath(part.replace(webPage, '')))
   if (prefix !== path) changes.push(`the web page's own path ${path.slice(prefix.length)} removed`)
+
   return prefix
 }
 

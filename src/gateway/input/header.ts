@@ -51,6 +51,7 @@ export function readHeader(text: string, sources: HeaderSources): HeaderChange {
   if (template === '') return { name }
 
   const isSecret = template.startsWith('@') || variable.test(template)
+
   if (!isSecret && (isCredentialHeader(name) || looksSecret(template)))
     throw invalidHeader(
       `The value of the header ${name} may be a secret, and is on the command line: other users see it in the process list, and it stays in the shell history`,
@@ -58,6 +59,7 @@ export function readHeader(text: string, sources: HeaderSources): HeaderChange {
     )
   const value = readValue(name, template, sources).trim()
   refuseValue(name, value)
+
   return { name, value, ...(isSecret ? { isSecret } : {}) }
 }
 

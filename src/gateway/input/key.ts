@@ -55,6 +55,7 @@ export function cleanKey(input: string): { key: string; notices: Finding[] } {
     removed.length === 0
       ? []
       : [{ code: 'key-cleaned', message: `The key was cleaned: ${removed.join(', ')} removed` }]
+
   return { key, notices }
 }
 

@@ -61,6 +61,7 @@ export function readImportLink(text: string, options: AddressOptions): ImportLin
     const model = readField(fields, `${slot}Model`)
     return model === undefined ? [] : [[slot, model]]
   })
+
   return {
     key,
     baseUrls: [first!, ...others],
@@ -104,6 +105,7 @@ function readAddresses(text: string, options: AddressOptions): readonly string[]
   const addresses = addressTexts.map((one) => normaliseBaseUrl(one, options))
   if (addresses.some(({ query }) => query.length > 0))
     throw invalidLink('An address in the link has a query')
+
   return [...new Set(addresses.map(({ baseUrl }) => baseUrl))]
 }
 

@@ -42,6 +42,7 @@ export function newestOfMaker(
       (a.id < b.id ? -1 : 1),
   )
   if (best === undefined || otherMakers.test(best.maker)) return undefined
+
   return {
     id: best.id,
     reason: `the newest strong model of ${best.maker}, which made most models here`,
@@ -58,6 +59,7 @@ function parseModelId(id: string): ParsedId | undefined {
 
   const [, maker = '', version = '', rest = ''] = match
   const variant = rest.replace(/^-/, '').replace(/-?latest$/, '')
+
   return {
     id,
     maker,

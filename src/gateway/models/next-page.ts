@@ -34,12 +34,14 @@ export function nextPage(answer: CatalogResponse, progress: PageProgress): strin
   if (query === undefined) return undefined
 
   const here = new URL(answer.url)
+
   if (typeof query === 'string') {
     if (!URL.canParse(query, here.href)) return undefined
     const next = new URL(query, here.href)
     return next.origin === here.origin && next.pathname === here.pathname ? next.href : undefined
   }
   for (const [name, value] of Object.entries(query)) here.searchParams.set(name, value)
+
   return here.href
 }
 
@@ -64,6 +66,7 @@ function collectMembers(body: unknown): BodyMembers {
   }
   const root = asObject(body)
   if (root !== undefined) add(root, 0)
+
   return members
 }
 
@@ -104,6 +107,7 @@ function nextAfterLastId(members: BodyMembers, { lastId }: PageProgress): Query 
     .find(isNonEmptyString)
   if (named !== undefined) return { limit: '1000', after_id: named }
   if (findNumber(members, pageNames) !== undefined || lastId === undefined) return undefined
+
   // Anthropic reads `after_id`, OpenAI's other lists read `after`.
   return { limit: '1000', after_id: lastId, after: lastId }
 }

@@ -79,6 +79,7 @@ export function smallModel(catalog: Catalog): ChosenModel | undefined {
     return { id: mini.model.id, reason: `mini tier of the previous family, ${familyName(mini)}` }
 
   const luna = newestVariant(models, 'luna')
+
   return (
     luna && {
       id: luna.model.id,
@@ -106,6 +107,7 @@ export function gptTiers(catalog: Catalog): GptTiers {
         id: terra.model.id,
         reason: `balanced variant of the newest family, ${familyName(terra)}`,
       }
+
   return { best, balanced, small: smallModel(catalog) }
 }
 

@@ -74,6 +74,7 @@ export async function decide(context: DecisionContext, inference: InferenceReque
     (parsed === undefined
       ? failures.notJson()
       : await answerModel(context, { ...inference, json: body }, decision))
+
   return { result, ...decision }
 }
 

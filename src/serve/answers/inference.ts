@@ -116,6 +116,7 @@ export class Inference {
     const frames = streamFrames(stream, fault, { route: codec.protocol, model })
     const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
     const betweenMs = fault?.betweenMs ?? 0
+
     if (betweenMs > 0) this.#write(reply, { pieces: frames, betweenMs: () => betweenMs, ending })
     else {
       const pieces = fragment === 'off' ? [frames.join('')] : splitStream(frames)
@@ -154,6 +155,7 @@ function streamFrames(
   const limit = Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)
   const frames: string[] = []
   const all = stream.frames[Symbol.iterator]()
+
   // Reading one more frame would count it as sent.
   while (frames.length < limit) {
     const { done, value } = all.next()
@@ -167,5 +169,6 @@ function streamFrames(
     type: target.route === 'messages' ? 'api_error' : 'new_api_error',
     code: 'bad_response',
   }
+
   return [...frames, stream.fail(failure)]
 }

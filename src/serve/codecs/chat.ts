@@ -35,6 +35,7 @@ function encodeChatStream(body: JsonObject, facts: AnswerFacts, answer: WholeAns
   function* frames() {
     let index = -1
     yield deltaChunk({ role: 'assistant', content: '', refusal: null })
+
     for (const block of answer.blocks) {
       if (block.type === 'call') {
         index++

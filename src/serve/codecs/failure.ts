@@ -122,6 +122,7 @@ export function failureText(
   const details = code?.startsWith('thread_') ? { details: { error_code: code } } : {}
   if (protocol === 'messages')
     return goJson({ error: { ...details, type, message }, type: 'error' })
+
   return goJson({ error: { message, type, param: failure.param ?? '', code } })
 }
 

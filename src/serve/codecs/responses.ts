@@ -62,6 +62,7 @@ function encodeResponsesStream(
     if (part !== undefined)
       yield placed(`${part}.added`, { part: contentPart({ ...block, text: '' }) })
     const type = `response.${event}.delta`
+
     for (const delta of splitTokens(block)) {
       // Not built by `placed`: that would take twice as long, and this is the most frequent event.
       const data = {
@@ -76,6 +77,7 @@ function encodeResponsesStream(
       }
       yield sseFrame(data, type)
     }
+
     yield placed(`${event}.done`, { ...whole, logprobs })
     if (part !== undefined) yield placed(`${part}.done`, { part: contentPart(block) })
   }
@@ -189,6 +191,7 @@ function outputItem({ facts, thoughts, block, index }: PlacedBlock, status: Item
   const said = isFunction(block)
     ? { arguments: block.text, call_id: block.id }
     : { call_id: block.id, input: block.text }
+
   return {
     id,
     type: isFunction(block) ? 'function_call' : 'custom_tool_call',

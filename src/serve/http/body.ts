@@ -29,6 +29,7 @@ export async function readBody(
     blocks.push(Buffer.concat(pieces))
     pieces = []
   }
+
   return Buffer.concat([...blocks, ...pieces], bytes)
 }
 

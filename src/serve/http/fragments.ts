@@ -21,6 +21,7 @@ export function splitStream(frames: readonly string[]): readonly (string | Buffe
     pieces.push(typeof whole === 'string' ? whole.slice(start, end) : whole.subarray(start, end))
     start = end
   }
+
   return pieces
 }
 

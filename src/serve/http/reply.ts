@@ -95,16 +95,16 @@ export class Reply {
     const { status, retryAfter, shape } = failure
     this.entry.reason = reason
     const left = status === 429 ? 0 : undefined
-    const more = {
+    const headers = {
       ...(shape === 'vendor' ? vendorHeaders(protocol, this.entry, left) : {}),
       ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
     }
-    this.send({ status, type: jsonType, text: failureText(failure, id, protocol), headers: more })
+    this.send({ status, type: jsonType, text: failureText(failure, id, protocol), headers })
   }
 
   page(): void {
-    const more = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': page.policy }
-    this.send({ type: 'text/html; charset=utf-8', text: page.html, headers: more })
+    const headers = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': page.policy }
+    this.send({ type: 'text/html; charset=utf-8', text: page.html, headers })
   }
 
   /** Applies the effects of a fault before the response. Returns whether a response should follow. */
@@ -178,6 +178,7 @@ export class Reply {
       const isTaken = response.write(piece, isLast ? noteDelivery : undefined)
       if (!isTaken && !isLast) await this.#waitForDrain()
     }
+
     if (ending === 'end') response.end()
     else {
       this.#tearDown()

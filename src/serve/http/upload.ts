@@ -30,6 +30,7 @@ export function readRemainingUpload(request: IncomingMessage) {
 
   const timer = setTimeout(() => request.socket.destroy(), lingerMs)
   const ended = new Promise<void>((resolve) => request.once('end', resolve).once('close', resolve))
+
   return ended.then(async () => {
     clearTimeout(timer)
     const sent = Buffer.concat(pieces)

@@ -23,6 +23,7 @@ export function vendorHeaders(
       'anthropic-ratelimit-tokens-reset': reset,
     }
   }
+
   return {
     'x-request-id': `req_${id}`,
     'x-ratelimit-limit-requests': requests,

@@ -72,6 +72,7 @@ function composeAnswer({
   const calls = request.toolChoice === 'none' ? [] : parseCalls(question, request)
   if (calls.length > 0 && results.length === 0) return calls
   const forced = forcedTool(request)
+
   if (forced !== undefined) {
     const { name, kind, parameters = {} } = forced
     const input = kind === 'custom' ? 'input' : sampleText(parameters, `the arguments of ${name}`)
@@ -83,6 +84,7 @@ function composeAnswer({
   if (results.length > 0)
     return [textUtterance(reportResults(results, callNames(request.messages)))]
   if (/^["'\s]*ping["'\s]*$/im.test(question)) return [textUtterance('pong')]
+
   return [
     textUtterance(`${servedAs} on the local gateway. You said: ${shorten(question.trim(), 200)}`),
   ]
@@ -134,6 +136,7 @@ function parseCalls(question: string, { tools, toolChoice }: ModelRequest): read
     else if (script !== undefined)
       utterances.push(callUtterance(script, `text(await tools.${name}(${input}))`))
   }
+
   return utterances
 }
 
@@ -214,6 +217,7 @@ export function buildAnswer(
   }
 
   const inputTokens = countInputTokens(request)
+
   return {
     blocks,
     reason: finish === undefined ? reason : { type: finish },

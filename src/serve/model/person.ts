@@ -44,6 +44,7 @@ export function removeNotes(whole: string): string {
     text = text.slice(0, start).trimEnd()
     tag = closingTag.exec(text.slice(-maxNameLength))
   }
+
   return text
 }
 

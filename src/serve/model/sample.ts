@@ -116,6 +116,7 @@ function toGeneratorSchema(schema: unknown): unknown {
       : {}),
     ...(typeof pattern === 'string' ? { pattern: toGeneratorPattern(pattern, least) } : {}),
   }
+
   return { ...known, ...requiredMembers(known) }
 }
 
@@ -194,6 +195,7 @@ function shrinkText(value: string, tryValue: TryValue): void {
     }
 
   if (tryValue('a'.repeat(text.length))) return
+
   for (let at = 0; at < text.length; at++) {
     const others = signs.map((sign) => text.slice(0, at) + sign + text.slice(at + 1))
     text = others.find(tryValue) ?? text

@@ -50,6 +50,7 @@ export function readChatRequest(
     outputSchema: readChatFormat(body, messages),
   }
   if (families === 'vendor') checkFamily('chat', body)
+
   return checkWindow('chat', request)
 }
 
@@ -86,6 +87,7 @@ function checkMessage(message: JsonObject, index: number): void {
   const { role, content, refusal, audio, function_call, tool_calls, tool_call_id } = message
   const calls = isObject(function_call) || asList(tool_calls).length > 0
   const isSilent = role === 'assistant' && (calls || typeof refusal === 'string' || isObject(audio))
+
   if ((content === undefined || content === null) && !isSilent)
     throw new Refusal(
       "Invalid value for 'content': expected a string, got null.",
@@ -123,6 +125,7 @@ function checkChatToolTurns(messages: readonly JsonObject[]): void {
     called = ids.length > 0 ? new Set(ids) : undefined
     open = new Set(called)
   }
+
   checkAllAnswered(messages.length)
 
   function checkAnswer(id: unknown, index: number): void {

@@ -57,12 +57,14 @@ class Checker {
     if ('of' in form) return this.#inObject(form, place)
 
     const { value, rows } = place
+
     if ('list' in form) {
       const inner = rows && { inner: rows.inner }
       return firstProblem(value as readonly unknown[], (entry, key) =>
         this.find(form.list, { value: entry, rows: inner, key, parent: place }),
       )
     }
+
     const inner = rows?.inner.get('*')
     return firstProblem(Object.entries(value as JsonObject), ([key, entry]) =>
       this.find(form.map, { value: entry, rows: inner, key, parent: place }),
@@ -133,8 +135,10 @@ class Checker {
       if (name === 'type' && this.#errors.namesTags && word !== undefined)
         named = { ...place, key: word, parent: place }
     }
+
     const problems = left.map((form) => this.#inObject(form, named))
     if (problems.includes(undefined)) return undefined
+
     return problems.reduce((best, one) => (one!.depth > best!.depth ? one : best))
   }
 
@@ -171,6 +175,7 @@ class Checker {
       if (most !== undefined && value > most)
         return refused((path) => words.tooLarge(path, rule, value))
     }
+
     const [shortest, longest] = lengthBounds(value, rows)
     if (longest !== undefined && valueLength(value) > longest)
       return refused((path) => words.tooLong(path, longest, value))
@@ -191,6 +196,7 @@ class Checker {
     const last = [...kinds].at(-1)!
     const kind = isContent ? 'content' : last === 'number' && rows?.isWhole ? 'integer' : last
     const choices = forms.flatMap((form) => (isChoices(form) ? form : []))
+
     return createProblem(place, (path) =>
       choices.length > 0 && kind === 'string'
         ? this.#errors.notAChoice(path, choices, value)

@@ -28,6 +28,7 @@ export function anthropicMediaProblem(type: string, data: string): string | unde
   if (bytes > maxImageBytes)
     return `: image exceeds 5 MB maximum: ${bytes} bytes > ${maxImageBytes} bytes`
   if (kind === undefined || kind === 'application/pdf') return ': Could not process image'
+
   return kind === type
     ? undefined
     : `.data: The image was specified using the ${type} media type, but the image appears to be a ${kind} image`

@@ -51,6 +51,7 @@ export function readMessagesRequest(
   const thinking = readThinking(body, toolChoice, turns)
 
   if (families === 'vendor') checkFamily('messages', body)
+
   return checkWindow('messages', {
     model: asString(body['model']) ?? '',
     messages: turns,
@@ -86,6 +87,7 @@ function listBlocks(body: JsonObject): readonly LocatedBlock[] {
 
     const texts =
       typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
+
     return [...texts, ...listObjects(content)].map((block, index) => ({
       role,
       message,
@@ -247,6 +249,7 @@ function checkMessagesToolTurns(blocks: readonly LocatedBlock[]): void {
       if (!isBehindText) open.delete(answered)
     } else isBehindText = true
   }
+
   checkAllAnswered(open)
 }
 
@@ -285,6 +288,7 @@ function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
     )
   const problem = strict === true ? closedProblem(parameters) : undefined
   if (problem !== undefined) throw new Refusal(`${where}: ${problem}`)
+
   return [{ name, kind: 'function', description: asString(description), parameters }]
 }
 
@@ -324,6 +328,7 @@ function readThinking(
       `\`max_tokens\` must be greater than \`thinking.budget_tokens\`. Please consult our documentation at ${thinkingGuide}#max-tokens-and-context-window-size`,
     )
   checkThoughtsAreReturned(turns)
+
   return 'always'
 }
 

@@ -26,6 +26,7 @@ export function functionTool(tool: JsonObject, where: string, namespace?: string
       `${where}.parameters`,
       'invalid_function_parameters',
     )
+
   return { name, kind: 'function', description: asString(description), parameters, namespace }
 }
 

@@ -86,6 +86,7 @@ export const openaiErrors: VendorErrors = {
     const kind = typeof value === 'string' ? 'string' : 'array'
     const one = withArticle(kind)
     const { length } = value as string
+
     return openaiError(
       path,
       `${kind}_above_max_length`,
@@ -99,6 +100,7 @@ export const openaiErrors: VendorErrors = {
       length === 0
         ? [`empty ${kind}`, `an empty ${kind}`]
         : [`${kind} too short`, `${withArticle(kind)} with length ${length}`]
+
     return openaiError(
       path,
       length === 0 ? `empty_${kind}` : `${kind}_below_min_length`,

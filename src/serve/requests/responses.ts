@@ -50,6 +50,7 @@ export function readResponsesRequest(
     outputSchema: readResponsesFormat(body, whole['input']),
   }
   if (families === 'vendor') checkFamily('responses', body)
+
   return checkWindow('responses', request)
 }
 
@@ -144,6 +145,7 @@ function checkResponsesToolTurns(items: readonly JsonObject[]): void {
       throw new Refusal(`No tool call found for ${kind} output with call_id ${call_id}.`, 'input')
     open.delete(call_id)
   }
+
   const [waiting] = open
   if (waiting !== undefined)
     throw new Refusal(`No tool output found for ${waiting[1]} ${waiting[0]}.`, 'input')
@@ -170,6 +172,7 @@ function readToolList({ tools }: JsonObject, where: string, namespace?: string):
 function readResponsesTool(tool: JsonObject, where: string, namespace?: string): readonly Tool[] {
   const { type, description } = tool
   const name = String(tool['name'])
+
   switch (type) {
     case 'function':
       return [functionTool(tool, where, namespace)]

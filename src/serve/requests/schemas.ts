@@ -33,6 +33,7 @@ export function strictProblem(schema: JsonObject): string | undefined {
   const depth = schemaDepth(schema)
   if (depth > maxLevels)
     return `schema has ${depth} levels of nesting, exceeding the limit of ${maxLevels}.`
+
   return findProblem(schema, [], (inner) => {
     const { type, properties, required, additionalProperties } = inner
     const refused = forbiddenInStrict.find((word) => word in inner)
@@ -130,5 +131,6 @@ export function closedProblem(schema: JsonObject): string | undefined {
     const problem = closedProblem(inner)
     if (problem !== undefined) return problem
   }
+
   return undefined
 }

@@ -134,6 +134,7 @@ export class Faults {
       state.firedCount++
       combined = { ...combined, ...fault }
     }
+
     return combined
   }
 }
@@ -151,5 +152,6 @@ export function describeFault(fault: Fault): string {
     cutAfter !== undefined && `cut after ${cutAfter}`,
     errorAfter !== undefined && `error after ${errorAfter}`,
   ]
+
   return parts.filter(Boolean).join(', ')
 }

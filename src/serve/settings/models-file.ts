@@ -49,6 +49,7 @@ export function readCatalogFile(data: unknown): readonly CatalogEntry[] {
       throw new InvalidData([...path, index, 'id'], `is repeated: ${entry.id}`)
     byId.set(entry.id, entry)
   }
+
   for (const [index, { aliasOf }] of entries.entries()) {
     const target = byId.get(aliasOf ?? '')
     if (aliasOf !== undefined && (target === undefined || target.aliasOf !== undefined))
@@ -57,5 +58,6 @@ export function readCatalogFile(data: unknown): readonly CatalogEntry[] {
         `is not a model of this catalog: ${aliasOf}`,
       )
   }
+
   return entries
 }

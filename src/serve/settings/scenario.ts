@@ -213,6 +213,7 @@ export function toQuestion(
 ): GatewayQuestion {
   const { model, messages, tools } = request
   const system = messages.filter(({ role }) => role === 'system')
+
   return {
     text: lastUserText(messages),
     model,
@@ -257,6 +258,7 @@ function scriptStep(stepOrText: ScenarioStep, request: ModelRequest): ScriptedAn
   }
 
   const isThinking = thinking !== undefined && request.thinking !== 'never'
+
   return {
     ...compact({ finish, usage, raw }),
     utterances: [
@@ -313,6 +315,7 @@ export class ScenarioPlayer {
       state.played++
       return played
     }
+
     return problems
   }
 }
@@ -335,6 +338,7 @@ function matchesCondition(when: Condition, question: GatewayQuestion): boolean {
   if (turn !== undefined && turn !== question.turn) return false
   for (const [name, value] of Object.entries(header))
     if (!containsIgnoringCase(question.headers[name.toLowerCase()] ?? '', value)) return false
+
   return test === undefined || test(question)
 }
 

@@ -21,6 +21,7 @@ export function readYaml<Result>(
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [broken] = document.errors
   if (broken !== undefined) throw invalid(broken.message, broken.pos[0])
+
   try {
     return read(document.toJS())
   } catch (error) {

@@ -105,6 +105,7 @@ function listPage(items: readonly JsonObject[], query: URLSearchParams): object 
   const limit = Math.min(100, Math.max(1, Number(query.get('limit') ?? 20) || 20))
 
   const data = ordered.slice(start, start + limit)
+
   return {
     object: 'list',
     data,

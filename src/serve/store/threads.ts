@@ -42,6 +42,7 @@ export class MessageThreads {
     const { body, facts, answer } = before
     const { role, content } = messages.document(body, facts, answer) as JsonObject
     const kept = creationMembers.filter((name) => body[name] !== undefined)
+
     return {
       ...asked,
       ...Object.fromEntries(kept.map((name) => [name, body[name]])),

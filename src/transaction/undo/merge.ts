@@ -31,6 +31,7 @@ export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stac
     const merged = mergeRuns(copies, oldest)
     if (merged.length < count) return mergeOldest(copies, [...merged, ...rest], limit)
   }
+
   return stack
 }
 
@@ -70,6 +71,7 @@ function mergeRuns(copies: Copies, runs: Stack): Stack {
 function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunRecord {
   const files = new Map<string, RecordedFile>()
   const before = undoneContents(copies, earlier, later)
+
   for (const file of [...earlier.files, ...later.files]) {
     const older = files.get(file.path)
     const run = older === undefined && earlier.files.includes(file) ? earlier : later
@@ -83,6 +85,7 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
   }
 
   const isRepair = later.command === 'doctor'
+
   return {
     ...later,
     ...(isRepair && { command: earlier.command, baseUrl: earlier.baseUrl, model: earlier.model }),

@@ -37,6 +37,7 @@ export function undoLatest(
     if (hasEffect(plan, contents)) return { ...plan, undoes, runs: [run] }
     withoutEffect.push(...plan.undoes)
   }
+
   return undefined
 }
 
@@ -63,6 +64,7 @@ export function undoTo(
     undone.push(...files)
     if (files.length > 0) runs.push({ ...run, files })
   }
+
   return undoRuns(runs.toReversed(), contents, options)
 }
 
@@ -134,6 +136,7 @@ export function redo(
     const plan = undoRun({ ...run, files }, contents, options)
     return { ...plan, runs: [run] }
   }
+
   return undefined
 }
 

@@ -82,10 +82,11 @@ function keepFile(history: FileHistory): UndoneFile {
     const isBefore = isSameContent(now, file.before)
     return { after: now, kept: isBefore || !isChangedByRun(history) ? [] : keptFile(history) }
   }
+
   return {
     after: now,
     kept: listLeaves(history)
-      .filter(({ isEarlier: isBack, isChanged }) => isChanged && !isBack)
+      .filter(({ isEarlier, isChanged }) => isChanged && !isEarlier)
       .map(({ path, isOurs }) => ({ path, why: isOurs ? 'together' : 'changed' })),
   }
 }
@@ -106,6 +107,7 @@ function undoWholeFile(history: FileHistory): UndoneFile {
       isDeepStrictEqual(value, recordedValue(history, file.after, setting.path))
     )
   })
+
   return { after: now, kept: keptFile(history), keepsOurKey }
 }
 
@@ -177,6 +179,7 @@ export function listLeaves(
       const [old, ours] = [before?.get(path), written?.get(path)]
       const now = recordedValue(history, history.now, path)
       const isWritten = isDeepStrictEqual(now, ours)
+
       return {
         path,
         setting,
@@ -202,7 +205,7 @@ function countsAsOurs(
 function withOurValues(history: FileHistory, now: FileVersion, leaves: readonly Leaf[]): Bytes {
   const { copies, file } = history
   const changes = leaves
-    .filter(({ isOurs, isEarlier: isBack }) => isOurs && !isBack)
+    .filter(({ isOurs, isEarlier }) => isOurs && !isEarlier)
     .map(({ path }) => ({ path, value: recordedValue(history, file.after, path) }))
     .filter(({ path, value }) => !isDeepStrictEqual(value, recordedValue(history, now, path)))
   const bytes = copies.bytesOf(now) as Bytes
@@ -224,6 +227,7 @@ function withOurTables(history: FileHistory, current: Bytes): Bytes {
     .filter((table) => table.length > 0 && recordedValue(history, file.before, table) === undefined)
     .filter((table) => connection.every((path) => !startsWith(path, table) || isAsWritten(path)))
     .map((path) => ({ path, value: copies.documentOf(file, file.after)?.get(path) }))
+
   return formatOf(file.format).edit(current, changes, file.path)
 }
 

@@ -135,12 +135,14 @@ function undoClient(
   // Unchanged files are restored without reading their copies, one of which may be missing.
   const isChanged = files.some(({ path, after }) => !isSameContent(contents.get(path), after))
   const isOurModel = isChanged ? modelsOfGateway(copies, files, contents) : () => false
+
   for (const attempt of attempts) {
     const undone = undo({ ...attempt, isOurModel })
     if (undone.keepsOurKey) break
     if (problemAfter?.(client, undone.contents, contents) !== undefined) continue
     return attempt.sharedTables === 'remove' ? { ...undone, removesTables: true } : undone
   }
+
   return undo({ keepsAll: true })
 }
 
@@ -160,6 +162,7 @@ function undoFiles(
     kept.push(...undone.kept.map((setting) => ({ client, file: path, ...setting })))
     keepsOurKey ||= undone.keepsOurKey === true
   }
+
   return { contents: withChanges(contents, after), kept, keepsOurKey }
 }
 
@@ -187,6 +190,7 @@ export function isRedirected(
         recordedValue({ copies, file, now: null }, file.before, path) !== undefined,
     ),
   )
+
   return !onlyKeyIsRemoved || hadAddress
 }
 
@@ -203,8 +207,8 @@ function changedConnection(
   const now = contents.get(file.path)
   if (isSameContent(now, file.after) || isSameContent(now, file.before)) return []
   return listLeaves({ copies, file, now }).filter(
-    ({ setting, isOurs, isEarlier: isBack }) =>
-      isConnection(setting) && !isOurs && (!isBack || file.scope === 'whole'),
+    ({ setting, isOurs, isEarlier }) =>
+      isConnection(setting) && !isOurs && (!isEarlier || file.scope === 'whole'),
   )
 }
 
@@ -235,6 +239,7 @@ function modelsOfGateway(
       return typeof value === 'string' && !value.startsWith(ourPrefix)
     }),
   )
+
   return ({ ourPrefix }, value) =>
     bringsToGateway && (ourPrefix === undefined ? !isOtherProvider : value.startsWith(ourPrefix))
 }

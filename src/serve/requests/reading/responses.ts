@@ -54,6 +54,7 @@ function readItem(item: JsonObject): Part {
 
   if (!type.endsWith('_call')) return otherPart(item)
   const name = [item['namespace'], item['name'] ?? type].filter(Boolean).join('.')
+
   return {
     type: 'tool-call',
     id,
