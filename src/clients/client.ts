@@ -1,4 +1,4 @@
-import type { Bytes, FileEdit } from '../edits/plan.ts'
+import type { Bytes, FileEdit, SettingPath } from '../edits/plan.ts'
 import type { UserError } from '../errors.ts'
 import type { FileFix, Finding, Findings } from '../finding.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
@@ -70,6 +70,12 @@ export interface ClientModule {
    */
   toOptions?(state: ClientState, isOwn?: boolean): PreviousOptions
 
+  /**
+   * The settings that point it at a gateway, with the models chosen for that, by the kind of file. None
+   * if it uses its own service. `repoint off` removes them.
+   */
+  gatewaySettings(files: LoadedFiles): GatewaySettings
+
   /** Whether this client of its family is the one that the files are set up for. */
   isConfigured?(state: ClientState): boolean
 
@@ -130,6 +136,9 @@ export interface ClientModule {
   readonly demoFiles?: Readonly<Record<string, string>>
 }
 
+/** Settings by the kind of their file. The empty path is the whole file. */
+export type GatewaySettings = Readonly<Record<string, readonly SettingPath[]>>
+
 /** Facts about a client's config format. */
 export interface ConfigRules {
   /** The settings that decide where its key goes. */
@@ -140,6 +149,8 @@ export interface ConfigRules {
   readonly interpolation: Interpolation
   /** Provider IDs that mean something to it already. Absent: its providers have no ID. */
   readonly reservedProviderIds?: readonly string[]
+  /** Environment variables that point it at a gateway or choose its model, whatever its files say. Absent: none. */
+  readonly gatewayVariables?: readonly string[]
 }
 
 /** The request that `firstRequest` describes. */

@@ -6,12 +6,14 @@ import {
   asReasoningEffort,
   type ClientModule,
   type ClientState,
+  type GatewaySettings,
   type LoadedFiles,
   type PreviousOptions,
   type SetupTarget,
 } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { brokenText, fileOf, rootOf } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -25,12 +27,14 @@ import { tableVersions } from './sent.ts'
 import {
   type ClaudeSettings,
   hasLogin,
+  inEnv,
   isMapping,
   names,
   readRepairedSettings,
   readSettings,
   slotModelsIn,
   slotOf,
+  slotVariables,
   withoutWindow,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -76,6 +80,10 @@ const shared = {
       },
     ],
     interpolation: { names: null, values: null },
+    gatewayVariables: [
+      ...[names.baseUrl, names.token, names.model, names.smallFast, names.subagent],
+      ...slotVariables,
+    ],
   },
   firstRequest,
   launchSettings,
@@ -126,6 +134,8 @@ const shared = {
       ]),
     ]
   },
+
+  gatewaySettings,
 
   read(files) {
     const file = fileOf(files, 'settings')
@@ -187,6 +197,31 @@ export const claudeGpt: ClientModule = {
 }
 `,
   },
+}
+
+/**
+ * Slots, with their labels, and what the settings say of the gateway's models. A root model that names a
+ * slot stays: Claude Code's own service has the slots too.
+ */
+function gatewaySettings(files: LoadedFiles): GatewaySettings {
+  const file = fileOf(files, 'settings')
+  const { env, root } = readSettings(file)
+  if (!env[names.baseUrl]) return {}
+
+  const isSlot = typeof root['model'] === 'string' && slotOf(root['model']) !== undefined
+  const known = gatewaySettingsIn(sensitiveSettings, file)
+  const ofModels = Object.keys(env).filter(
+    (name) =>
+      name === names.contextTokens ||
+      name === names.discovery ||
+      slotVariables.some((slot) => name.startsWith(`${slot}_`)),
+  )
+  return {
+    settings: [
+      ...known.filter(([name]) => name !== 'model' || !isSlot),
+      ...ofModels.map((name) => inEnv(name)),
+    ],
+  }
 }
 
 /** Linux: seen in both versions, 2026-11-21. The others: code.claude.com/docs/en/settings. */

@@ -9,6 +9,7 @@ import { editReadably } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
 import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
 import { entryOf, keepsModels, oneUse, resolveOneModel } from '../resolve.ts'
@@ -147,6 +148,12 @@ export const cline: ClientModule = {
         reasoning_effort: enabled === true && effort !== 'none' ? effort : undefined,
       },
     }
+  },
+
+  gatewaySettings(files) {
+    const file = fileOf(files, 'providers')
+    if (cline.read(files).baseUrl === undefined) return {}
+    return { providers: gatewaySettingsIn(sensitiveSettings, file, providerId) }
   },
 
   read(files) {

@@ -8,6 +8,7 @@ import { isOpencodeAuth } from '../auth-json.ts'
 import {
   asReasoningEffort,
   type ClientModule,
+  type GatewaySettings,
   type LoadedFiles,
   type SetupTarget,
 } from '../client.ts'
@@ -15,6 +16,7 @@ import { editKeys } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { fileOf, readKind, rootOf } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
 import {
   effectiveOptions,
   oneUse,
@@ -23,11 +25,12 @@ import {
   type WindowHabit,
 } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
-import { readCodexAuth } from './auth.ts'
+import { keySettings, readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
 import {
   catalogFaults,
   catalogKeys,
+  catalogPath,
   namesCatalog,
   offersOfCodex,
   planCatalog,
@@ -104,6 +107,7 @@ export const codex: ClientModule = {
     ],
     interpolation: { names: null, values: null },
     reservedProviderIds: reservedIds,
+    gatewayVariables: ['CODEX_API_KEY'],
   },
   files: codexFiles,
   resolve: (input) => withCatalog(input, resolveOneModel(input, 'responses', windows)),
@@ -144,6 +148,8 @@ trust_level = "trusted"
     return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
   },
 
+  gatewaySettings,
+
   read(files) {
     const config = readKind(files, 'config')
     const authFile = fileOf(files, 'auth')
@@ -179,6 +185,30 @@ trust_level = "trusted"
 }
 
 const effortPath = ['model_reasoning_effort']
+
+/**
+ * The whole table of the provider in use goes, also where `model_provider` names a table that is gone: Codex does
+ * not start then. auth.json counts only if its key is sent to the gateway. A login in it stays.
+ */
+function gatewaySettings(files: LoadedFiles): GatewaySettings {
+  const [config, file] = [readKind(files, 'config'), fileOf(files, 'config')]
+  const inUse = providerInUse(config)
+  const isMissing = inUse && !inUse.table && !reservedIds.includes(inUse.id)
+  if (addressInUse(config).url === undefined && !isMissing) return {}
+
+  const ofModel = [['model_context_window']].filter((path) => config.get(path) !== undefined)
+  const hasCatalog = namesCatalog(files, config)
+  const isKeyUsed = takesAuthFile(config)
+  return {
+    config: [
+      ...gatewaySettingsIn(sensitiveSettings, file, inUse?.id),
+      ...ofModel,
+      ...(hasCatalog ? [catalogPath] : []),
+    ],
+    catalog: hasCatalog && fileOf(files, 'catalog').bytes !== null ? [[]] : [],
+    auth: isKeyUsed ? keySettings(fileOf(files, 'auth')) : [],
+  }
+}
 
 /**
  * auth.json is replaced as a whole: with a ChatGPT login beside the key, Codex uses the login, and

@@ -59,6 +59,10 @@ export const copilot: ClientModule = {
       },
     ],
     interpolation: { names: null, values: /\\n/ },
+    gatewayVariables: [
+      ...[names.baseUrl, names.key, names.type, names.wireApi, names.headers, names.model],
+      ...names.others,
+    ],
   },
   files: () => [],
 
@@ -72,6 +76,7 @@ export const copilot: ClientModule = {
   },
 
   plan: () => [],
+  gatewaySettings: () => ({}),
   firstRequest: carries,
   read: () => ({}),
   previewModels: () => [],

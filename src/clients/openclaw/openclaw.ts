@@ -6,7 +6,7 @@ import type { ClientModule } from '../client.ts'
 import { editKeys } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
-import { believedOf, providerKeys, providerOf } from '../pi-family/providers.ts'
+import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
 import { resolveWithAnyProtocol } from '../picker.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
@@ -17,6 +17,7 @@ import {
   interpretedName,
   interpretedValue,
   loginsFor,
+  modelPathsOf,
   prefersKey,
   providers,
   readConfig,
@@ -127,6 +128,15 @@ export const openclaw: ClientModule = {
   },
 
   firstRequest,
+
+  gatewaySettings(files) {
+    const { root } = readConfig(files)
+    const { baseUrl, providerId } = openclaw.read(files)
+    if (baseUrl === undefined || providerId === undefined) return {}
+
+    const provider = providerPath(providers, providerId)
+    return { config: [provider, ...modelPathsOf(root, providerId)] }
+  },
 
   read(files) {
     const file = readConfig(files)

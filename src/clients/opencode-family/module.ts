@@ -17,6 +17,7 @@ import {
 import { testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { filesOf, type Layout } from './layout.ts'
 import { defaultOutputTokens, effortPath, plan } from './plan.ts'
@@ -30,7 +31,7 @@ type Own = Pick<ClientModule, 'demoFiles' | 'storedCopies'> & {
 
 /** A client of this layout. Facts without a version: run against opencode 1.18.33, 2026-11-21. */
 export function clientOf(layout: Layout, { tested, program, ...own }: Own): ClientModule {
-  const { id, label, reservedProviderIds, asksForNoLimit, withoutWindow } = layout
+  const { id, label, reservedProviderIds, asksForNoLimit, variables, withoutWindow } = layout
   return {
     ...own,
     program: {
@@ -59,6 +60,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         isInKeys: true,
       },
       reservedProviderIds,
+      gatewayVariables: ['CONFIG_CONTENT', 'AUTH_CONTENT'].map((name) => `${variables}_${name}`),
     },
     files: (machine, disk) => filesOf(layout, machine, disk),
 
@@ -132,6 +134,8 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         broken: problem,
       })
     },
+
+    gatewaySettings: (texts) => gatewaySettings(layout, texts),
 
     offeredModels(texts) {
       const { value } = mergedConfig(texts)

@@ -4,6 +4,7 @@ import { keyHeaders } from '../../gateway/types.ts'
 import type { ClientModule } from '../client.ts'
 import { editKeys } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf, layersOf, originOf } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
 import { resolveWithAnyProtocol } from '../picker.ts'
@@ -132,6 +133,17 @@ export const pi: ClientModule = {
   },
 
   firstRequest,
+
+  gatewaySettings(files) {
+    const { baseUrl, providerId } = pi.read(files)
+    if (baseUrl === undefined || providerId === undefined) return {}
+    const chosen = ['defaultProvider', 'defaultModel'].map((name) => [name])
+    return {
+      auth: loginOf(files, providerId) === undefined ? [] : [[providerId]],
+      models: gatewaySettingsIn(sensitiveSettings, fileOf(files, 'models'), providerId),
+      settings: chosen,
+    }
+  },
 
   read(files) {
     const [models, settings] = [readModels(files), readSettings(files)]

@@ -1,13 +1,21 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, ListElement, SettingChange, SettingPath } from '../../edits/plan.ts'
+import { uniquePaths } from '../../edits/values.ts'
 import { defaultModel, speaks } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type { ClientModule, DiskReader, LoadedFile, SetupTarget } from '../client.ts'
+import type {
+  ClientModule,
+  DiskReader,
+  GatewaySettings,
+  LoadedFile,
+  SetupTarget,
+} from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import {
+  elementFor,
   fileOf,
   layersOf,
   numberIn,
@@ -39,6 +47,7 @@ import {
   ownFiles,
   paths,
   readSettings,
+  usualVariable,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -89,6 +98,7 @@ export const qwen: ClientModule = {
       },
     ],
     interpolation: { names: openText, values: openText },
+    gatewayVariables: ['OPENAI_BASE_URL'],
   },
 
   files(machine, disk) {
@@ -155,6 +165,8 @@ export const qwen: ClientModule = {
       hints: outputLimitCures,
     }
   },
+
+  gatewaySettings: (files) => gatewaySettings(fileOf(files, 'settings')),
 
   /** Of the protocols that it speaks this is about the one that a setup writes. */
   read(files) {
@@ -268,6 +280,40 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
       ? []
       : [{ path: paths.modelUrl, value: target.baseUrl }]),
   ]
+}
+
+/** They count where no entry names another variable for its key. */
+const usualVariables = ['OPENAI_BASE_URL', 'OPENAI_MODEL']
+
+/**
+ * Every model at the address in use, the variable of its key, and what chooses the model and that kind
+ * of login.
+ */
+function gatewaySettings(file: LoadedFile): GatewaySettings {
+  const settings = readFile(file)
+  const { root } = readSettings(file)
+  const { url, entry, variable } = inUse(root)
+  if (literalIn(root, paths.type) !== 'openai' || url === undefined) return {}
+
+  const isThere = (one: Table) => entry !== undefined && literalIn(one, ['baseUrl']) === url
+  const entries = entriesIn(root)
+  const others = entries.filter((one) => !isThere(one))
+  const isShared = others.some(({ envKey }) => envKey === variable)
+  const texts: readonly SettingPath[] = [
+    ...(isShared ? [] : [['env', variable]]),
+    ...(variable === usualVariable ? usualVariables : []).map((name) => ['env', name]),
+    ...['selectedType', 'apiKey', 'baseUrl'].map((name) => ['security', 'auth', name]),
+    paths.model,
+    paths.modelUrl,
+  ]
+  return {
+    settings: [
+      ...entries
+        .filter(isThere)
+        .map((one) => [...paths.entries, elementFor(one, ['envKey', 'id', 'baseUrl'], others)]),
+      ...uniquePaths(texts).filter((path) => settings.get(path) !== undefined),
+    ],
+  }
 }
 
 function ownEntries(settings: ConfigValue | undefined): readonly Table[] {

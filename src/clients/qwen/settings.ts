@@ -167,4 +167,5 @@ export function inUse(settings: ConfigValue): InUse {
   }
 }
 
-const usualVariable = 'OPENAI_API_KEY'
+/** Of the key, where an entry names none. */
+export const usualVariable = 'OPENAI_API_KEY'
