@@ -82,6 +82,7 @@ const commands: readonly Listed[] = [
     load: () => import('./commands/gateways/use.ts'),
   },
   { name: 'key', alsoCalled: ['login', 'auth', 'setkey'], load: () => import('./commands/key.ts') },
+  { name: 'off', load: () => import('./commands/off.ts') },
   { name: 'folder', load: () => import('./commands/gateways/folder.ts') },
   { name: 'run', group: 'Try', load: () => import('./commands/gateways/run.ts') },
   { name: 'serve', load: () => import('./commands/serve.ts') },

@@ -149,8 +149,15 @@ export interface ConfigRules {
   readonly interpolation: Interpolation
   /** Provider IDs that mean something to it already. Absent: its providers have no ID. */
   readonly reservedProviderIds?: readonly string[]
-  /** Environment variables that point it at a gateway or choose its model, whatever its files say. Absent: none. */
-  readonly gatewayVariables?: readonly string[]
+  /** The environment variables that override its files. Absent: none. */
+  readonly gatewayVariables?: GatewayVariables
+}
+
+/** Environment variables that point a client at a gateway, whatever its files say. */
+export interface GatewayVariables {
+  readonly addresses: readonly string[]
+  /** Keys, and the models of a gateway. */
+  readonly others: readonly string[]
 }
 
 /** The request that `firstRequest` describes. */
@@ -315,6 +322,8 @@ export interface ConfigFile {
   readonly use: 'target' | 'layer'
   /** Most setups do not need this target. If it does not exist, it is not reported. */
   readonly isOptional?: true
+  /** A setup replaces it as a whole, because parts of two versions must not be mixed. */
+  readonly isReplacedWhole?: true
 }
 
 /** What `files` may read from the disk. */

@@ -65,7 +65,7 @@ interface Change {
   readonly mode: number
 }
 
-interface ApplyOptions {
+export interface ApplyOptions {
   readonly restoring?: Restoring
   /** Reads the files back, under the lock, so that no other run can change them first. */
   readonly readBack?: () => void

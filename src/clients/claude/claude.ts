@@ -80,10 +80,10 @@ const shared = {
       },
     ],
     interpolation: { names: null, values: null },
-    gatewayVariables: [
-      ...[names.baseUrl, names.token, names.model, names.smallFast, names.subagent],
-      ...slotVariables,
-    ],
+    gatewayVariables: {
+      addresses: [names.baseUrl],
+      others: [names.token, names.model, names.smallFast, names.subagent, ...slotVariables],
+    },
   },
   firstRequest,
   launchSettings,
@@ -205,7 +205,8 @@ export const claudeGpt: ClientModule = {
  */
 function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const file = fileOf(files, 'settings')
-  const { env, root } = readSettings(file)
+  // A file that Claude Code skips counts too: its comments may be gone tomorrow.
+  const { env, root } = readRepairedSettings(file)
   if (!env[names.baseUrl]) return {}
 
   const isSlot = typeof root['model'] === 'string' && slotOf(root['model']) !== undefined

@@ -107,7 +107,7 @@ export const codex: ClientModule = {
     ],
     interpolation: { names: null, values: null },
     reservedProviderIds: reservedIds,
-    gatewayVariables: ['CODEX_API_KEY'],
+    gatewayVariables: { addresses: [], others: ['CODEX_API_KEY'] },
   },
   files: codexFiles,
   resolve: (input) => withCatalog(input, resolveOneModel(input, 'responses', windows)),

@@ -59,10 +59,13 @@ export const copilot: ClientModule = {
       },
     ],
     interpolation: { names: null, values: /\\n/ },
-    gatewayVariables: [
-      ...[names.baseUrl, names.key, names.type, names.wireApi, names.headers, names.model],
-      ...names.others,
-    ],
+    gatewayVariables: {
+      addresses: [names.baseUrl],
+      others: [
+        ...[names.key, names.type, names.wireApi, names.headers, names.model],
+        ...names.others,
+      ],
+    },
   },
   files: () => [],
 

@@ -60,7 +60,10 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         isInKeys: true,
       },
       reservedProviderIds,
-      gatewayVariables: ['CONFIG_CONTENT', 'AUTH_CONTENT'].map((name) => `${variables}_${name}`),
+      gatewayVariables: {
+        addresses: [`${variables}_CONFIG_CONTENT`],
+        others: [`${variables}_AUTH_CONTENT`],
+      },
     },
     files: (machine, disk) => filesOf(layout, machine, disk),
 

@@ -98,7 +98,7 @@ export const qwen: ClientModule = {
       },
     ],
     interpolation: { names: openText, values: openText },
-    gatewayVariables: ['OPENAI_BASE_URL'],
+    gatewayVariables: { addresses: ['OPENAI_BASE_URL'], others: ['OPENAI_MODEL'] },
   },
 
   files(machine, disk) {
