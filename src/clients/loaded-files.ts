@@ -158,7 +158,7 @@ export function merged(below: Table, above: Table = {}): Table {
  * How an entry of a list is known: by the first of these members, and by more of them as long as an entry
  * in `others` has the same. None may be a secret, because records name it.
  */
-export function elementFor(
+export function knownElement(
   entry: Table,
   members: readonly string[],
   others: readonly Table[],

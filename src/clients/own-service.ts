@@ -25,7 +25,7 @@ export function isAtGateway(client: Client, files: LoadedFiles): boolean {
 }
 
 /**
- * The edits that point a client back at its own service. What repoint wrote is undone; whatever else
+ * The edits that point a client back at its own service. What repoint wrote is undone. Whatever else
  * points the client at a gateway is removed, or gets the value that it had at the client's own service.
  * So a login that a setup replaced is restored. All other bytes stay.
  *
@@ -36,15 +36,21 @@ export function isAtGateway(client: Client, files: LoadedFiles): boolean {
 export function planOwnService(
   client: Client,
   files: LoadedFiles,
-  earlier: EarlierFiles | undefined,
+  earlier?: EarlierFiles,
 ): readonly FileEdit[] {
   const settings = client.gatewaySettings(files)
-  const start = earlier?.undone ?? files
+  const start = startingFiles(files, settings, earlier)
   const first = withoutSettings(start, settings, earlier?.atOwnService)
 
-  // An undone setup can leave the gateway that another tool had set up before.
+  // What was hidden so far, for example by another default model, can point at a gateway too.
   const others = client.gatewaySettings(first)
   const after = withoutSettings(first, others)
+
+  const isBroken = (some: LoadedFiles) => client.read(some).broken !== undefined
+  const isUndone = earlier !== undefined && earlier.undone !== files
+  // An undo can bring back what the client cannot read, such as comments that a setup took out.
+  if (isUndone && isBroken(after) && !isBroken(files))
+    return planOwnService(client, files, { ...earlier, undone: files, written: new Map() })
 
   return files
     .filter(({ use }) => use === 'target')
@@ -58,6 +64,39 @@ export function planOwnService(
         ...removed.map((path) => ({ path, isBound: true })),
       ])
     })
+}
+
+/**
+ * The files without what repoint wrote. If no run found the client at its own service, an undo would
+ * restore another gateway: then only settings without a role are undone.
+ */
+function startingFiles(
+  files: LoadedFiles,
+  settings: GatewaySettings,
+  earlier: EarlierFiles | undefined,
+): LoadedFiles {
+  if (earlier === undefined || earlier.atOwnService !== undefined) return earlier?.undone ?? files
+
+  return files.map((file) => {
+    const written = earlier.written.get(file.path) ?? []
+    const undone = earlier.undone.find(({ path }) => path === file.path)
+    if (file.bytes === null || undone === undefined || file.isReplacedWhole) return file
+
+    const [now, then] = [documentOf(file, file.bytes), documentOf(file, undone.bytes)]
+    const removed = settings[file.kind] ?? []
+    const isRemoved = (path: SettingPath) => removed.some((one) => startsWith(path, one))
+    // A provider that stays, for example one that is set aside, keeps its other settings.
+    const stays = written.filter(
+      ({ path, role }) => role !== undefined && now?.get(path) !== undefined && !isRemoved(path),
+    )
+    const isNextTo = (path: SettingPath) =>
+      stays.some((one) => samePath(one.path.slice(0, -1), path.slice(0, -1)))
+    const changes = outermost(written)
+      .filter(({ path, role }) => role === undefined && !isRemoved(path) && !isNextTo(path))
+      .map(({ path }) => ({ path, value: then?.get(path) }))
+      .filter(({ path, value }) => !isDeepStrictEqual(now?.get(path), value))
+    return { ...file, bytes: formatOf(file.format).edit(file.bytes, changes, file.path) }
+  })
 }
 
 /** The files with these settings as they were at the client's own service, or else without them. */
@@ -78,7 +117,9 @@ function withoutSettings(
     const changes = paths
       .map((path) => ({ path, value: then?.get(path) }))
       .filter(({ path, value }) => !isDeepStrictEqual(now?.get(path), value))
-    return { ...file, bytes: formatOf(file.format).edit(file.bytes, changes, file.path) }
+    const bytes = formatOf(file.format).edit(file.bytes, changes, file.path)
+    const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(new TextDecoder().decode(bytes))
+    return { ...file, bytes: isEmpty && own?.bytes === null ? null : bytes }
   })
 }
 

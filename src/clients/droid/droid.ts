@@ -8,8 +8,8 @@ import { outputLimitCures, ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
 import {
   brokenText,
-  elementFor,
   fileOf,
+  knownElement,
   numberIn,
   readFile,
   rootOf,
@@ -164,7 +164,7 @@ export const droid: ClientModule = {
     return {
       settings: [
         ...chosen,
-        ...there.map((entry) => ['customModels', elementFor(entry, entryNames, others)]),
+        ...there.map((entry) => ['customModels', knownElement(entry, entryNames, others)]),
       ],
     }
   },

@@ -15,8 +15,8 @@ import { editReadably } from '../fixes.ts'
 import { outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import {
-  elementFor,
   fileOf,
+  knownElement,
   layersOf,
   numberIn,
   originOf,
@@ -292,7 +292,7 @@ const usualVariables = ['OPENAI_BASE_URL', 'OPENAI_MODEL']
 function gatewaySettings(file: LoadedFile): GatewaySettings {
   const settings = readFile(file)
   const { root } = readSettings(file)
-  const { url, entry, variable } = inUse(root)
+  const { url, key, entry, variable } = inUse(root)
   if (literalIn(root, paths.type) !== 'openai' || url === undefined) return {}
 
   const isThere = (one: Table) => entry !== undefined && literalIn(one, ['baseUrl']) === url
@@ -302,18 +302,29 @@ function gatewaySettings(file: LoadedFile): GatewaySettings {
   const texts: readonly SettingPath[] = [
     ...(isShared ? [] : [['env', variable]]),
     ...(variable === usualVariable ? usualVariables : []).map((name) => ['env', name]),
-    ...['selectedType', 'apiKey', 'baseUrl'].map((name) => ['security', 'auth', name]),
+    paths.type,
+    // Where the entry has its own, these are not used.
+    ...(literalIn(root, ['security', 'auth', 'apiKey']) === key
+      ? [['security', 'auth', 'apiKey']]
+      : []),
+    ...(literalIn(entry, ['baseUrl']) ? [] : [['security', 'auth', 'baseUrl']]),
     paths.model,
     paths.modelUrl,
   ]
   return {
     settings: [
-      ...entries
-        .filter(isThere)
-        .map((one) => [...paths.entries, elementFor(one, ['envKey', 'id', 'baseUrl'], others)]),
+      ...entries.filter(isThere).map((one) => [...paths.entries, elementFor(one, others)]),
       ...uniquePaths(texts).filter((path) => settings.get(path) !== undefined),
     ],
   }
+}
+
+/** One of ours is known by the same members as in a setup. */
+function elementFor(entry: Table, others: readonly Table[]): ListElement {
+  const isOurs = entry['envKey'] === keyVariable
+  return isOurs
+    ? elementOf(String(entry['id']))
+    : knownElement(entry, ['id', 'envKey', 'baseUrl'], others)
 }
 
 function ownEntries(settings: ConfigValue | undefined): readonly Table[] {

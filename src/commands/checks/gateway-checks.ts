@@ -1,4 +1,5 @@
 import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
+import { isLoopbackUrl } from '../../clients/loaded-files.ts'
 import { strayModels } from '../../clients/picker.ts'
 import { listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
@@ -31,6 +32,8 @@ type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
 
 /** A gateway that is asked once for all the clients that use it with the same key. */
 interface AskedGateway {
+  /** The families of the clients that use it. It grows while they are listed. */
+  readonly users: string[]
   readonly access: GatewayAccess
   readonly catalog: Promise<Catalog | UserError>
   readonly balance: Promise<Balance | undefined>
@@ -62,6 +65,7 @@ export function askGateways(
     const asked =
       byGateway.get(question) ??
       askGateway(accessTo(session, { baseUrl, ...asking, timeoutMs, caFile, authorities }))
+    asked.users.push(state.client.family)
     byGateway.set(question, asked)
     byState.set(state, asked)
     // One for each: their probes go out side by side.
@@ -76,7 +80,7 @@ function askGateway(access: GatewayAccess): AskedGateway {
   const balance = catalog.then((list) =>
     list instanceof UserError ? undefined : balanceOf(access, list),
   )
-  return { access, catalog, balance }
+  return { users: [], access, catalog, balance }
 }
 
 /** An empty key is told before the client finds out. */
@@ -123,7 +127,9 @@ export async function checkGateway(
     if (blamed !== 'network' && told.every(({ code }) => code !== 'network'))
       told.push(networkCheck(gateway.baseUrl, asked.access))
 
-    const hint = hintFor(error, examined, gateway, caFile)
+    const hint = isLeftBehind(error, gateway)
+      ? leftBehindHint(asked)
+      : hintFor(error, examined, gateway, caFile)
     const check = { ...findingFrom(error), ...compact({ hint }) }
     return [...told, blamed === 'model' ? check : { ...check, isOfGateway: true }]
   }
@@ -158,6 +164,16 @@ async function* askedChecks(
 
   yield* checkBalance(await asked.balance)
   yield* checkPicker(examined, list)
+}
+
+/** Nothing listens at an address on this machine: the program that did, such as another tool's proxy, is gone. */
+function isLeftBehind({ code }: UserError, { baseUrl }: Gateway): boolean {
+  return code === 'refused' && isLoopbackUrl(baseUrl)
+}
+
+function leftBehindHint({ users }: AskedGateway): string {
+  const whose = users.length > 1 ? "the clients' own services" : "the client's own service"
+  return `Start the program that listened there, or go back to ${whose}: repoint off ${users.join(' ')}`
 }
 
 /** The hints of some failures speak of flags that a setup has and doctor has not. */

@@ -11,7 +11,7 @@ import type { Session } from '../screen/session.ts'
 
 /**
  * What the records say of a client's files: the newest state in which the client used its own service, or
- * else the oldest state of all. Undefined: the records say nothing that the client could read.
+ * else the oldest state of all. Undefined: the records say nothing.
  */
 export function earlierFiles(
   { platform }: Session,
@@ -21,7 +21,6 @@ export function earlierFiles(
   const targets = files.filter(({ use }) => use === 'target')
   const now = new Map(targets.map(({ path, bytes }) => [path, bytes]))
   const canRead = (some: LoadedFiles) => client.read(some).broken === undefined
-  const isReadable = canRead(files)
 
   let oldest: EarlierState | undefined
   for (const state of earlierStates(platform, familyIds(client.id), now)) {
@@ -30,14 +29,9 @@ export function earlierFiles(
     if (isAtGateway(client, recorded) || !canRead(recorded)) continue
 
     const atOwnService = recorded.filter(({ path }) => state.recorded.has(path))
-    const undone = withContents(files, state.undone)
-    if (isReadable && !canRead(undone)) return { atOwnService, undone: files, written: new Map() }
-    return { atOwnService, undone, written: writtenSettings(state) }
+    return { atOwnService, ...undoneIn(files, state) }
   }
-
-  const undone = oldest && withContents(files, oldest.undone)
-  if (oldest === undefined || undone === undefined || !canRead(undone)) return undefined
-  return { undone, written: writtenSettings(oldest) }
+  return oldest && undoneIn(files, oldest)
 }
 
 function withContents(files: LoadedFiles, contents: FileContents): LoadedFiles {
@@ -47,9 +41,12 @@ function withContents(files: LoadedFiles, contents: FileContents): LoadedFiles {
   })
 }
 
-function writtenSettings({ settings }: EarlierState): EarlierFiles['written'] {
-  const changes = [...settings].map(
+function undoneIn(
+  files: LoadedFiles,
+  { undone, settings }: EarlierState,
+): Omit<EarlierFiles, 'atOwnService'> {
+  const written = [...settings].map(
     ([path, all]) => [path, all.map((setting) => changeTo(setting, undefined))] as const,
   )
-  return new Map(changes)
+  return { undone: withContents(files, undone), written: new Map(written) }
 }
