@@ -158,10 +158,11 @@ describe('a login that a setup replaced', () => {
   })
 
   test.each([
-    ['of another tool', {}],
+    ['of another tool', foreignHome('codex')],
+    ['with a key alone', { ...foreignHome('codex'), [auth]: `{"OPENAI_API_KEY":"${foreignKey}"}` }],
     ['of a setup', undefined],
   ])('made after `off` is not sent to a gateway %s by a rollback', async (_, given) => {
-    const home = aHome(given && foreignHome('codex'))
+    const home = aHome(given)
     if (given === undefined) await setUp(home, 'codex')
     await off(home, ['codex', '--yes'])
     home.put(auth, newLogin)
