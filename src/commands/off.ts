@@ -24,7 +24,7 @@ import { begin } from './setup.ts'
 
 function define() {
   return new Command('off')
-    .description('point clients back at their own service, whatever set them up')
+    .description('point clients back at their own service')
     .addArgument(
       new Argument('[clients...]', 'only these; absent: all that point at a gateway').choices(
         [...rows, ...environmentRows].map(({ id }) => id),
@@ -34,10 +34,7 @@ function define() {
     .option('--dry-run', 'show everything, change nothing')
     .option('--yes', 'do not ask')
     .option('--json', 'print one JSON document')
-    .addHelpText(
-      'after',
-      '\nRemoves address, key, provider and their models; restores a login that a setup replaced.',
-    )
+    .addHelpText('after', '\nRemoves address, key, provider and models; restores a replaced login.')
     .addHelpText('after', examples(['repoint off', 'repoint off codex', 'repoint off --dry-run']))
 }
 
