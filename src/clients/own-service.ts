@@ -53,7 +53,7 @@ export function planOwnService(
     return planOwnService(client, files, { ...earlier, undone: files, written: new Map() })
 
   return files
-    .filter(({ use }) => use === 'target')
+    .filter(({ use, isOptional, bytes }) => use === 'target' && !(isOptional && bytes === null))
     .toReversed()
     .map((file) => {
       const written = earlier?.written.get(file.path) ?? []

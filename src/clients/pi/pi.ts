@@ -134,14 +134,17 @@ export const pi: ClientModule = {
 
   firstRequest,
 
+  /** A login of a vendor stays, if pi ships the provider and only its address was changed. */
   gatewaySettings(files) {
     const { baseUrl, providerId } = pi.read(files)
     if (baseUrl === undefined || providerId === undefined) return {}
-    const chosen = ['defaultProvider', 'defaultModel'].map((name) => [name])
+
+    const login = loginOf(files, providerId)
+    const isVendors = reservedIds.includes(providerId) && login?.['type'] !== 'api_key'
     return {
-      auth: loginOf(files, providerId) === undefined ? [] : [[providerId]],
+      auth: login === undefined || isVendors ? [] : [[providerId]],
       models: gatewaySettingsIn(sensitiveSettings, fileOf(files, 'models'), providerId),
-      settings: chosen,
+      settings: [['defaultProvider'], ['defaultModel']],
     }
   },
 
