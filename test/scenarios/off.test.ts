@@ -269,6 +269,17 @@ describe('which clients', () => {
     expect(home.text('.codex/config.toml')).toBe('notify = []\n')
   })
 
+  test('a file that Claude Code skips is cleaned too, and keeps its comments', async () => {
+    const file = '.claude/settings.json'
+    const home = aHome({
+      [file]: `{\n  // mine\n  "env": {\n    "ANTHROPIC_BASE_URL": "http://127.0.0.1:1",\n    "MINE": "1"\n  }\n}\n`,
+    })
+    expect(await off(home, ['--yes'])).toMatchObject({
+      json: { changed: true, warnings: [{ code: 'broken' }] },
+    })
+    expect(home.text(file)).toBe(`{\n  // mine\n  "env": {\n    "MINE": "1"\n  }\n}\n`)
+  })
+
   test('of a provider that opencode ships, the address and the key go alone', async () => {
     const file = '.config/opencode/opencode.json'
     const home = aHome({

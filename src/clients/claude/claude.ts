@@ -6,18 +6,17 @@ import {
   asReasoningEffort,
   type ClientModule,
   type ClientState,
-  type GatewaySettings,
   type LoadedFiles,
   type PreviousOptions,
   type SetupTarget,
 } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { brokenText, fileOf, rootOf } from '../loaded-files.ts'
-import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
 import { isDiscovering, ourKeys } from './plan.ts'
@@ -27,7 +26,6 @@ import { tableVersions } from './sent.ts'
 import {
   type ClaudeSettings,
   hasLogin,
-  inEnv,
   isMapping,
   names,
   readRepairedSettings,
@@ -197,32 +195,6 @@ export const claudeGpt: ClientModule = {
 }
 `,
   },
-}
-
-/**
- * Slots, with their labels, and what the settings say of the gateway's models. A root model that names a
- * slot stays: Claude Code's own service has the slots too.
- */
-function gatewaySettings(files: LoadedFiles): GatewaySettings {
-  const file = fileOf(files, 'settings')
-  // A file that Claude Code skips counts too: its comments may be gone tomorrow.
-  const { env, root } = readRepairedSettings(file)
-  if (!env[names.baseUrl]) return {}
-
-  const isSlot = typeof root['model'] === 'string' && slotOf(root['model']) !== undefined
-  const known = gatewaySettingsIn(sensitiveSettings, file)
-  const ofModels = Object.keys(env).filter(
-    (name) =>
-      name === names.contextTokens ||
-      name === names.discovery ||
-      slotVariables.some((slot) => name.startsWith(`${slot}_`)),
-  )
-  return {
-    settings: [
-      ...known.filter(([name]) => name !== 'model' || !isSlot),
-      ...ofModels.map((name) => inEnv(name)),
-    ],
-  }
 }
 
 /** Linux: seen in both versions, 2026-11-21. The others: code.claude.com/docs/en/settings. */

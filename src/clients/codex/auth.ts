@@ -1,5 +1,4 @@
 import { compact } from '../../compact.ts'
-import type { SettingPath } from '../../edits/plan.ts'
 import type { LoadedFile } from '../client.ts'
 import { readStrictly } from '../strict-json.ts'
 
@@ -48,13 +47,4 @@ export function readCodexAuth(file: LoadedFile): CodexAuth {
 
   if (/[\r\n]/.test(keyText)) return { ignored: 'its key holds a line break', shadowedKey: keyText }
   return { usableKey: keyText }
-}
-
-/** What holds the key that Codex sends: the whole file if nothing else is in it. None if Codex sends no key of it. */
-export function keySettings(file: LoadedFile): readonly SettingPath[] {
-  if (readCodexAuth(file).usableKey === undefined) return []
-  const { root } = readStrictly(file)
-  const ofKey = ['OPENAI_API_KEY', 'auth_mode'].filter((name) => root[name] !== undefined)
-  const others = Object.keys(root).filter((name) => !ofKey.includes(name) && root[name] !== null)
-  return others.length === 0 ? [[]] : ofKey.map((name) => [name])
 }

@@ -8,7 +8,6 @@ import { isOpencodeAuth } from '../auth-json.ts'
 import {
   asReasoningEffort,
   type ClientModule,
-  type GatewaySettings,
   type LoadedFiles,
   type SetupTarget,
 } from '../client.ts'
@@ -16,7 +15,6 @@ import { editKeys } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { fileOf, readKind, rootOf } from '../loaded-files.ts'
-import { gatewaySettingsIn } from '../overrides.ts'
 import {
   effectiveOptions,
   oneUse,
@@ -25,12 +23,11 @@ import {
   type WindowHabit,
 } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
-import { keySettings, readCodexAuth } from './auth.ts'
+import { readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
 import {
   catalogFaults,
   catalogKeys,
-  catalogPath,
   namesCatalog,
   offersOfCodex,
   planCatalog,
@@ -40,6 +37,7 @@ import { startupFindings } from './check-provider.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
 import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { withoutOffer } from './migrations.ts'
 import { otherAddress } from './other-providers.ts'
@@ -185,30 +183,6 @@ trust_level = "trusted"
 }
 
 const effortPath = ['model_reasoning_effort']
-
-/**
- * The whole table of the provider in use goes, also where `model_provider` names a table that is gone: Codex does
- * not start then. auth.json counts only if its key is sent to the gateway. A login in it stays.
- */
-function gatewaySettings(files: LoadedFiles): GatewaySettings {
-  const [config, file] = [readKind(files, 'config'), fileOf(files, 'config')]
-  const inUse = providerInUse(config)
-  const isMissing = inUse && !inUse.table && !reservedIds.includes(inUse.id)
-  if (addressInUse(config).url === undefined && !isMissing) return {}
-
-  const ofModel = [['model_context_window']].filter((path) => config.get(path) !== undefined)
-  const hasCatalog = namesCatalog(files, config)
-  const isKeyUsed = takesAuthFile(config)
-  return {
-    config: [
-      ...gatewaySettingsIn(sensitiveSettings, file, inUse?.id),
-      ...ofModel,
-      ...(hasCatalog ? [catalogPath] : []),
-    ],
-    catalog: hasCatalog && fileOf(files, 'catalog').bytes !== null ? [[]] : [],
-    auth: isKeyUsed ? keySettings(fileOf(files, 'auth')) : [],
-  }
-}
 
 /**
  * auth.json is replaced as a whole: with a ChatGPT login beside the key, Codex uses the login, and

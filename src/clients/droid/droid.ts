@@ -6,22 +6,13 @@ import type { ClientModule, LoadedFile, SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { outputLimitCures, ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
-import {
-  brokenText,
-  fileOf,
-  knownElement,
-  numberIn,
-  readFile,
-  rootOf,
-  type Table,
-  tableIn,
-  textIn,
-} from '../loaded-files.ts'
+import { brokenText, fileOf, numberIn, readFile, rootOf, tableIn, textIn } from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { leavingKeys, offeredModels, toldKeys } from '../picker.ts'
 import { oneUse, resolveOneModel } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { droidName, sensitiveSettings } from './sensitive-settings.ts'
 import {
@@ -149,25 +140,7 @@ export const droid: ClientModule = {
     }
   },
 
-  /** All models at that address: each has the key with it. */
-  gatewaySettings(files) {
-    const settings = readSettings(fileOf(files, 'settings'))
-    const found = modelCalled(settings, settings.defaultModel)
-    const url = textIn(found?.entry, ['baseUrl'])
-    if (url === undefined) return {}
-
-    const entries = settings.models.map(({ entry }) => entry)
-    const [there, others] = [true, false].map((isThere) =>
-      entries.filter((entry) => (textIn(entry, ['baseUrl']) === url) === isThere),
-    ) as [Table[], Table[]]
-    const chosen = [defaultModelPath, ['model']].filter((path) => settings.get(path) !== undefined)
-    return {
-      settings: [
-        ...chosen,
-        ...there.map((entry) => ['customModels', knownElement(entry, entryNames, others)]),
-      ],
-    }
-  },
+  gatewaySettings,
 
   read(files) {
     const settings = readSettings(fileOf(files, 'settings'))
@@ -206,9 +179,6 @@ export const droid: ClientModule = {
     launchSettings(ourKeys({ ...fileOf(files, 'settings'), bytes: null }, target), target, asked),
   check,
 }
-
-/** What tells one entry from another. */
-const entryNames = ['id', 'model', 'displayName', 'baseUrl']
 
 /** In tokens. Without a limit droid asks for 128,000, which many models refuse (0.225.2). */
 const defaultOutputTokens = 16_384

@@ -97,16 +97,6 @@ export function ownModels(
   })
 }
 
-/** Where a provider's models are chosen: for all agents, and for single ones. */
-export function modelPathsOf(root: Table, providerId: string): readonly SettingPath[] {
-  const path = defaultModelPath(root)
-  const isOfProvider = (model = '') => model.startsWith(`${providerId}/`)
-  const members = Object.keys(tableIn(root, path.slice(0, 3)))
-  const whole = members.length === 1 ? path.slice(0, 3) : path
-  const own = ownModels(root).filter(({ model }) => isOfProvider(model))
-  return [...(isOfProvider(textIn(root, path)) ? [whole] : []), ...own.map((one) => one.path)]
-}
-
 /** The agent of a prompt that names none (2026.9.6, read in agent-scope-config, 2026-11-23). */
 export function usualAgent(root: Table): string {
   const entries = Object.entries(tableIn(root, ['agents', 'entries']))

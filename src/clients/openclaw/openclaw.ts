@@ -6,7 +6,7 @@ import type { ClientModule } from '../client.ts'
 import { editKeys } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
-import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
+import { believedOf, providerKeys, providerOf } from '../pi-family/providers.ts'
 import { resolveWithAnyProtocol } from '../picker.ts'
 import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
@@ -17,7 +17,6 @@ import {
   interpretedName,
   interpretedValue,
   loginsFor,
-  modelPathsOf,
   prefersKey,
   providers,
   readConfig,
@@ -26,6 +25,7 @@ import {
   startingModel,
 } from './config.ts'
 import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -129,14 +129,7 @@ export const openclaw: ClientModule = {
 
   firstRequest,
 
-  gatewaySettings(files) {
-    const { root } = readConfig(files)
-    const { baseUrl, providerId } = openclaw.read(files)
-    if (baseUrl === undefined || providerId === undefined) return {}
-
-    const provider = providerPath(providers, providerId)
-    return { config: [provider, ...modelPathsOf(root, providerId)] }
-  },
+  gatewaySettings,
 
   read(files) {
     const file = readConfig(files)

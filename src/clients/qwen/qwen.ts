@@ -1,22 +1,14 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, ListElement, SettingChange, SettingPath } from '../../edits/plan.ts'
-import { uniquePaths } from '../../edits/values.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { defaultModel, speaks } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type {
-  ClientModule,
-  DiskReader,
-  GatewaySettings,
-  LoadedFile,
-  SetupTarget,
-} from '../client.ts'
+import type { ClientModule, DiskReader, LoadedFile, SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
 import {
   fileOf,
-  knownElement,
   layersOf,
   numberIn,
   originOf,
@@ -31,9 +23,11 @@ import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.t
 import { oneUse, resolveOneModel } from '../resolve.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { qwenName, sensitiveSettings } from './sensitive-settings.ts'
 import {
+  elementOf,
   entriesIn,
   inUse,
   isBehindAnother,
@@ -47,7 +41,6 @@ import {
   ownFiles,
   paths,
   readSettings,
-  usualVariable,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -166,7 +159,7 @@ export const qwen: ClientModule = {
     }
   },
 
-  gatewaySettings: (files) => gatewaySettings(fileOf(files, 'settings')),
+  gatewaySettings,
 
   /** Of the protocols that it speaks this is about the one that a setup writes. */
   read(files) {
@@ -282,51 +275,6 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
   ]
 }
 
-/** They count where no entry names another variable for its key. */
-const usualVariables = ['OPENAI_BASE_URL', 'OPENAI_MODEL']
-
-/**
- * Every model at the address in use, the variable of its key, and what chooses the model and that kind
- * of login.
- */
-function gatewaySettings(file: LoadedFile): GatewaySettings {
-  const settings = readFile(file)
-  const { root } = readSettings(file)
-  const { url, key, entry, variable } = inUse(root)
-  if (literalIn(root, paths.type) !== 'openai' || url === undefined) return {}
-
-  const isThere = (one: Table) => entry !== undefined && literalIn(one, ['baseUrl']) === url
-  const entries = entriesIn(root)
-  const others = entries.filter((one) => !isThere(one))
-  const isShared = others.some(({ envKey }) => envKey === variable)
-  const texts: readonly SettingPath[] = [
-    ...(isShared ? [] : [['env', variable]]),
-    ...(variable === usualVariable ? usualVariables : []).map((name) => ['env', name]),
-    paths.type,
-    // Where the entry has its own, these are not used.
-    ...(literalIn(root, ['security', 'auth', 'apiKey']) === key
-      ? [['security', 'auth', 'apiKey']]
-      : []),
-    ...(literalIn(entry, ['baseUrl']) ? [] : [['security', 'auth', 'baseUrl']]),
-    paths.model,
-    paths.modelUrl,
-  ]
-  return {
-    settings: [
-      ...entries.filter(isThere).map((one) => [...paths.entries, elementFor(one, others)]),
-      ...uniquePaths(texts).filter((path) => settings.get(path) !== undefined),
-    ],
-  }
-}
-
-/** One of ours is known by the same members as in a setup. */
-function elementFor(entry: Table, others: readonly Table[]): ListElement {
-  const isOurs = entry['envKey'] === keyVariable
-  return isOurs
-    ? elementOf(String(entry['id']))
-    : knownElement(entry, ['id', 'envKey', 'baseUrl'], others)
-}
-
 function ownEntries(settings: ConfigValue | undefined): readonly Table[] {
   return entriesIn(settings).filter(({ envKey }) => envKey === keyVariable)
 }
@@ -334,10 +282,6 @@ function ownEntries(settings: ConfigValue | undefined): readonly Table[] {
 /** Where an entry of another model stands than the one that is started with. */
 function pathOf(id: string): SettingPath {
   return [...paths.entries, elementOf(id)]
-}
-
-function elementOf(id: string): ListElement {
-  return { element: { envKey: keyVariable, id } }
 }
 
 /** What an entry becomes, be it that of another model, which `/model` offers beside the one in use. */
