@@ -102,9 +102,9 @@ export const rows: readonly ClientRow[] = [
     changes: {
       files:
         '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
-      keys: 'the key under your provider id; one provider, `model`, `small_model`',
+      keys: 'the key under your provider id; one provider with its address and its models, each with its protocol; `model`, `small_model`',
     },
-    flags: [modelFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
   {
@@ -117,9 +117,9 @@ export const rows: readonly ClientRow[] = [
     changes: {
       files:
         '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc` or the strongest that is there',
-      keys: 'the key under your provider id; one provider, `model`, `small_model`; before its first start an empty `permission.bash`',
+      keys: 'the key under your provider id; one provider with its address and its models, each with its protocol; `model`, `small_model`; before its first start an empty `permission.bash`',
     },
-    flags: [modelFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./kilo/kilo.ts')).kilo,
   },
   {
@@ -130,7 +130,7 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint pi', 'repoint pi --model claude-opus-5-5 --protocol messages'],
     changes: {
       files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
-      keys: 'one provider with the key, its address, its protocol and its models; `defaultProvider`, `defaultModel`; a login for the same provider in `auth.json` goes',
+      keys: 'one provider with the key, its address and its models, each with its protocol; `defaultProvider`, `defaultModel`; a login for the same provider in `auth.json` goes',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./pi/pi.ts')).pi,
@@ -143,7 +143,7 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint openclaw', 'repoint openclaw --model claude-opus-5-5 --protocol messages'],
     changes: {
       files: '`~/.openclaw/openclaw.json`',
-      keys: 'one provider with the key, its address, its protocol and its models, which comes before logins in OpenClaw’s database; `agents.defaults.model`, and a model of its own of the agent that answers goes',
+      keys: 'one provider with the key, its address and its models, each with its protocol, which comes before logins in OpenClaw’s database; `agents.defaults.model`, and a model of its own of the agent that answers goes',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./openclaw/openclaw.ts')).openclaw,
@@ -171,9 +171,9 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint droid', 'repoint droid --model gpt-5.6-sol --provider-id work'],
     changes: {
       files: '`~/.factory/settings.json`',
-      keys: 'one entry of `customModels`, known by its `id`, and `sessionDefaultSettings.model`; its screen wants a Factory login all the same, `droid exec` does not',
+      keys: 'an entry of `customModels` for each model, with its protocol, known by its `id`, and `sessionDefaultSettings.model`; its screen wants a Factory login all the same, `droid exec` does not',
     },
-    flags: [modelFlag, providerIdFlag, ...limitFlags, ...imageFlags],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./droid/droid.ts')).droid,
   },
   {

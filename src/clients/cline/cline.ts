@@ -105,7 +105,7 @@ export const cline: ClientModule = {
    * then: of `maxTokens` it makes nothing, in no place.
    */
   resolve(input) {
-    const resolved = resolveOneModel(input, 'chat', {
+    const resolved = resolveOneModel(input, ['chat'], {
       otherwise: 'Cline does not know then when to sum a conversation up.',
     })
     const { contextWindow, ...others } = resolved

@@ -108,7 +108,7 @@ export const codex: ClientModule = {
     gatewayVariables: { addresses: [], others: ['CODEX_API_KEY'] },
   },
   files: codexFiles,
-  resolve: (input) => withCatalog(input, resolveOneModel(input, 'responses', windows)),
+  resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], windows)),
   firstRequest,
   offeredModels: offersOfCodex,
   conversationFindings: (world, change) => [...aboutConversations(world, change)],

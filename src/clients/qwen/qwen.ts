@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
-import { defaultModel, speaks } from '../../gateway/models/rules.ts'
+import { defaultModel } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, DiskReader, LoadedFile, SetupTarget } from '../client.ts'
@@ -123,12 +123,12 @@ export const qwen: ClientModule = {
   },
 
   resolve(input) {
-    const resolved = resolveOneModel(input, 'chat', {
+    const resolved = resolveOneModel(input, ['chat'], {
       knows: knowsWindow,
       otherwise: 'Qwen Code takes 200,000 tokens for it.',
     })
     const listed = new Map(input.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
-    const list = offeredModels(input, resolved.model, (one) => speaks(one, 'chat') !== false)
+    const list = offeredModels(input, resolved, ['chat'])
     const offered = list.offered.map(({ contextWindow, ...model }) => {
       const said = listed.get(model.id)?.contextWindow
       return compact({ ...model, contextWindow: knowsWindow(model.id) ? said : contextWindow })

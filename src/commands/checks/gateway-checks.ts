@@ -1,7 +1,7 @@
 import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
 import { isLoopbackUrl } from '../../clients/loaded-files.ts'
 import { strayModels } from '../../clients/picker.ts'
-import { listing } from '../../clients/resolve.ts'
+import { entryOf, listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { findingFrom, hasCause } from '../../finding.ts'
@@ -12,9 +12,10 @@ import { proxyFor } from '../../gateway/http/proxy.ts'
 import { openAhead } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
+import { nativeProtocol, speaks } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe.ts'
 import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
-import type { Catalog, Gateway, GatewayAccess, Protocol } from '../../gateway/types.ts'
+import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import {
   authoritiesOf,
@@ -153,15 +154,15 @@ async function* askedChecks(
 
   const resolved = choiceOf(examined, list)
   yield* resolved.findings.map(asWarning)
-  const protocol = protocolOf(client, resolved)
   const by = { texts, version, modelTable }
   const probes = new Probes(
     (...question) => probe(access, ...question),
     list,
-    () => sendersOf(session, client, protocol, by),
+    () => sendersOf(session, client, by),
   )
-  for (const one of await probes.askFor(client, resolved)) yield probeCheck(protocol, list, one)
+  for (const one of await probes.askFor(client, resolved)) yield probeCheck(list, one)
 
+  yield* checkProtocol(examined, resolved, list)
   yield* checkBalance(await asked.balance)
   yield* checkPicker(examined, list)
 }
@@ -238,15 +239,35 @@ function* checkCatalog(
 
 /** @throws UserError why the model is not served */
 function probeCheck(
-  protocol: Protocol,
   list: Catalog | UserError,
-  { id: model, result }: ProbeAnswer,
+  { model, protocol, result }: ProbeAnswer,
 ): CheckResult {
   if (result.status === 'rejected') throw result.reason
-  const isUnlisted = !(list instanceof UserError) && listing(list, model, protocol) === 'absent'
+  const isUnlisted = !(list instanceof UserError) && listing(list, model, [protocol]) === 'absent'
   const beside = isUnlisted ? ', though the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${beside}`
   return { code: 'probe', severity: 'ok', message, brief: `${model}${beside}` }
+}
+
+/** A model works best over its native protocol, if the gateway lists it there. */
+function* checkProtocol(
+  { client }: Examined,
+  resolved: ResolvedOptions,
+  list: Catalog | UserError,
+): Generator<CheckResult> {
+  const { model } = resolved
+  const protocol = protocolOf(client, resolved)
+  const native = nativeProtocol(model)
+  const entry = list instanceof UserError ? undefined : entryOf(list, model)
+  const isBetter = native !== protocol && client.protocols.includes(native)
+  if (entry === undefined || !isBetter || speaks(entry, native) !== true) return
+
+  yield {
+    code: 'protocol',
+    severity: 'warning',
+    message: `${client.label} uses ${model} over ${protocol}, and the gateway also serves it over ${native}, its native protocol`,
+    hint: `To change it: repoint ${client.id} --protocol ${native}`,
+  }
 }
 
 /** What the client's own list has kept of a longer list of the gateway's. */

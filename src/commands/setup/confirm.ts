@@ -1,5 +1,5 @@
 /** Step 6 of a setup: show the plan and ask. */
-import { protocolOf } from '../../clients/client.ts'
+import { overProtocol, protocolOf } from '../../clients/client.ts'
 import { describeEdit, titleOf } from '../../edits/describe.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -68,7 +68,9 @@ function showPlan({ run, clients, consents }: SetupPlan, isDetailed: boolean): v
     const address = shownRoot(rootOf(access, protocol), protocol)
     const { model, contextWindow, offered = [] } = resolved
     const list = offered.length > 1 ? `, ${offered.length} models in its list` : ''
-    session.say(`${client.label}: ${address}, model ${model}${list}`)
+    session.say(
+      `${client.label}: ${address}, model ${model}${overProtocol(client, resolved)}${list}`,
+    )
 
     const hasLimits = contextWindow !== undefined || offered.length > 0
     const listed = catalog?.models.find(({ id }) => id === model) ?? { id: model }
