@@ -13,6 +13,7 @@ const marked: Readonly<Record<string, MarkedFiles>> = {
 -model = "gpt-5.5-codex" # by cc-switch
 -model_provider = "ccswitch"
 -model_context_window = 1000000
+-forced_login_method = "api"
 model_reasoning_effort = "high"
 approval_policy = "never" # keep
 

@@ -9,8 +9,9 @@ import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './provi
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /**
- * The whole table of the provider in use goes, also where `model_provider` names a table that is gone: Codex does
- * not start then. auth.json counts only if its key is sent to the gateway. A login in it stays.
+ * The whole table of the provider in use. It also counts if `model_provider` names a table that is
+ * missing: Codex does not start then. auth.json counts only if its key is sent to the gateway; a login in
+ * it stays.
  */
 export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const [config, file] = [readKind(files, 'config'), fileOf(files, 'config')]
@@ -19,6 +20,8 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   if (addressInUse(config).url === undefined && !isMissing) return {}
 
   const ofModel = [['model_context_window']].filter((path) => config.get(path) !== undefined)
+  // With it Codex deletes a ChatGPT login at its start (0.149.1 and 0.169.0, 2026-11-26).
+  const isKeyForced = config.text(['forced_login_method']) === 'api'
   const hasCatalog = namesCatalog(files, config)
   const isKeyUsed = takesAuthFile(config)
   return {
@@ -26,6 +29,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
       ...gatewaySettingsIn(sensitiveSettings, file, inUse?.id),
       ...ofModel,
       ...(hasCatalog ? [catalogPath] : []),
+      ...(isKeyForced ? [['forced_login_method']] : []),
     ],
     catalog: hasCatalog && fileOf(files, 'catalog').bytes !== null ? [[]] : [],
     auth: isKeyUsed ? keySettings(fileOf(files, 'auth')) : [],
