@@ -129,7 +129,7 @@ export async function checkGateway(
       told.push(networkCheck(gateway.baseUrl, asked.access))
 
     const hint = isLeftBehind(error, gateway)
-      ? leftBehindHint(asked)
+      ? leftBehindHint(client, asked)
       : hintFor(error, examined, gateway, caFile)
     const check = { ...findingFrom(error), ...compact({ hint }) }
     return [...told, blamed === 'model' ? check : { ...check, isOfGateway: true }]
@@ -172,9 +172,13 @@ function isLeftBehind({ code }: UserError, { baseUrl }: Gateway): boolean {
   return code === 'refused' && isLoopbackUrl(baseUrl)
 }
 
-function leftBehindHint({ users }: AskedGateway): string {
+function leftBehindHint({ family }: Client, { users }: AskedGateway): string {
   const whose = users.length > 1 ? "the clients' own services" : "the client's own service"
-  return `Start the program that listened there, or go back to ${whose}: repoint off ${users.join(' ')}`
+  return [
+    'Start the program that listened there',
+    `set another address: repoint ${family} --base-url URL`,
+    `or go back to ${whose}: repoint off ${users.join(' ')}`,
+  ].join(', ')
 }
 
 /** The hints of some failures speak of flags that a setup has and doctor has not. */
