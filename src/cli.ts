@@ -53,7 +53,7 @@ interface Listed {
   /** Of the help; absent: that of the command before. */
   readonly group?: string
   /** What else people call it: suggested, never taken. */
-  readonly alsoCalled?: readonly string[]
+  readonly alsoCalled?: readonly string[] | undefined
   readonly load: () => Promise<{ readonly command: ListedCommand }>
 }
 
@@ -61,15 +61,17 @@ interface Listed {
 const commands: readonly Listed[] = [
   ...rows.map((row) => ({
     name: row.id,
+    alsoCalled: row.alsoCalled,
     load: async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) }),
   })),
   ...environmentRows.map((row) => ({
     name: row.id,
+    alsoCalled: row.alsoCalled,
     load: async () => ({
       command: (await import('./commands/gateways/by-environment.ts')).commandFor(row),
     }),
   })),
-  { name: 'setup', load: () => import('./commands/setup-clients.ts') },
+  { name: 'setup', alsoCalled: ['install'], load: () => import('./commands/setup-clients.ts') },
   {
     name: 'editor',
     alsoCalled: ['cursor', 'vscode', 'zed'],
@@ -82,6 +84,7 @@ const commands: readonly Listed[] = [
     load: () => import('./commands/gateways/use.ts'),
   },
   { name: 'key', alsoCalled: ['login', 'auth', 'setkey'], load: () => import('./commands/key.ts') },
+  { name: 'off', alsoCalled: ['disable'], load: () => import('./commands/off.ts') },
   { name: 'folder', load: () => import('./commands/gateways/folder.ts') },
   { name: 'run', group: 'Try', load: () => import('./commands/gateways/run.ts') },
   { name: 'serve', load: () => import('./commands/serve.ts') },
@@ -101,7 +104,11 @@ const commands: readonly Listed[] = [
     alsoCalled: ['undo', 'restore', 'revert', 'reset', 'uninstall', 'unset'],
     load: () => import('./commands/rollback.ts'),
   },
-  { name: 'forget', alsoCalled: ['remove', 'delete'], load: () => import('./commands/forget.ts') },
+  {
+    name: 'forget',
+    alsoCalled: ['remove', 'delete', 'logout'],
+    load: () => import('./commands/forget.ts'),
+  },
   { name: 'completion', group: 'Shell', load: () => import('./commands/completion/completion.ts') },
   { name: 'complete', isHidden: true, load: () => import('./commands/completion/complete.ts') },
 ]
@@ -209,8 +216,14 @@ function showUsageError(session: Session, error: CommanderError, args: readonly 
 function meantIn({ code, message }: CommanderError, first: string): string | undefined {
   const [typed = '', ...suggested] = message.match(/(?<=')[^']*(?=')|--[\w-]+(?=[,?])/g) ?? []
   if (code === 'commander.unknownOption') return guessName(typed, suggested)
-  const clients = rows.map(({ id }) => id)
-  if (code === 'commander.invalidArgument') return guessName(typed, clients)
+  if (code === 'commander.invalidArgument') {
+    const [, choices = ''] = /Allowed choices are (.*)\.$/.exec(message) ?? []
+    const ids = choices.split(', ')
+    const meant = [...rows, ...environmentRows].find(({ alsoCalled }) =>
+      alsoCalled?.includes(typed),
+    )
+    return meant && ids.includes(meant.id) ? meant.id : guessName(typed, ids)
+  }
 
   if (code !== 'commander.unknownCommand') return undefined
   const called = commands.find(({ alsoCalled }) => alsoCalled?.includes(first))

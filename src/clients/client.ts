@@ -1,13 +1,17 @@
-import type { Bytes, FileEdit } from '../edits/plan.ts'
+import type { Bytes, FileEdit, SettingPath } from '../edits/plan.ts'
 import type { UserError } from '../errors.ts'
 import type { FileFix, Finding, Findings } from '../finding.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
 import type {
+  BaseUrls,
   Catalog,
+  CatalogModel,
   CertificateStores,
   ExtraHeader,
   FirstRequest,
+  Gateway,
   KeyHeader,
+  ModelRoute,
   Protocol,
   QueryParameter,
 } from '../gateway/types.ts'
@@ -70,6 +74,12 @@ export interface ClientModule {
    */
   toOptions?(state: ClientState, isOwn?: boolean): PreviousOptions
 
+  /**
+   * The settings that point it at a gateway, with the models chosen for that, by the kind of file. None
+   * if it uses its own service. `repoint off` removes them.
+   */
+  gatewaySettings(files: LoadedFiles): GatewaySettings
+
   /** Whether this client of its family is the one that the files are set up for. */
   isConfigured?(state: ClientState): boolean
 
@@ -130,6 +140,9 @@ export interface ClientModule {
   readonly demoFiles?: Readonly<Record<string, string>>
 }
 
+/** Settings by the kind of their file. The empty path is the whole file. */
+export type GatewaySettings = Readonly<Record<string, readonly SettingPath[]>>
+
 /** Facts about a client's config format. */
 export interface ConfigRules {
   /** The settings that decide where its key goes. */
@@ -140,6 +153,15 @@ export interface ConfigRules {
   readonly interpolation: Interpolation
   /** Provider IDs that mean something to it already. Absent: its providers have no ID. */
   readonly reservedProviderIds?: readonly string[]
+  /** The environment variables that override its files. Absent: none. */
+  readonly gatewayVariables?: GatewayVariables
+}
+
+/** Environment variables that point a client at a gateway, whatever its files say. */
+export interface GatewayVariables {
+  readonly addresses: readonly string[]
+  /** Keys, and the models of a gateway. */
+  readonly others: readonly string[]
 }
 
 /** The request that `firstRequest` describes. */
@@ -304,6 +326,8 @@ export interface ConfigFile {
   readonly use: 'target' | 'layer'
   /** Most setups do not need this target. If it does not exist, it is not reported. */
   readonly isOptional?: true
+  /** A setup replaces it as a whole, because parts of two versions must not be mixed. */
+  readonly isReplacedWhole?: true
 }
 
 /** What `files` may read from the disk. */
@@ -363,8 +387,21 @@ export interface PreviousOptions extends ClientOptions {
   readonly smallModel?: string | undefined
   /** No file names `slot`: it is the default of the newest version. */
   readonly isSlotUnnamed?: boolean | undefined
+  /** No file names `protocol`: it is the default of the provider. */
+  readonly isProtocolUnnamed?: boolean | undefined
   /** They were chosen for another gateway. */
   readonly isElsewhere?: boolean | undefined
+}
+
+/** A model that the gateway rejected over one protocol. */
+export interface RejectedModel extends ModelRoute {
+  readonly error: UserError
+}
+
+/** A model in a client's picker. */
+export interface OfferedModel extends CatalogModel {
+  /** Absent: the protocol of the model that the client starts with. */
+  readonly protocol?: Protocol | undefined
 }
 
 /** What the gateway has reported so far. */
@@ -372,8 +409,12 @@ export interface GatewayInfo {
   readonly catalog: Catalog | undefined
   /** Why its catalog cannot be read. */
   readonly catalogError?: UserError | undefined
-  /** Model IDs that it rejected, and does not list. */
-  readonly rejected: readonly string[]
+  /** What it answered last, for any client. Absent: nothing yet. */
+  readonly proven?: ModelRoute | undefined
+  /** What it rejected for this client. `resolve` does not choose one of these routes again. */
+  readonly rejected: readonly RejectedModel[]
+  /** How it is reached, as far as it has answered. Absent: it was not asked. */
+  readonly gateway?: Pick<Gateway, 'baseUrls' | 'keyHeader'> | undefined
   /** Nothing but the catalog is asked for: no model will be proven. */
   readonly catalogOnly?: boolean | undefined
   /** What the installed client prints about the models that it knows. Absent: nothing. */
@@ -399,7 +440,7 @@ export const defaultSlot: Slot = 'sonnet'
 export interface ResolvedOptions {
   /** The ID in the client's first request. The probe sends it too. */
   readonly probeModel: string
-  /** Absent: the client's usual one. */
+  /** The protocol of that request. Absent: the client's usual one. */
   readonly protocol?: Protocol
   /** What the user can do if the gateway does not serve it. Absent: choose another model. */
   readonly probeHint?: string
@@ -414,7 +455,7 @@ export interface ResolvedOptions {
   readonly subagentModel?: string
   readonly smallModel?: string
   /** The models in the client's picker. */
-  readonly offered?: Catalog['models']
+  readonly offered?: readonly OfferedModel[]
   /** `offered` is all that the gateway has for this client. */
   readonly offersWholeCatalog?: boolean
   /** The text of the file that describes the models, and the IDs in it. */
@@ -432,6 +473,8 @@ export interface SetupTarget {
    * appends `/chat/completions` or `/responses` (so it usually ends in `/v1`), or `/v1/messages`.
    */
   readonly baseUrl: string
+  /** The base URLs of all protocols, for a client with several. */
+  readonly baseUrls: BaseUrls
   readonly key: string
   /** The header that holds the key. Absent: `authorization: Bearer`. */
   readonly keyHeader?: KeyHeader | undefined
@@ -467,6 +510,8 @@ export interface ClientState {
   readonly baseUrl?: string
   /** Absent: the client's usual one. */
   readonly protocol?: Protocol
+  /** No file names a protocol for the model: it is the default of its provider. */
+  readonly isProtocolUnnamed?: boolean
   readonly model?: string
   /** No file names the model: it is the default of the newest version. */
   readonly isModelUnnamed?: boolean
@@ -519,6 +564,14 @@ export interface ClientContext {
   readonly knownModels: readonly string[]
   /** Existing files that the user's shell reads at its start: see `shellProfilePaths`. */
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
+}
+
+/** ` over responses`, for a client that speaks several protocols. */
+export function overProtocol(
+  client: Pick<ClientModule, 'protocols'>,
+  options: { readonly protocol?: Protocol | undefined },
+): string {
+  return client.protocols.length > 1 ? ` over ${protocolOf(client, options)}` : ''
 }
 
 /** The protocol of the options, or the client's usual one. */

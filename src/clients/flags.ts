@@ -26,7 +26,7 @@ export const providerIdFlag: ClientFlag = {
 /** For a client that speaks several. */
 export const protocolFlag: ClientFlag = {
   flag: '--protocol <name>',
-  help: 'what the client speaks (default: what the gateway lists for the model)',
+  help: 'protocol of the model (default: its own, if the gateway serves it)',
   choices: protocols,
   toOptions: (protocol) => ({ protocol: protocol as Protocol }),
 }

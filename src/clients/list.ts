@@ -27,6 +27,8 @@ export interface ClientRow extends EnvironmentRow {
 
 /** Of a client that keeps no gateway in a file, and is told by its environment alone: `launchSettings`. */
 export interface EnvironmentRow extends ClientName {
+  /** What else people call it: suggested, never taken. */
+  readonly alsoCalled?: readonly string[]
   /** In the list of commands. */
   readonly description: string
   /** Below its help. */
@@ -67,6 +69,7 @@ export const rows: readonly ClientRow[] = [
     id: 'claude',
     family: 'claude',
     label: 'Claude Code',
+    alsoCalled: ['claude-code', 'claudecode'],
     description: 'set up Claude Code with its own models',
     examples: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
     changes: {
@@ -99,23 +102,24 @@ export const rows: readonly ClientRow[] = [
     changes: {
       files:
         '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
-      keys: 'the key under your provider id; one provider, `model`, `small_model`',
+      keys: 'the key under your provider id; one provider with its address and its models, each with its protocol; `model`, `small_model`',
     },
-    flags: [modelFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
   },
   {
     id: 'kilo',
     family: 'kilo',
     label: 'Kilo',
+    alsoCalled: ['kilo-code', 'kilocode'],
     description: 'set up Kilo: its config and its auth.json, as one pair',
     examples: ['repoint kilo', 'repoint kilo --model gpt-5.6-sol --provider-id work'],
     changes: {
       files:
         '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc` or the strongest that is there',
-      keys: 'the key under your provider id; one provider, `model`, `small_model`; before its first start an empty `permission.bash`',
+      keys: 'the key under your provider id; one provider with its address and its models, each with its protocol; `model`, `small_model`; before its first start an empty `permission.bash`',
     },
-    flags: [modelFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./kilo/kilo.ts')).kilo,
   },
   {
@@ -126,7 +130,7 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint pi', 'repoint pi --model claude-opus-5-5 --protocol messages'],
     changes: {
       files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
-      keys: 'one provider with the key, its address, its protocol and its models; `defaultProvider`, `defaultModel`; a login for the same provider in `auth.json` goes',
+      keys: 'one provider with the key, its address and its models, each with its protocol; `defaultProvider`, `defaultModel`; a login for the same provider in `auth.json` goes',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./pi/pi.ts')).pi,
@@ -139,7 +143,7 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint openclaw', 'repoint openclaw --model claude-opus-5-5 --protocol messages'],
     changes: {
       files: '`~/.openclaw/openclaw.json`',
-      keys: 'one provider with the key, its address, its protocol and its models, which comes before logins in OpenClaw’s database; `agents.defaults.model`, and a model of its own of the agent that answers goes',
+      keys: 'one provider with the key, its address and its models, each with its protocol, which comes before logins in OpenClaw’s database; `agents.defaults.model`, and a model of its own of the agent that answers goes',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./openclaw/openclaw.ts')).openclaw,
@@ -148,6 +152,7 @@ export const rows: readonly ClientRow[] = [
     id: 'qwen',
     family: 'qwen',
     label: 'Qwen Code',
+    alsoCalled: ['qwen-code', 'qwencode'],
     description: 'set up Qwen Code: its settings.json',
     examples: ['repoint qwen', 'repoint qwen --model gpt-5.6-sol --context-window 400000'],
     changes: {
@@ -161,13 +166,14 @@ export const rows: readonly ClientRow[] = [
     id: 'droid',
     family: 'droid',
     label: 'Factory droid',
+    alsoCalled: ['factory', 'factory-droid'],
     description: 'set up Factory droid: a custom model that it starts with',
     examples: ['repoint droid', 'repoint droid --model gpt-5.6-sol --provider-id work'],
     changes: {
       files: '`~/.factory/settings.json`',
-      keys: 'one entry of `customModels`, known by its `id`, and `sessionDefaultSettings.model`; its screen wants a Factory login all the same, `droid exec` does not',
+      keys: 'an entry of `customModels` for each model, with its protocol, known by its `id`, and `sessionDefaultSettings.model`; its screen wants a Factory login all the same, `droid exec` does not',
     },
-    flags: [modelFlag, providerIdFlag, ...limitFlags, ...imageFlags],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./droid/droid.ts')).droid,
   },
   {
@@ -191,6 +197,7 @@ export const environmentRows: readonly EnvironmentRow[] = [
     id: 'copilot',
     family: 'copilot',
     label: 'GitHub Copilot CLI',
+    alsoCalled: ['github-copilot', 'copilot-cli'],
     description: 'check the key and print the variables that point GitHub Copilot CLI at it',
     examples: ['repoint copilot', 'repoint copilot --name work', 'repoint run work -- copilot'],
     changes: {

@@ -1,73 +1,82 @@
 import { compact } from '../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../edits/plan.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
-import { supportsProtocol } from '../gateway/models/rules.ts'
-import type { Catalog, CatalogModel, ModelFacts } from '../gateway/types.ts'
+import type { BaseUrls, Catalog, CatalogModel, ModelFacts, Protocol } from '../gateway/types.ts'
 import type {
   Client,
   LoadedFile,
   LoadedFiles,
+  OfferedModel,
   PreviousOptions,
   ResolvedOptions,
   ResolveInput,
   SetupTarget,
 } from './client.ts'
-import { isTable, readFile, type Table } from './loaded-files.ts'
-import {
-  defaultOfAny,
-  effectiveOptions,
-  entryOf,
-  listedProtocol,
-  modelsIn,
-  protocolsByRank,
-  resolveOneModel,
-  type WindowHabit,
-} from './resolve.ts'
+import { isTable, overlaid, readFile, type Table, valueIn } from './loaded-files.ts'
+import { protocolsBeside, protocolToOffer, usualProtocol } from './protocols.ts'
+import { entryOf, modelsIn, resolveOneModel, type WindowHabit } from './resolve.ts'
 
 /**
- * The models that a client is given, the chosen one first, each with what is known of it. One that takes
- * no tools is of no use to a client, which always offers some.
+ * The models that a client offers, the chosen one first, each with its protocol and what is known of it.
+ * A model that accepts no tools is left out: a client always sends some.
+ *
+ * @param protocols those that the client can use next to the one of the chosen model
  */
 export function offeredModels(
   { requested, gatewayInfo }: Pick<ResolveInput, 'requested' | 'gatewayInfo'>,
-  model: string,
-  canUse: (listed: CatalogModel) => boolean,
+  { model, protocol: first = usualProtocol }: Pick<ResolvedOptions, 'model' | 'protocol'>,
+  protocols: readonly Protocol[],
 ): Required<Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'>> {
   const { images, reasoning, maxOutputTokens } = requested
   const all = gatewayInfo.catalog?.models ?? []
   const chosen = withKnownFacts(entryOf(gatewayInfo.catalog, model) ?? { id: model })
-  const others = all.filter((one) => one.id !== model && one.tools !== false && canUse(one))
+  const others = all.flatMap((one): OfferedModel[] => {
+    if (one.id === model || one.tools === false) return []
+    const protocol = protocolToOffer(one, first, gatewayInfo, protocols)
+    return protocol === undefined
+      ? []
+      : [{ ...withKnownFacts(one), ...withProtocol(protocol, protocols) }]
+  })
 
   return {
     offered: [
-      { ...chosen, ...compact({ images, reasoning, maxOutputTokens }) },
-      ...others.map(withKnownFacts),
+      {
+        ...chosen,
+        ...compact({ images, reasoning, maxOutputTokens }),
+        ...withProtocol(first, protocols),
+      },
+      ...others,
     ],
     offersWholeCatalog: all.length > 0,
   }
 }
 
+/** A client with one protocol need not be told. */
+function withProtocol(protocol: Protocol, { length }: readonly Protocol[]) {
+  return length > 1 ? { protocol } : {}
+}
+
 /**
- * The model and the protocol for a client that speaks all of them, with the models of its list: those
- * of which the gateway says what it says of the chosen one, where it says anything.
+ * The model that a client starts with, its protocol, and the other models of its picker, each over its
+ * own protocol.
  *
+ * @param isShared as for `protocolsBeside`
  * @throws UserError `model-unknown`, `protocol-unsupported`, `usage`
  */
-export function resolveWithAnyProtocol(input: ResolveInput, window: WindowHabit): ResolvedOptions {
-  const protocol =
-    effectiveOptions(input).protocol ?? listedProtocol(input, protocolsByRank, defaultOfAny)
-  const resolved = resolveOneModel(input, protocol, window)
-
-  const saidOf = (one: CatalogModel | undefined) => one && supportsProtocol(one, protocol)
-  const said = saidOf(entryOf(input.gatewayInfo.catalog, resolved.model))
-  const canUse = (one: CatalogModel) =>
-    said === undefined ? saidOf(one) !== false : saidOf(one) === said
-
-  return { ...resolved, protocol, ...offeredModels(input, resolved.model, canUse) }
+export function resolveWithPicker(
+  input: ResolveInput,
+  protocols: readonly Protocol[],
+  window: WindowHabit,
+  isShared?: (baseUrls: BaseUrls) => boolean,
+): ResolvedOptions {
+  const resolved = resolveOneModel(input, protocols, window)
+  const { protocol = protocols[0]! } = resolved
+  const beside = protocolsBeside(protocol, protocols, input.gatewayInfo, isShared)
+  return { ...resolved, ...offeredModels(input, { ...resolved, protocol }, beside) }
 }
 
 /** The models of a choice for a client with a list of its own, the chosen one among them. */
-export function offeredIn({ offered = [], model }: ResolvedOptions): Catalog['models'] {
+export function offeredIn({ offered = [], model }: ResolvedOptions): readonly OfferedModel[] {
   return offered.some(({ id }) => id === model) ? offered : [{ id: model }, ...offered]
 }
 
@@ -215,6 +224,11 @@ export interface ModelList {
   readonly isOtherGateway: boolean
   /** What a new entry has beside what it is told. */
   readonly fresh: (model: CatalogModel) => Table
+  /**
+   * The members of an entry that say over which protocol the client requests the model, with the path
+   * below the entry. A value that is undefined is the provider's own.
+   */
+  readonly route: (model: OfferedModel) => readonly SettingChange[]
   readonly told: (model: CatalogModel) => Readonly<Record<string, ToldFact>>
 }
 
@@ -224,7 +238,7 @@ export function listKeys(
   list: ModelList,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { at, now, isOtherGateway, fresh, told } = list
+  const { at, now, isOtherGateway, fresh, told, route } = list
   const offered = offeredIn(target.resolved)
   const entries = [...now.keys()].map((id) => {
     return { id, path: at(id), isElsewhere: isOtherGateway }
@@ -235,9 +249,31 @@ export function listKeys(
     ...offered.flatMap((model): readonly SettingChange[] => {
       const path = at(model.id)
       const entry = now.get(model.id)
-      if (isTable(entry))
-        return toldKeys({ path, now: entry, isOtherGateway }, model, told(model), target)
-      return [{ path, value: { ...fresh(model), ...toldValues(told(model)) } }]
+      if (!isTable(entry)) {
+        const value = { ...fresh(model), ...toldValues(told(model)) }
+        return [{ path, value: overlaid(value, route(model)) }]
+      }
+
+      return [
+        ...toldKeys({ path, now: entry, isOtherGateway }, model, told(model), target),
+        ...routeKeys({ path, now: entry, isOtherGateway }, route(model), model, target),
+      ]
     }),
   ]
+}
+
+/** What a user wrote about the protocol of a model stays, except of the chosen one or of another gateway. */
+function routeKeys(
+  { path, now, isOtherGateway }: ToldEntry,
+  route: readonly SettingChange[],
+  { id }: OfferedModel,
+  { resolved }: SetupTarget,
+): readonly SettingChange[] {
+  const isOurs = isOtherGateway || id === resolved.model
+  return route
+    .filter((one) => {
+      const isThere = valueIn(now, one.path) !== undefined
+      return isThere ? isOurs : one.value !== undefined
+    })
+    .map((one) => ({ ...one, path: [...path, ...one.path] }))
 }

@@ -8,9 +8,9 @@ import {
   closestModels,
   defaultModel,
   resolveModel,
-  supportsProtocol,
+  speaksAny,
 } from '../gateway/models/rules.ts'
-import type { Catalog, CatalogModel, Protocol } from '../gateway/types.ts'
+import type { Catalog, CatalogModel, ModelRoute, Protocol } from '../gateway/types.ts'
 import type {
   Client,
   ClientState,
@@ -20,6 +20,7 @@ import type {
   ResolveInput,
 } from './client.ts'
 import type { ReadFile } from './loaded-files.ts'
+import { chooseProtocol } from './protocols.ts'
 
 /** What holds in the end: what is named, and beside it what is kept. */
 export function effectiveOptions({
@@ -56,10 +57,10 @@ export function optionsToKeep(
   if (toOptions) return toOptions(state, isOwn)
 
   const { providerId = '', reasoningEffort } = state
-  const { model, smallModel, protocol, contextWindow, writeModelCatalog } = state
+  const { model, smallModel, protocol, isProtocolUnnamed, contextWindow, writeModelCatalog } = state
   const isUsable = providerId !== '' && !reservedProviderIds.includes(providerId)
-  const kept = { model, smallModel, protocol, contextWindow, writeModelCatalog, reasoningEffort }
-  return { ...kept, providerId: isUsable ? providerId : undefined }
+  const kept = { model, smallModel, contextWindow, writeModelCatalog, reasoningEffort }
+  return { ...kept, protocol, isProtocolUnnamed, providerId: isUsable ? providerId : undefined }
 }
 
 /** Whether the models are those of before: they are not looked for under another name. */
@@ -75,55 +76,28 @@ export function modelsIn(said: PreviousOptions): readonly string[] {
 }
 
 /**
- * The model for a client that has one: the one asked for, else by the rules over the catalog.
+ * The model for a client that has one, and its protocol if the client speaks several: the requested
+ * model, else the previous one, else the one that the rules choose from the catalog.
  *
- * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` where only a person can choose
+ * @param protocols those that the client speaks
+ * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` if only a person can choose; why
+ *   the gateway rejected the model over every protocol
  */
 export function resolveOneModel(
   input: ResolveInput,
-  protocol: Protocol,
+  protocols: readonly Protocol[],
   window: WindowHabit,
 ): ResolvedOptions {
-  const model = pickModel(input, protocol)
+  const model = pickModel(input, protocols)
+  const protocol = protocols.length > 1 ? chooseProtocol(model, input, protocols) : undefined
   const { notes, ...limits } = windowOf(input, [model], window)
   return {
     probeModel: model,
     model,
+    ...compact({ protocol }),
     ...limits,
     findings: [...aboutNames(input, [input.requested.model]), ...notes],
   }
-}
-
-/**
- * The protocol for a client that speaks several: the first of `ranked` that the gateway lists for the
- * model that is asked for or chosen by the rules; else chat, which every gateway serves.
- */
-export function listedProtocol(
-  input: ResolveInput,
-  ranked: readonly Protocol[],
-  byRules: (catalog: Catalog) => ChosenModel | undefined,
-): Protocol {
-  const { catalog } = input.gatewayInfo
-  if (catalog === undefined) return 'chat'
-  const { model } = effectiveOptions(input)
-  const chosen = model === undefined ? byRules(catalog) : resolveModel(catalog, model)
-  const entry = entryOf(catalog, chosen?.id)
-  return ranked.find((protocol) => entry && supportsProtocol(entry, protocol) === true) ?? 'chat'
-}
-
-/** What every gateway serves, where it does not say more. */
-export const usualProtocol: Protocol = 'chat'
-
-/**
- * In this order, where the gateway says that the model speaks it: the one that keeps the most of what
- * a model says between two requests before the others, and a model's own before a translation.
- */
-export const protocolsByRank: readonly Protocol[] = ['responses', 'messages', 'chat']
-
-/** For a client that speaks all protocols. Undefined: only a person can choose. */
-export function defaultOfAny(catalog: Catalog): ChosenModel | undefined {
-  const protocols = [usualProtocol, ...protocolsByRank]
-  return protocols.map((protocol) => defaultModel(catalog, protocol)).find(Boolean)
 }
 
 /** What the rules would take a model for, in a client that has one. */
@@ -131,11 +105,12 @@ export function oneUse(chosen: ChosenModel | undefined, role?: string): readonly
   return chosen === undefined ? [] : [{ ...chosen, ...(role === undefined ? {} : { role }) }]
 }
 
-/** As `chooseOneModel`, the id only. */
-export function pickModel(input: ResolveInput, protocol: Protocol): string {
+/** The ID of the model that `resolveOneModel` chooses. */
+export function pickModel(input: ResolveInput, supported: readonly Protocol[]): string {
   const { catalog } = input.gatewayInfo
   const { model } = effectiveOptions(input)
-  if (model !== undefined) return checkedModel(input, model, protocol)
+  const protocols = input.requested.protocol ? [input.requested.protocol] : supported
+  if (model !== undefined) return checkedModel(input, model, protocols)
   if (catalog === undefined) {
     throw new UserError({
       code: 'usage',
@@ -144,41 +119,43 @@ export function pickModel(input: ResolveInput, protocol: Protocol): string {
     })
   }
 
-  const chosen = defaultModel(catalog, protocol)
+  const chosen = defaultModel(catalog, ...protocols)
   if (chosen !== undefined) return chosen.id
 
-  const usable = catalog.models.filter((one) => supportsProtocol(one, protocol) !== false)
+  const usable = catalog.models.filter((one) => speaksAny(one, protocols))
   throw new UserError({
     code: 'usage',
     message:
       usable.length === 0
-        ? `None of the gateway's models speaks the ${protocol} protocol`
+        ? `None of the gateway's models speaks the ${protocols.join(' or ')} protocol`
         : `The gateway has ${usable.length} models, and none is a default that repoint knows: which one do you want?`,
     hint: `Name one with --model${listed(usable.slice(0, 5).map(({ id }) => id))}. \`repoint models\` shows all.`,
   })
 }
 
 /**
- * What a list says of a model and a protocol. `absent`: nothing, and it may be served all the same, as
+ * What a catalog says of a model for a client with these protocols. `absent`: nothing, and it may be served all the same, as
  * deployments, aliases and what a wildcard stands for are.
  */
 export function listing(
   catalog: Catalog,
   id: string,
-  protocol: Protocol,
+  protocols: readonly Protocol[],
 ): 'absent' | 'usable' | 'of another protocol' {
   const found = entryOf(catalog, resolveModel(catalog, id)?.id)
   if (found === undefined) return 'absent'
-  return supportsProtocol(found, protocol) === false ? 'of another protocol' : 'usable'
+  return speaksAny(found, protocols) ? 'usable' : 'of another protocol'
 }
 
-/** The ids that are to be asked for themselves: the first, and of the others those that no list has. */
-export function idsToProve(
-  { probeModel, alsoSent = [] }: ResolvedOptions,
+/** The models that must answer before anything is written: the first one, and others that no list has. */
+export function routesToProve(
+  client: Pick<Client, 'protocols'>,
+  resolved: ResolvedOptions,
   catalog: Catalog | undefined,
-): readonly string[] {
+): readonly ModelRoute[] {
+  const { probeModel, alsoSent = [], protocol = client.protocols[0] } = resolved
   const unlisted = alsoSent.filter((id) => entryOf(catalog, id) === undefined)
-  return [...new Set([probeModel, ...unlisted])]
+  return [...new Set([probeModel, ...unlisted])].map((model) => ({ model, protocol }))
 }
 
 /**
@@ -187,16 +164,20 @@ export function idsToProve(
  *
  * @throws UserError `protocol-unsupported`
  */
-export function checkedModel(input: ResolveInput, asked: string, protocol: Protocol): string {
+export function checkedModel(
+  input: ResolveInput,
+  asked: string,
+  protocols: readonly Protocol[],
+): string {
   const { catalog } = input.gatewayInfo
   if (catalog === undefined || keepsModels(input)) return asked
   const found = resolveModel(catalog, asked)
   if (found === undefined) return asked
   const model = entryOf(catalog, found.id)
-  if (model !== undefined && supportsProtocol(model, protocol) === false) {
+  if (model !== undefined && !speaksAny(model, protocols)) {
     throw new UserError({
       code: 'protocol-unsupported',
-      message: `The model ${found.id} does not speak the ${protocol} protocol`,
+      message: `The model ${found.id} does not speak the ${protocols.join(' or ')} protocol`,
       hint: '`repoint models` shows which models do.',
     })
   }

@@ -141,7 +141,7 @@ function* outOfReach(baseUrl: string): Generator<Finding> {
 /** @throws UserError `protocol-unsupported` for a model that cannot be routed */
 function chooseModel(editor: string, catalog: Catalog | undefined, model: string | undefined) {
   const wanted = { requested: { model }, gatewayInfo: { catalog, rejected: [] } }
-  const id = pickModel(wanted, 'chat')
+  const id = pickModel(wanted, ['chat'])
   const tiers = messagesTiers({ models: [{ id }] }, slots)
   if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))
     throw new UserError({

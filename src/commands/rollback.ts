@@ -262,7 +262,11 @@ async function applyAndReport(
 
   if (!isChanged) session.say('Nothing was changed.')
   else if (found.isRedo) session.say(`Done. Undo: ${undoCommandFor(found)}`)
-  else session.say(`Undone. Set it up again: ${undoCommandFor(found)}`)
+  else {
+    const isOff = found.runs.every((run) => run.command === 'off')
+    const again = isOff ? 'Do it again' : 'Set it up again'
+    session.say(`Undone. ${again}: ${undoCommandFor(found)}`)
+  }
   for (const { hint } of keptNotices(found)) session.say(`  ${hint}`)
   for (const line of next) session.say(`  ${line}`)
   const run = applied.run?.id ?? null

@@ -1,5 +1,11 @@
 import { Command } from '@commander-js/extra-typings'
-import { type Client, type ClientState, protocolOf, type Sources } from '../clients/client.ts'
+import {
+  type Client,
+  type ClientState,
+  overProtocol,
+  protocolOf,
+  type Sources,
+} from '../clients/client.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { plainPath } from '../edits/values.ts'
@@ -192,7 +198,9 @@ function detailsOf(session: Session, { client, settings, origins, files }: Clien
     ...(resume && address
       ? [`resuming  ${resume.command} keeps the ${resume.keeps} of the old conversation`]
       : []),
-    ...configured(session, settings, origins).map(([name, value]) => `${name.padEnd(9)} ${value}`),
+    ...configured(session, client, settings, origins).map(
+      ([name, value]) => `${name.padEnd(9)} ${value}`,
+    ),
     ...files.map((file) => `${session.showPath(file.path)}  ${describeFile(file)}`),
   ]
 }
@@ -201,11 +209,19 @@ function from(session: Session, path: string | undefined): string {
   return path === undefined ? '' : ` in ${session.showPath(path)}`
 }
 
-function configured(session: Session, state: ClientState, origins: Sources): [string, string][] {
+function configured(
+  session: Session,
+  client: Client,
+  state: ClientState,
+  origins: Sources,
+): [string, string][] {
   const { slotModels = {}, headers = [], query, keyHeader } = state
   const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
   const rows: [string, string | undefined][] = [
-    ['model', state.model && state.model + from(session, origins.model)],
+    [
+      'model',
+      state.model && state.model + overProtocol(client, state) + from(session, origins.model),
+    ],
     ['small', state.smallModel && state.smallModel + from(session, origins.smallModel)],
     ...Object.entries(slotModels),
     ['subagent', state.subagentModel],
@@ -247,7 +263,15 @@ function asDocument({ state, wanted, drift }: ClientReport) {
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
   const { client, settings, origins, gateway, findings, files } = state
-  const { key, baseUrl, headers = [], query, writeModelCatalog: ownCatalog, ...rest } = settings
+  const {
+    key,
+    baseUrl,
+    headers = [],
+    query,
+    writeModelCatalog: ownCatalog,
+    isProtocolUnnamed: _,
+    ...rest
+  } = settings
 
   const protocol = protocolOf(client, settings)
   return {

@@ -1,4 +1,5 @@
 import type { Finding } from '../finding.ts'
+import type { Protocol } from '../protocols.ts'
 
 export { type Protocol, protocols } from '../protocols.ts'
 
@@ -22,6 +23,12 @@ export interface CatalogModel extends ModelFacts {
   readonly displayName?: string
   /** The gateway says that the model holds no conversation, or is not served now. */
   readonly isConversational?: false
+}
+
+/** A model, and the protocol over which a client requests it. */
+export interface ModelRoute {
+  readonly model: string
+  readonly protocol: Protocol
 }
 
 /** The answer of GET /v1/models, whatever its shape was. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { protocols } from '../protocols.ts'
 import type { World } from '../transaction/record.ts'
 import type { StatePaths } from '../transaction/state.ts'
 import { changeList, type ListChange, readList, removeList, type SavedList } from './saved-list.ts'
@@ -35,7 +36,7 @@ const savedGateway = v.pipe(
     proven: v.exactOptional(
       v.object({
         at: text,
-        protocol: text,
+        protocol: v.picklist(protocols),
         model: text,
         /** Whether the gateway answers Claude Code's `safeguards`. Absent: it was not asked. */
         answersSafeguards: v.exactOptional(v.boolean()),

@@ -71,7 +71,7 @@ interface Change {
   readonly mode: number
 }
 
-interface ApplyOptions {
+export interface ApplyOptions {
   readonly rollback?: RollbackDetails
   /** Reads the files again under the lock, before another run can change them. */
   readonly verify?: () => void

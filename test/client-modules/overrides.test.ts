@@ -3,6 +3,7 @@ import type { Client, ConfigFile, SensitiveSetting } from '../../src/clients/cli
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { overrideFindings } from '../../src/clients/overrides.ts'
 import { formatOf } from '../../src/edits/format.ts'
+import { usualRoots } from '../../src/gateway/roots.ts'
 import { aMachine, baseUrl, byId, catalog, planOn, textsOf, wanted } from './support.ts'
 
 /** All that a client would read, on a disk on which everything is there. */
@@ -186,6 +187,7 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
         values?.test(one),
       )
       const choice = {
+        baseUrls: usualRoots(baseUrl),
         ...{ baseUrl: `${baseUrl}/v1`, key: 'sk-test-0123456789abcdef', providerId: 'gateway' },
         ...{ resolved: client.resolve(wanted(catalog)), input: { requested: {} } },
       }

@@ -176,17 +176,10 @@ describe('the protocol', () => {
 
   test.each([
     ['openai', 'openai-response', 'responses'],
-    ['anthropic', 'openai', 'messages'],
-    ['openai', '', 'chat'],
     ['anthropic', '', 'messages'],
   ])('of a model listed for %s %s is %s', (one, other, protocol) => {
     const types = [one, other].filter((type) => type !== '')
     expect(pi.resolve(wanted(listed(...types))).protocol).toBe(protocol)
-  })
-
-  test('is chat where nothing is said', () => {
-    expect(pi.resolve(wanted({ models: [{ id: 'gpt-5.6-sol' }] })).protocol).toBe('chat')
-    expect(pi.resolve(wanted(undefined, { model: 'gpt-5.6-sol' })).protocol).toBe('chat')
   })
 
   test('named wins, and stays', () => {

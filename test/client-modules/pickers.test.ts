@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
+import { usualRoots } from '../../src/gateway/roots.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { aMachine, byId, type Disk, planOn, type Setup, text, textsOf, written } from './support.ts'
 
@@ -40,7 +41,13 @@ const droidList = (disk: Disk): readonly DroidEntry[] =>
   fileOf(disk, '.factory/settings.json').customModels
 
 const options = { model: 'glm-5' }
-const elsewhere = { choice: { baseUrl: 'https://other.example/v1', key: 'sk-other-0123456789' } }
+const elsewhere = {
+  choice: {
+    baseUrl: 'https://other.example/v1',
+    baseUrls: usualRoots('https://other.example'),
+    key: 'sk-other-0123456789',
+  },
+}
 
 /** Each as the list of its own says it: ids, and where their requests go. */
 const lists: readonly [string, (disk: Disk) => string[], (disk: Disk) => string[]][] = [

@@ -180,14 +180,24 @@ describe('opencode', () => {
     const disk = withModels({ 'gpt-5.6-sol': mine, 'gpt-5.4': { name: 'Mine' }, private: {} })
     const { models } = planned('opencode', config, disk, { catalog: catalogWithWindows }).provider
       .gateway
-    expect(models['gpt-5.6-sol']).toEqual(mine)
+    const provider = { npm: '@ai-sdk/openai' }
+    expect(models['gpt-5.6-sol']).toEqual({ ...mine, provider })
     expect(models['gpt-5.4']).toEqual({
       name: 'Mine',
+      provider,
       limit: { context: 272_000, output: 128_000 },
       modalities: { input: ['text', 'image'], output: ['text'] },
       reasoning: true,
     })
     expect(models.private).toEqual({})
+  })
+
+  test('a protocol that someone wrote for another model stays; the chosen model gets its own', () => {
+    const provider = { npm: '@ai-sdk/anthropic', api: 'mine' }
+    const disk = withModels({ 'gpt-5.6-sol': { provider }, 'gpt-5.4': { provider } })
+    const { models } = planned('opencode', config, disk).provider.gateway
+    expect(models['gpt-5.6-sol'].provider).toEqual({ npm: '@ai-sdk/openai', api: 'mine' })
+    expect(models['gpt-5.4'].provider).toEqual(provider)
   })
 
   test('--context-window reaches the chosen model alone; answers never fill it', () => {

@@ -143,12 +143,23 @@ test.each<readonly [string, string, Disk, ClientState]>([
     },
     {
       baseUrl: 'https://gw.example/v1',
+      protocol: 'chat',
+      isProtocolUnnamed: true,
       providerId: 'gw',
       model: 'a/b',
       smallModel: 'other/c',
       key: 'sk',
       keyPath: '/home/ada/.local/share/opencode/auth.json',
     },
+  ],
+  [
+    'opencode',
+    'the protocol of a model, whose base URL it shares',
+    {
+      '.config/opencode/opencode.json':
+        '{"model":"gw/a","provider":{"gw":{"options":{"baseURL":"https://gw.example/v1"},"models":{"a":{"provider":{"npm":"@ai-sdk/anthropic"}}}}}}',
+    },
+    { baseUrl: 'https://gw.example', protocol: 'messages', providerId: 'gw', model: 'a' },
   ],
   [
     'opencode',

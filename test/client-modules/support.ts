@@ -13,7 +13,7 @@ import { loadClients } from '../../src/clients/list.ts'
 import { overrideFindings } from '../../src/clients/overrides.ts'
 import { pathsOf } from '../../src/clients/paths.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
-import { rootOf } from '../../src/gateway/roots.ts'
+import { rootOf, usualRoots } from '../../src/gateway/roots.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 
@@ -114,6 +114,7 @@ function aChoice(client: Client, setup: Setup = {}): SetupTarget {
   const resolved = client.resolve(asked)
   return {
     baseUrl: rootOf({ baseUrl }, protocolOf(client, resolved)),
+    baseUrls: usualRoots(baseUrl),
     key,
     providerId: options.providerId ?? 'gateway',
     resolved,

@@ -187,7 +187,7 @@ function checkedPins(input: ResolveInput, slot: Slot): Pins {
 /** The catalog's id, with the window that was written behind the name. */
 function checkedAsWritten(input: ResolveInput, written: string): string {
   const asked = withoutWindow(written)
-  return checkedModel(input, asked, 'messages') + written.slice(asked.length)
+  return checkedModel(input, asked, ['messages']) + written.slice(asked.length)
 }
 
 /** Without what is written behind the names. */

@@ -9,6 +9,7 @@ import { editReadably } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
 import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
 import { entryOf, keepsModels, oneUse, resolveOneModel } from '../resolve.ts'
@@ -104,7 +105,7 @@ export const cline: ClientModule = {
    * then: of `maxTokens` it makes nothing, in no place.
    */
   resolve(input) {
-    const resolved = resolveOneModel(input, 'chat', {
+    const resolved = resolveOneModel(input, ['chat'], {
       otherwise: 'Cline does not know then when to sum a conversation up.',
     })
     const { contextWindow, ...others } = resolved
@@ -147,6 +148,12 @@ export const cline: ClientModule = {
         reasoning_effort: enabled === true && effort !== 'none' ? effort : undefined,
       },
     }
+  },
+
+  gatewaySettings(files) {
+    const file = fileOf(files, 'providers')
+    if (cline.read(files).baseUrl === undefined) return {}
+    return { providers: gatewaySettingsIn(sensitiveSettings, file, providerId) }
   },
 
   read(files) {

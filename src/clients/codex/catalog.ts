@@ -70,7 +70,9 @@ export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): Res
   const listed = listedEntry(gatewayInfo.catalog, resolved.model)
   const said = listed === undefined ? 'unknown' : supportsProtocol(listed, 'responses')
   const canUse = (one: CatalogModel) => [true, said].includes(supportsProtocol(one, 'responses'))
-  const { offered } = offeredModels(input, resolved.model, canUse)
+  const offered = offeredModels(input, resolved, ['responses']).offered.filter(
+    (one) => one.id === resolved.model || canUse(one),
+  )
   const catalog = composed(table, offered, resolved.contextWindow)
   const count = offered.length - catalog.ids.length
   const cut: Finding = {

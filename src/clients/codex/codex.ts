@@ -37,6 +37,7 @@ import { startupFindings } from './check-provider.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
 import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { withoutOffer } from './migrations.ts'
 import { otherAddress } from './other-providers.ts'
@@ -104,9 +105,10 @@ export const codex: ClientModule = {
     ],
     interpolation: { names: null, values: null },
     reservedProviderIds: reservedIds,
+    gatewayVariables: { addresses: [], others: ['CODEX_API_KEY'] },
   },
   files: codexFiles,
-  resolve: (input) => withCatalog(input, resolveOneModel(input, 'responses', windows)),
+  resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], windows)),
   firstRequest,
   offeredModels: offersOfCodex,
   conversationFindings: (world, change) => [...aboutConversations(world, change)],
@@ -143,6 +145,8 @@ trust_level = "trusted"
     // Codex does not start where config.toml names a catalog that is not there.
     return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
   },
+
+  gatewaySettings,
 
   read(files) {
     const config = readKind(files, 'config')

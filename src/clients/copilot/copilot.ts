@@ -1,7 +1,5 @@
-import { defaultModel } from '../../gateway/models/rules.ts'
-import type { Catalog } from '../../gateway/types.ts'
 import { type ClientModule, runKeyVariable } from '../client.ts'
-import { listedProtocol, resolveOneModel } from '../resolve.ts'
+import { resolveOneModel } from '../resolve.ts'
 import { ofNode } from '../tested.ts'
 import { carries } from './carries.ts'
 
@@ -25,6 +23,8 @@ const names = {
   ],
 } as const
 
+const protocols = ['chat', 'responses'] as const
+
 /**
  * GitHub's agent for the terminal. It reads a gateway from its environment alone and needs no login
  * for one; a key that is refused ends it with status 1 after three requests. Facts: 1.0.102, run and
@@ -46,7 +46,7 @@ export const copilot: ClientModule = {
     pingEnv: {},
     restartAdvice: '',
   },
-  protocols: ['chat', 'responses'],
+  protocols,
   sends: { headers: true, keyHeaders: [] },
   config: {
     // Not run in a folder with files of its own.
@@ -59,19 +59,21 @@ export const copilot: ClientModule = {
       },
     ],
     interpolation: { names: null, values: /\\n/ },
+    gatewayVariables: {
+      addresses: [names.baseUrl],
+      others: [
+        ...[names.key, names.type, names.wireApi, names.headers, names.model],
+        ...names.others,
+      ],
+    },
   },
   files: () => [],
 
-  /** Responses where the gateway says that the model speaks it: GPT-5 and newer are made for that. */
-  resolve(input) {
-    const byRules = (all: Catalog) => defaultModel(all, 'chat') ?? defaultModel(all, 'responses')
-    const protocol = input.requested.protocol ?? listedProtocol(input, ['responses'], byRules)
-    // It knows the windows of many models, and takes a cautious one for the others.
-    const resolved = resolveOneModel(input, protocol, { knows: () => true, otherwise: '' })
-    return { ...resolved, protocol }
-  },
+  // It knows the windows of many models, and assumes a cautious one for the others.
+  resolve: (input) => resolveOneModel(input, protocols, { knows: () => true, otherwise: '' }),
 
   plan: () => [],
+  gatewaySettings: () => ({}),
   firstRequest: carries,
   read: () => ({}),
   previewModels: () => [],

@@ -1,22 +1,35 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
-import { defaultModel, supportsProtocol } from '../../gateway/models/rules.ts'
-import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
-import type { ClientModule, LoadedFile, SetupTarget } from '../client.ts'
+import { defaultModel } from '../../gateway/models/rules.ts'
+import { isSameButVersion, rootOf as rootFor } from '../../gateway/roots.ts'
+import { keyHeaders, type Protocol, protocols } from '../../gateway/types.ts'
+import type { ClientModule, LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
-import { outputLimitCures, ownValues } from '../flags.ts'
+import { ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
-import { brokenText, fileOf, numberIn, readFile, rootOf, tableIn, textIn } from '../loaded-files.ts'
+import {
+  brokenText,
+  fileOf,
+  numberIn,
+  readFile,
+  rootOf,
+  type Table,
+  textIn,
+} from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
-import { leavingKeys, offeredModels, toldKeys } from '../picker.ts'
-import { oneUse, resolveOneModel } from '../resolve.ts'
+import { leavingKeys, resolveWithPicker, toldKeys } from '../picker.ts'
+import { protocolFor } from '../protocols.ts'
+import { oneUse } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
+import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { droidName, sensitiveSettings } from './sensitive-settings.ts'
 import {
-  chatProvider,
+  apiOf,
   defaultModelPath,
+  defaultOutputTokens,
   idOf,
   isFromVariable,
   modelCalled,
@@ -61,7 +74,7 @@ export const droid: ClientModule = {
     restartAdvice:
       'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
   },
-  protocols: ['chat'],
+  protocols,
   // Without an apiKey no `authorization` goes out. What stands in headers is sent as it is.
   sends: { headers: true, keyHeaders },
   config: {
@@ -113,9 +126,7 @@ export const droid: ClientModule = {
 
   resolve(input) {
     const otherwise = 'droid takes one for granted when it compacts its conversations'
-    const resolved = resolveOneModel(input, 'chat', { otherwise })
-    const canUse = (one: CatalogModel) => supportsProtocol(one, 'chat') !== false
-    return { ...resolved, ...offeredModels(input, resolved.model, canUse) }
+    return resolveWithPicker(input, protocols, { otherwise })
   },
 
   plan(files, target) {
@@ -123,21 +134,9 @@ export const droid: ClientModule = {
     return [editReadably(droidName, file, ourKeys(file, target), target, readSettings)]
   },
 
-  /** As 0.215.0 and 0.225.2 ask, of which the newest was run against refusals of each (2026-11-23). */
-  firstRequest(files, { model }) {
-    const { models } = readSettings(fileOf(files, 'settings'))
-    const entry = models.find((one) => one.entry['model'] === model)?.entry
+  firstRequest,
 
-    return {
-      body: {
-        max_tokens: numberIn(entry, ['maxOutputTokens']) ?? defaultOutputTokens,
-        stream_options: { include_usage: true },
-        temperature: 1,
-        ...tableIn(entry, ['extraArgs']),
-      },
-      hints: outputLimitCures,
-    }
-  },
+  gatewaySettings,
 
   read(files) {
     const settings = readSettings(fileOf(files, 'settings'))
@@ -150,6 +149,7 @@ export const droid: ClientModule = {
 
     return compact({
       baseUrl: url === undefined ? undefined : rootOf(url),
+      protocol: found && protocolOfEntry(found.entry),
       model: found ? textIn(found.entry, ['model']) : chosen,
       ...key,
       keyPath: key?.key === undefined ? undefined : path,
@@ -170,27 +170,25 @@ export const droid: ClientModule = {
       .map(({ entry }) => String(entry['model']))
   },
 
-  previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
+  previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
   demoFiles,
   launchSettings: (files, target, asked) =>
     launchSettings(ourKeys({ ...fileOf(files, 'settings'), bytes: null }, target), target, asked),
   check,
 }
 
-/** In tokens. Without a limit droid asks for 128,000, which many models refuse (0.225.2). */
-const defaultOutputTokens = 16_384
-
 function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const { providerId, resolved, baseUrl } = target
   const [chosen = { id: resolved.model }, ...offered] = resolved.offered ?? []
-  const { contextWindow: _, ...known }: CatalogModel = chosen
-  const started: CatalogModel = { ...known, ...compact({ contextWindow: resolved.contextWindow }) }
+  const { contextWindow: _, ...known }: OfferedModel = chosen
+  const started: OfferedModel = { ...known, ...compact({ contextWindow: resolved.contextWindow }) }
 
   const others = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
     if (!id?.startsWith(`${providerId}/`)) return []
-    const isElsewhere = rootOf(String(entry['baseUrl'])) !== baseUrl
+    const isElsewhere = !isSameButVersion(rootOf(String(entry['baseUrl'])), baseUrl)
     const model = id.slice(providerId.length + 1)
-    return [{ id: model, path: modelPath(id), isElsewhere, isMarked: true as const }]
+    const protocol = protocolOfEntry(entry)
+    return [{ id: model, path: modelPath(id), isElsewhere, isMarked: true as const, protocol }]
   })
   // Where the gateway has not said what it offers, those stay that are there for it.
   const isKept = offered.length === 0 && !resolved.offersWholeCatalog
@@ -204,18 +202,24 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
   ]
 }
 
+function protocolOfEntry({ provider }: Table): Protocol | undefined {
+  return protocols.find((protocol) => apiOf[protocol] === provider)
+}
+
 /** What else stands in an entry of ours stays, unless it belongs to another address. */
 function entryKeys(
   file: LoadedFile,
   id: string,
-  model: CatalogModel,
+  model: OfferedModel,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { baseUrl, providerId } = target
+  const { providerId } = target
+  const protocol = protocolFor(target.resolved, model)
+  const baseUrl = rootFor(target, protocol)
   const path = modelPath(id)
   const now = readFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])
-  const isOtherGateway = url !== undefined && rootOf(url) !== baseUrl
+  const isOtherGateway = url !== undefined && !isSameButVersion(rootOf(url), baseUrl)
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
   const output = Math.min(
     model.maxOutputTokens ?? defaultOutputTokens,
@@ -230,8 +234,8 @@ function entryKeys(
     { path: [...path, 'baseUrl'], value: baseUrl },
     ...bearerKeys([...path, 'apiKey'], now['apiKey'], target),
     ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], target, isOtherGateway),
-    { path: [...path, 'provider'], value: chatProvider },
-    // With either of them it would speak another protocol.
+    { path: [...path, 'provider'], value: apiOf[protocol] },
+    // Either of them would change the protocol.
     ...['authMode', 'bedrock']
       .filter((name) => now[name] !== undefined)
       .map((name) => ({ path: [...path, name], value: undefined })),

@@ -1,4 +1,5 @@
 import type { SettingPath } from '../../edits/plan.ts'
+import type { Protocol } from '../../gateway/types.ts'
 import type { LoadedFile } from '../client.ts'
 import { isTable, type Table, textIn, wordsIn } from '../loaded-files.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
@@ -22,8 +23,12 @@ export function modelPath(providerId: string): SettingPath {
 
 export const defaultModelPath: SettingPath = ['sessionDefaultSettings', 'model']
 
-/** How an entry says that it speaks the chat protocol; `openai` is responses, `anthropic` messages. */
-export const chatProvider = 'generic-chat-completion-api'
+/** How an entry names its protocol (each run with 0.215.0 and 0.225.2, 2026-11-26). */
+export const apiOf: Readonly<Record<Protocol, string>> = {
+  chat: 'generic-chat-completion-api',
+  responses: 'openai',
+  messages: 'anthropic',
+}
 
 /**
  * What `provider` may be. With any other text in one entry the whole list counts as empty, while
@@ -31,7 +36,7 @@ export const chatProvider = 'generic-chat-completion-api'
  * names are those in the program of 0.225.2; of them the first two and `openai` were run.
  */
 export const knownProviders = wordsIn(
-  `${chatProvider} anthropic bedrock-converse factory google openai voyage xai`,
+  `${apiOf.chat} anthropic bedrock-converse factory google openai voyage xai`,
 )
 
 /** A settings file as droid reads it. */
@@ -103,3 +108,6 @@ function nameOf({ displayName, model }: Table): string {
 export function isFromVariable(text: string): boolean {
   return /\$\{[^}]+\}/.test(text)
 }
+
+/** In tokens. Without a limit droid asks for 128,000, which many models reject (0.225.2). */
+export const defaultOutputTokens = 16_384

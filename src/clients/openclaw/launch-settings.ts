@@ -10,7 +10,7 @@ import { headersInVariables } from '../headers.ts'
 import { fileOf, tableIn, valueIn } from '../loaded-files.ts'
 import { apiOf, entryOf } from '../pi-family/providers.ts'
 import { offeredIn } from '../picker.ts'
-import { usualProtocol } from '../resolve.ts'
+import { usualProtocol } from '../protocols.ts'
 import { ownModels, providers, readConfig } from './config.ts'
 
 const fileName = 'openclaw-run.json'
@@ -68,10 +68,8 @@ export function launchSettings(
   }
 }
 
-function providerFor(
-  { baseUrl, resolved }: SetupTarget,
-  headers: ReturnType<typeof headersInVariables>,
-) {
+function providerFor(target: SetupTarget, headers: ReturnType<typeof headersInVariables>) {
+  const { baseUrl, resolved } = target
   const protocol = resolved.protocol ?? usualProtocol
   return {
     baseUrl,
@@ -80,7 +78,7 @@ function providerFor(
     ...providers.always,
     ...(protocol === 'messages' && { authHeader: true }),
     headers: Object.fromEntries(headers.map(({ name, variable }) => [name, `\${${variable}}`])),
-    models: offeredIn(resolved).map((model) => entryOf(providers, model, resolved)),
+    models: offeredIn(resolved).map((model) => entryOf(providers, model, target)),
   }
 }
 

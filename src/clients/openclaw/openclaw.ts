@@ -1,14 +1,15 @@
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
-import { type CatalogModel, keyHeaders } from '../../gateway/types.ts'
-import type { ClientModule } from '../client.ts'
+import { defaultModel } from '../../gateway/models/rules.ts'
+import { keyHeaders, protocols } from '../../gateway/types.ts'
+import type { ClientModule, OfferedModel } from '../client.ts'
 import { editKeys } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf } from '../pi-family/providers.ts'
-import { resolveWithAnyProtocol } from '../picker.ts'
-import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
+import { resolveWithPicker } from '../picker.ts'
+import { oneUse } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
 import { isBefore, ofNode, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -25,6 +26,7 @@ import {
   startingModel,
 } from './config.ts'
 import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -65,7 +67,7 @@ export const openclaw: ClientModule = {
     pingEnv: { OPENCLAW_OFFLINE: '1', OPENCLAW_NO_AUTO_UPDATE: '1' },
     restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
   },
-  protocols: [usualProtocol, 'responses', 'messages'],
+  protocols,
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
   config: {
@@ -99,11 +101,11 @@ export const openclaw: ClientModule = {
   },
 
   resolve(input) {
-    const resolved = resolveWithAnyProtocol(input, {
+    const resolved = resolveWithPicker(input, protocols, {
       otherwise: 'OpenClaw takes it for 200,000 tokens',
     })
     const isLimitNamed = input.requested.maxOutputTokens !== undefined
-    const offered = resolved.offered?.map((model): CatalogModel => {
+    const offered = resolved.offered?.map((model): OfferedModel => {
       const { id, maxOutputTokens: most } = model
       if (most === undefined || (isLimitNamed && id === resolved.model)) return model
       return { ...model, maxOutputTokens: Math.min(most, mostOutputTokens) }
@@ -128,6 +130,8 @@ export const openclaw: ClientModule = {
 
   firstRequest,
 
+  gatewaySettings,
+
   read(files) {
     const file = readConfig(files)
     if (file.ignored !== undefined) return { broken: brokenText(file.path, file.ignored) }
@@ -150,7 +154,7 @@ export const openclaw: ClientModule = {
     return providerOf(providers, file, providerId).models.map(({ id }) => String(id))
   },
 
-  previewModels: (catalog) => oneUse(defaultOfAny(catalog)),
+  previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
 
   /** Whenever OpenClaw itself changes its file, it keeps those of before beside it (2026.9.6, 2026-11-23). */
   storedCopies({ files }, texts) {

@@ -31,6 +31,7 @@ import {
   readKey,
 } from './config.ts'
 import type { Layout } from './layout.ts'
+import { usualPackage } from './protocols.ts'
 
 /** What stands there, with the provider that it is about. */
 export interface OpencodeView extends Layout {
@@ -175,7 +176,7 @@ export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findi
   const auth = readKind(context.files, 'auth')
   for (const [id, table] of target.members(['provider'])) {
     const url = textIn(table, ['options', 'baseURL'])
-    const isAsWeWrite = textIn(table, ['npm']) === '@ai-sdk/openai-compatible'
+    const isAsWeWrite = textIn(table, ['npm']) === usualPackage
     if (id === providerId || !isAsWeWrite) continue
     if (url === undefined || !context.ownRoots.includes(rootOf(url))) continue
 

@@ -1,25 +1,21 @@
 import { compact } from '../../compact.ts'
-import { defaultModel, smallModel, supportsProtocol } from '../../gateway/models/rules.ts'
-import { keyHeaders } from '../../gateway/types.ts'
+import { defaultModel, smallModel } from '../../gateway/models/rules.ts'
+import { keyHeaders, protocols } from '../../gateway/types.ts'
 import { asReasoningEffort, type ClientModule, type Program } from '../client.ts'
-import { outputLimitCures, ownValues } from '../flags.ts'
+import { ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import { numberIn, originOf, rootOf, tableIn, textIn } from '../loaded-files.ts'
-import { offeredModels } from '../picker.ts'
-import {
-  aboutNames,
-  effectiveOptions,
-  keepsModels,
-  oneUse,
-  pickModel,
-  windowOf,
-} from '../resolve.ts'
+import { numberIn, originOf, tableIn, textIn } from '../loaded-files.ts'
+import { resolveWithPicker } from '../picker.ts'
+import { effectiveOptions, keepsModels, oneUse } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
+import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { filesOf, type Layout } from './layout.ts'
-import { defaultOutputTokens, effortPath, plan } from './plan.ts'
+import { effortPath, plan } from './plan.ts'
+import { isOneBaseUrl, readRoute } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** What a client of this layout has of its own beside it. */
@@ -30,7 +26,7 @@ type Own = Pick<ClientModule, 'demoFiles' | 'storedCopies'> & {
 
 /** A client of this layout. Facts without a version: run against opencode 1.18.33, 2026-11-21. */
 export function clientOf(layout: Layout, { tested, program, ...own }: Own): ClientModule {
-  const { id, label, reservedProviderIds, asksForNoLimit, withoutWindow } = layout
+  const { id, label, reservedProviderIds, variables, withoutWindow } = layout
   return {
     ...own,
     program: {
@@ -46,7 +42,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         keeps: 'provider and model',
       },
     },
-    protocols: ['chat'],
+    protocols,
     sends: { headers: true, keyHeaders },
     config: {
       sensitiveSettings,
@@ -59,60 +55,39 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         isInKeys: true,
       },
       reservedProviderIds,
+      gatewayVariables: {
+        addresses: [`${variables}_CONFIG_CONTENT`],
+        others: [`${variables}_AUTH_CONTENT`],
+      },
     },
     files: (machine, disk) => filesOf(layout, machine, disk),
 
     resolve(input) {
-      const { catalog } = input.gatewayInfo
-      const { smallModel: kept } = effectiveOptions(input)
-      const model = pickModel(input, 'chat')
-      // What is not in the client's own list it does not send.
-      const list = offeredModels(input, model, (one) => supportsProtocol(one, 'chat') !== false)
-      const { notes, ...limits } = windowOf(input, [model], { otherwise: withoutWindow })
-      const small = kept ?? (catalog && smallModel(catalog)?.id)
-      const isOffered = list.offered.some(({ id }) => id === small)
-      // It may be of another provider, of which the catalog says nothing.
-      const isLeftAlone = keepsModels(input) && kept !== undefined
-      return {
-        probeModel: model,
-        model,
-        // Without one of its own, titles would be asked of whatever the client thinks is small.
-        ...(isLeftAlone ? {} : { smallModel: small !== undefined && isOffered ? small : model }),
-        ...list,
-        ...limits,
-        findings: [...aboutNames(input, [input.requested.model]), ...notes],
-      }
+      const { catalog, gateway } = input.gatewayInfo
+      // The other two packages do not send a request without a key of their own (1.18.34, 2026-11-26).
+      const usable = gateway?.keyHeader === undefined ? protocols : (['chat'] as const)
+      const window = { otherwise: withoutWindow }
+      const resolved = resolveWithPicker(input, usable, window, isOneBaseUrl)
+
+      const { smallModel: previous } = effectiveOptions(input)
+      const small = previous ?? (catalog && smallModel(catalog)?.id)
+      const isOffered = resolved.offered?.some(({ id }) => id === small)
+      // The previous one may belong to another provider, of which this catalog says nothing.
+      const isLeftAlone = keepsModels(input) && previous !== undefined
+      // Without a small model, titles would be asked of whatever the client thinks is small.
+      const smallModelToUse = small !== undefined && isOffered ? small : resolved.model
+      return { ...resolved, ...(!isLeftAlone && { smallModel: smallModelToUse }) }
     },
 
     plan: (texts, target) => plan(layout, texts, target),
 
-    /**
-     * Seen in opencode 1.2.27 and 1.18.34, Kilo 7.0.33 and 7.7.9, of which the newest was run against refusals
-     * of each (2026-11-23). One of its own SDK's models reasons unasked.
-     */
-    firstRequest(texts, { model }) {
-      const { value } = mergedConfig(texts)
-      const { table } = providerOf(value, chosenProvider(value))
-      const output = numberIn(table, ['models', model, 'limit', 'output']) || defaultOutputTokens
-      const effort = textIn(table, ['models', model, ...effortPath])
-      const isReasoning = /gpt-5(?!-chat|-pro)/i.test(model)
-      return {
-        body: {
-          max_tokens: asksForNoLimit?.test(model)
-            ? undefined
-            : Math.min(output, defaultOutputTokens),
-          stream_options: { include_usage: true },
-          tool_choice: 'auto',
-          reasoning_effort: effort ?? (isReasoning ? 'medium' : undefined),
-        },
-        hints: outputLimitCures,
-      }
-    },
+    firstRequest: (files, input) => firstRequest(layout, files, input),
 
     read(texts) {
       const { value, problem } = mergedConfig(texts)
       const providerId = chosenProvider(value)
-      const { table, options, url } = providerOf(value, providerId)
+      const provider = providerOf(value, providerId)
+      const { table, options } = provider
       const modelIn = (key: 'model' | 'small_model') => {
         const name = value[key]
         if (typeof name !== 'string') return undefined
@@ -120,18 +95,22 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         return isOfProvider ? name.slice(providerId.length + 1) : name
       }
       const model = modelIn('model')
+      const route = readRoute(provider, model)
+      const effort = textIn(table, ['models', model ?? '', ...effortPath(route.protocol)])
       return compact({
-        baseUrl: url === undefined ? undefined : rootOf(url),
+        ...route,
         model,
         smallModel: modelIn('small_model'),
         providerId,
         ...(providerId === undefined ? {} : readKey(texts, providerId, options)),
         headers: readHeaders(options['headers']).headers,
         contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
-        reasoningEffort: asReasoningEffort(textIn(table, ['models', model ?? '', ...effortPath])),
+        reasoningEffort: asReasoningEffort(effort),
         broken: problem,
       })
     },
+
+    gatewaySettings: (texts) => gatewaySettings(layout, texts),
 
     offeredModels(texts) {
       const { value } = mergedConfig(texts)
@@ -149,7 +128,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
     },
 
     previewModels: (catalog) => [
-      ...oneUse(defaultModel(catalog, 'chat')),
+      ...oneUse(defaultModel(catalog, ...protocols)),
       ...oneUse(smallModel(catalog), 'small'),
     ],
 

@@ -1,9 +1,9 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import type { CatalogModel } from '../../gateway/types.ts'
+import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import { isCodexAuth } from '../auth-json.ts'
-import type { LoadedFile, LoadedFiles, SetupTarget } from '../client.ts'
+import type { LoadedFile, LoadedFiles, OfferedModel, SetupTarget } from '../client.ts'
 import { editKeys, editReadably } from '../fixes.ts'
 import { headerKeys } from '../headers.ts'
 import { fileOf, readFile, rootOf } from '../loaded-files.ts'
@@ -11,6 +11,7 @@ import { listKeys, type ToldFact } from '../picker.ts'
 import { effectiveOptions, optionChange } from '../resolve.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
+import { baseUrlFor, routeOf, usualPackage } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** @throws UserError `config-invalid`, `config-conflict` */
@@ -72,11 +73,13 @@ export function ourKeys(
 ): readonly SettingChange[] {
   const now = readFile(file)
   const { resolved, providerId: id } = target
+  const baseUrl = baseUrlFor(target)
   const provider = ['provider', id]
   const url = now.text([...provider, 'options', 'baseURL'])
-  const isOtherGateway = url !== undefined && rootOf(url) !== target.baseUrl
+  const isOtherGateway = url !== undefined && rootOf(url) !== baseUrl
   const headers = [...provider, 'options', 'headers']
   const effort = effectiveOptions(target.input).reasoningEffort
+  const [effortTable, effortName] = effortPath(resolved.protocol)
   const list = {
     at: (model: string) => [...provider, 'models', model],
     now: new Map(now.members([...provider, 'models'])),
@@ -84,9 +87,10 @@ export function ourKeys(
     fresh: ({ id, displayName }: CatalogModel) =>
       compact({
         name: displayName || undefined,
-        options: effort && id === resolved.model ? { reasoningEffort: effort } : undefined,
+        options: effort && id === resolved.model ? { [effortName]: effort } : undefined,
       }),
     told: (model: CatalogModel) => toldOf(model, target),
+    route: (model: OfferedModel) => routeOf(target, model),
   }
 
   const entry = [...provider, 'models', resolved.model]
@@ -99,21 +103,23 @@ export function ourKeys(
 
   return [
     ...(now.text(['$schema']) === undefined ? [{ path: ['$schema'], value: schema }] : []),
-    { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible' },
+    { path: [...provider, 'npm'], value: usualPackage },
     ...(isNamed ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
-    { path: [...provider, 'options', 'baseURL'], value: target.baseUrl },
+    { path: [...provider, 'options', 'baseURL'], value: baseUrl },
     ...headerKeys(headers, now.get(headers), target, isOtherGateway),
     ...listKeys(file, list, target),
     ...(now.get(entry) === undefined
       ? []
-      : optionChange(now, [...entry, ...effortPath], effort, target.input)),
+      : optionChange(now, [...entry, effortTable, effortName], effort, target.input)),
     { path: ['model'], value: `${id}/${resolved.model}` },
     { path: ['small_model'], value: small },
   ]
 }
 
-/** Where the effort is in the entry of a model (1.18.33, 2026-11-23). */
-export const effortPath = ['options', 'reasoningEffort']
+/** Where the effort is in the entry of a model (1.18.34, 2026-11-26). */
+export function effortPath(protocol: Protocol | undefined): readonly [string, string] {
+  return ['options', protocol === 'messages' ? 'effort' : 'reasoningEffort']
+}
 
 /** What the client is told of a model; it takes one that it does not know for a blind one (1.18.33). */
 function toldOf(model: CatalogModel, target: SetupTarget): Readonly<Record<string, ToldFact>> {

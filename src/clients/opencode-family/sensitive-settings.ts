@@ -21,6 +21,12 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'provider.:provider.env', role: 'key', fileKinds: others, source: run },
     { path: ':provider.key', role: 'key', fileKinds: ['auth'], source: run },
     { path: 'provider.:provider.npm', role: 'provider', fileKinds: own, source: run },
+    {
+      path: 'provider.:provider.models.*.provider.npm',
+      role: 'provider',
+      fileKinds: ['config'],
+      source: '1.18.34, 2026-11-26',
+    },
     { path: 'model', role: 'model', fileKinds: [...others, 'project-agent'], source: run },
     { path: 'small_model', role: 'model', fileKinds: others, source: run },
     { path: 'default_agent', role: 'model', fileKinds: others, source: run },

@@ -1,5 +1,6 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
+import { isSameButVersion } from '../../gateway/roots.ts'
 import type { ClientContext, ClientState, SetupTarget } from '../client.ts'
 import {
   addressFindings,
@@ -122,7 +123,7 @@ function* modelAddresses(
   root: string,
 ): Findings {
   for (const { id, baseUrl } of provider.models) {
-    if (typeof baseUrl !== 'string' || rootOf(baseUrl) === root) continue
+    if (typeof baseUrl !== 'string' || isSameButVersion(rootOf(baseUrl), root)) continue
 
     const path = [...modelPath(at, providerId, String(id)), 'baseUrl']
     const what = `the model ${id} of ${providerId}`

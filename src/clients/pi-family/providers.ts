@@ -1,19 +1,28 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { isSameButVersion } from '../../gateway/roots.ts'
+import { isSameButVersion, rootOf as rootFor } from '../../gateway/roots.ts'
 import { type CatalogModel, type Protocol, protocols } from '../../gateway/types.ts'
 import type {
   ClientName,
   ClientState,
   LoadedFile,
+  OfferedModel,
   ResolvedOptions,
   SetupTarget,
 } from '../client.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
-import { isTable, numberIn, rootOf, type Table, tableIn, textIn } from '../loaded-files.ts'
+import {
+  isTable,
+  numberIn,
+  overlaid,
+  rootOf,
+  type Table,
+  tableIn,
+  textIn,
+} from '../loaded-files.ts'
 import { limitsAndSkills, listKeys, type ToldFact, toldValues } from '../picker.ts'
-import { usualProtocol } from '../resolve.ts'
+import { protocolFor, usualProtocol } from '../protocols.ts'
 
 /**
  * A table of providers as pi has it, and OpenClaw, which grew out of its library: each with an address, a
@@ -83,7 +92,8 @@ export function believedOf(
   const root = typeof url === 'string' ? rootOf(url) : undefined
   const { headers, keyed } = readHeaders(table['headers'])
 
-  // A model of the same provider may have an address of its own, which gets the same key.
+  // A model of the same provider may have an address of its own, which gets the same key. The root of
+  // another protocol of the same gateway is not one.
   const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
   return compact({
     baseUrl: root,
@@ -92,7 +102,7 @@ export function believedOf(
     keyHeader: keyed?.keyHeader,
     model,
     contextWindow: numberIn(entry, ['contextWindow']),
-    alsoSendsTo: urls.find((one) => rootOf(one) !== root),
+    alsoSendsTo: urls.find((one) => !isSameButVersion(rootOf(one), root ?? '')),
   })
 }
 
@@ -127,11 +137,15 @@ export function providerKeys(
     { path: [...path, 'api'], value: apiOf[protocol] },
     { path: [...path, 'apiKey'], value: key, isSecret: true },
     ...Object.entries(at.always).map(([name, value]) => ({ path: [...path, name], value })),
-    // Else the key goes as x-api-key alone, in pi beside whatever ANTHROPIC_AUTH_TOKEN holds.
-    ...(protocol === 'messages' ? [{ path: [...path, 'authHeader'], value: true }] : []),
+    // Without it, messages sends the key as x-api-key alone; pi adds whatever ANTHROPIC_AUTH_TOKEN holds.
+    ...(usesMessages(resolved) ? [{ path: [...path, 'authHeader'], value: true }] : []),
     ...headerKeys([...path, 'headers'], now.table['headers'], target, isForeign),
     ...modelKeys(at, file, now, target),
   ]
+}
+
+function usesMessages({ protocol, offered = [] }: ResolvedOptions): boolean {
+  return protocol === 'messages' || offered.some((model) => model.protocol === 'messages')
 }
 
 function modelKeys(
@@ -141,7 +155,6 @@ function modelKeys(
   target: SetupTarget,
 ): readonly SettingChange[] {
   const { resolved, providerId, baseUrl } = target
-  const chosen = modelOf(now, resolved.model)
   const list = {
     at: (id: string) => modelPath(at, providerId, id),
     now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
@@ -149,18 +162,31 @@ function modelKeys(
     isOtherGateway: now.url !== undefined && rootOf(now.url) !== baseUrl,
     fresh: (model: CatalogModel) => freshEntry(at, model),
     told: (model: CatalogModel) => toldOf(at, model, resolved),
+    route: (model: OfferedModel) => routeOf(model, target),
   }
+  return listKeys(file, list, target)
+}
 
-  const api = [...modelPath(at, providerId, resolved.model), 'api']
+/**
+ * What an entry says of its protocol: nothing if it is the provider's. With another one comes its base
+ * URL (run with pi 0.73.1 and 0.87.1 and OpenClaw 2026.9.6, 2026-11-26).
+ */
+function routeOf(model: OfferedModel, target: RouteTarget): readonly SettingChange[] {
+  const protocol = protocolFor(target.resolved, model)
+  const isProvider = protocol === (target.resolved.protocol ?? usualProtocol)
+  const root = rootFor(target, protocol)
   return [
-    ...listKeys(file, list, target),
-    ...(chosen?.['api'] === undefined ? [] : [{ path: api, value: undefined }]),
+    { path: ['api'], value: isProvider ? undefined : apiOf[protocol] },
+    { path: ['baseUrl'], value: root === target.baseUrl ? undefined : root },
   ]
 }
 
+type RouteTarget = Pick<SetupTarget, 'baseUrl' | 'baseUrls' | 'resolved'>
+
 /** A new entry. */
-export function entryOf(at: ProviderTable, model: CatalogModel, resolved: ResolvedOptions): Table {
-  return { ...freshEntry(at, model), ...toldValues(toldOf(at, model, resolved)) }
+export function entryOf(at: ProviderTable, model: OfferedModel, target: RouteTarget): Table {
+  const entry = { ...freshEntry(at, model), ...toldValues(toldOf(at, model, target.resolved)) }
+  return overlaid(entry, routeOf(model, target))
 }
 
 function freshEntry({ namesModels }: ProviderTable, { id, displayName }: CatalogModel): Table {
@@ -172,7 +198,7 @@ function toldOf(
   model: CatalogModel,
   resolved: ResolvedOptions,
 ): Readonly<Record<string, ToldFact>> {
-  const needs = compatBy?.[resolved.protocol ?? usualProtocol]?.(model.id)
+  const needs = compatBy?.[protocolFor(resolved, model)]?.(model.id)
   const { input, reasoning, ...limits } = limitsAndSkills(model, resolved)
   const compat = { value: model.reasoning ? needs : undefined, by: [] }
   return { input, reasoning, compat, ...limits }

@@ -9,7 +9,7 @@ import { expectUnsaid, ownFlag } from '../flags.ts'
 import { wantedHeaders } from '../headers.ts'
 import { apiOf, entryOf, providerOf } from '../pi-family/providers.ts'
 import { offeredIn } from '../picker.ts'
-import { usualProtocol } from '../resolve.ts'
+import { usualProtocol } from '../protocols.ts'
 import { loginOf, providers, readModels } from './config.ts'
 
 /** Holds what is not in the extension: the same text serves every run. */
@@ -61,7 +61,8 @@ export function launchSettings(
 }
 
 /** All that models.json may leave out must be there: what pi takes then is the same. */
-function providerFor({ baseUrl, resolved }: SetupTarget) {
+function providerFor(target: SetupTarget) {
+  const { baseUrl, resolved } = target
   const protocol = resolved.protocol ?? usualProtocol
   return {
     baseUrl,
@@ -74,7 +75,7 @@ function providerFor({ baseUrl, resolved }: SetupTarget) {
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
       contextWindow: 128_000,
       maxTokens: 16_384,
-      ...entryOf(providers, model, resolved),
+      ...entryOf(providers, model, target),
     })),
   }
 }

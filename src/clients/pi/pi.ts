@@ -1,13 +1,15 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
-import { keyHeaders } from '../../gateway/types.ts'
+import { defaultModel } from '../../gateway/models/rules.ts'
+import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule } from '../client.ts'
 import { editKeys } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf, layersOf, originOf } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
-import { resolveWithAnyProtocol } from '../picker.ts'
-import { defaultOfAny, oneUse, usualProtocol } from '../resolve.ts'
+import { resolveWithPicker } from '../picker.ts'
+import { oneUse } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -65,7 +67,7 @@ export const pi: ClientModule = {
     // 0.87.1 and 1.5.2, 2026-11-23.
     resume: { command: 'pi -c', keeps: 'provider and model' },
   },
-  protocols: [usualProtocol, 'responses', 'messages'],
+  protocols,
   // It sends the key as Bearer beside them.
   sends: { headers: true, keyHeaders },
   config: {
@@ -100,7 +102,7 @@ export const pi: ClientModule = {
   },
 
   resolve: (input) =>
-    resolveWithAnyProtocol(input, { otherwise: 'pi takes it for 128,000 tokens' }),
+    resolveWithPicker(input, protocols, { otherwise: 'pi takes it for 128,000 tokens' }),
 
   plan(files, target) {
     const { resolved, providerId, fixes } = target
@@ -132,6 +134,20 @@ export const pi: ClientModule = {
   },
 
   firstRequest,
+
+  /** A login of a vendor stays, if pi ships the provider and only its address was changed. */
+  gatewaySettings(files) {
+    const { baseUrl, providerId } = pi.read(files)
+    if (baseUrl === undefined || providerId === undefined) return {}
+
+    const login = loginOf(files, providerId)
+    const isVendors = reservedIds.includes(providerId) && login?.['type'] !== 'api_key'
+    return {
+      auth: login === undefined || isVendors ? [] : [[providerId]],
+      models: gatewaySettingsIn(sensitiveSettings, fileOf(files, 'models'), providerId),
+      settings: [['defaultProvider'], ['defaultModel']],
+    }
+  },
 
   read(files) {
     const [models, settings] = [readModels(files), readSettings(files)]
@@ -169,7 +185,7 @@ export const pi: ClientModule = {
     })
   },
 
-  previewModels: (catalog) => oneUse(defaultOfAny(catalog)),
+  previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
   demoFiles,
   launchSettings,
   check,

@@ -1,6 +1,7 @@
 import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
+import { isLoopbackUrl } from '../../clients/loaded-files.ts'
 import { strayModels } from '../../clients/picker.ts'
-import { listing } from '../../clients/resolve.ts'
+import { entryOf, listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { findingFrom, hasCause } from '../../finding.ts'
@@ -11,9 +12,10 @@ import { proxyFor } from '../../gateway/http/proxy.ts'
 import { preopenConnections } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
+import { nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe.ts'
 import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
-import type { Catalog, Gateway, GatewayAccess, Protocol } from '../../gateway/types.ts'
+import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
 import {
   authoritiesOf,
@@ -31,6 +33,8 @@ type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
 
 /** A gateway that is asked once for all the clients that use it with the same key. */
 interface AskedGateway {
+  /** The families of the clients that use it. It grows while they are listed. */
+  readonly users: string[]
   readonly access: GatewayAccess
   readonly catalog: Promise<Catalog | UserError>
   readonly balance: Promise<Balance | undefined>
@@ -62,6 +66,7 @@ export function askGateways(
     const asked =
       byGateway.get(question) ??
       askGateway(accessTo(session, { baseUrl, ...asking, timeoutMs, caFile, authorities }))
+    asked.users.push(state.client.family)
     byGateway.set(question, asked)
     byState.set(state, asked)
     // One for each: their probes go out side by side.
@@ -76,7 +81,7 @@ function askGateway(access: GatewayAccess): AskedGateway {
   const balance = catalog.then((list) =>
     list instanceof UserError ? undefined : balanceOf(access, list),
   )
-  return { access, catalog, balance }
+  return { users: [], access, catalog, balance }
 }
 
 /** An empty key is told before the client finds out. */
@@ -123,7 +128,9 @@ export async function checkGateway(
     if (blamed !== 'network' && told.every(({ code }) => code !== 'network'))
       told.push(networkCheck(gateway.baseUrl, asked.access))
 
-    const hint = hintFor(error, examined, gateway, caFile)
+    const hint = isLeftBehind(error, gateway)
+      ? leftBehindHint(client, asked)
+      : hintFor(error, examined, gateway, caFile)
     const check = { ...findingFrom(error), ...compact({ hint }) }
     return [...told, blamed === 'model' ? check : { ...check, isOfGateway: true }]
   }
@@ -147,17 +154,31 @@ async function* askedChecks(
 
   const resolved = choiceOf(examined, list)
   yield* resolved.findings.map(asWarning)
-  const protocol = protocolOf(client, resolved)
   const by = { texts, version, modelTable }
   const probes = new Probes(
     (...question) => probe(access, ...question),
     list,
-    () => sendersOf(session, client, protocol, by),
+    () => sendersOf(session, client, by),
   )
-  for (const one of await probes.askFor(client, resolved)) yield probeCheck(protocol, list, one)
+  for (const one of await probes.askFor(client, resolved)) yield probeCheck(list, one)
 
+  yield* checkProtocol(examined, resolved, list)
   yield* checkBalance(await asked.balance)
   yield* checkPicker(examined, list)
+}
+
+/** Nothing listens at an address on this machine: the program that did, such as another tool's proxy, is gone. */
+function isLeftBehind({ code }: UserError, { baseUrl }: Gateway): boolean {
+  return code === 'refused' && isLoopbackUrl(baseUrl)
+}
+
+function leftBehindHint({ family }: Client, { users }: AskedGateway): string {
+  const whose = users.length > 1 ? "the clients' own services" : "the client's own service"
+  return [
+    'Start the program that listened there',
+    `set another address: repoint ${family} --base-url URL`,
+    `or go back to ${whose}: repoint off ${users.join(' ')}`,
+  ].join(', ')
 }
 
 /** The hints of some failures speak of flags that a setup has and doctor has not. */
@@ -222,15 +243,35 @@ function* checkCatalog(
 
 /** @throws UserError why the model is not served */
 function probeCheck(
-  protocol: Protocol,
   list: Catalog | UserError,
-  { id: model, result }: ProbeAnswer,
+  { model, protocol, result }: ProbeAnswer,
 ): CheckResult {
   if (result.status === 'rejected') throw result.reason
-  const isUnlisted = !(list instanceof UserError) && listing(list, model, protocol) === 'absent'
+  const isUnlisted = !(list instanceof UserError) && listing(list, model, [protocol]) === 'absent'
   const beside = isUnlisted ? ', though the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${beside}`
   return { code: 'probe', severity: 'ok', message, brief: `${model}${beside}` }
+}
+
+/** A model works best over its native protocol, if the gateway lists it there. */
+function* checkProtocol(
+  { client }: Examined,
+  resolved: ResolvedOptions,
+  list: Catalog | UserError,
+): Generator<CheckResult> {
+  const { model } = resolved
+  const protocol = protocolOf(client, resolved)
+  const native = nativeProtocol(model)
+  const entry = list instanceof UserError ? undefined : entryOf(list, model)
+  const isBetter = native !== protocol && client.protocols.includes(native)
+  if (entry === undefined || !isBetter || supportsProtocol(entry, native) !== true) return
+
+  yield {
+    code: 'protocol',
+    severity: 'warning',
+    message: `${client.label} uses ${model} over ${protocol}, and the gateway also serves it over ${native}, its native protocol`,
+    hint: `To change it: repoint ${client.id} --protocol ${native}`,
+  }
 }
 
 /** What the client's own list has kept of a longer list of the gateway's. */

@@ -70,12 +70,13 @@ function modelDrift(now: ClientState, then: ClientState): readonly string[] {
     .map((name) => `the ${name} is ${found[name] ?? 'not set'}, not ${wanted[name] ?? 'left open'}`)
 }
 
-/** By what a person calls them. */
+/** Models and their protocol, by the words of a message. */
 function modelsIn(state: ClientState): Readonly<Record<string, string | undefined>> {
-  const { model, smallModel, subagentModel, slotModels = {} } = state
+  const { model, protocol, smallModel, subagentModel, slotModels = {} } = state
   const bySlot = Object.entries(slotModels).map(([slot, id]) => [`model of ${slot}`, id])
   return {
     model,
+    protocol,
     'small model': smallModel,
     'model of subagents': subagentModel,
     ...Object.fromEntries(bySlot),

@@ -128,11 +128,10 @@ export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean
   return inForce(client, runs) !== undefined || isAtOwnRoot(client, state, runs)
 }
 
-/** The newest setup of a client that is not undone. */
+/** The newest setup of a client that is not undone. Undefined: there is none, or `off` followed. */
 function inForce({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
-  return activeRuns(runs.toReversed(), familyIds(id)).findLast(
-    (run) => isSetupRun(run) && run.baseUrl !== '',
-  )
+  const newest = activeRuns(runs.toReversed(), familyIds(id)).findLast(isSetupRun)
+  return newest?.baseUrl === '' ? undefined : newest
 }
 
 /** A client that repoint has set up. */

@@ -97,7 +97,7 @@ export function isFromElsewhere(
   }
 
   return runs
-    .filter((run) => run.kind === 'change' && run.baseUrl !== baseUrl)
+    .filter((run) => run.kind === 'change' && ![baseUrl, ''].includes(run.baseUrl))
     .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))
 }
 

@@ -49,7 +49,7 @@ async function tellVariables(
     client,
     choose: (catalog) => client.resolve({ requested, gatewayInfo: { catalog, rejected: [] } }),
     senderOf: (protocol, model) =>
-      sendersOf(session, client, protocol, { texts: [], ...program })(model),
+      sendersOf(session, client, { texts: [], ...program })({ protocol, model }),
   })
 
   if (access.headers?.some((header) => header.isSecret))
@@ -67,6 +67,7 @@ async function tellVariables(
   const { baseUrl, headers } = access
   const choice = {
     baseUrl: root,
+    baseUrls: access.baseUrls,
     key: '',
     providerId: 'gateway',
     resolved: models,

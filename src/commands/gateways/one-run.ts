@@ -5,6 +5,7 @@ import {
   type LoadedFiles,
   type ProcessToStart,
   protocolOf,
+  type RejectedModel,
   type ResolvedOptions,
   type ResolveInput,
   runKeyVariable,
@@ -20,7 +21,7 @@ import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
-import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess, ModelRoute, Protocol } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
@@ -123,7 +124,7 @@ export interface Target {
   /** The one to take, as it was named. */
   readonly model?: string | undefined
   /** The one to take where none is named, and the rules choose none. */
-  readonly provenModel?: string | undefined
+  readonly proven?: ModelRoute | undefined
   /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
   /** Of the installed clients, by their program, as far as something depends on it. */
@@ -176,6 +177,7 @@ function pointClient(
     readClientFiles(session, client),
     {
       baseUrl,
+      baseUrls: access.baseUrls,
       key: access.key,
       keyHeader: access.keyHeader,
       headers: access.headers,
@@ -264,17 +266,18 @@ interface ChosenForRun {
 function chosenFor(
   session: Session,
   clients: readonly Client[],
-  { access, catalog, model, provenModel, versions }: Target,
+  { access, catalog, model, proven, versions }: Target,
 ): ChosenForRun {
   const previous = previousSetups(session, clients, runsSoFar(session))
-  const models = model === undefined && provenModel !== undefined ? [model, provenModel] : [model]
+  const models = model === undefined && proven !== undefined ? [model, proven.model] : [model]
 
   const choose = (client: Client, model: string | undefined) => {
     const before = previous.get(client)
     const isElsewhere = before !== undefined && !isAt(client, before, access)
-    const rejected = isElsewhere && catalog ? unlisted(before, catalog) : []
+    const rejected = isElsewhere && catalog ? unlisted(client, before, catalog) : []
     const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, previous }
-    const input = resolveInputFor(setup, client, access, { catalog, rejected, catalogOnly: true })
+    const gatewayInfo = { catalog, rejected, catalogOnly: true, proven, gateway: access }
+    const input = resolveInputFor(setup, client, access, gatewayInfo)
     const { version } = versions.get(client.program.command) ?? {}
     return { client, wanted: input, models: client.resolve(input, version) }
   }
@@ -290,9 +293,20 @@ function chosenFor(
 }
 
 /** Nothing is asked of the gateway here: where it is another than before, its list is all there is. */
-function unlisted({ options }: PreviousSetup, catalog: Catalog): readonly string[] {
+function unlisted(
+  { protocols }: Client,
+  { options }: PreviousSetup,
+  catalog: Catalog,
+): readonly RejectedModel[] {
   const isListed = (id: string) => catalog.models.some((model) => model.id === id)
-  return modelsIn(options).filter((id) => !isListed(id) && aliasTarget(catalog, id) === undefined)
+  const lost = modelsIn(options).filter(
+    (id) => !isListed(id) && aliasTarget(catalog, id) === undefined,
+  )
+  return lost.flatMap((model) => {
+    const message = `The gateway does not list ${model}`
+    const error = new UserError({ code: 'model-unknown', message })
+    return protocols.map((protocol) => ({ model, protocol, error }))
+  })
 }
 
 /** The one in use, under which conversations are recorded; else the usual one. */

@@ -107,7 +107,7 @@ export const command = commandOf(define, async (session, name, behind, flags, se
     catalog,
     asked,
     model,
-    provenModel: saved?.proven?.model,
+    proven: saved?.proven,
     answersSafeguards: saved?.proven?.answersSafeguards,
     versions,
     mayAsk: verify ? (saved ?? 'unremembered') : undefined,

@@ -72,10 +72,10 @@ export async function proveSaved(
 async function senderOf(
   session: Session,
   { client, texts }: ClientNow,
-  { protocol, model }: AnsweredQuestion,
+  route: AnsweredQuestion,
 ): Promise<Sender> {
   const program = await programOf(session, client)
-  return sendersOf(session, client, protocol, { texts, ...program })(model)
+  return sendersOf(session, client, { texts, ...program })(route)
 }
 
 async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {

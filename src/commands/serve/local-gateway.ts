@@ -262,11 +262,13 @@ async function runBeside(
 }
 
 /**
- * A client that repoint sets up for chat sends tools there, which OpenAI rejects for gpt-5.6. For such a
- * client the gateway accepts them, as gateways do that rewrite these requests.
+ * OpenAI rejects tools over chat for gpt-5.6. For a client that speaks chat only, the gateway accepts them,
+ * as gateways do that rewrite these requests.
  */
 function familiesFor(called: readonly Client[]): 'rewritten' | undefined {
-  return called.some(({ protocols }) => protocols[0] === 'chat') ? 'rewritten' : undefined
+  return called.some(({ protocols }) => protocols.every((one) => one === 'chat'))
+    ? 'rewritten'
+    : undefined
 }
 
 /** One request in one line; the key is masked already. */

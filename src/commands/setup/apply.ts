@@ -1,11 +1,11 @@
 /** Step 7 of a setup: write all files or none, read them back, and stop servers with an old key. */
-import { protocolOf } from '../../clients/client.ts'
+import { type Client, protocolOf } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
-import { actionOf } from '../../edits/plan.ts'
+import { actionOf, type Plan } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { saveGateway } from '../../state/save-gateway.ts'
-import { acceptDrift, applyPlan } from '../../transaction/apply.ts'
+import { type ApplyOptions, acceptDrift, applyPlan } from '../../transaction/apply.ts'
 import type { ApplyResult } from '../../transaction/record.ts'
 import { readClientFiles } from '../client-state/files.ts'
 import { adviceForRunning, nowRun, stopLeftRunning } from '../client-state/program.ts'
@@ -31,18 +31,41 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
   const applied = writeFiles(plan)
   if (catalog !== undefined) saveModels(session.platform, catalog)
 
-  const changed = clients.filter(({ id }) =>
-    applied.files.some(({ client, action }) => client === id && action !== 'unchanged'),
-  )
+  const changed = changedClients(applied, clients)
   const toDo = await stopLeftRunning(session, changed, consent)
   const tried = await tryClients(plan, applied)
   if (isLeftToClients) session.warn(...saveGateway(session.platform, gatewayToSave(plan)))
+  return { applied, tried, ...(await nextSteps(session, { applied, clients, changed, toDo })) }
+}
 
+/** The clients of which a file was written. */
+export function changedClients(
+  applied: ApplyResult,
+  clients: readonly Client[],
+): readonly Client[] {
+  return clients.filter(({ id }) =>
+    applied.files.some(({ client, action }) => client === id && action !== 'unchanged'),
+  )
+}
+
+/** What is still to do, and the command to type. @param toDo what `stopLeftRunning` returned */
+export async function nextSteps(
+  session: Session,
+  {
+    applied,
+    clients,
+    changed,
+    toDo,
+  }: {
+    readonly applied: ApplyResult
+    readonly clients: readonly Client[]
+    readonly changed: readonly Client[]
+    readonly toDo: readonly string[]
+  },
+): Promise<Pick<AppliedSetup, 'next' | 'toType'>> {
   const advice = clients.map(({ program }) => program.restartAdvice)
   const running = session.isJson ? [] : await adviceForRunning(session, changed)
   return {
-    applied,
-    tried,
     next: applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : [],
     toType: [...toDo, ...running, nowRun(session, clients)],
   }
@@ -56,13 +79,32 @@ export function isProven({ run }: SetupPlan): boolean {
 function writeFiles(plan: SetupPlan): ApplyResult {
   const { session, isLeftToClients } = plan.run
   acceptUnchanged(plan)
-
-  const mismatches: UserError[] = []
-  const applied = applyPlan(session.platform, plan, {
-    verify: () => mismatches.push(...mismatchesIn(plan)),
+  return writePlan(session, plan, {
+    findMismatches: () => mismatchesIn(plan),
     lastStep: isLeftToClients
       ? undefined
       : (locked) => saveGateway(session.platform, gatewayToSave(plan), locked),
+  })
+}
+
+/**
+ * Writes all files of a plan or none, and reads them back.
+ *
+ * @param findMismatches why the written files do not say what was planned
+ * @throws UserError as `applyPlan` does, and the first mismatch
+ */
+export function writePlan(
+  session: Session,
+  plan: Plan,
+  {
+    findMismatches,
+    lastStep,
+  }: Pick<ApplyOptions, 'lastStep'> & { readonly findMismatches: () => readonly UserError[] },
+): ApplyResult {
+  const mismatches: UserError[] = []
+  const applied = applyPlan(session.platform, plan, {
+    verify: () => mismatches.push(...findMismatches()),
+    lastStep,
   })
   session.noteApplied(applied)
   session.warn(...applied.notices)

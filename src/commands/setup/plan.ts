@@ -78,7 +78,8 @@ export async function planSetup(run: ProvenRun): Promise<SetupPlan> {
 async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   const { session, request, access, runs, consent, chosen } = run
   const { platform } = session
-  const { resolved: allModels, gatewayInfo, answersSafeguards } = chosen.get(client)!
+  const { resolved: allModels, input: resolvedFrom, answersSafeguards } = chosen.get(client)!
+  const { gatewayInfo } = resolvedFrom
   const input = resolveInputFor(run, client, access, gatewayInfo)
   const resolved = request.isKeyOnly ? onlyChosen(allModels) : allModels
   const files = readClientFiles(session, client)
@@ -86,6 +87,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
 
   const target: SetupTarget = {
     baseUrl: rootOf(access, protocolOf(client, resolved)),
+    baseUrls: access.baseUrls,
     key: access.key,
     keyHeader: access.keyHeader,
     headers: access.headers,
@@ -217,7 +219,7 @@ function* lostModelFindings(
   if (spoke !== speaks && requested.protocol === undefined)
     yield {
       code,
-      message: `${client.label} was set up to speak the ${spoke} protocol, and speaks ${speaks} with this gateway`,
+      message: `${client.label} used ${now.model ?? 'its model'} over ${spoke}, and now uses it over ${speaks}`,
       hint: keeping(`--protocol ${spoke}`),
     }
 }

@@ -1,20 +1,14 @@
-import {
-  type Client,
-  type LoadedFiles,
-  protocolOf,
-  type ResolvedOptions,
-} from '../../clients/client.ts'
-import { idsToProve } from '../../clients/resolve.ts'
+import type { Client, LoadedFiles, ResolvedOptions } from '../../clients/client.ts'
+import { routesToProve } from '../../clients/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
-import type { Catalog, Protocol, Sender } from '../../gateway/types.ts'
+import type { Catalog, ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 
-/** One id that a client will send, and what the gateway said to it. */
-export interface ProbeAnswer {
-  readonly id: string
+/** A model that a client will request, and the gateway's answer. */
+export interface ProbeAnswer extends ModelRoute {
   readonly result: PromiseSettledResult<ProbeResult>
 }
 
@@ -24,22 +18,21 @@ type ProbeOne = (
   options: Pick<ProbeOptions, 'catalog' | 'unservedHint' | 'sender'>,
 ) => Promise<ProbeResult>
 
-/** How a client asks for each model. */
-type Senders = (model: string) => Sender
+/** The first request of a client for each model. */
+type Senders = (route: ModelRoute) => Sender
 
-/** How the installed client asks, by these files. */
+/** The first requests of the installed client, with these files. */
 export function sendersOf(
   { platform }: Session,
   client: Client,
-  protocol: Protocol,
   by: { readonly texts: LoadedFiles } & InstalledProgram,
 ): Senders {
   const { texts, ...program } = by
 
   const { env } = platform.machine
-  return (model) => ({
+  return (route) => ({
     label: client.label,
-    ...client.firstRequest(texts, { ...program, env, model, protocol }),
+    ...client.firstRequest(texts, { ...program, env, ...route }),
   })
 }
 
@@ -91,22 +84,30 @@ export class Probes {
 
   /** Asks for all that a client will send, side by side. Never throws. */
   async askFor(client: Client, resolved: ResolvedOptions): Promise<readonly ProbeAnswer[]> {
-    const protocol = protocolOf(client, resolved)
-    const ids = idsToProve(resolved, this.catalog)
+    const routes = routesToProve(client, resolved, this.catalog)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
     const senderOf = this.#sendersFor(client, resolved)
     const results = await Promise.allSettled(
-      ids.map((id) => this.#ask(protocol, id, { unservedHint: hintFor(id), sender: senderOf(id) })),
+      routes.map((route) => {
+        const { model, protocol } = route
+        return this.#ask(protocol, model, {
+          unservedHint: hintFor(model),
+          sender: senderOf(route),
+        })
+      }),
     )
-    return results.map((result, index) => ({ id: ids[index]!, result }))
+    return results.map((result, index) => ({ ...routes[index]!, result }))
   }
 
   /** What of a choice no question has been asked about yet. */
   newIds(client: Client, resolved: ResolvedOptions): readonly string[] {
-    const protocol = protocolOf(client, resolved)
-    const ids = idsToProve(resolved, this.catalog)
     const senderOf = this.#sendersFor(client, resolved)
-    return ids.filter((id) => !this.#asked.has(questionOf(protocol, id, senderOf(id))))
+    return routesToProve(client, resolved, this.catalog)
+      .filter((route) => {
+        const question = questionOf(route.protocol, route.model, senderOf(route))
+        return !this.#asked.has(question)
+      })
+      .map(({ model }) => model)
   }
 
   /** The first of these that the gateway serves. @throws UserError as `probe` does, for the last */

@@ -4,14 +4,17 @@ import {
   defaultSlot,
   type GatewayInfo,
   type LoadedFiles,
+  overProtocol,
   protocolOf,
+  type RejectedModel,
+  type ResolvedOptions,
 } from '../../clients/client.ts'
 import { expectSendable } from '../../clients/headers.ts'
-import { rowOf } from '../../clients/list.ts'
+import { familyRows, loadClients, rowOf } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
-import { effectiveOptions, idsToProve } from '../../clients/resolve.ts'
+import { effectiveOptions, routesToProve } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
-import { ifPossible, UserError } from '../../errors.ts'
+import { ifPossible, resultOf, UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { askBalanceBeside, type BalanceBeside, shownBalance } from '../../gateway/balance.ts'
 import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
@@ -19,8 +22,9 @@ import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { preopenConnections } from '../../gateway/http/request.ts'
 import type { ImportLink } from '../../gateway/input/link.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { rootOf, unusualRoots } from '../../gateway/roots.ts'
-import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
+import { nativeProtocol } from '../../gateway/models/rules.ts'
+import { isSameRoots, rootOf, unusualRoots } from '../../gateway/roots.ts'
+import type { Catalog, Gateway, GatewayAccess, ModelRoute } from '../../gateway/types.ts'
 import { checkNameIsFree } from '../../state/save-gateway.ts'
 import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
 import { readClientFiles } from '../client-state/files.ts'
@@ -146,10 +150,10 @@ function showProof(session: Session, { access, catalog, chosen, balance }: Proof
   const list = catalog === undefined ? '' : `: ${catalog.models.length} models`
   const left = balance === undefined ? '' : `; the key has ${shownBalance(balance)}`
   session.remark(`✔ ${new URL(access.baseUrl).host} answers, and takes the key${list}${left}`)
-  for (const [{ label }, { resolved }] of chosen) {
-    const ids = idsToProve(resolved, catalog)
+  for (const [client, { resolved }] of chosen) {
+    const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
     session.remark(
-      `✔ ${label}: ${ids.join(' and ')} ${ids.length > 1 ? 'answer' : 'answers'}, with tools`,
+      `✔ ${client.label}: ${ids.join(' and ')} ${ids.length > 1 ? 'answer' : 'answers'}${overProtocol(client, resolved)}, with tools`,
     )
   }
 }
@@ -197,7 +201,7 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     const gatewayInfo = { ...noGatewayInfo, modelTable }
     const input = resolveInputFor(run, client, access, gatewayInfo)
     const resolved = client.resolve(input, version)
-    return [client, { resolved, gatewayInfo }]
+    return [client, { resolved, input }]
   })
   return {
     request,
@@ -234,7 +238,7 @@ interface Proving {
 /**
  * Steps 2 to 4 of a setup: asks the gateway for its catalog, resolves each client's options, and sends
  * each client's first request to each of its models, side by side. A model that no client asks for first
- * is not probed if the catalog lists it. A rejected model leads back to step 3 once. If the gateway only
+ * is not probed if the catalog lists it. A rejected model leads back to step 3. If the gateway only
  * admits certain clients and `--try-client` is set, the clients' own answers are the proof. Writes nothing.
  *
  * @throws UserError with the diagnosis
@@ -259,8 +263,13 @@ export async function prove(given: SetupRun, reached: GatewayAccess): Promise<Pr
     balance = askBalanceBeside(finder.access, catalog)
 
     const run = await withModelFromUser(given, catalog)
-    const gatewayInfo: GatewayInfo = { catalog, catalogError, rejected: [] }
-    const probes = proberFor(run, finder, answer, { gatewayInfo, programs })
+    const gatewayInfo: GatewayInfo = {
+      catalog,
+      catalogError,
+      rejected: [],
+      gateway: finder.access,
+    }
+    const probes = proberFor(run, finder, answer, programs)
     const resolving = clients.map((client): ResolvingClient => {
       const { version, modelTable } = programs.get(client)!
       return { run, access, client, version, gatewayInfo: { ...gatewayInfo, modelTable }, probes }
@@ -291,18 +300,15 @@ function proberFor(
   run: SetupRun,
   finder: GatewayFinder,
   answer: Catalog | UserError,
-  known: {
-    readonly gatewayInfo: GatewayInfo
-    readonly programs: ReadonlyMap<Client, InstalledProgram>
-  },
+  programs: ReadonlyMap<Client, InstalledProgram>,
 ): Probes {
-  const { gatewayInfo, programs } = known
+  const catalog = answer instanceof UserError ? undefined : answer
   return new Probes(
     (...question) => finder.probe(...question),
     answer,
     (client, resolved) =>
-      sendersOf(run.session, client, protocolOf(client, resolved), {
-        texts: filesAfter(run, client, { access: finder.access, resolved, gatewayInfo }),
+      sendersOf(run.session, client, {
+        texts: filesAfter(run, client, { access: finder.access, resolved, catalog }),
         ...programs.get(client)!,
       }),
   )
@@ -310,27 +316,116 @@ function proberFor(
 
 /** Step 3, for one client. */
 async function resolve({ chosen }: Proving, resolving: ResolvingClient): Promise<void> {
-  const { client, gatewayInfo } = resolving
-  const resolved = await chooseModels(resolving)
-  if (resolved === undefined) chosen.delete(client)
-  else chosen.set(client, { resolved, gatewayInfo })
+  const choice = await chooseModels(resolving)
+  if (choice === undefined) chosen.delete(resolving.client)
+  else chosen.set(resolving.client, choice)
 }
 
-/** Probes the chosen models, and resolves the clients whose models were rejected once more. */
+/**
+ * Probes the chosen models until no rejection leads back to step 3. There a client chooses another
+ * protocol for the same model, or else, once, another model.
+ */
 async function resolveRejected(proving: Proving): Promise<void> {
-  const { run, probes, chosen, catalog } = proving
-  const probed = await askAll(run.session, probes, chosen)
-  for (const resolving of proving.clients) {
-    const refusals = refusalsIn(probed.get(resolving.client) ?? [], catalog)
-    const rejected = [...refusals.keys()]
-    const [refusal] = refusals.values()
-    if (refusal === undefined || !canChooseAgain(resolving, rejected)) continue
-
-    const gatewayInfo = { ...resolving.gatewayInfo, rejected }
-    await resolve(proving, { ...resolving, gatewayInfo, refusal })
+  const replaced = new Set<Client>()
+  for (;;) {
+    const probed = await askAll(proving.run.session, proving.probes, proving.chosen)
+    if (!(await resolveAgain(proving, probed, replaced))) break
   }
-  if (chosen.size === 0)
+  if (proving.chosen.size === 0)
     throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
+}
+
+/**
+ * Returns whether the options of a client have changed.
+ *
+ * @param replaced the clients whose model was replaced before
+ */
+async function resolveAgain(
+  proving: Proving,
+  probed: ReadonlyMap<Client, readonly ProbeAnswer[]>,
+  replaced: Set<Client>,
+): Promise<boolean> {
+  const { chosen, catalog } = proving
+  let isChanged = false
+  for (const resolving of proving.clients) {
+    const { client } = resolving
+    const current = chosen.get(client)
+    if (current === undefined) continue
+
+    const answers = probed.get(client) ?? []
+    const other = overOtherProtocol(proving, current, resolving, answers)
+    if (other !== undefined && !(other instanceof UserError)) {
+      chosen.set(client, other)
+      isChanged = true
+      continue
+    }
+
+    const refusals = refusalsIn(answers, catalog)
+    const [refusal] = refusals
+    if (refusal !== undefined && !replaced.has(client)) {
+      const names = refusals.map(({ model }) => model)
+      if (canChooseAgain(resolving, names)) {
+        replaced.add(client)
+        const gatewayInfo = withRejected(current, refusals)
+        await resolve(proving, { ...resolving, gatewayInfo, refusal: refusal.error })
+        isChanged = true
+        continue
+      }
+    }
+    if (other !== undefined) throw other
+  }
+  return isChanged
+}
+
+/**
+ * The options of a client for which the gateway rejected a model over one of several protocols, or for
+ * which a base URL turned out to be another one. Undefined: neither is the case.
+ *
+ * @returns the error if no protocol is left
+ */
+function overOtherProtocol(
+  { finder, catalog }: Proving,
+  current: Chosen,
+  { client, version }: ResolvingClient,
+  answers: readonly ProbeAnswer[],
+): Chosen | UserError | undefined {
+  if (client.protocols.length === 1) return undefined
+
+  const rejections = rejectionsIn(answers).filter((one) => mayServeOtherwise(one, catalog))
+  const known = current.input.gatewayInfo.gateway
+  const isMoved =
+    known?.baseUrls !== undefined && !isSameRoots(known.baseUrls, finder.access.baseUrls)
+  if (rejections.length === 0 && !isMoved) return undefined
+
+  const gatewayInfo = { ...withRejected(current, rejections), gateway: finder.access }
+  const input = { ...current.input, gatewayInfo }
+  const resolved = resultOf(() => client.resolve(input, version))
+  return resolved instanceof UserError ? resolved : { ...current, input, resolved }
+}
+
+function withRejected(
+  { input: { gatewayInfo } }: Chosen,
+  rejections: readonly RejectedModel[],
+): GatewayInfo {
+  return { ...gatewayInfo, rejected: [...gatewayInfo.rejected, ...rejections] }
+}
+
+function rejectionsIn(answers: readonly ProbeAnswer[]): readonly RejectedModel[] {
+  return answers.flatMap(({ model, protocol, result }) =>
+    result.status === 'rejected' && result.reason instanceof UserError
+      ? [{ model, protocol, error: result.reason }]
+      : [],
+  )
+}
+
+/** Whether the gateway may serve a model over another protocol that it rejected over this one. */
+function mayServeOtherwise({ model, error }: RejectedModel, catalog: Catalog | undefined): boolean {
+  if (traitsOf(error)?.mayBeOneProtocol !== true) return false
+  const isListed = catalog?.models.some(({ id }) => id === model)
+  // A catalog that does not list the model agrees with the gateway that it is unknown.
+  if (error.code === 'model-unknown') return isListed !== false
+  // Without a catalog, a web page says that the address is wrong.
+  return error.code !== 'not-an-api' || catalog !== undefined
 }
 
 /** Step 4: every chosen model must answer now. @throws UserError why one does not */
@@ -346,8 +441,12 @@ async function proveChosen(proving: Proving): Promise<Proven> {
     result.status === 'rejected' &&
     traitsOf(result.reason)?.curedByTryClient === true
   const isLeftToClients = answers.some(isLeft)
+  for (const [client, ofClient] of proven)
+    for (const one of ofClient)
+      if (one.result.status === 'rejected' && !isLeft(one))
+        throw await withOtherClients(one.result.reason, client, one)
   const findings = new Set(
-    answers.filter((one) => !isLeft(one)).flatMap(({ result }) => noticesOf(result)),
+    answers.flatMap(({ result }) => (result.status === 'fulfilled' ? result.value.notices : [])),
   )
 
   const withSafeguards = [...chosen].map(([client, one]): [Client, Chosen] => {
@@ -367,17 +466,23 @@ async function proveChosen(proving: Proving): Promise<Proven> {
 function filesAfter(
   run: SetupRun,
   client: Client,
-  { access, resolved, gatewayInfo }: Chosen & { readonly access: GatewayAccess },
+  by: {
+    readonly access: GatewayAccess
+    readonly resolved: ResolvedOptions
+    readonly catalog: Catalog | undefined
+  },
 ): LoadedFiles {
+  const { access, resolved, catalog } = by
   const files = readClientFiles(run.session, client)
   if (run.request.isKeyOnly) return files
 
-  const input = resolveInputFor(run, client, access, gatewayInfo)
+  const input = resolveInputFor(run, client, access, { catalog, rejected: [] })
   const { providerId = 'gateway' } = effectiveOptions(input)
-  const ids = idsToProve(resolved, gatewayInfo.catalog)
+  const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
   const offered = resolved.offered?.filter(({ id }) => ids.includes(id))
   const target = {
     baseUrl: rootOf(access, protocolOf(client, resolved)),
+    baseUrls: access.baseUrls,
     key: access.key,
     providerId,
     input,
@@ -419,18 +524,15 @@ function safeguardsIn(probed: readonly ProbeAnswer[]): boolean | undefined {
 }
 
 /**
- * Why the gateway does not serve models, by ID. A model that it lists and does not serve is its own fault,
- * and no reason to choose another.
+ * Models that the gateway does not serve and does not list. A model that it lists and does not serve is
+ * its own fault, and no reason to choose another.
  */
 function refusalsIn(
-  probed: readonly ProbeAnswer[],
+  answers: readonly ProbeAnswer[],
   catalog: Catalog | undefined,
-): ReadonlyMap<string, UserError> {
-  const unlisted = probed.filter(({ id }) => !catalog?.models.some((model) => model.id === id))
-  return new Map(
-    unlisted.flatMap(({ id, result }): [string, UserError][] =>
-      result.status === 'rejected' && isUnserved(result.reason) ? [[id, result.reason]] : [],
-    ),
+): readonly RejectedModel[] {
+  return rejectionsIn(answers).filter(
+    ({ model, error }) => isUnserved(error) && !catalog?.models.some(({ id }) => id === model),
   )
 }
 
@@ -447,10 +549,33 @@ const leftToClients: Finding = {
   hint: 'Where it fails, everything goes back.',
 }
 
-/** @throws UserError why the model is not served */
-function noticesOf(result: ProbeAnswer['result']): readonly Finding[] {
-  if (result.status === 'rejected') throw result.reason
-  return result.value.notices
+/**
+ * Why a model is not served to a client that speaks one protocol. If another protocol may serve the model,
+ * the hint names the clients that speak more.
+ */
+async function withOtherClients(
+  error: unknown,
+  client: Client,
+  { model, protocol }: ModelRoute,
+): Promise<unknown> {
+  if (!(error instanceof UserError) || client.protocols.length > 1) return error
+  const isMissing = error.code === 'protocol-unsupported'
+  const isPartial = error.code === 'tools-unsupported' || error.code === 'parameter-unsupported'
+  if (!isMissing && !(isPartial && nativeProtocol(model) !== protocol)) return error
+
+  const others = (await loadClients(familyRows)).filter(
+    ({ family, protocols }) =>
+      family !== client.family && protocols.some((one) => one !== protocol),
+  )
+  const commands = others.map(({ id }) => `repoint ${id}`).join(', ')
+  const only = `${client.label} speaks ${protocol} only.`
+  const otherModel = isMissing ? '' : ` Choose another model: repoint ${client.id} --model ID.`
+  return new UserError({
+    code: error.code,
+    message: error.message,
+    hint: `${only}${otherModel} Clients that speak another protocol: ${commands}.`,
+    cause: error,
+  })
 }
 
 /** @throws UserError `client-too-old`, `client-version-unknown`, except if only the key changes */

@@ -1,9 +1,9 @@
 import type {
   Client,
   ClientOptions,
-  GatewayInfo,
   PreviousOptions,
   ResolvedOptions,
+  ResolveInput,
 } from '../../clients/client.ts'
 import type { Balance } from '../../gateway/balance.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
@@ -46,10 +46,10 @@ export interface SetupRun {
   readonly runs: Runs
 }
 
-/** The models of a client, and what they were chosen by. */
+/** The options of a client, and what they were resolved from. */
 export interface Chosen {
   readonly resolved: ResolvedOptions
-  readonly gatewayInfo: GatewayInfo
+  readonly input: ResolveInput
   /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
 }

@@ -5,7 +5,6 @@ import {
   type GatewayInfo,
   type PreviousOptions,
   protocolOf,
-  type ResolvedOptions,
   type ResolveInput,
   slots,
 } from '../../clients/client.ts'
@@ -23,7 +22,7 @@ import { configuredOptions, isSetUp } from '../client-state/state.ts'
 import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import type { Probes } from './probes.ts'
-import type { PreviousSetup, SetupRequest, SetupRun } from './request.ts'
+import type { Chosen, PreviousSetup, SetupRequest, SetupRun } from './request.ts'
 
 /** What was chosen before for each client that is set up, by repoint or by the user since. */
 export function previousSetups(
@@ -55,7 +54,11 @@ interface PreviousChoices extends Pick<SetupRun, 'previous'> {
 }
 
 /** If the gateway is not asked. */
-export const noGatewayInfo: GatewayInfo = { catalog: undefined, rejected: [] }
+export const noGatewayInfo: GatewayInfo = {
+  catalog: undefined,
+  rejected: [],
+  catalogOnly: true,
+}
 
 /** What one client needs to decide its options for this gateway. */
 export function resolveInputFor(
@@ -73,7 +76,10 @@ export function resolveInputFor(
   const lost = request.isKeyOnly ? [] : unavailableModels(client, before, gatewayInfo)
   return {
     requested,
-    previous: stillValid(client, before, { named: requested, lost, gateway }),
+    previous: {
+      ...stillValid(client, before, { named: requested, lost, gateway }),
+      ...(request.isKeyOnly && { protocol: before.options.protocol }),
+    },
     gatewayInfo,
   }
 }
@@ -110,7 +116,8 @@ function stillValid(
     smallModel: unlessLost(options.smallModel),
     slotModels: Object.fromEntries(pins),
     contextWindow: isSame ? options.contextWindow : undefined,
-    protocol: isSame && !isElsewhere ? options.protocol : undefined,
+    // A protocol that no file names was never chosen: repoint wrote chat for every model at first.
+    protocol: isSame && !isElsewhere && !options.isProtocolUnnamed ? options.protocol : undefined,
     isElsewhere,
   }
 }
@@ -137,10 +144,19 @@ export function unavailableModels(
 
   const asked = modelsIn({ ...options, smallModel: undefined })
   return modelsIn(options).filter((id) => {
-    const said = listing(catalog, id, protocolOf(client, options))
+    const said = listing(catalog, id, client.protocols)
     const isGone = said === 'of another protocol' || (said === 'absent' && !asked.includes(id))
-    return isGone || rejected.includes(id)
+    return isGone || (said === 'absent' && isRejectedAlways(id, client, rejected))
   })
+}
+
+function isRejectedAlways(
+  id: string,
+  { protocols }: Client,
+  rejected: GatewayInfo['rejected'],
+): boolean {
+  const tried = rejected.filter(({ model }) => model === id).map(({ protocol }) => protocol)
+  return protocols.every((protocol) => tried.includes(protocol))
 }
 
 /** One client whose options are being decided. */
@@ -162,19 +178,19 @@ export interface ResolvingClient {
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; the catalog's error if only a
  *   catalog could have decided
  */
-export async function chooseModels(asking: ResolvingClient): Promise<ResolvedOptions | undefined> {
+export async function chooseModels(asking: ResolvingClient): Promise<Chosen | undefined> {
   const { run, access, client, version, gatewayInfo, refusal } = asking
   const { catalogError } = gatewayInfo
   const input = resolveInputFor(run, client, access, gatewayInfo)
 
   if (refusal !== undefined && gatewayInfo.catalog === undefined)
     return askForModel(asking, input, refusal)
-  const chosen = resultOf(() => client.resolve(input, version))
-  if (!(chosen instanceof UserError)) return chosen
-  if (!isUndecided(chosen)) throw chosen
+  const resolved = resultOf(() => client.resolve(input, version))
+  if (!(resolved instanceof UserError)) return { resolved, input }
+  if (!isUndecided(resolved)) throw resolved
 
   const isNamed = modelsIn(effectiveOptions(input)).length > 0
-  const reason = catalogError === undefined || isNamed ? chosen : adviseNamingModel(catalogError)
+  const reason = catalogError === undefined || isNamed ? resolved : adviseNamingModel(catalogError)
   // A wrong address or key is asked for again.
   const isElsewhere = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
   if (run.consent !== 'ask' || isElsewhere) throw reason
@@ -256,7 +272,7 @@ async function askForModel(
   asking: ResolvingClient,
   input: ResolveInput,
   reason: UserError,
-): Promise<ResolvedOptions | undefined> {
+): Promise<Chosen | undefined> {
   const { catalog } = asking.gatewayInfo
   const answer =
     catalog === undefined
@@ -270,7 +286,7 @@ function optionsWith(
   { client, version }: ResolvingClient,
   input: ResolveInput,
   answer: string,
-): ResolvedOptions {
+): Chosen {
   const {
     slot = defaultSlot,
     model = answer,
@@ -284,7 +300,8 @@ function optionsWith(
     slotModels: { ...all, [slot]: model, ...slotModels },
     subagentModel,
   }
-  return client.resolve({ ...input, requested }, version)
+  const withAnswer = { ...input, requested }
+  return { resolved: client.resolve(withAnswer, version), input: withAnswer }
 }
 
 async function pickedModel(
@@ -315,7 +332,7 @@ async function typedModel(
 
   const ids = answer.split(/[\s,]+/).filter(Boolean)
   if (ids.length === 0) throw reason
-  const choices = ids.map((id) => [id, optionsWith(asking, input, id)] as const)
+  const choices = ids.map((id) => [id, optionsWith(asking, input, id).resolved] as const)
   return probes.firstServed(client, new Map(choices))
 }
 

@@ -24,6 +24,8 @@ export interface Traits {
   readonly provesAnApi: boolean
   /** A gateway that works, and has no list of models, may answer so where it is asked for one. */
   readonly mayLackList: boolean
+  /** The gateway may serve the same model over another protocol. */
+  readonly mayBeOneProtocol?: true
   /** A request of the client's own may pass where ours does not: `--try-client` would prove it. */
   readonly curedByTryClient: boolean
 }
@@ -36,17 +38,22 @@ const traits: Readonly<Record<OutcomeCode, Traits>> = {
 
   'key-rejected': { ...anApi, blames: 'key', mayLackList: false },
 
-  'not-an-api': { ...nothingProven, blames: 'address' },
-  'wrong-route': { ...nothingProven, blames: 'address', mayLackList: true },
+  'not-an-api': { ...nothingProven, blames: 'address', mayBeOneProtocol: true },
+  'wrong-route': { ...nothingProven, blames: 'address', mayLackList: true, mayBeOneProtocol: true },
   'docs-host': { ...nothingProven, blames: 'address' },
 
-  'model-unknown': { ...anApi, blames: 'model' },
-  'model-not-allowed': { ...anApi, blames: 'model' },
+  'model-unknown': { ...anApi, blames: 'model', mayBeOneProtocol: true },
+  'model-not-allowed': { ...anApi, blames: 'model', mayBeOneProtocol: true },
   // Some say so of an unknown path.
-  'protocol-unsupported': { ...nothingProven, blames: 'model', mayLackList: true },
-  'route-not-allowed': { ...anApi, blames: 'route' },
-  'tools-unsupported': { ...anApi, blames: 'model' },
-  'parameter-unsupported': { ...anApi, blames: 'model' },
+  'protocol-unsupported': {
+    ...nothingProven,
+    blames: 'model',
+    mayLackList: true,
+    mayBeOneProtocol: true,
+  },
+  'route-not-allowed': { ...anApi, blames: 'route', mayBeOneProtocol: true },
+  'tools-unsupported': { ...anApi, blames: 'model', mayBeOneProtocol: true },
+  'parameter-unsupported': { ...anApi, blames: 'model', mayBeOneProtocol: true },
 
   refused: { ...nothingProven, blames: 'network' },
   dns: { ...nothingProven, blames: 'network' },
@@ -57,7 +64,12 @@ const traits: Readonly<Record<OutcomeCode, Traits>> = {
 
   quota: { ...anApi, blames: 'account' },
   'rate-limited': { ...anApi, blames: 'account' },
-  'gateway-fault': { ...nothingProven, blames: 'gateway', mayLackList: true },
+  'gateway-fault': {
+    ...nothingProven,
+    blames: 'gateway',
+    mayLackList: true,
+    mayBeOneProtocol: true,
+  },
   'client-refused': { ...anApi, blames: 'asker', curedByTryClient: true },
   forbidden: { ...anApi, blames: 'asker', curedByTryClient: true },
 }

@@ -52,6 +52,20 @@ export function supportsProtocol(model: CatalogModel, protocol: Protocol): boole
   return types.includes('openai') || types.includes('openai-response') ? 'unknown' : false
 }
 
+/** Whether a model may speak one of these protocols. */
+export function speaksAny(model: CatalogModel, protocols: readonly Protocol[]): boolean {
+  return protocols.some((protocol) => supportsProtocol(model, protocol) !== false)
+}
+
+/**
+ * The protocol that a model's maker made it for. Over another one a model may reject tools (GPT-5.6
+ * over chat) or lose its thinking and its prompt cache (Claude over chat).
+ */
+export function nativeProtocol(id: string): Protocol {
+  if (parseGptId(id) !== undefined) return 'responses'
+  return /^claude\b/.test(plainModelName(id)) ? 'messages' : 'chat'
+}
+
 const endpointType: Readonly<Record<Protocol, string>> = {
   chat: 'openai',
   responses: 'openai-response',
@@ -62,11 +76,14 @@ const endpointType: Readonly<Record<Protocol, string>> = {
  * The default model for a client: the newest family's sol variant; or the only chat model; or the newest
  * model of the maker with the most models. Undefined if the user must choose.
  */
-export function defaultModel(catalog: Catalog, protocol: Protocol): ChosenModel | undefined {
-  const usable = catalog.models.filter((model) => supportsProtocol(model, protocol) !== false)
+export function defaultModel(
+  catalog: Catalog,
+  ...protocols: readonly Protocol[]
+): ChosenModel | undefined {
+  const usable = catalog.models.filter((model) => speaksAny(model, protocols))
   const newest = newestSol(gptModels(usable))
   if (newest !== undefined) return { id: newest.model.id, reason: solReason(newest) }
-  const only = onlyModel(catalog, protocol)
+  const only = onlyModel(catalog, ...protocols)
   if (only) return { id: only, reason: 'the only chat model of this gateway' }
   return newestOfMaker(usable.map(({ id }) => id))
 }
@@ -130,11 +147,9 @@ export function resolveModel(catalog: Catalog, typed: string): ChosenModel | und
   return best && { id: best.id, reason: `the catalog's name for ${typed}` }
 }
 
-/** The only model for conversations. Undefined if the gateway has none or several. */
-export function onlyModel(catalog: Catalog, protocol: Protocol): string | undefined {
-  const [only, ...others] = catalog.models.filter(
-    (model) => supportsProtocol(model, protocol) !== false,
-  )
+/** The one model that a gateway has for conversations. Undefined: it has none, or a choice. */
+export function onlyModel(catalog: Catalog, ...protocols: readonly Protocol[]): string | undefined {
+  const [only, ...others] = catalog.models.filter((model) => speaksAny(model, protocols))
   return others.length === 0 ? only?.id : undefined
 }
 

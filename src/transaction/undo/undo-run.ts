@@ -206,9 +206,13 @@ function changedConnection(
   if (!file.settings.some(isConnection)) return []
   const now = contents.get(file.path)
   if (isSameContent(now, file.after) || isSameContent(now, file.before)) return []
+
+  const isWhole = file.scope === 'whole'
+  // Someone made a file that the run removed: no setting in it needs to differ from before.
+  const isMadeSince = isWhole && file.after === null
   return listLeaves({ copies, file, now }).filter(
     ({ setting, isOurs, isEarlier }) =>
-      isConnection(setting) && !isOurs && (!isEarlier || file.scope === 'whole'),
+      isConnection(setting) && (isMadeSince || (!isOurs && (!isEarlier || isWhole))),
   )
 }
 

@@ -1,0 +1,62 @@
+/**
+ * The protocol of a provider, or of one of its models: `npm` names the package that sends the requests.
+ * The client contains these three; any other one hangs offline (opencode 1.18.33). A model's own package
+ * overrides the provider's (run with opencode 1.2.27, 1.14.41, 1.18.3, 1.18.34 and Kilo 7.0.33, 7.7.9,
+ * 2026-11-26).
+ */
+import type { SettingChange } from '../../edits/plan.ts'
+import { nativeProtocol } from '../../gateway/models/rules.ts'
+import { type BaseUrls, type Protocol, protocols } from '../../gateway/types.ts'
+import type { ClientState, OfferedModel, SetupTarget } from '../client.ts'
+import { rootOf, textIn } from '../loaded-files.ts'
+import { protocolFor } from '../protocols.ts'
+import type { ConfiguredProvider } from './config.ts'
+
+const packages: Readonly<Record<Protocol, string>> = {
+  chat: '@ai-sdk/openai-compatible',
+  responses: '@ai-sdk/openai',
+  messages: '@ai-sdk/anthropic',
+}
+
+/** What a setup writes as the provider's own package. */
+export const usualPackage = packages.chat
+
+const npmPath = ['provider', 'npm']
+
+/** One `baseURL` serves all protocols: the packages append `/chat/completions` and `/messages` to it. */
+export function isOneBaseUrl({ chat, messages }: BaseUrls): boolean {
+  return chat === `${messages}/v1`
+}
+
+/** The provider's `baseURL` for the model that the client starts with. */
+export function baseUrlFor({ baseUrl, resolved }: SetupTarget): string {
+  return resolved.protocol === 'messages' ? `${baseUrl}/v1` : baseUrl
+}
+
+/** The package of a model. Absent if it is the usual one, unless the model was made for another. */
+export function routeOf(
+  { resolved, input: { previous } }: SetupTarget,
+  model: OfferedModel,
+): readonly SettingChange[] {
+  const protocol = protocolFor(resolved, model)
+  const isKeptUnnamed = previous?.isProtocolUnnamed && previous.protocol === protocol
+  const isUsual = protocol === 'chat' && (nativeProtocol(model.id) === 'chat' || isKeptUnnamed)
+  return [{ path: npmPath, value: isUsual ? undefined : packages[protocol] }]
+}
+
+/** The protocol and the base URL of the model that the client starts with. */
+export function readRoute(
+  { table, url }: ConfiguredProvider,
+  model: string | undefined,
+): Pick<ClientState, 'protocol' | 'isProtocolUnnamed' | 'baseUrl'> {
+  if (url === undefined) return {}
+  const own = textIn(table, ['models', model ?? '', ...npmPath])
+  const name = own ?? textIn(table, ['npm']) ?? usualPackage
+  const protocol = protocols.find((one) => packages[one] === name) ?? 'chat'
+  const root = rootOf(url)
+  return {
+    baseUrl: protocol === 'messages' ? root.replace(/\/v1$/, '') : root,
+    protocol,
+    ...(own === undefined && { isProtocolUnnamed: true }),
+  }
+}

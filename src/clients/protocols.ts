@@ -1,0 +1,138 @@
+/**
+ * Over which protocol a client requests each model. A model's own protocol comes first: over another one,
+ * GPT-5.6 rejects tools, and Claude loses its thinking and its prompt cache.
+ */
+import { UserError } from '../errors.ts'
+import { nativeProtocol, supportsProtocol } from '../gateway/models/rules.ts'
+import { isSameButVersion } from '../gateway/roots.ts'
+import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../gateway/types.ts'
+import type { GatewayInfo, OfferedModel, ResolvedOptions, ResolveInput } from './client.ts'
+import { entryOf } from './resolve.ts'
+
+/** The protocol of a client with several, if nothing says otherwise: nearly every gateway serves it. */
+export const usualProtocol: Protocol = 'chat'
+
+/**
+ * The protocol for a model: the requested one, else the one that the model had at this gateway, else the
+ * first that the gateway may serve, beginning with the model's native one.
+ *
+ * If no probe follows, a protocol counts only if the catalog lists it, if it is chat, or if the gateway has
+ * answered over it before.
+ *
+ * @param protocols those that the client supports
+ * @throws UserError why the gateway rejected the model over all of them
+ */
+export function chooseProtocol(
+  model: string,
+  input: ResolveInput,
+  protocols: readonly Protocol[],
+): Protocol {
+  const { requested, previous, gatewayInfo } = input
+  const entry = entryOf(gatewayInfo.catalog, model) ?? { id: model }
+  const allowed = requested.protocol ? [requested.protocol] : byPreference(model, protocols)
+  const possible = allowed.filter(
+    (protocol) =>
+      supportsProtocol(entry, protocol) !== false && !isRejected({ model, protocol }, gatewayInfo),
+  )
+
+  const before = previous?.protocol
+  if (before !== undefined && possible.includes(before)) return before
+  const isUnknown = gatewayInfo.catalogOnly === true && possible[0] !== gatewayInfo.proven?.protocol
+  const found = isUnknown ? listedOf(entry, possible) : possible[0]
+  if (found === undefined) throw rejectionOf(model, gatewayInfo)
+  return found
+}
+
+/** The protocols for a model, its native one first, then chat. */
+function byPreference(model: string, protocols: readonly Protocol[]): readonly Protocol[] {
+  const all = [nativeProtocol(model), usualProtocol, ...protocols]
+  return [...new Set(all)].filter((protocol) => protocols.includes(protocol))
+}
+
+function listedOf(entry: CatalogModel, possible: readonly Protocol[]): Protocol | undefined {
+  return (
+    possible.find((protocol) => supportsProtocol(entry, protocol) === true) ??
+    possible.find((protocol) => protocol === usualProtocol) ??
+    possible[0]
+  )
+}
+
+/** If the gateway does not have a protocol's route, it does not have it for any model. */
+function isRejected({ model, protocol }: ModelRoute, { rejected }: GatewayInfo): boolean {
+  return rejected.some(
+    (one) => one.protocol === protocol && (one.model === model || one.error.code === 'wrong-route'),
+  )
+}
+
+/** Why a gateway rejected a model over every protocol: the last reason, and the earlier ones behind it. */
+function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
+  const reasons = rejected.filter((one) => one.model === model)
+  const last = reasons.at(-1) ?? rejected.at(-1)
+  if (last === undefined)
+    return new UserError({
+      code: 'protocol-unsupported',
+      message: `The gateway does not list ${model} for a protocol that the client speaks`,
+      hint: '`repoint models` shows which models it lists for which protocol.',
+    })
+
+  const { code, message, hint } = last.error
+  const others = reasons.filter((one) => one !== last)
+  const earlier = others
+    .map(({ protocol, error }) => ` Over ${protocol}: ${error.message}.`)
+    .join('')
+  return new UserError({
+    code,
+    message: earlier === '' ? message : `${message} (over ${last.protocol}).${earlier}`,
+    hint,
+    cause: last.error,
+  })
+}
+
+/**
+ * The protocol for a model that the client only offers, and that is not probed: its native one if the
+ * catalog lists it or the client's first model has just proven it, else one that the catalog lists.
+ */
+export function protocolToOffer(
+  model: CatalogModel,
+  proven: Protocol,
+  gatewayInfo: GatewayInfo,
+  protocols: readonly Protocol[],
+): Protocol | undefined {
+  const possible = byPreference(model.id, protocols).filter(
+    (protocol) =>
+      supportsProtocol(model, protocol) !== false &&
+      !isRejected({ model: model.id, protocol }, gatewayInfo),
+  )
+  const [first] = possible
+  return first === proven ? first : listedOf(model, possible)
+}
+
+/**
+ * The protocols that a provider with one base URL can use, if its first model uses `first`.
+ *
+ * @param isShared whether one base URL leads to all protocols
+ */
+export function protocolsBeside(
+  first: Protocol,
+  protocols: readonly Protocol[],
+  { gateway }: GatewayInfo,
+  isShared: (baseUrls: BaseUrls) => boolean = isSharedButVersion,
+): readonly Protocol[] {
+  const baseUrls = gateway?.baseUrls
+  if (baseUrls === undefined || isShared(baseUrls)) return protocols
+  const isMessages = first === 'messages'
+  return protocols.filter((protocol) => (protocol === 'messages') === isMessages)
+}
+
+/** For a client with a base URL per model, which may add or leave out `/v1`. */
+function isSharedButVersion({ chat, messages }: BaseUrls): boolean {
+  return isSameButVersion(chat, messages)
+}
+
+/** The protocol over which a set-up client will request a model. */
+export function protocolFor(
+  { protocol: first = usualProtocol }: ResolvedOptions,
+  { protocol }: OfferedModel,
+): Protocol {
+  return protocol ?? first
+}

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { chooseProtocol, protocolsBeside, protocolToOffer } from '../../src/clients/protocols.ts'
+import { UserError } from '../../src/errors.ts'
+import { type Catalog, type Protocol, protocols } from '../../src/gateway/types.ts'
+import { caught } from '../edits/helpers.ts'
+import { wanted } from './support.ts'
+
+const silent = (id: string): Catalog => ({ models: [{ id }] })
+const listed = (id: string, ...endpointTypes: string[]): Catalog => ({
+  models: [{ id, endpointTypes }],
+})
+const rejection = (
+  model: string,
+  protocol: Protocol,
+  code: 'tools-unsupported' | 'wrong-route',
+) => ({
+  model,
+  protocol,
+  error: new UserError({ code, message: `not over ${protocol}`, hint: 'hint' }),
+})
+
+describe('the protocol of a model', () => {
+  test.each<[id: string, types: string[], expected: Protocol]>([
+    ['gpt-5.6-sol', [], 'responses'],
+    ['openai/gpt-5.4-mini', [], 'responses'],
+    ['claude-sonnet-5-5', [], 'messages'],
+    ['anthropic/claude-opus-4.6', [], 'messages'],
+    ['us.anthropic.claude-haiku-5-5-v1:0', [], 'messages'],
+    ['glm-5', [], 'chat'],
+    ['gpt-oss-120b', [], 'chat'],
+    // New API lists GPT models for chat only, and translates: the probe decides.
+    ['gpt-5.6-sol', ['openai'], 'responses'],
+    ['gpt-5.6-sol', ['anthropic'], 'messages'],
+    ['claude-sonnet-5-5', ['openai', 'anthropic'], 'messages'],
+    ['glm-5', ['openai', 'anthropic', 'openai-response'], 'chat'],
+    ['glm-5', ['anthropic'], 'messages'],
+  ])('%s, listed for %j: %s', (id, types, expected) => {
+    const catalog = types.length === 0 ? silent(id) : listed(id, ...types)
+    expect(chooseProtocol(id, wanted(catalog), protocols)).toBe(expected)
+  })
+
+  test('without a catalog is the native one, which the probe then tries', () => {
+    expect(chooseProtocol('gpt-5.6-sol', wanted(undefined), protocols)).toBe('responses')
+  })
+
+  test('if no probe follows, is one that the catalog lists, or chat', () => {
+    const choose = (catalog: Catalog | undefined, proven?: Protocol) =>
+      chooseProtocol(
+        'gpt-5.6-sol',
+        wanted(catalog, {}, undefined, {
+          catalogOnly: true,
+          proven: proven && { model: 'gpt-5.4', protocol: proven },
+        }),
+        protocols,
+      )
+    expect(choose(undefined)).toBe('chat')
+    expect(choose(silent('gpt-5.6-sol'))).toBe('chat')
+    expect(choose(listed('gpt-5.6-sol', 'openai', 'openai-response'))).toBe('responses')
+    expect(choose(silent('gpt-5.6-sol'), 'responses')).toBe('responses')
+  })
+
+  test('is the requested one, or the one that it had before', () => {
+    const catalog = listed('gpt-5.6-sol', 'openai', 'openai-response')
+    expect(chooseProtocol('gpt-5.6-sol', wanted(catalog, { protocol: 'chat' }), protocols)).toBe(
+      'chat',
+    )
+    const before = wanted(catalog, {}, { model: 'gpt-5.6-sol', protocol: 'chat' })
+    expect(chooseProtocol('gpt-5.6-sol', before, protocols)).toBe('chat')
+  })
+
+  test('is the next one that the client and the gateway share, if the gateway rejects it', () => {
+    const choose = (rejected: ReturnType<typeof rejection>[], supported = protocols) =>
+      chooseProtocol(
+        'gpt-5.6-sol',
+        wanted(silent('gpt-5.6-sol'), {}, undefined, { rejected }),
+        supported,
+      )
+    const [responses, chat] = [
+      rejection('gpt-5.6-sol', 'responses', 'wrong-route'),
+      rejection('gpt-5.6-sol', 'chat', 'tools-unsupported'),
+    ]
+    expect(choose([responses])).toBe('chat')
+    expect(choose([responses, chat])).toBe('messages')
+    // A route that is missing for one model is missing for all.
+    expect(choose([rejection('gpt-5.4', 'responses', 'wrong-route')])).toBe('chat')
+    expect(choose([rejection('gpt-5.4', 'responses', 'tools-unsupported')])).toBe('responses')
+  })
+
+  test('does not exist if the gateway rejected all: the error gives every reason', () => {
+    const rejected = [
+      rejection('gpt-5.6-sol', 'responses', 'wrong-route'),
+      rejection('gpt-5.6-sol', 'chat', 'tools-unsupported'),
+    ]
+    const input = wanted(silent('gpt-5.6-sol'), {}, undefined, { rejected })
+    const error = caught(() => chooseProtocol('gpt-5.6-sol', input, ['chat', 'responses']))
+    expect(error).toMatchObject({ code: 'tools-unsupported', hint: 'hint' })
+    expect(error.message).toContain('not over chat')
+    expect(error.message).toContain('not over responses')
+  })
+})
+
+describe('a model that is only offered', () => {
+  const offer = (id: string, proven: Protocol, types: readonly string[] = []) =>
+    protocolToOffer(
+      { id, ...(types.length > 0 && { endpointTypes: types }) },
+      proven,
+      { catalog: undefined, rejected: [] },
+      protocols,
+    )
+
+  test('uses its native protocol if that was proven or is listed, else chat', () => {
+    expect(offer('gpt-5.4', 'responses')).toBe('responses')
+    expect(offer('gpt-5.4', 'chat')).toBe('chat')
+    expect(offer('gpt-5.4', 'chat', ['openai', 'openai-response'])).toBe('responses')
+    expect(offer('claude-opus-5-5', 'responses')).toBe('chat')
+    expect(offer('claude-opus-5-5', 'responses', ['anthropic'])).toBe('messages')
+    expect(offer('glm-5', 'responses')).toBe('chat')
+  })
+
+  test('shares the base URL of the first model', () => {
+    const beside = (first: Protocol, chat: string, messages: string) =>
+      protocolsBeside(first, protocols, {
+        catalog: undefined,
+        rejected: [],
+        gateway: { baseUrls: { chat, messages } },
+      })
+    expect(beside('chat', 'https://gw.example/v1', 'https://gw.example')).toEqual(protocols)
+    const apart = ['https://gw.example/v1', 'https://gw.example/anthropic'] as const
+    expect(beside('chat', ...apart)).toEqual(['chat', 'responses'])
+    expect(beside('messages', ...apart)).toEqual(['messages'])
+  })
+})

@@ -1,0 +1,177 @@
+import { request as ask, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+const canary = 'sk-canary-7c1d0e9f8a7b6c5d4e3f2a1b'
+
+const opened: { close(): unknown }[] = []
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((one) => one.close()))
+})
+
+/** Rejects tools over chat for gpt-5.6, as OpenAI does. */
+async function aGateway(options: Omit<GatewayOptions, 'key'> = {}): Promise<Gateway> {
+  const gateway = await startGateway({ ...options, key: canary })
+  opened.push(gateway)
+  return gateway
+}
+
+/** The address of the same gateway with a catalog that does not say which model speaks what. */
+async function silentAddress(gateway: Gateway): Promise<string> {
+  const server = createServer((request, response) => {
+    const { method, url, headers } = request
+    const upstream = ask({ host: '127.0.0.1', port: gateway.port, method, path: url, headers })
+    upstream.on('response', async (answer) => {
+      if (url !== '/v1/models') {
+        response.writeHead(answer.statusCode!, answer.headers)
+        answer.pipe(response)
+        return
+      }
+      const parts: Buffer[] = []
+      for await (const part of answer) parts.push(part)
+      const { data } = JSON.parse(Buffer.concat(parts).toString())
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(
+        JSON.stringify({
+          object: 'list',
+          data: data.map(({ id }: { id: string }) => ({ id, object: 'model' })),
+        }),
+      )
+    })
+    request.pipe(upstream)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  opened.push({ close: () => server.closeAllConnections() ?? server.close() })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function run(home: Home, line: string, url?: string) {
+  const address = url === undefined ? [] : ['--base-url', url]
+  const result = await runHere(home, [...line.split(' '), ...address, '--yes', '--json'], {
+    REPOINT_API_KEY: canary,
+  })
+  expect(result.text).not.toContain(canary)
+  return result
+}
+
+/** What `status` says of one client. */
+async function statusOf(home: Home, client: string) {
+  const { json } = await runHere(home, ['status', client, '--json'])
+  return (json['clients'] as readonly Record<string, unknown>[])[0]
+}
+
+function asked({ requests }: Gateway): readonly string[] {
+  return requests().map(({ method, path, status }) => `${method} ${path.split('?')[0]} ${status}`)
+}
+
+describe.each(['opencode', 'kilo', 'pi', 'openclaw', 'droid'])('%s', (client) => {
+  test('a GPT model uses responses where chat rejects tools: one GET, one POST', async () => {
+    const gateway = await aGateway()
+    const home = aHome()
+    const before = home.snapshot()
+    const { status } = await run(home, `${client} --model gpt-5.6-sol`, gateway.url)
+    expect(status).toBe(0)
+    expect(asked(gateway)).toEqual(['GET /v1/models 200', 'POST /v1/responses 200'])
+    expect(await statusOf(home, client)).toMatchObject({ protocol: 'responses', drift: [] })
+
+    const again = await run(home, client, gateway.url)
+    expect(again.json).toMatchObject({ changed: false })
+    expect(asked(gateway).slice(2)).toEqual(['GET /v1/models 200', 'POST /v1/responses 200'])
+    expect((await runHere(home, ['doctor', client])).status).toBe(0)
+
+    expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(withoutState(home.snapshot())).toEqual(withoutState(before))
+  })
+
+  test('a Claude model uses messages', async () => {
+    const gateway = await aGateway()
+    const home = aHome()
+    const { status } = await run(home, `${client} --model claude-sonnet-5-5`, gateway.url)
+    expect(status).toBe(0)
+    expect(asked(gateway)).toEqual(['GET /v1/models 200', 'POST /v1/messages 200'])
+    expect(await statusOf(home, client)).toMatchObject({ protocol: 'messages', drift: [] })
+  })
+
+  test('a rejected protocol leads to the next one, and --protocol to none', async () => {
+    const gateway = await aGateway({
+      families: 'rewritten',
+      faults: [{ route: 'responses', status: 404, message: 'Not Found' }],
+    })
+    const home = aHome()
+    const url = await silentAddress(gateway)
+    const { status } = await run(home, `${client} --model gpt-5.6-sol`, url)
+    expect(status).toBe(0)
+    expect(asked(gateway).slice(1)).toEqual([
+      'POST /v1/responses 404',
+      'POST /v1/chat/completions 200',
+    ])
+    expect(await statusOf(home, client)).toMatchObject({ protocol: 'chat', drift: [] })
+
+    // Later setups keep what was found, and ask once.
+    expect((await run(home, client, url)).json).toMatchObject({ changed: false })
+    expect(asked(gateway).slice(4)).toEqual(['POST /v1/chat/completions 200'])
+
+    const named = await run(home, `${client} --model gpt-5.6-sol --protocol responses`, url)
+    expect(named.status).toBe(5)
+  })
+
+  test('--protocol is kept, and doctor says what would be better', async () => {
+    const gateway = await aGateway({ families: 'rewritten' })
+    const home = aHome()
+    await run(home, `${client} --model gpt-5.6-sol --protocol chat`, gateway.url)
+    expect((await run(home, client, gateway.url)).json).toMatchObject({ changed: false })
+    expect(await statusOf(home, client)).toMatchObject({ protocol: 'chat' })
+
+    const { json } = await runHere(home, ['doctor', client, '--json'])
+    const better = (json['checks'] as { id: string; cure?: string }[]).find(
+      ({ id }) => id === 'protocol',
+    )
+    expect(better?.cure).toContain(`repoint ${client} --protocol responses`)
+    await runHere(home, [client, '--protocol', 'responses', '--yes'])
+    expect(await statusOf(home, client)).toMatchObject({ protocol: 'responses' })
+  })
+})
+
+test('opencode: a setup of an earlier repoint, which wrote chat only, is upgraded, and a new key is not', async () => {
+  const gateway = await aGateway({ families: 'rewritten' })
+  const home = aHome()
+  await run(home, 'opencode --model gpt-5.6-sol --protocol chat', gateway.url)
+  const path = '.config/opencode/opencode.json'
+  const config = JSON.parse(home.text(path))
+  for (const model of Object.values<{ provider?: unknown }>(config.provider.gateway.models))
+    delete model.provider
+  home.put(path, JSON.stringify(config))
+
+  const isChat = { protocol: 'chat' }
+  expect(await statusOf(home, 'opencode')).toMatchObject(isChat)
+  expect((await run(home, 'key opencode')).status).toBe(0)
+  expect(await statusOf(home, 'opencode')).toMatchObject(isChat)
+  const { json } = await run(home, 'opencode', gateway.url)
+  expect(await statusOf(home, 'opencode')).toMatchObject({ protocol: 'responses' })
+  expect(json['warnings']).toContainEqual(expect.objectContaining({ code: 'choice-not-kept' }))
+})
+
+test('every model of the list has its own protocol', async () => {
+  const gateway = await aGateway()
+  const home = aHome()
+  await run(home, 'opencode --model gpt-5.6-sol', gateway.url)
+  const { models } = JSON.parse(home.text('.config/opencode/opencode.json')).provider.gateway
+  expect(models['gpt-5.4'].provider).toEqual({ npm: '@ai-sdk/openai' })
+  expect(models['claude-opus-5-5'].provider).toEqual({ npm: '@ai-sdk/anthropic' })
+})
+
+test('a client that speaks chat only: the error says so, and who speaks more', async () => {
+  const gateway = await aGateway()
+  const { status, json } = await run(aHome(), 'cline --model gpt-5.6-sol', gateway.url)
+  expect(status).toBe(5)
+  const { hint } = json['error'] as { hint: string }
+  expect(hint).toContain('Cline speaks chat only')
+  expect(hint).toContain('repoint opencode')
+})
+
+function withoutState(files: Record<string, string>) {
+  return Object.fromEntries(Object.entries(files).filter(([path]) => !path.includes('/repoint')))
+}
