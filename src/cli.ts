@@ -11,7 +11,7 @@ import { helpFor } from './commands/help.ts'
 import { Declined, Session } from './commands/screen/session.ts'
 import { exitStatus, renderError, UserError } from './errors.ts'
 import type { Platform } from './platform/platform.ts'
-import { meantBy } from './text.ts'
+import { guessName } from './text.ts'
 
 /**
  * Runs one command line and returns its exit status. Everything that is thrown ends here.
@@ -53,7 +53,7 @@ interface Listed {
   /** Of the help; absent: that of the command before. */
   readonly group?: string
   /** What else people call it: suggested, never taken. */
-  readonly alsoCalled?: readonly string[]
+  readonly alsoCalled?: readonly string[] | undefined
   readonly load: () => Promise<{ readonly command: ListedCommand }>
 }
 
@@ -61,15 +61,17 @@ interface Listed {
 const commands: readonly Listed[] = [
   ...rows.map((row) => ({
     name: row.id,
+    alsoCalled: row.alsoCalled,
     load: async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) }),
   })),
   ...environmentRows.map((row) => ({
     name: row.id,
+    alsoCalled: row.alsoCalled,
     load: async () => ({
       command: (await import('./commands/gateways/by-environment.ts')).commandFor(row),
     }),
   })),
-  { name: 'setup', load: () => import('./commands/setup-clients.ts') },
+  { name: 'setup', alsoCalled: ['install'], load: () => import('./commands/setup-clients.ts') },
   {
     name: 'editor',
     alsoCalled: ['cursor', 'vscode', 'zed'],
@@ -82,6 +84,7 @@ const commands: readonly Listed[] = [
     load: () => import('./commands/gateways/use.ts'),
   },
   { name: 'key', alsoCalled: ['login', 'auth', 'setkey'], load: () => import('./commands/key.ts') },
+  { name: 'off', alsoCalled: ['disable'], load: () => import('./commands/off.ts') },
   { name: 'folder', load: () => import('./commands/gateways/folder.ts') },
   { name: 'run', group: 'Try', load: () => import('./commands/gateways/run.ts') },
   { name: 'serve', load: () => import('./commands/serve.ts') },
@@ -101,7 +104,11 @@ const commands: readonly Listed[] = [
     alsoCalled: ['undo', 'restore', 'revert', 'reset', 'uninstall', 'unset'],
     load: () => import('./commands/rollback.ts'),
   },
-  { name: 'forget', alsoCalled: ['remove', 'delete'], load: () => import('./commands/forget.ts') },
+  {
+    name: 'forget',
+    alsoCalled: ['remove', 'delete', 'logout'],
+    load: () => import('./commands/forget.ts'),
+  },
   { name: 'completion', group: 'Shell', load: () => import('./commands/completion/completion.ts') },
   { name: 'complete', isHidden: true, load: () => import('./commands/completion/complete.ts') },
 ]
@@ -208,14 +215,20 @@ function showUsageError(session: Session, error: CommanderError, args: readonly 
 /** The command, client or flag that was misspelt or is called so elsewhere; undefined: none for sure. */
 function meantIn({ code, message }: CommanderError, first: string): string | undefined {
   const [typed = '', ...suggested] = message.match(/(?<=')[^']*(?=')|--[\w-]+(?=[,?])/g) ?? []
-  if (code === 'commander.unknownOption') return meantBy(typed, suggested)
-  const clients = rows.map(({ id }) => id)
-  if (code === 'commander.invalidArgument') return meantBy(typed, clients)
+  if (code === 'commander.unknownOption') return guessName(typed, suggested)
+  if (code === 'commander.invalidArgument') {
+    const [, choices = ''] = /Allowed choices are (.*)\.$/.exec(message) ?? []
+    const ids = choices.split(', ')
+    const meant = [...rows, ...environmentRows].find(({ alsoCalled }) =>
+      alsoCalled?.includes(typed),
+    )
+    return meant && ids.includes(meant.id) ? meant.id : guessName(typed, ids)
+  }
 
   if (code !== 'commander.unknownCommand') return undefined
   const called = commands.find(({ alsoCalled }) => alsoCalled?.includes(first))
   const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name)
-  return called?.name ?? meantBy(first, names)
+  return called?.name ?? guessName(first, names)
 }
 
 /** An answer is no failure. */

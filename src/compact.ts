@@ -5,7 +5,7 @@ export type Compact<T> = {
   [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
 }
 
-/** `value` without what is undefined in it: for what counts as absent only where it is not there. */
+/** A copy of `value` without its undefined members. */
 export function compact<T extends object>(value: T): Compact<T> {
   return Object.fromEntries(
     Object.entries(value).filter(([, member]) => member !== undefined),

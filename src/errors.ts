@@ -2,8 +2,8 @@ import { compact } from './compact.ts'
 import { printable } from './text.ts'
 
 /**
- * What can go wrong, with the exit status of each code. A code never changes once released.
- * The table in docs/errors.md is generated from this one.
+ * The exit status of each error code. A code never changes once released. The table in docs/errors.md
+ * is generated from this one.
  */
 export const exitStatus = {
   internal: 1,
@@ -68,27 +68,28 @@ export function isErrorCode(code: string): code is ErrorCode {
 }
 
 /**
- * What state the user's files are in when an error is reported.
- * `pending`: some may be switched, and the next start of repoint takes that back. `unknown`: a run was cut
- * off, and what it had switched by then cannot be told.
+ * The state of the user's files when an error is reported.
+ *
+ * `pending`: some files may be switched, and the next start of repoint restores them. `unknown`: a run
+ * was interrupted, and nobody can tell which files it had switched.
  */
 export type FilesState = 'unchanged' | 'changed' | 'pending' | 'unknown'
 
-/** A failure that a person can act on. Anything else that is thrown is our own bug. */
+/** A failure that the user can act on. Any other thrown error is a bug in repoint. */
 export class UserError extends Error {
   readonly code: ErrorCode
   /** The next thing to type or do. */
   readonly hint: string | undefined
-  /** The same beside a question, whose answer is typed: flags are of no use there. */
+  /** The hint at a prompt, where the user types an answer and cannot use flags. */
   readonly hintAtPrompt: string | undefined
   readonly files: FilesState
 
   constructor(options: {
     code: ErrorCode
-    /** What and where, without a final full stop about the state of the files: that is added. */
+    /** What failed and where. A sentence about the state of the files is added to it. */
     message: string
     hint?: string | undefined
-    /** Absent: the hint, which names no flag. */
+    /** Absent: the same as `hint`. */
     hintAtPrompt?: string | undefined
     files?: FilesState
     cause?: unknown
@@ -102,7 +103,7 @@ export class UserError extends Error {
   }
 }
 
-/** What `work` gives, or why it gives nothing. */
+/** Returns the result of `work`, or the `UserError` that it throws. */
 export function resultOf<Result>(work: () => Result): Result | UserError {
   try {
     return work()
@@ -112,7 +113,7 @@ export function resultOf<Result>(work: () => Result): Result | UserError {
   }
 }
 
-/** What `work` gives; undefined where it fails, for whatever reason: for a look that nothing hangs on. */
+/** Returns the result of `work`, or undefined if it throws any error. For optional information. */
 export function ifPossible<Result>(work: () => Result): Result | undefined {
   try {
     return work()
@@ -123,17 +124,17 @@ export function ifPossible<Result>(work: () => Result): Result | undefined {
 
 /** The document that `--json` prints for a failure. */
 export interface ErrorDocument {
-  /** Null: what was typed is no command. */
+  /** Null if the user did not type a known command. */
   readonly command: string | null
-  /** Whether files are changed by now, or may be. */
+  /** Whether files were changed, or may have been. */
   readonly changed: boolean
   readonly error: {
     readonly code: ErrorCode
     readonly message: string
     readonly hint?: string
     /**
-     * `"pending"`: the next start of repoint takes back what is switched. `"unknown"`: some of the
-     * files of a run that was cut off may be switched and others not.
+     * `"pending"`: the next start of repoint restores the files. `"unknown"`: a run was interrupted,
+     * and some of its files may be switched and others not.
      */
     readonly filesChanged: boolean | 'pending' | 'unknown'
   }
@@ -153,7 +154,7 @@ const filesChanged = {
   unknown: 'unknown',
 } as const
 
-/** What is not a `UserError` is our own bug: it is said so, with the stack. */
+/** Turns an unexpected error into an `internal` error with its stack, because it is a bug in repoint. */
 function asUserError(error: unknown): UserError {
   if (error instanceof UserError) return error
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -165,20 +166,20 @@ function asUserError(error: unknown): UserError {
   })
 }
 
-/** How an error is to be shown. */
+/** How to format an error. */
 export interface ErrorFormat {
   readonly json: boolean
-  /** Takes secrets out of every text before it is shown. */
+  /** Masks secrets in a text. */
   readonly redact: (text: string) => string
-  /** What the command had done to the files by then: told, unless the error knows better. */
+  /** The state of the files, unless the error itself reports another state. */
   readonly files: FilesState
-  /** The command that undoes that. */
+  /** The command that undoes the changes of the files. */
   readonly undoCommand: string
-  /** What was run, as its documents name it. */
+  /** The name of the command in JSON documents. */
   readonly command: string | null
 }
 
-/** Renders any thrown value for a person or as one JSON document. The only place that does so. */
+/** Formats any thrown value, as text or as one JSON document. Nothing else formats errors. */
 export function renderError(
   thrown: unknown,
   format: ErrorFormat,

@@ -8,7 +8,7 @@ import { exitStatus, isErrorCode, type UserError } from './errors.ts'
  */
 export type Severity = 'error' | 'warning' | 'note' | 'ok'
 
-/** One problem or note, wherever it is found: by guided setup, setup, status, doctor or run. */
+/** One problem or note. Guided setup, setup, status, doctor and run all use findings. */
 export interface Finding {
   /** Stable: `codex-login`, `key-missing`, `drifted`. */
   readonly code: string
@@ -20,13 +20,13 @@ export interface Finding {
   readonly location?: string
   /** What the user can do or type. */
   readonly hint?: string
-  /** A setup includes it, and `doctor --fix` offers it. An error with neither a fix nor a consent stops a setup. */
+  /** A setup applies it, and `doctor --fix` offers it. An error with neither a fix nor a consent stops a setup. */
   readonly fix?: FileFix
-  /** What the user must agree to first, because the setup or its fix takes something of theirs. */
+  /** What the user must agree to first, because the setup or the fix removes something of theirs. */
   readonly consent?: string
   /** A file of the current folder sends the key elsewhere. The user can accept that on a terminal, but not with `--yes`. */
   readonly redirectsKey?: true
-  /** The setup reports its fix, also if it asks no question. */
+  /** The setup reports the fix even if it asks no question. */
   readonly isReported?: true
   /** A general finding with this cause, or this code, is not reported again. */
   readonly cause?: 'broken' | 'key-missing' | 'context-window-unknown'
@@ -51,7 +51,7 @@ export function hasCause(cause: string, findings: readonly Finding[]): boolean {
   return findings.some((finding) => finding.cause === cause)
 }
 
-/** The message, and where that is. @param show how a path is shown */
+/** The message with its location. @param show formats a path */
 export function messageWithLocation(
   { message, location }: Finding,
   show: (path: string) => string = (path) => path,
@@ -74,7 +74,7 @@ export function findingFrom({ code, message, hint }: UserError): Finding {
 }
 
 /** The exit status of a command that only reports. Only errors change it. */
-export function exitStatusOf(findings: readonly Finding[]): number {
+export function exitStatusFor(findings: readonly Finding[]): number {
   const errors = findings.filter(({ severity }) => severity === 'error')
   return Math.max(
     0,

@@ -1,120 +1,123 @@
 import { stripVTControlCharacters } from 'node:util'
 
 /**
- * Text from outside must not move the cursor, colour the terminal or reorder what is read: escape
- * sequences and all of Unicode's category C but the line feed go.
+ * Removes escape sequences and all characters of Unicode's category C except the line feed. Text from
+ * outside must not move the cursor, colour the terminal or reorder other text.
  */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(/[^\P{C}\n]/gu, '')
 }
 
-/** As `printable`, on one line. */
+/** Like `printable`, on one line. */
 export function printableLine(text: string): string {
   return printable(text).replaceAll('\n', ' ').trimEnd()
 }
 
-/** Stands for a secret in all output. ASCII, for every terminal. */
-export const dots = '....'
+/** Replaces a secret in all output. ASCII, so that every terminal can show it. */
+export const secretMask = '....'
 
-/** Shortest secret of which the last characters are shown. */
-const shortestHinted = 12
+/** The shortest secret whose last characters are shown. */
+const minHintedLength = 12
 
-/** A secret for people: dots, and its last 4 characters if that gives little away. */
+/** Masks a secret. The last 4 characters of a long secret stay, so that people can recognize it. */
 export function maskSecret(secret: string): string {
-  return secret.length >= shortestHinted ? dots + secret.slice(-4) : dots
+  return secret.length >= minHintedLength ? secretMask + secret.slice(-4) : secretMask
 }
 
 export function beginsLikeKey(word: string): boolean {
   return /^sk-/.test(word) || isImportLink(word)
 }
 
-/** Whether a text is the link of a gateway's page that brings a key along. */
+/** Whether a text is an import link, which contains a key. */
 export function isImportLink(text: string): boolean {
   return /^\s*["'<]?ccswitch:/i.test(text)
 }
 
-/** Whether a word may be a key: it begins like one, or is long and holds a digit. */
+/** Whether a word may be a key: it begins like one, or is long and contains a digit. */
 export function looksLikeKey(word: string): boolean {
   return beginsLikeKey(word) || /^(?=.*\d)[\w-]{24,}$/.test(word)
 }
 
-/** Whether a key of a configuration is called like one that holds a secret. */
+/** Whether a setting has a name that is typical of secrets. */
 export function isSecretName(name: string): boolean {
-  return secretName.test(name) && !tokenCount.test(name) && !secretPlace.test(name)
+  return secretName.test(name) && !tokenCount.test(name) && !secretLocation.test(name)
 }
 
 const secretName =
   /api_?key|apikeyhelper|token|secret|password|authorization|credential|bearer|^auth$|^key$|^query_params$/i
 
-/** `max_tokens`, `maxTokens`, `CLAUDE_CODE_MAX_CONTEXT_TOKENS`: how many, not which. */
+/** Names of limits, not of tokens: `max_tokens`, `maxTokens`, `CLAUDE_CODE_MAX_CONTEXT_TOKENS`. */
 const tokenCount = /(?:^|_)max_?(?:[a-z]+_)?tokens$/i
 
-/** `cli_auth_credentials_store`: where secrets lie, not which. */
-const secretPlace = /_store$/i
+/** Names of places for secrets, not of secrets: `cli_auth_credentials_store`. */
+const secretLocation = /_store$/i
 
 /**
- * Masks what gives itself away as a secret: tokens of well-known forms, and in addresses the login
- * and every value of the query, whatever its name.
+ * Masks recognizable secrets in a text: tokens of well-known forms, and the login and all query values
+ * of URLs.
  */
-export function maskTellTale(text: string): string {
+export function maskSecretsIn(text: string): string {
   return (
     text
-      .replace(/\b(?:sk-|pk-|gh[pousr]_|xox[abps]-|eyJ)[\w.-]{12,}/g, dots)
-      .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${dots}@`)
+      .replace(/\b(?:sk-|pk-|gh[pousr]_|xox[abps]-|eyJ)[\w.-]{12,}/g, secretMask)
+      .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${secretMask}@`)
       // Without a scheme: `user:password@host`.
-      .replace(/(^|[\s"'`(=:])([^\s/:@"'`(=]+):[^\s/@"'`]+@(?=[\w[])/g, `$1$2:${dots}@`)
-      .replace(/([?&][\w.~%[\]-]*=)[^\s&"'#]+/g, `$1${dots}`)
-      .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s?#"']*\?)[^\s&"'#=]+(?=[\s"'#]|$)/gi, `$1${dots}`)
+      .replace(/(^|[\s"'`(=:])([^\s/:@"'`(=]+):[^\s/@"'`]+@(?=[\w[])/g, `$1$2:${secretMask}@`)
+      .replace(/([?&][\w.~%[\]-]*=)[^\s&"'#]+/g, `$1${secretMask}`)
+      .replace(
+        /(\b[a-z][a-z0-9+.-]*:\/\/[^\s?#"']*\?)[^\s&"'#=]+(?=[\s"'#]|$)/gi,
+        `$1${secretMask}`,
+      )
   )
 }
 
-/** A path as a person writes it: `~/.codex/config.toml`. */
+/** Abbreviates the home folder to `~`: `~/.codex/config.toml`. */
 export function shortPath(home: string, path: string): string {
   const isBelow = path.startsWith(home) && /^[\\/]/.test(path.slice(home.length))
   return isBelow ? `~${path.slice(home.length)}` : path
 }
 
-/** Longer names are no slip of the fingers, and comparing them with a whole catalog takes long. */
-const longestCompared = 100
+/** Longer names are not compared: they are no typos, and comparing them with a whole catalog is slow. */
+const maxComparedLength = 100
 
 /**
- * Those of `names` that look like `asked`, the likest first.
+ * The names that are similar to `typed`, the most similar first.
  *
- * @param coreOf the part of a name that is compared
+ * @param comparedPart selects the part of a name that is compared
  */
-export function nearestTo(
-  asked: string,
+export function closestNames(
+  typed: string,
   names: readonly string[],
-  coreOf: (name: string) => string = (name) => name,
+  comparedPart: (name: string) => string = (name) => name,
 ): readonly string[] {
-  const wanted = coreOf(asked).toLowerCase()
-  if (wanted.length > longestCompared) return []
+  const typedPart = comparedPart(typed).toLowerCase()
+  if (typedPart.length > maxComparedLength) return []
   return names
-    .filter(({ length }) => length <= longestCompared)
-    .map((name) => ({ name, distance: distance(wanted, coreOf(name).toLowerCase()) }))
-    .filter(({ name, distance: steps }) => steps <= Math.max(wanted.length, name.length) * 0.6)
+    .filter(({ length }) => length <= maxComparedLength)
+    .map((name) => ({ name, distance: editDistance(typedPart, comparedPart(name).toLowerCase()) }))
+    .filter(({ name, distance: steps }) => steps <= Math.max(typedPart.length, name.length) * 0.6)
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
     .map(({ name }) => name)
 }
 
-/** The one of `names` that a word means which is its beginning, or which one slip has misspelt. */
-export function meantBy(word: string, names: readonly string[]): string | undefined {
-  if (word.length < shortestMisspelt || word.length > longestCompared) return undefined
-  const meant = names.filter((name) => {
-    const isSlip = name.length >= shortestMisspelt && distance(word, name) <= 1
-    return isSlip || name.startsWith(word)
+/** The only name that begins with `word`, or that differs from it by one typo. Else undefined. */
+export function guessName(word: string, names: readonly string[]): string | undefined {
+  if (word.length < minTypoLength || word.length > maxComparedLength) return undefined
+  const candidates = names.filter((name) => {
+    const isTypo = name.length >= minTypoLength && editDistance(word, name) <= 1
+    return isTypo || name.startsWith(word)
   })
-  return meant.length === 1 ? meant[0] : undefined
+  return candidates.length === 1 ? candidates[0] : undefined
 }
 
-/** One slip in a shorter word makes it any other. */
-const shortestMisspelt = 3
+/** In a shorter word, one typo could make any other word. */
+const minTypoLength = 3
 
 /**
- * Edit distance, two letters in the wrong order being one slip; an id that begins with the other one
- * is near, whatever follows.
+ * The edit distance. Two swapped letters count as one edit. If one name begins with the other, the
+ * distance is halved.
  */
-function distance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let above: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
 

@@ -92,7 +92,8 @@ describe.each(pages.filter((page) => typedIn(page).length > 0))('%s', (page) => 
       .replaceAll('NAME', 'work')
     // What a person is asked there, a script says; the guided setup asks too much for one.
     const isSetup =
-      rows.some(({ id }) => line.startsWith(`repoint ${id}`)) || line === 'repoint key'
+      rows.some(({ id }) => line.startsWith(`repoint ${id}`)) ||
+      ['repoint key', 'repoint off'].includes(line)
     const consent = line === 'repoint' ? ' --help' : isSetup ? ' --yes' : ''
     const link = `ccswitch://v1/import?app=codex&endpoint=${gateway.url}&apiKey=${key}`
     if (line.includes('link.txt')) home.put('link.txt', link)

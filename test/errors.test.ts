@@ -10,7 +10,7 @@ const plain = {
   command: 'codex',
 } as const
 
-test('an error says what, the state of the files and the next step', () => {
+test('an error names the problem, the state of the files and the next step', () => {
   const error = new UserError({
     code: 'config-invalid',
     message: 'Cannot read ~/.codex/config.toml: "model" is set twice (line 14, column 1)',
@@ -38,7 +38,7 @@ test.each([
   ['changed', true, true],
   ['pending', 'pending', false],
   ['unknown', 'unknown', true],
-] as const)('files that are %s are told so', (files, filesChanged, changed) => {
+] as const)('an error reports files that are %s', (files, filesChanged, changed) => {
   const error = new UserError({ code: 'disk-full', message: 'No space', files })
   expect(JSON.parse(renderError(error, { ...plain, json: true }).text)).toMatchObject({
     changed,
@@ -47,7 +47,7 @@ test.each([
   expect(renderError(error, plain).text).not.toContain('Nothing was changed')
 })
 
-test('an error that knows nothing of the files tells what the command had done by then', () => {
+test('an error without a state of the files reports the state that the command left', () => {
   const after = { ...plain, files: 'changed' } as const
   const changed = 'The files were changed; `repoint rollback` undoes it.'
   expect(renderError(new UserError({ code: 'cancelled', message: 'Cancelled' }), after).text).toBe(
@@ -60,7 +60,7 @@ test('an error that knows nothing of the files tells what the command had done b
   expect(renderError(new TypeError('boom'), forward).text).toContain('`repoint rollback --redo`')
 })
 
-test('what is no UserError is our own fault: status 1, with the stack, redacted', () => {
+test('an error that is not a UserError is a bug: status 1, with the redacted stack', () => {
   const { text, exitStatus: status } = renderError(new TypeError('boom sk-secret'), {
     ...plain,
     redact: (text) => text.replaceAll('sk-secret', '....'),
@@ -72,11 +72,11 @@ test('what is no UserError is our own fault: status 1, with the stack, redacted'
   expect(text).not.toContain('sk-secret')
 })
 
-test('text from outside cannot move the cursor, colour or reorder', () => {
+test('text from outside cannot move the cursor, change colours or reorder text', () => {
   expect(printable('a\x1b[31mb\x1b]0;title\x07c\rd\u202ee\u0000f\x9b1mg\nh')).toBe('abcdefg\nh')
 })
 
-test('every code stands for one of the documented statuses', () => {
+test('every code has one of the documented statuses', () => {
   expect([...new Set(Object.values(exitStatus))].sort((a, b) => a - b)).toEqual([
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 130,
   ])

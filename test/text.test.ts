@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maskTellTale } from '../src/text.ts'
+import { maskSecretsIn } from '../src/text.ts'
 
 const secret = 'canary0123456789'
 
@@ -15,7 +15,7 @@ test.each([
   `The file "me:${secret}@gw.example/x.json" cannot be read`,
   `https:me:${secret}@gw.example`,
 ])('%s is masked', (text) => {
-  const masked = maskTellTale(text)
+  const masked = maskSecretsIn(text)
   expect(masked).not.toContain(secret)
   expect(masked).toContain('....')
 })
@@ -27,4 +27,4 @@ test.each([
   'git@gw.example:x',
   'localhost:80/@x',
   'a@b.example: c@d.example',
-])('%s holds nothing to mask', (text) => expect(maskTellTale(text)).toBe(text))
+])('%s contains nothing to mask', (text) => expect(maskSecretsIn(text)).toBe(text))

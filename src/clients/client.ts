@@ -1,4 +1,4 @@
-import type { Bytes, FileEdit } from '../edits/plan.ts'
+import type { Bytes, FileEdit, SettingPath } from '../edits/plan.ts'
 import type { UserError } from '../errors.ts'
 import type { FileFix, Finding, Findings } from '../finding.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
@@ -74,6 +74,12 @@ export interface ClientModule {
    */
   toOptions?(state: ClientState, isOwn?: boolean): PreviousOptions
 
+  /**
+   * The settings that point it at a gateway, with the models chosen for that, by the kind of file. None
+   * if it uses its own service. `repoint off` removes them.
+   */
+  gatewaySettings(files: LoadedFiles): GatewaySettings
+
   /** Whether this client of its family is the one that the files are set up for. */
   isConfigured?(state: ClientState): boolean
 
@@ -134,6 +140,9 @@ export interface ClientModule {
   readonly demoFiles?: Readonly<Record<string, string>>
 }
 
+/** Settings by the kind of their file. The empty path is the whole file. */
+export type GatewaySettings = Readonly<Record<string, readonly SettingPath[]>>
+
 /** Facts about a client's config format. */
 export interface ConfigRules {
   /** The settings that decide where its key goes. */
@@ -144,6 +153,15 @@ export interface ConfigRules {
   readonly interpolation: Interpolation
   /** Provider IDs that mean something to it already. Absent: its providers have no ID. */
   readonly reservedProviderIds?: readonly string[]
+  /** The environment variables that override its files. Absent: none. */
+  readonly gatewayVariables?: GatewayVariables
+}
+
+/** Environment variables that point a client at a gateway, whatever its files say. */
+export interface GatewayVariables {
+  readonly addresses: readonly string[]
+  /** Keys, and the models of a gateway. */
+  readonly others: readonly string[]
 }
 
 /** The request that `firstRequest` describes. */
@@ -308,6 +326,8 @@ export interface ConfigFile {
   readonly use: 'target' | 'layer'
   /** Most setups do not need this target. If it does not exist, it is not reported. */
   readonly isOptional?: true
+  /** A setup replaces it as a whole, because parts of two versions must not be mixed. */
+  readonly isReplacedWhole?: true
 }
 
 /** What `files` may read from the disk. */

@@ -256,7 +256,7 @@ export function* leftoverFindings(
       code: `${id}-placeholder-key`,
       message: `in the place of the key stands what ${holder} leaves there: only ${holder}'s own proxy takes it`,
       location: left.keyPlace,
-      hint: `Start ${holder}, or run \`repoint ${id}\` with your key.`,
+      hint: `Start ${holder}, run \`repoint ${id}\` with your key, or go back to ${label}'s own service: repoint off ${id}`,
       severity: 'error',
     }
   }
@@ -269,7 +269,7 @@ export function* leftoverFindings(
     code: `${id}-local-proxy`,
     message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,
     location: left.urlPlace,
-    hint: `Start ${tool}, or run \`repoint ${id}\`.`,
+    hint: `Start ${tool}, run \`repoint ${id}\`, or go back to ${label}'s own service: repoint off ${id}`,
     severity: 'warning',
   }
 }

@@ -31,7 +31,7 @@ export function editKeys(
   const changes = [...others, ...own].map((change): SettingChange => {
     const role = roleOf(config.sensitiveSettings, file.kind, change.path)
     if (role === undefined) return change
-    return role === 'model' ? { ...change, role } : { ...change, role, isBound: true }
+    return role === 'model' ? { ...change, role } : { ...change, role, undoTogether: true }
   })
 
   const strict = ofFile.find((fix) => fix.toStrictJson)?.toStrictJson

@@ -1,6 +1,6 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import { isAmong, judgedHeader } from '../gateway/input/header.ts'
+import { classifyHeader, includesHeader } from '../gateway/input/header.ts'
 import {
   type ExtraHeader,
   type KeyHeader,
@@ -80,8 +80,8 @@ export function isStrayHeader(
 ): boolean {
   return (
     keyHeaders.some((one) => one === name) ||
-    isAmong({ name, value }, formerHeaders) ||
-    (isOtherAddress && judgedHeader(name, value).isSecret === true) ||
+    includesHeader({ name, value }, formerHeaders) ||
+    (isOtherAddress && classifyHeader(name, value).isSecret === true) ||
     isFromElsewhere?.({ name, value }) === true
   )
 }
@@ -128,7 +128,12 @@ export function queryKeys(
   { query = [], formerQueries }: SetupTarget,
   isOtherAddress: boolean,
 ): readonly SettingChange[] {
-  return tableKeys(path, found, query, (one) => isOtherAddress || isAmong(one, formerQueries))
+  return tableKeys(
+    path,
+    found,
+    query,
+    (one) => isOtherAddress || includesHeader(one, formerQueries),
+  )
 }
 
 function tableKeys(
@@ -141,7 +146,7 @@ function tableKeys(
   const standing = isTable(found) ? Object.keys(found) : []
   const gone = textMembers(found).filter((one) => !isWanted(one.name) && isStray(one))
   if (wanted.length === 0 && gone.length > 0 && gone.length === standing.length)
-    return [{ path, value: undefined, isBound: true }]
+    return [{ path, value: undefined, undoTogether: true }]
 
   return [
     ...gone.map(({ name }) => ({ path: [...path, name], value: undefined, ...bound })),
@@ -152,7 +157,7 @@ function tableKeys(
 }
 
 /** It is undone with address and key: alone it would go elsewhere. */
-const bound = { isSecret: true, isBound: true } as const
+const bound = { isSecret: true, undoTogether: true } as const
 
 /** The texts of a table by name. */
 export function textMembers(found: ConfigValue | undefined) {
@@ -180,7 +185,7 @@ export function readHeaders(found: ConfigValue | undefined): {
   readonly headers: readonly ExtraHeader[] | undefined
   readonly keyed: { readonly keyHeader: KeyHeader; readonly key: string } | undefined
 } {
-  const all = textMembers(found).map(({ name, value }) => judgedHeader(name, value))
+  const all = textMembers(found).map(({ name, value }) => classifyHeader(name, value))
   const keyed = keyHeaders.flatMap((keyHeader) =>
     all.filter(({ name }) => name === keyHeader).map(({ value: key }) => ({ keyHeader, key })),
   )

@@ -27,6 +27,8 @@ export interface ClientRow extends EnvironmentRow {
 
 /** Of a client that keeps no gateway in a file, and is told by its environment alone: `launchSettings`. */
 export interface EnvironmentRow extends ClientName {
+  /** What else people call it: suggested, never taken. */
+  readonly alsoCalled?: readonly string[]
   /** In the list of commands. */
   readonly description: string
   /** Below its help. */
@@ -67,6 +69,7 @@ export const rows: readonly ClientRow[] = [
     id: 'claude',
     family: 'claude',
     label: 'Claude Code',
+    alsoCalled: ['claude-code', 'claudecode'],
     description: 'set up Claude Code with its own models',
     examples: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
     changes: {
@@ -108,6 +111,7 @@ export const rows: readonly ClientRow[] = [
     id: 'kilo',
     family: 'kilo',
     label: 'Kilo',
+    alsoCalled: ['kilo-code', 'kilocode'],
     description: 'set up Kilo: its config and its auth.json, as one pair',
     examples: ['repoint kilo', 'repoint kilo --model gpt-5.6-sol --provider-id work'],
     changes: {
@@ -148,6 +152,7 @@ export const rows: readonly ClientRow[] = [
     id: 'qwen',
     family: 'qwen',
     label: 'Qwen Code',
+    alsoCalled: ['qwen-code', 'qwencode'],
     description: 'set up Qwen Code: its settings.json',
     examples: ['repoint qwen', 'repoint qwen --model gpt-5.6-sol --context-window 400000'],
     changes: {
@@ -161,6 +166,7 @@ export const rows: readonly ClientRow[] = [
     id: 'droid',
     family: 'droid',
     label: 'Factory droid',
+    alsoCalled: ['factory', 'factory-droid'],
     description: 'set up Factory droid: a custom model that it starts with',
     examples: ['repoint droid', 'repoint droid --model gpt-5.6-sol --provider-id work'],
     changes: {
@@ -191,6 +197,7 @@ export const environmentRows: readonly EnvironmentRow[] = [
     id: 'copilot',
     family: 'copilot',
     label: 'GitHub Copilot CLI',
+    alsoCalled: ['github-copilot', 'copilot-cli'],
     description: 'check the key and print the variables that point GitHub Copilot CLI at it',
     examples: ['repoint copilot', 'repoint copilot --name work', 'repoint run work -- copilot'],
     changes: {

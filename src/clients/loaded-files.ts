@@ -1,8 +1,15 @@
 import { compact } from '../compact.ts'
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
-import type { Bytes, ConfigValue, FileEdit, SettingChange, SettingPath } from '../edits/plan.ts'
-import { NotReadHere } from '../edits/text.ts'
+import type {
+  Bytes,
+  ConfigValue,
+  FileEdit,
+  ListElement,
+  SettingChange,
+  SettingPath,
+} from '../edits/plan.ts'
+import { UnsupportedFile } from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { isLoopback } from '../gateway/input/base-url.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
@@ -78,7 +85,7 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
     path,
     document,
     problem: found instanceof UserError ? found.message : undefined,
-    isNotReadHere: found instanceof NotReadHere,
+    isNotReadHere: found instanceof UnsupportedFile,
     get,
     text: (at) => textIn(get(at), []),
     table,
@@ -146,6 +153,25 @@ export function merged(below: Table, above: Table = {}): Table {
     all.set(key, isTable(old) && isTable(value) ? merged(old, value) : value)
   }
   return Object.fromEntries(all)
+}
+
+/**
+ * How an entry of a list is known: by the first of these members, and by more of them as long as an entry
+ * in `others` has the same. None may be a secret, because records name it.
+ */
+export function knownElement(
+  entry: Table,
+  members: readonly string[],
+  others: readonly Table[],
+): ListElement {
+  const known = members.filter((name) => typeof entry[name] === 'string')
+  const isLike = (other: Table, names: readonly string[]) =>
+    names.every((name) => other[name] === entry[name])
+  const count = known.findIndex((_, index) =>
+    others.every((other) => !isLike(other, known.slice(0, index + 1))),
+  )
+  const names = count === -1 ? known : known.slice(0, count + 1)
+  return { element: Object.fromEntries(names.map((name) => [name, String(entry[name])])) }
 }
 
 /** Several files merged, the weaker before the stronger. */

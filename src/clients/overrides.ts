@@ -1,4 +1,5 @@
 import type { ConfigValue, SettingPath, SettingRole } from '../edits/plan.ts'
+import { uniquePaths } from '../edits/values.ts'
 import type { Finding, Severity } from '../finding.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import type {
@@ -79,6 +80,32 @@ function* settingsIn(
     for (const { location, value } of leavesAt(content, row.path.split('.'), fits))
       if (saysSomething(value) || isEmptyAddress(row, value)) yield { ...row, location, value }
   }
+}
+
+/**
+ * The settings of a client's own file that choose its gateway: address, key, provider and models, as far
+ * as its table knows them. Of the provider in use it is the whole table. A setting in a list is left out.
+ */
+export function gatewaySettingsIn(
+  { rows, providerTable }: SensitiveSettings,
+  file: LoadedFile,
+  providerId = '',
+): readonly SettingPath[] {
+  const content = contentOf(file)
+  const provider = providerTable?.(providerId) ?? providerId
+  const fits = (pattern: string, name: string) =>
+    pattern === ':provider' ? name === provider : isLike(pattern, name)
+
+  const paths = rows.flatMap((row): SettingPath[] => {
+    const role = undoRoles[row.role]
+    if (role === undefined || (role !== 'model' && !row.fileKinds.includes(file.kind))) return []
+    const pattern = row.path.split('.')
+    const table = pattern.indexOf(':provider') + 1
+    return [...leavesAt(content, pattern, fits)]
+      .filter(({ location }) => location.length === pattern.length)
+      .map(({ location }) => (table === 0 ? location : location.slice(0, table)))
+  })
+  return uniquePaths(paths)
 }
 
 /** What a file of any kind sets, as one table. */

@@ -1,6 +1,6 @@
 import { compact } from '../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../edits/plan.ts'
-import { described } from '../gateway/models/facts.ts'
+import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
 import type { BaseUrls, Catalog, CatalogModel, ModelFacts, Protocol } from '../gateway/types.ts'
 import type {
@@ -30,13 +30,13 @@ export function offeredModels(
 ): Required<Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'>> {
   const { images, reasoning, maxOutputTokens } = requested
   const all = gatewayInfo.catalog?.models ?? []
-  const chosen = described(catalogEntry(gatewayInfo.catalog, model) ?? { id: model })
+  const chosen = withKnownFacts(catalogEntry(gatewayInfo.catalog, model) ?? { id: model })
   const others = all.flatMap((one): OfferedModel[] => {
     if (one.id === model || one.tools === false) return []
     const protocol = protocolToOffer(one, first, gatewayInfo, protocols)
     return protocol === undefined
       ? []
-      : [{ ...described(one), ...withProtocol(protocol, protocols) }]
+      : [{ ...withKnownFacts(one), ...withProtocol(protocol, protocols) }]
   })
 
   return {

@@ -4,7 +4,7 @@
  */
 import { UserError } from '../errors.ts'
 import { traitsOf } from '../gateway/judge/traits.ts'
-import { catalogEntry, nativeProtocol, speaks } from '../gateway/models/rules.ts'
+import { catalogEntry, nativeProtocol, supportsProtocol } from '../gateway/models/rules.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import type { BaseUrls, CatalogModel, ModelRoute, Protocol } from '../gateway/types.ts'
 import type {
@@ -38,7 +38,7 @@ export function chooseProtocol(
   const allowed = requested.protocol ? [requested.protocol] : byPreference(model, protocols)
   const possible = allowed.filter(
     (protocol) =>
-      speaks(entry, protocol) !== false && !isRejected({ model, protocol }, gatewayInfo),
+      supportsProtocol(entry, protocol) !== false && !isRejected({ model, protocol }, gatewayInfo),
   )
 
   const before = previous?.protocol
@@ -57,7 +57,7 @@ function byPreference(model: string, protocols: readonly Protocol[]): readonly P
 
 function listedOf(entry: CatalogModel, possible: readonly Protocol[]): Protocol | undefined {
   return (
-    possible.find((protocol) => speaks(entry, protocol) === true) ??
+    possible.find((protocol) => supportsProtocol(entry, protocol) === true) ??
     possible.find((protocol) => protocol === usualProtocol) ??
     possible[0]
   )
@@ -110,7 +110,8 @@ export function protocolToOffer(
 ): Protocol | undefined {
   const possible = byPreference(model.id, protocols).filter(
     (protocol) =>
-      speaks(model, protocol) !== false && !isRejected({ model: model.id, protocol }, gatewayInfo),
+      supportsProtocol(model, protocol) !== false &&
+      !isRejected({ model: model.id, protocol }, gatewayInfo),
   )
   const [first] = possible
   return first === proven ? first : listedOf(model, possible)

@@ -2,12 +2,12 @@ import { compact } from '../compact.ts'
 import type { SettingChange, SettingPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
-import { described } from '../gateway/models/facts.ts'
+import { withKnownFacts } from '../gateway/models/facts.ts'
 import {
   type ChosenModel,
   catalogEntry,
+  closestModels,
   defaultModel,
-  nearestModels,
   resolveModel,
   speaksAny,
 } from '../gateway/models/rules.ts'
@@ -207,7 +207,7 @@ export function aboutNames(
 
 /** Where it is asked for the model and does not serve it, that is an error of its own. */
 function notListed(catalog: Catalog, asked: string): Finding {
-  const nearest = nearestModels(asked, catalog)
+  const nearest = closestModels(asked, catalog)
   return {
     code: 'model-not-listed',
     message: `The gateway does not list ${asked}`,
@@ -248,7 +248,7 @@ export function windowOf(
     return { contextWindow: previous.contextWindow, notes: [] }
 
   const sizes = ids.map(
-    (id, index) => said[index] ?? (knows(id) ? 'own' : described({ id }).contextWindow),
+    (id, index) => said[index] ?? (knows(id) ? 'own' : withKnownFacts({ id }).contextWindow),
   )
   const unknown = [...new Set(ids.filter((_, index) => sizes[index] === undefined))]
   if (unknown.length > 0)

@@ -1,6 +1,12 @@
-import { jsonDialect, type Leniency, lenienciesOf } from '../edits/dialects/json.ts'
+import { findLeniencies, jsonDialect, type Leniency } from '../edits/dialects/json.ts'
 import type { Bytes } from '../edits/plan.ts'
-import { applySplices, decodeText, encodeText, position, type Splice } from '../edits/text.ts'
+import {
+  applySplices,
+  decodeText,
+  describePosition,
+  encodeText,
+  type Splice,
+} from '../edits/text.ts'
 import { resultOf, UserError } from '../errors.ts'
 import type { LoadedFile } from './client.ts'
 import { brokenText, type ReadFile, readFile, type Table } from './loaded-files.ts'
@@ -77,10 +83,10 @@ export function strictJsonProblem(
     if (hasBom && !allowsBom) return 'a byte order mark (line 1, column 1)'
     if (text.trim() === '') return 'an empty file'
 
-    const [first] = lenienciesOf(text, 'it').filter(
+    const [first] = findLeniencies(text, 'it').filter(
       ({ kind }) => kind !== 'comment' || !allowsComments,
     )
-    if (first) return `a ${first.kind} (${position(text, first.start)})`
+    if (first) return `a ${first.kind} (${describePosition(text, first.start)})`
     jsonDialect.parse(text, 'it')
     return undefined
   } catch (cause) {
@@ -102,7 +108,7 @@ export function repairToStrictJson(
 ): Bytes {
   const { text, hasBom } = decodeText(bytes, place)
   jsonDialect.parse(text, place)
-  const splices = lenienciesOf(text, place)
+  const splices = findLeniencies(text, place)
     .filter(({ kind }) => kind !== 'comment' || options.keepsComments !== true)
     .map((leniency) => repair(text, leniency))
 

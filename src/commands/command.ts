@@ -9,7 +9,7 @@ import {
 } from '@commander-js/extra-typings'
 import { rows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
-import { keyOnCommandLine } from '../gateway/input/key.ts'
+import { keyOnCommandLineError } from '../gateway/input/key.ts'
 import { isPlainName } from '../gateway/models/catalog.ts'
 import { beginsLikeKey, looksLikeKey } from '../text.ts'
 import type { Session } from './screen/session.ts'
@@ -87,7 +87,7 @@ function refuseKeysIn(argument: Argument): void {
   const isKey = argument instanceof GatewayArgument ? beginsLikeKey : looksLikeKey
 
   argument.argParser((word: string, before: unknown) => {
-    if (isKey(word)) throw keyOnCommandLine()
+    if (isKey(word)) throw keyOnCommandLineError()
     if (parseArg !== undefined) return parseArg(word, before)
     return variadic ? [...((before as string[] | undefined) ?? []), word] : word
   })
@@ -202,7 +202,7 @@ export function asUsageError(
   const isExcess = error.code === 'commander.excessArguments'
   const isNoWordOfOurs =
     isExcess || ['commander.invalidArgument', 'commander.unknownCommand'].includes(error.code)
-  if (isNoWordOfOurs && [command, ...words].some(looksLikeKey)) return keyOnCommandLine()
+  if (isNoWordOfOurs && [command, ...words].some(looksLikeKey)) return keyOnCommandLineError()
 
   if (error.code === 'commander.help')
     return new UserError({
@@ -237,5 +237,5 @@ export function asUsageError(
 /** @throws UserError `usage` for a key among the flags of a command */
 export function refuseKeys(command: CommandUnknownOpts): void {
   const { key, apiKey } = command.opts()
-  if (key !== undefined || apiKey !== undefined) throw keyOnCommandLine()
+  if (key !== undefined || apiKey !== undefined) throw keyOnCommandLineError()
 }

@@ -7,8 +7,8 @@ import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Gateway } from '../serve/index.ts'
-import { dots, maskSecret, maskTellTale, printable } from '../text.ts'
-import { createDurably, makeFolders, missingFolders, randomName } from '../transaction/files.ts'
+import { maskSecret, maskSecretsIn, printable, secretMask } from '../text.ts'
+import { createDurably, createFolders, missingFolders, randomName } from '../transaction/files.ts'
 import { readClientFiles } from './client-state/files.ts'
 import { removeFolder } from './client-state/temp-folder.ts'
 import { commandOf, examples } from './command.ts'
@@ -105,7 +105,7 @@ function makeThrowawayHome(
   const given = clients.flatMap(({ demoFiles = {} }) => Object.entries(demoFiles))
   for (const [name, text] of given) {
     const path = join(home, name)
-    makeFolders(files, missingFolders(files, dirname(path)))
+    createFolders(files, missingFolders(files, dirname(path)))
     createDurably(files, path, new TextEncoder().encode(text), { mode: 0o644 })
   }
   return home
@@ -211,7 +211,7 @@ export function unifiedDiff(
 /** Also without what looks like another secret: a diff shows lines that are not ours. */
 function masked(line: string, key: string): string {
   const withoutKey = line.replaceAll(key, maskSecret(key))
-  return maskTellTale(withoutKey.replace(secretMember, `$<name>$<quote>${dots}$<quote>`))
+  return maskSecretsIn(withoutKey.replace(secretMember, `$<name>$<quote>${secretMask}$<quote>`))
 }
 
 const secretMember =

@@ -5,13 +5,13 @@ import { describeEdit, editDocument } from '../edits/describe.ts'
 import type { FileEdit, Plan } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
 import {
-  exitStatusOf,
+  exitStatusFor,
   type FileFix,
   type Finding,
   findingFrom,
   messageWithLocation,
 } from '../finding.ts'
-import { hangUp } from '../gateway/http/request.ts'
+import { closeIdleConnections } from '../gateway/http/request.ts'
 import { unusualRoots } from '../gateway/roots.ts'
 import { applyPlan } from '../transaction/apply.ts'
 import type { Runs } from '../transaction/record.ts'
@@ -111,7 +111,7 @@ export async function doctor(
     fixed: fixed.map(({ about, code, message }) => ({ about, id: code, message })),
     checks: checks.map(asDocument),
   })
-  return exitStatusOf(checks)
+  return exitStatusFor(checks)
 }
 
 /** As `--json` prints it. */
@@ -163,7 +163,7 @@ async function checkAll(
   try {
     return await checked
   } finally {
-    for (const { access } of new Set(asked?.values())) await hangUp(access)
+    for (const { access } of new Set(asked?.values())) await closeIdleConnections(access)
   }
 }
 

@@ -5,17 +5,17 @@ import { resultOf, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { type AddressOptions, normaliseBaseUrl } from '../gateway/input/base-url.ts'
 import {
-  type AskedHeader,
+  applyHeaderChanges,
+  type HeaderChange,
   type HeaderSources,
   readHeader,
-  withAsked,
 } from '../gateway/input/header.ts'
 import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
-import { type ImportLink, readImportLink, shownLink } from '../gateway/input/link.ts'
+import { formatLink, type ImportLink, readImportLink } from '../gateway/input/link.ts'
 import { assumedRoots } from '../gateway/roots.ts'
 import type { BaseUrls, Gateway, GatewayAccess } from '../gateway/types.ts'
 import { caFileFor, hideHeaders, savedRoots } from '../state/find-gateways.ts'
-import { knownGateway } from '../state/save-gateway.ts'
+import { savedGatewayFor } from '../state/save-gateway.ts'
 import { isImportLink } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import { openAuthorities, stateNow } from './client-state/files.ts'
@@ -62,7 +62,7 @@ interface Sourced {
   readonly isAsked?: boolean
   readonly isInUse?: boolean
   /** Of an address. */
-  readonly query?: readonly AskedHeader[]
+  readonly query?: readonly HeaderChange[]
   /** What the key came with. */
   readonly link?: ImportLink
 }
@@ -100,10 +100,10 @@ export async function findGateway(
 
   const name = flags.name ?? known.name
   const found = { baseUrl: address.value, key: key.value, name }
-  const before = { ...knownGateway(session.platform, found), ...compact(known) }
-  const headers = withAsked(before.headers ?? [], asked)
+  const before = { ...savedGatewayFor(session.platform, found), ...compact(known) }
+  const headers = applyHeaderChanges(before.headers ?? [], asked)
   hideHeaders(session, headers)
-  const query = withAsked(before.query ?? [], address.query ?? [])
+  const query = applyHeaderChanges(before.query ?? [], address.query ?? [])
   const caFile = caFileFor(session.platform, address.value, flags.caFile ?? known.caFile)
 
   return {
@@ -157,7 +157,7 @@ function addressIn(
       hint: 'The key of a link belongs to the address in it: give a key for the other one, or leave --base-url out.',
     })
 
-  const message = `The link says: ${shownLink(link)}`
+  const message = `The link says: ${formatLink(link)}`
   return {
     value: wanted,
     ...compact({ query: other?.query }),

@@ -2,7 +2,7 @@ import { type Client, protocolOf } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import {
-  nameOf,
+  findGatewayName,
   savedChoices,
   savedGateway,
   savedGatewaysIfReadable,
@@ -107,6 +107,6 @@ function pointsAt(session: Session, client: Client): string {
   if (baseUrl === undefined) return isInstalled(session, client) ? ', its own service' : ''
 
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
-  const name = nameOf(session, protocolOf(client, state), state) ?? host
+  const name = findGatewayName(session, protocolOf(client, state), state) ?? host
   return `, gateway ${name}${name === host ? '' : ` (${host})`}`
 }

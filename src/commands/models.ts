@@ -1,7 +1,7 @@
 import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
-import { aliasTarget, isChatModel, speaks } from '../gateway/models/rules.ts'
+import { aliasTarget, isChatModel, supportsProtocol } from '../gateway/models/rules.ts'
 import { type Catalog, type CatalogModel, type Protocol, protocols } from '../gateway/types.ts'
 import { commandOf, examples, gatewayCommand, newestGateway } from './command.ts'
 import { askCatalog } from './gateways/ask-catalog.ts'
@@ -33,7 +33,7 @@ export const command = commandOf(define, async (session, flags) => {
       aliasOf: aliasTarget(catalog, model.id) ?? null,
       endpointTypes: model.endpointTypes ?? null,
       isChat: isChatModel(model),
-      speaks: Object.fromEntries(protocols.map((name) => [name, speaks(model, name)])),
+      speaks: Object.fromEntries(protocols.map((name) => [name, supportsProtocol(model, name)])),
       contextWindow: model.contextWindow ?? null,
       chosenFor: uses.get(model.id) ?? [],
     })),
@@ -68,7 +68,7 @@ function sayModels(
 }
 
 function spokenWord(model: CatalogModel, protocol: Protocol): string {
-  const answer = speaks(model, protocol)
+  const answer = supportsProtocol(model, protocol)
   return answer === 'unknown' ? `${protocol}?` : answer ? protocol : '-'.padEnd(protocol.length)
 }
 

@@ -1,11 +1,11 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { familyIds, familyRows, loadClients } from '../clients/list.ts'
-import { describeChanges, willBe } from '../edits/describe.ts'
+import { actionText, describeChanges } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { checkTargets } from '../transaction/apply.ts'
-import type { Applied, KeptSetting, RunRecord, Runs } from '../transaction/record.ts'
+import type { ApplyResult, KeptSetting, RunRecord, Runs } from '../transaction/record.ts'
 import {
   applyRollback,
   planRollback,
@@ -162,7 +162,7 @@ function showPlan(
     const own = kept.filter((one) => one.file === file.path)
     const changes = changesIn(found, file.path)
     if (file.action === 'unchanged' && own.length === 0) continue
-    session.say(`  ${session.showPath(file.path)} (${willBe(file.action)})`)
+    session.say(`  ${session.showPath(file.path)} (${actionText(file.action)})`)
     for (const line of changes) session.say(`    ${line}`)
     if (own.length > 0) session.say(`    ${staysBecause(own)}`)
   }
@@ -232,7 +232,7 @@ function sideEffects(
   return notices
 }
 
-function isConcerned(id: string, files: Applied['files']): boolean {
+function isConcerned(id: string, files: ApplyResult['files']): boolean {
   return files.some(
     ({ client, action }) => action !== 'unchanged' && familyIds(id).includes(client),
   )
@@ -262,7 +262,11 @@ async function applyAndReport(
 
   if (!isChanged) session.say('Nothing was changed.')
   else if (found.isRedo) session.say(`Done. Undo: ${undoCommandFor(found)}`)
-  else session.say(`Undone. Set it up again: ${undoCommandFor(found)}`)
+  else {
+    const isOff = found.runs.every((run) => run.command === 'off')
+    const again = isOff ? 'Do it again' : 'Set it up again'
+    session.say(`Undone. ${again}: ${undoCommandFor(found)}`)
+  }
   for (const { hint } of keptNotices(found)) session.say(`  ${hint}`)
   for (const line of next) session.say(`  ${line}`)
   const run = applied.run?.id ?? null
@@ -317,7 +321,7 @@ function undoCommandFor({ isRedo }: RollbackPlan): string {
 async function whatIsNext(
   { session, families }: Undoing,
   { yes }: RollbackFlags,
-  { files }: Applied,
+  { files }: ApplyResult,
 ): Promise<string[]> {
   const changed = families.filter(({ id }) => isConcerned(id, files))
   const toDo = await stopLeftRunning(session, changed, session.consent(yes))

@@ -12,8 +12,8 @@ import { plainPath } from '../edits/values.ts'
 import { exitStatus, resultOf, UserError } from '../errors.ts'
 import { findingFrom } from '../finding.ts'
 import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
-import { headerDocument, shownHeader } from '../gateway/input/header.ts'
-import { shownQuery } from '../gateway/input/query.ts'
+import { formatHeader, headerDocument } from '../gateway/input/header.ts'
+import { formatQuery } from '../gateway/input/query.ts'
 import { assumedRoots, rootOf, shownRoot } from '../gateway/roots.ts'
 import { savedGateway, savedRoots } from '../state/find-gateways.ts'
 import type { SavedFolder } from '../state/folders.ts'
@@ -231,8 +231,8 @@ function configured(
       state.key &&
         `${maskSecret(state.key)}${sentAs}${state.keyPath ? ` in ${session.showPath(state.keyPath)}` : ''}`,
     ],
-    ...headers.map((header): [string, string] => ['header', shownHeader(header)]),
-    ['query', query && shownQuery(query)],
+    ...headers.map((header): [string, string] => ['header', formatHeader(header)]),
+    ['query', query && formatQuery(query)],
     ['key also', state.alsoSendsTo && `to ${state.alsoSendsTo}, from conversations of before`],
     ['login', state.login],
     ['broken', state.broken],
@@ -283,7 +283,7 @@ function asDocument({ state, wanted, drift }: ClientReport) {
     gateway: gateway?.name ?? null,
     origins,
     key: key === undefined ? null : maskSecret(key),
-    ...compact({ headers: headerDocument(headers), query: query && shownQuery(query) }),
+    ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
     expected: wanted ? shownRoot(rootOf(wanted, protocol), protocol) : null,
     drift,
     files: files.map((file) => ({

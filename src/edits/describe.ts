@@ -1,4 +1,4 @@
-import { isSecretName, maskSecret, maskTellTale, printableLine } from '../text.ts'
+import { isSecretName, maskSecret, maskSecretsIn, printableLine } from '../text.ts'
 import type { ConfigDocument } from './edit.ts'
 import { documentOf } from './format.ts'
 import {
@@ -13,26 +13,26 @@ import {
 import { plainKey, showPath as showKey } from './values.ts'
 
 export interface DescribeOptions {
-  /** How a path is shown: with `~` for the home folder, say. */
+  /** Formats a path, for example with `~` for the home folder. */
   readonly showPath: (path: string) => string
 }
 
-/** One file's edit: its path, then a line for each key. Secrets are masked. */
+/** Describes an edit: the path of the file, then a line for each key. Secrets are masked. */
 export function describeEdit(edit: FileEdit, options: DescribeOptions): string[] {
-  return [titleOf(edit, options), ...describeChanges(edit).map((line) => `  ${line}`)]
+  return [editTitle(edit, options), ...describeChanges(edit).map((line) => `  ${line}`)]
 }
 
 /** `~/.codex/config.toml (will be updated)`. */
-export function titleOf(edit: FileEdit, options: DescribeOptions): string {
-  return `${printableLine(options.showPath(edit.path))} (${willBe(actionOf(edit))})`
+export function editTitle(edit: FileEdit, options: DescribeOptions): string {
+  return `${printableLine(options.showPath(edit.path))} (${actionText(actionOf(edit))})`
 }
 
-/** The same as the documents of `--json` tell it. */
+/** Describes an edit for `--json`. */
 export function editDocument(edit: FileEdit) {
   return { path: edit.path, action: actionOf(edit), changes: describeChanges(edit) }
 }
 
-/** Every key that an edit changes, a line each. */
+/** Describes each key that an edit changes, in one line each. */
 export function describeChanges(edit: FileEdit): string[] {
   const newMode =
     edit.mode === undefined ? [] : [`~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
@@ -46,20 +46,23 @@ export function describeChanges(edit: FileEdit): string[] {
     line: describeChange(change, before),
   }))
 
-  const isTold = (key: string) => edit.changes.some(({ path }) => path[0] === key)
-  const dropped = keysWithout(before, after)
-  const returned = keysWithout(after, before)
+  const isDescribed = (key: string) => edit.changes.some(({ path }) => path[0] === key)
+  const removedKeys = keysWithout(before, after)
+  const restoredKeys = keysWithout(after, before)
 
   const lines = [
-    ...gathered(changes.filter(({ line }) => line !== undefined) as ChangeLine[]),
-    ...dropped.filter((key) => !isTold(key)).map((key) => `- ${showKey([key])}`),
-    ...returned.filter((key) => !isTold(key)).map((key) => `+ ${showKey([key])} (as before)`),
+    ...groupEntries(changes.filter(({ line }) => line !== undefined) as ChangeLine[]),
+    ...removedKeys.filter((key) => !isDescribed(key)).map((key) => `- ${showKey([key])}`),
+    ...restoredKeys
+      .filter((key) => !isDescribed(key))
+      .map((key) => `+ ${showKey([key])} (as before)`),
   ]
+
   return [...lines.map(printableLine), ...newMode]
 }
 
-/** What is to become of a file: a plan is not done yet. */
-export function willBe(action: FileAction): string {
+/** The action of an edit in the future tense: a plan is not applied yet. */
+export function actionText(action: FileAction): string {
   return action === 'unchanged' ? action : `will be ${action}`
 }
 
@@ -68,16 +71,16 @@ interface ChangeLine {
   readonly line: string
 }
 
-/** From this many on, new entries of one list are told in one line. */
+/** This many new entries of one table, or more, are described in one line. */
 const manyEntries = 5
 
-/** Empty entries of one table (`models."x" = {}`), told together where they are many. */
-function gathered(told: readonly ChangeLine[]): string[] {
+/** Groups the empty entries of one table (`models."x" = {}`) into one line if there are many. */
+function groupEntries(changes: readonly ChangeLine[]): string[] {
   const groups = new Map<string, ChangeLine[]>()
-  for (const one of told) {
-    const isEntry = one.line.startsWith('- ') || one.line.endsWith(' = {}')
-    const group = isEntry ? one.line[0] + showKey(one.path.slice(0, -1)) : one.line
-    groups.set(group, [...(groups.get(group) ?? []), one])
+  for (const change of changes) {
+    const isEntry = change.line.startsWith('- ') || change.line.endsWith(' = {}')
+    const group = isEntry ? change.line[0] + showKey(change.path.slice(0, -1)) : change.line
+    groups.set(group, [...(groups.get(group) ?? []), change])
   }
 
   return [...groups.values()].flatMap((group) => {
@@ -96,7 +99,7 @@ function describeChange(
 ): string | undefined {
   const key = showKey(change.path)
   const found = before?.get(change.path)
-  // A number is none (`maxOutputTokens`), and no kind of login (`auth.selectedType`).
+  // A number (`maxOutputTokens`) and a kind of login (`auth.selectedType`) are not secrets.
   const isNumber = [change.value, found].every(
     (value) => value === undefined || typeof value === 'number',
   )
@@ -108,52 +111,53 @@ function describeChange(
       !isKind &&
       change.path.some((key) => typeof key === 'string' && isSecretName(key)))
 
-  // Codex writes `"OPENAI_API_KEY": null` beside a login: that is no key.
-  const asFound = (value: ConfigValue | undefined) =>
+  // Codex writes `"OPENAI_API_KEY": null` next to a login. That is not a key.
+  const ignoreNullSecret = (value: ConfigValue | undefined) =>
     isSecret && value === null ? undefined : value
-  const old = asFound(found)
-  const value = asFound(change.value)
+  const old = ignoreNullSecret(found)
+  const value = ignoreNullSecret(change.value)
 
   const show = (value: ConfigValue) =>
-    isSecret && value !== '' ? maskValue(value) : shortened(showMasked(value))
+    isSecret && value !== '' ? maskValue(value) : shortenValue(showMasked(value))
   const isText = typeof last === 'object' && typeof last.element === 'string'
   if (value === undefined) return old === undefined ? undefined : `- ${key}`
   if (old === undefined) return isText ? `+ ${key}` : `+ ${key} = ${show(value)}`
   if (showValue(old) === showValue(value)) return undefined
+
   return `~ ${key}: ${show(old)} -> ${show(value)}`
 }
 
 /** The keys of one document that the other lacks. */
 function keysWithout(one?: ConfigDocument, other?: ConfigDocument): string[] {
-  const there = other?.root ?? {}
-  return Object.keys(one?.root ?? {}).filter((key) => !Object.hasOwn(there, key))
+  const otherRoot = other?.root ?? {}
+  return Object.keys(one?.root ?? {}).filter((key) => !Object.hasOwn(otherRoot, key))
 }
 
 function maskValue(value: ConfigValue): string {
   return typeof value === 'string' ? maskSecret(printableLine(value)) : maskSecret('')
 }
 
-/** Longest value that is shown whole, in characters: a long list of ids fits in. */
-const longestShown = 2_000
+/** The longest value that is shown in full, in characters: enough for a long list of IDs. */
+const maxShownLength = 2_000
 
-function shortened(text: string): string {
-  return text.length <= longestShown ? text : `${text.slice(0, 100)}…`
+function shortenValue(text: string): string {
+  return text.length <= maxShownLength ? text : `${text.slice(0, 100)}…`
 }
 
-/** As `showValue`, with what is called like a secret inside of it, or looks like one, masked. */
+/** Like `showValue`, but masks members whose names or values look like secrets. */
 function showMasked(value: ConfigValue): string {
-  const masked = (part: ConfigValue): ConfigValue => {
+  const mask = (part: ConfigValue): ConfigValue => {
     if (typeof part !== 'object' || part === null) return part
-    if (Array.isArray(part)) return part.map(masked)
+    if (Array.isArray(part)) return part.map(mask)
     return Object.fromEntries(
       Object.entries(part).map(([key, child]: [string, ConfigValue]) => [
         key,
-        isSecretName(key) && typeof child !== 'boolean' ? maskValue(child) : masked(child),
+        isSecretName(key) && typeof child !== 'boolean' ? maskValue(child) : mask(child),
       ]),
     )
   }
 
-  return maskTellTale(showValue(masked(value)))
+  return maskSecretsIn(showValue(mask(value)))
 }
 
 function showValue(value: ConfigValue): string {

@@ -6,35 +6,35 @@ import {
   type ParsedText,
   type Setting,
 } from './dialects/dialect.ts'
-import { memberAt, startOf } from './find.ts'
+import { memberAt, startOffset } from './find.ts'
 import type { Bytes, ConfigValue, SettingChange, SettingPath } from './plan.ts'
 import { removeAll } from './remove.ts'
 import { setAll } from './set.ts'
-import { decodeText, encodeText, lineAt, position } from './text.ts'
+import { decodeText, describePosition, encodeText, lineAt } from './text.ts'
 import {
   emptyTable,
+  getValue,
   isValueTable,
   leafPaths,
-  matches,
-  pathText,
+  matchesAfterChanges,
+  pathKey,
   sameValue,
+  setValue,
+  setValues,
   showPath,
   toConfigValue,
   uniquePaths,
   type Value,
   type ValueTable,
-  valueAt,
-  withValue,
-  withValues,
 } from './values.ts'
 
 /** A parsed configuration file, for reading only. */
 export interface ConfigDocument {
   /** The decoded root value. Objects have no prototype, so `__proto__` is just a key. */
   readonly root: { readonly [key: string]: ConfigValue }
-  /** The decoded value at `path`, or undefined where nothing stands. */
+  /** The decoded value at `path`, or undefined if there is none. */
   get(path: SettingPath): ConfigValue | undefined
-  /** The line of the key at `path`, from 1; undefined where it does not stand or stands twice. */
+  /** The line of the key at `path`, from 1; undefined if it is missing or set twice. */
   lineOf(path: SettingPath): number | undefined
 }
 
@@ -44,12 +44,12 @@ export function readWith(dialect: Dialect, bytes: Bytes, place: string): ConfigD
   return {
     root: toConfigValue(parsed.root) as ConfigDocument['root'],
     get(path) {
-      const value = valueAt(parsed.root, path)
+      const value = getValue(parsed.root, path)
       return value === undefined ? undefined : toConfigValue(value)
     },
     lineOf(path) {
       try {
-        const start = startOf(parsed, path)
+        const start = startOffset(parsed, path)
         return start === undefined ? undefined : lineAt(parsed.text, start)
       } catch (cause) {
         if (cause instanceof Conflict || cause instanceof UserError) return undefined
@@ -71,8 +71,8 @@ export function editWith(
   return bytes !== null && text === decoded.text ? bytes : encodeText({ ...decoded, text })
 }
 
-/** A key that is to have another value, or none. */
-interface WantedKey {
+/** A key with its new value. Undefined removes the key. */
+interface KeyChange {
   readonly path: SettingPath
   readonly value: Value | undefined
 }
@@ -83,7 +83,7 @@ function editText(
   changes: readonly SettingChange[],
   place: string,
 ): ParsedText {
-  const wanted = withValues(
+  const expectedRoot = setValues(
     parsed.root,
     changes.map(({ path, value }) => ({
       path,
@@ -92,88 +92,88 @@ function editText(
   )
 
   try {
-    const steps = stepsTo(parsed, wanted, changes)
+    const steps = planSteps(parsed, expectedRoot, changes)
     const paths = [...changes, ...steps].map(({ path }) => path)
-    const isRight = (root: ValueTable) => matches(root, wanted, paths)
-    return workOn({ dialect, start: parsed, place, steps, isRight })
+    const isExpected = (root: ValueTable) => matchesAfterChanges(root, expectedRoot, paths)
+    return applySteps({ dialect, start: parsed, place, steps, isExpected })
   } catch (cause) {
     if (!(cause instanceof Conflict)) throw cause
-    throw refusal(dialect, cause, parsed.text, changes, place)
+    throw toEditConflict(dialect, cause, parsed.text, changes, place)
   }
 }
 
-/** What of the changes is still to be done, each at one place of the text. */
-function stepsTo(
+/** The steps that the changes still need. Each step changes one place in the text. */
+function planSteps(
   parsed: ParsedText,
   wanted: ValueTable,
   changes: readonly SettingChange[],
 ): readonly EditStep[] {
-  const paths = changes.map(({ path }) => upToNewList(parsed.root, path))
+  const paths = changes.map(({ path }) => shortenToNewList(parsed.root, path))
 
-  const texts = new Set(paths.map(pathText))
+  const pathTexts = new Set(paths.map(pathKey))
   const isBelowAnother = (path: SettingPath) =>
-    path.some((_, length) => texts.has(pathText(path.slice(0, length))))
-  const outermost = uniquePaths(paths).filter((path) => !isBelowAnother(path))
-  return outermost
-    .flatMap((path) => expanded(parsed, path, valueAt(wanted, path)))
-    .filter(({ path, value }) => !sameValue(valueAt(parsed.root, path), value))
+    path.some((_, length) => pathTexts.has(pathKey(path.slice(0, length))))
+  const outermostPaths = uniquePaths(paths).filter((path) => !isBelowAnother(path))
+  return outermostPaths
+    .flatMap((path) => splitIntoKeys(parsed, path, getValue(wanted, path)))
+    .filter(({ path, value }) => !sameValue(getValue(parsed.root, path), value))
     .map(({ path, value }) => ({ path, content: value === undefined ? undefined : { value } }))
 }
 
-/** A list that is not there yet is written as a whole, and so is a table in a list. */
-function upToNewList(root: ValueTable, path: SettingPath): SettingPath {
+/** Shortens a path to the first list, or table in a list, that is new: it is written as a whole. */
+function shortenToNewList(root: ValueTable, path: SettingPath): SettingPath {
   for (const [index, key] of path.entries()) {
     if (typeof key !== 'object') continue
-    if (valueAt(root, path.slice(0, index)) === undefined) return path.slice(0, index)
-    if (valueAt(root, path.slice(0, index + 1)) === undefined) return path.slice(0, index + 1)
+    if (getValue(root, path.slice(0, index)) === undefined) return path.slice(0, index)
+    if (getValue(root, path.slice(0, index + 1)) === undefined) return path.slice(0, index + 1)
   }
   return path
 }
 
-/** A table is set and removed key by key, unless it stands in one piece. */
-function expanded(
+/** Splits the change of a table into changes of its keys, unless the text has it as a single value. */
+function splitIntoKeys(
   parsed: ParsedText,
   path: SettingPath,
   value: Value | undefined,
-): readonly WantedKey[] {
-  const isInOnePiece = typeof path.at(-1) === 'object' || memberAt(parsed, path) !== undefined
-  if (isInOnePiece || !isValueTable(value)) return [{ path, value }]
+): readonly KeyChange[] {
+  const isSingleValue = typeof path.at(-1) === 'object' || memberAt(parsed, path) !== undefined
+  if (isSingleValue || !isValueTable(value)) return [{ path, value }]
 
-  const wanted = leafPaths(value, path)
-  const kept = new Set(wanted.map(pathText))
-  const gone = leafPaths(valueAt(parsed.root, path), path).filter(
-    (old) => old.length > path.length && !kept.has(pathText(old)),
+  const newLeaves = leafPaths(value, path)
+  const newTexts = new Set(newLeaves.map(pathKey))
+  const removedLeaves = leafPaths(getValue(parsed.root, path), path).filter(
+    (old) => old.length > path.length && !newTexts.has(pathKey(old)),
   )
 
   return [
-    ...gone.map((old) => ({ path: old, value: undefined })),
-    ...wanted.map((leaf) => ({ path: leaf, value: valueAt(value, leaf.slice(path.length)) })),
+    ...removedLeaves.map((old) => ({ path: old, value: undefined })),
+    ...newLeaves.map((leaf) => ({ path: leaf, value: getValue(value, leaf.slice(path.length)) })),
   ]
 }
 
-/** A key that is to have a value, or, without one, is to go. */
+/** A key to set or, without content, to remove. */
 export interface EditStep {
   readonly path: SettingPath
   readonly content: Content | undefined
 }
 
-interface Work {
+interface StepsToApply {
   readonly dialect: Dialect
   readonly start: ParsedText
   readonly place: string
   readonly steps: readonly EditStep[]
-  /** The blank line above a table's header goes with it. */
+  /** Removes the blank line above a table's header together with the header. */
   readonly withBlankLine?: boolean
-  /** The verdict on what the independent parser sees in the result. */
-  readonly isRight: (root: ValueTable) => boolean
+  /** Verifies the root that the independent parser finds in the result. */
+  readonly isExpected: (root: ValueTable) => boolean
 }
 
 /**
- * Writes what is to be written, then takes out what is to go.
+ * Sets keys, then removes keys, and verifies the result.
  *
- * @throws Conflict
+ * @throws Conflict if a step cannot be done, or would change something else
  */
-export function workOn(work: Work): ParsedText {
+export function applySteps(work: StepsToApply): ParsedText {
   const { dialect, start, steps } = work
   const settings = steps.filter((step): step is Setting => step.content !== undefined)
   const removed = steps.filter(({ content }) => content === undefined).map(({ path }) => path)
@@ -192,14 +192,17 @@ export function workOn(work: Work): ParsedText {
   }
 
   const withSettings = reparse(start, setAll(dialect, start, settings, removed))
-  const done = reparse(withSettings, removeAll(dialect, withSettings, removed, work.withBlankLine))
+  const result = reparse(
+    withSettings,
+    removeAll(dialect, withSettings, removed, work.withBlankLine),
+  )
 
-  if (work.isRight(done.root)) return done
+  if (work.isExpected(result.root)) return result
   throw new Conflict(`${names} cannot be changed without changing something else`, 0)
 }
 
-/** The refusal, with the lines to add by hand. Secrets in them are left for the user to fill in. */
-export function refusal(
+/** The error for a conflict, with the lines to add by hand. They have a placeholder for each secret. */
+export function toEditConflict(
   dialect: Dialect,
   cause: Conflict,
   text: string,
@@ -211,28 +214,28 @@ export function refusal(
     ...(removed.length > 0
       ? [`Remove by hand: ${removed.map((change) => showPath(change.path)).join(', ')}`]
       : []),
-    ...linesByHand(dialect, changes),
+    ...manualLines(dialect, changes),
   ]
 
   return new UserError({
     code: 'config-conflict',
-    message: `Cannot edit ${place}: ${cause.message} (${position(text, cause.offset)})`,
+    message: `Cannot edit ${place}: ${cause.message} (${describePosition(text, cause.offset)})`,
     hint: steps.join('\n') || 'Change the file by hand.',
     cause,
   })
 }
 
-/** None where a value cannot be written in this format at all. */
-function linesByHand(dialect: Dialect, changes: readonly SettingChange[]): string[] {
+/** The lines to add by hand. None if the format cannot express a value. */
+function manualLines(dialect: Dialect, changes: readonly SettingChange[]): string[] {
   const set = changes.filter(({ value }) => value !== undefined)
   const root = set.reduce(
     (all, { path, value, isSecret }) =>
-      withValue(all, path, isSecret ? secretPlaceholder : dialect.toValue(value!)),
+      setValue(all, path, isSecret ? secretPlaceholder : dialect.toValue(value!)),
     emptyTable() as ValueTable,
   )
-  const paths = uniquePaths(set.map(({ path }) => upToNewList(emptyTable(), path)))
+  const paths = uniquePaths(set.map(({ path }) => shortenToNewList(emptyTable(), path)))
   const settings = paths.map(
-    (path): Setting => ({ path, content: { value: valueAt(root, path)! } }),
+    (path): Setting => ({ path, content: { value: getValue(root, path)! } }),
   )
 
   try {

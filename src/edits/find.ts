@@ -8,89 +8,91 @@ import {
 } from './dialects/dialect.ts'
 import type { SettingPath } from './plan.ts'
 import type { Splice } from './text.ts'
-import { isElement, isValueTable, pathText, showPath, startsWith, valueAt } from './values.ts'
+import { getValue, isElement, isValueTable, pathKey, showPath, startsWith } from './values.ts'
 
-/** @throws Conflict where a key on the way stands twice */
+/** @throws Conflict if a key of the path is set twice */
 export function memberAt(parsed: ParsedText, path: SettingPath): Member | undefined {
   const place = toIndexedPath(parsed, path)
   let member: Member | undefined
   for (let length = 1; length <= place.length; length++) {
-    const same = membersByPath(parsed).get(pathText(place.slice(0, length))) ?? []
-    const second = same[1]
+    const members = membersByPath(parsed).get(pathKey(place.slice(0, length))) ?? []
+    const second = members[1]
     if (second) throw new Conflict(`${showPath(second.path)} is set twice`, second.start)
-    member = same[0]
+    member = members[0]
   }
   return member
 }
 
-const membersOf = new WeakMap<ParsedText, ReadonlyMap<string, readonly Member[]>>()
+const memberIndexes = new WeakMap<ParsedText, ReadonlyMap<string, readonly Member[]>>()
 
-/** All members of a text by the text of their path, made once: a picker may have thousands. */
+/** All members of a text by the key of their path. Cached, because a picker may have thousands. */
 function membersByPath(parsed: ParsedText): ReadonlyMap<string, readonly Member[]> {
-  const known = membersOf.get(parsed)
-  if (known !== undefined) return known
+  const cached = memberIndexes.get(parsed)
+  if (cached !== undefined) return cached
 
-  const found = new Map<string, Member[]>()
-  for (const member of membersWhere(parsed, () => true)) {
-    const text = pathText(member.path)
-    const same = found.get(text)
-    if (same === undefined) found.set(text, [member])
+  const byPath = new Map<string, Member[]>()
+  for (const member of filterMembers(parsed, () => true)) {
+    const text = pathKey(member.path)
+    const same = byPath.get(text)
+    if (same === undefined) byPath.set(text, [member])
     else same.push(member)
   }
-  membersOf.set(parsed, found)
-  return found
+
+  memberIndexes.set(parsed, byPath)
+
+  return byPath
 }
 
-/** How the value at `path` is spelled, or undefined where it is no single piece of text. */
+/** The source text of the value at `path`, or undefined if it is not a single piece of text. */
 export function sourceAt(parsed: ParsedText, path: SettingPath): string | undefined {
   const member = memberAt(parsed, path)
   return member && parsed.text.slice(member.valueStart, member.end)
 }
 
-/** Where the key at `path` begins; of a table, its header or its first key. */
-export function startOf(parsed: ParsedText, path: SettingPath): number | undefined {
+/** The offset of the key at `path`; for a table, of its header or its first key. */
+export function startOffset(parsed: ParsedText, path: SettingPath): number | undefined {
   const place = toIndexedPath(parsed, path)
   const isBelow = (one: Container | Member) => startsWith(one.path, place)
-  const starts = [...parsed.containers.filter(isBelow), ...membersWhere(parsed, isBelow)]
+  const starts = [...parsed.containers.filter(isBelow), ...filterMembers(parsed, isBelow)]
     .map((one) => one.start)
     .toSorted((a, b) => a - b)
   return memberAt(parsed, path)?.start ?? starts[0]
 }
 
-/** An element has an index in the text; one that its list does not hold has none that is there. */
+/** Replaces list elements by their index in the text; -1 if the list does not contain the element. */
 export function toIndexedPath({ root }: ParsedText, path: SettingPath): IndexedPath {
   return path.map((key, index) => {
     if (typeof key !== 'object') return key
-    const list = valueAt(root, path.slice(0, index))
+    const list = getValue(root, path.slice(0, index))
     return Array.isArray(list) ? list.findIndex((item) => isElement(item, key)) : -1
   })
 }
 
-export function membersWhere(
+export function filterMembers(
   { containers }: ParsedText,
-  isMeant: (member: Member) => boolean,
+  matches: (member: Member) => boolean,
 ): Member[] {
-  return containers.flatMap((container) => container.members.filter(isMeant))
+  return containers.flatMap((container) => container.members.filter(matches))
 }
 
-/** @throws Conflict where `path` leads through something that is no table, or is one itself */
-export function refuseBlocked(dialect: Dialect, parsed: ParsedText, path: SettingPath): void {
+/** @throws Conflict if a step of `path` goes through a value that is not a table (or list) */
+export function refuseNonTable(dialect: Dialect, parsed: ParsedText, path: SettingPath): void {
   for (let length = 1; length < path.length; length++) {
     const table = path.slice(0, length)
-    const value = valueAt(parsed.root, table)
+    const value = getValue(parsed.root, table)
     const isList = typeof path[length] === 'object'
     if (value === undefined) return
     if (isList ? Array.isArray(value) : isValueTable(value)) continue
     const member = memberAt(parsed, table)
     const isOnItsLine = member === undefined || member.container.kind === 'lines'
     throw new Conflict(
-      `${showPath(table)} is ${dialect.nameOf(value)}, not ${isList ? 'a list' : dialect.table}`,
-      (isOnItsLine ? startOf(parsed, table) : member.valueStart) ?? 0,
+      `${showPath(table)} is ${dialect.describeValue(value)}, not ${isList ? 'a list' : dialect.table}`,
+      (isOnItsLine ? startOffset(parsed, table) : member.valueStart) ?? 0,
     )
   }
 }
 
-/** What belongs to a member behind its end, up to the end of its line: comma and comments. */
+/** The comma and the comments after a member, up to the end of its line. */
 interface Tail {
   readonly end: number
   readonly comma: number | undefined
@@ -98,7 +100,7 @@ interface Tail {
   readonly endsLine: boolean
 }
 
-export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
+export function findTail(dialect: Dialect, text: string, offset: number): Tail {
   let end = offset
   let comma: number | undefined
   let hasComment = false
@@ -120,19 +122,19 @@ export function tailOf(dialect: Dialect, text: string, offset: number): Tail {
   }
 }
 
-/** From a member on: what closes its container follows at the latest. */
+/** Skips spaces and tabs. Another character always follows: at the latest the end of the container. */
 export function skipSpaces(text: string, offset: number): number {
   return offset + text.slice(offset).search(/[^ \t]/)
 }
 
-/** Behind the comment that begins at `offset`; `offset` itself where none does. */
+/** The end of the comment that begins at `offset`, or `offset` itself if there is none. */
 function commentAt({ comment }: Dialect, text: string, offset: number): number {
   comment.lastIndex = offset
   return comment.test(text) ? comment.lastIndex : offset
 }
 
-/** The first comma from an offset on, if only blanks and comments stand before it. */
-export function commaFrom(dialect: Dialect, text: string, from: number): Splice | undefined {
+/** The next comma after an offset, if only blanks and comments precede it. */
+export function findComma(dialect: Dialect, text: string, from: number): Splice | undefined {
   let offset = from
   while (text[offset] !== ',') {
     const isBlank = /\s/.test(text.charAt(offset))

@@ -5,21 +5,21 @@ import { tomlDialect } from './dialects/toml.ts'
 import { type ConfigDocument, editWith, readWith } from './edit.ts'
 import type { Bytes, FileEdit, SettingChange, SettingPath } from './plan.ts'
 import type { Versions } from './revert.ts'
-import { type Undone, undoWith } from './undo.ts'
+import { type UndoResult, undoWith } from './undo.ts'
 
-/** What editing a file format offers. */
+/** The operations on files of one format. */
 export interface Format {
   /**
-   * @param place how the file is called in an error
+   * @param place the name of the file in errors
    * @throws UserError `config-invalid` with line and column (both from 1)
    */
   read(bytes: Bytes, place: string): ConfigDocument
 
   /**
    * Sets and removes keys and leaves every other byte as it is. `null` starts an empty file.
-   * Changes that are already so change nothing: the same bytes come back.
+   * If no value changes, the same bytes are returned.
    *
-   * The result is verified with an independent parser before it is returned.
+   * An independent parser verifies the result before it is returned.
    *
    * @throws UserError `config-invalid` if the file cannot be parsed
    * @throws UserError `config-conflict` if the edit cannot be made safely, with line and column and,
@@ -28,20 +28,20 @@ export interface Format {
   edit(bytes: Bytes | null, changes: readonly SettingChange[], place: string): Bytes
 
   /**
-   * Takes our keys back out of a file that others may have changed since.
+   * Undoes our keys in a file that others may have changed since.
    *
-   * For each path: where `current` still has the value of `written`, the source text of `before`
-   * returns (or the key goes, with the tables that we opened for it and that hold nothing else);
-   * where someone has changed it since, it stays and is listed in `kept`.
+   * For each path: if `current` still has the value of `written`, the source text of `before` is
+   * restored. If there was none, the key is removed, together with the tables that we created for it
+   * and that are empty now. If someone changed the value since, it stays and is listed in `kept`.
    * If `current` has the same bytes as `written`, the result is `before`, to the byte.
-   * A result of null: nothing is left of a file that we created.
+   * The result is null if we created the file and nothing is left in it.
    *
    * @throws UserError as `edit` does
    */
-  undo(versions: Versions<Bytes | null>, paths: readonly SettingPath[], place: string): Undone
+  undo(versions: Versions<Bytes | null>, paths: readonly SettingPath[], place: string): UndoResult
 }
 
-/** Undefined: there is no document of the format, as a file before us may have been none. */
+/** Parses a file. @returns undefined if there is no file, or if it cannot be parsed */
 export function documentOf(
   { format, path }: Pick<FileEdit, 'format' | 'path'>,
   bytes: Bytes | null,
@@ -52,7 +52,7 @@ export function documentOf(
 
 const dialects = { toml: tomlDialect, json: jsonDialect, json5: json5Dialect }
 
-/** Edited in place: splices at the spans of one parser, judged by another. */
+/** Edits are splices at the offsets of one parser. Another parser verifies them. */
 export function formatOf(format: FileEdit['format']): Format {
   const dialect = dialects[format]
   return {

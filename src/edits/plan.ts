@@ -1,4 +1,4 @@
-/** One file's bytes as they are; null: there is no such file. */
+/** The contents of a file. Where null is allowed, it means that there is no such file. */
 export type Bytes = Uint8Array
 
 export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
@@ -7,23 +7,20 @@ export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
 }
 
 /**
- * A place in a TOML, JSON or JSON5 document: the keys from the root, and an element where the way leads
- * into a list. A text in a list comes last; behind a table in one may follow its keys.
+ * A path in a TOML, JSON or JSON5 document: the keys from the root, with a `ListElement` for an element
+ * of a list. A string element is always the last step. A table element may be followed by its keys.
  */
 export type SettingPath = readonly (string | ListElement)[]
 
-/** What a list holds. It is known by what it says, since others may have moved it by now. */
+/** An element of a list. It is found by its contents, because others may have moved it. */
 export interface ListElement {
-  /**
-   * A text, or of a table the members by which it is known. A table that is not there yet is written
-   * with them.
-   */
+  /** A string, or the members that identify a table. A new table is written with these members. */
   readonly element: string | { readonly [member: string]: string }
-  /** It is written before all others, where it is not there yet: the client takes the first that fits. */
+  /** If the element is new, it is written first, because the client uses the first match. */
   readonly isFirst?: true
 }
 
-/** A value as it can stand in a configuration file. */
+/** A value in a configuration file. */
 export type ConfigValue =
   | string
   | number
@@ -40,76 +37,74 @@ export type ConfigValue =
  */
 export type SettingRole = 'address' | 'key' | 'provider' | 'model'
 
-/** One key's change. `value: undefined` removes the key; the value of an element is the element. */
+/** A change of one key. `value: undefined` removes the key. The value of an element is the element. */
 export interface SettingChange {
   readonly path: SettingPath
   readonly value: ConfigValue | undefined
   /** Masked in every description. */
   readonly isSecret?: boolean
   /**
-   * Part of what sends a key to an address. An undo takes back all of a client's bound keys, in all
-   * of its files, or none: an address without our key would get the user's own.
+   * An undo restores all of a client's settings with this flag, in all of its files, or none of them.
+   * If our address stayed without our key, it would receive the user's own key.
    */
-  readonly isBound?: boolean
-  /** What it decides, by the client's table. Absent: see `isBound`. */
+  readonly undoTogether?: boolean
+  /** What the setting decides, from the client's table. Absent: it follows from `undoTogether`. */
   readonly role?: SettingRole
-  /** The client writes it anew whenever it starts: another value by then is nobody's change. */
-  readonly isStamped?: boolean
+  /** The client writes this setting at each start, so another value is not a change by the user. */
+  readonly rewrittenByClient?: boolean
 }
 
-export function listHolds(list: readonly string[], element: string): SettingChange {
+export function addToList(list: readonly string[], element: string): SettingChange {
   return { path: [...list, { element }], value: element }
 }
 
-export function listLacks(list: readonly string[], element: string): SettingChange {
+export function removeFromList(list: readonly string[], element: string): SettingChange {
   return { path: [...list, { element }], value: undefined }
 }
 
-/** `json` bears comments and trailing commas; `json5` bears unquoted names and single quotes too. */
+/** `json` accepts comments and trailing commas; `json5` also accepts unquoted names and single quotes. */
 export type FileFormat = 'toml' | 'json' | 'json5'
 
 /**
- * What one run would do to one file. Plain data: made by a client module, shown by `describe.ts`,
- * carried out by `transaction/apply.ts`.
+ * What a run would do to one file, as plain data. A client module creates it, `describe.ts` formats it,
+ * and `transaction/apply.ts` applies it.
  */
 export interface FileEdit {
-  /** The client's id. */
+  /** The client's ID. */
   readonly client: string
-  /** Absolute, as the client itself names it; symlinks are followed when writing. */
+  /** The absolute path that the client uses. Symlinks are followed when the file is written. */
   readonly path: string
   readonly format: FileFormat
   /**
-   * `keys`: our keys inside a file that belongs to the user; an undo looks at each key.
-   * `whole`: the file as a whole is ours after the run; an undo takes all or nothing.
+   * `keys`: the user's file with our keys in it; an undo decides key by key.
+   * `whole`: the whole file is ours after the run; an undo restores all of it or nothing.
    */
   readonly scope: 'keys' | 'whole'
-  /** Our keys that this edit sets, removes or confirms. In `whole` scope: what to show. */
+  /** The keys that this edit sets, removes or confirms. In `whole` scope: the keys to show. */
   readonly changes: readonly SettingChange[]
   readonly before: Bytes | null
   readonly after: Bytes | null
-  /** A file that holds a secret is born with mode 0600; other new files with 0644 less the umask. */
+  /** A new file with a secret gets mode 0600. Other new files get 0644 minus the umask. */
   readonly holdsSecret: boolean
-  /** Permission bits that the file is to have, be it with the same contents. Absent: as they are. */
+  /** The permission bits to set, even if the contents stay the same. Absent: the mode stays. */
   readonly mode?: number
 }
 
 /** What a run would do, as data. */
 export interface Plan {
-  /** The command as it was typed, without secrets: `codex`, `claude-gpt`, `rollback`. */
+  /** The command that the user typed, without secrets: `codex`, `claude-gpt`, `rollback`. */
   readonly command: string
   readonly baseUrl: string
-  /** Where its routes hang; absent: at `{baseUrl}/v1`, and those of messages at `{baseUrl}`. */
+  /** The base URLs of the protocols. Absent: `{baseUrl}/v1`, and `{baseUrl}` for messages. */
   readonly baseUrls?: { readonly chat: string; readonly messages: string } | undefined
-  /** The model that the client will use, as far as one name can say it. */
+  /** The client's main model. */
   readonly model: string
-  /** In the order in which the files must switch: see docs/transaction.md. */
+  /** In write order: see docs/transaction.md. */
   readonly edits: readonly FileEdit[]
 }
 
-/** What becomes of a file. */
 export type FileAction = 'created' | 'updated' | 'unchanged' | 'removed'
 
-/** What an edit does to its file. */
 export function actionOf({ before, after, mode }: FileEdit): FileAction {
   if (sameBytes(before, after)) return mode === undefined ? 'unchanged' : 'updated'
   if (before === null) return 'created'

@@ -6,22 +6,22 @@ import {
   type ParsedText,
 } from './dialects/dialect.ts'
 import {
-  commaFrom,
+  filterMembers,
+  findComma,
+  findTail,
   memberAt,
-  membersWhere,
   skipSpaces,
-  startOf,
-  tailOf,
+  startOffset,
   toIndexedPath,
 } from './find.ts'
 import type { SettingPath } from './plan.ts'
 import { applySplices, lineAbove, lineRemoval, lineStart, type Splice } from './text.ts'
-import { isElement, showPath, startsWith, type Value, valueAt } from './values.ts'
+import { getValue, isElement, showPath, startsWith, type Value } from './values.ts'
 
 /**
- * The text without what stands at `paths`.
+ * Removes the values at `paths` from the text.
  *
- * @param withBlankLine the blank line above a header goes with it
+ * @param withBlankLine removes the blank line above a header too
  */
 export function removeAll(
   dialect: Dialect,
@@ -36,50 +36,51 @@ export function removeAll(
   for (const path of paths) {
     const member = memberAt(parsed, path)
     if (member) {
-      for (const one of twinsOf(parsed, path, member)) removed.add(one)
+      for (const one of equalElements(parsed, path, member)) removed.add(one)
       continue
     }
-    const value = valueAt(parsed.root, path)
+    const value = getValue(parsed.root, path)
     if (Array.isArray(value)) {
-      const reason = `${showPath(path)} is ${dialect.nameOf(value)}, not ${dialect.table}`
-      throw new Conflict(reason, startOf(parsed, path) ?? 0)
+      const reason = `${showPath(path)} is ${dialect.describeValue(value)}, not ${dialect.table}`
+      throw new Conflict(reason, startOffset(parsed, path) ?? 0)
     }
     const place = toIndexedPath(parsed, path)
     const isBelow = (one: Container | Member) => startsWith(one.path, place)
-    for (const one of membersWhere(parsed, isBelow)) removed.add(one)
+    for (const one of filterMembers(parsed, isBelow)) removed.add(one)
     const isHeader = (one: Container) => one.kind === 'lines' && isBelow(one)
     for (const one of parsed.containers.filter(isHeader)) headers.add(one)
   }
 
   return applySplices(
     text,
-    joined([
+    mergeOverlapping([
       ...[...headers].map((header) => headerRemoval(text, header, withBlankLine)),
       ...[...removed].flatMap((member) => memberRemoval(dialect, text, member, removed)),
     ]),
   )
 }
 
-/** An element goes as often as it stands in its list. */
-function twinsOf({ root }: ParsedText, path: SettingPath, member: Member): readonly Member[] {
+/** If the path is an element: all members of its list that are equal to it. Otherwise `member`. */
+function equalElements({ root }: ParsedText, path: SettingPath, member: Member): readonly Member[] {
   const key = path.at(-1)
   if (typeof key !== 'object') return [member]
-  const list = valueAt(root, path.slice(0, -1)) as readonly Value[]
+  const list = getValue(root, path.slice(0, -1)) as readonly Value[]
   return member.container.members.filter((_, index) => isElement(list[index]!, key))
 }
 
 function headerRemoval(text: string, { start, end }: Container, withBlankLine: boolean): Splice {
-  const own = lineRemoval(text, start, end)
+  const headerLine = lineRemoval(text, start, end)
   const line = lineStart(text, start)
   const above = lineAbove(text, line)
   const isBlankAbove = text.slice(above, line).trim() === ''
-  if (!withBlankLine || !isBlankAbove) return own
-  return { ...own, start: Math.min(own.start, lineRemoval(text, above, above).start) }
+  if (!withBlankLine || !isBlankAbove) return headerLine
+  return { ...headerLine, start: Math.min(headerLine.start, lineRemoval(text, above, above).start) }
 }
 
 /**
- * A member goes with the comma behind it, the last one with the comma behind what stays. So there is
- * never one too many, whichever members go. What is cut beside them holds but blanks.
+ * Removes a member with the comma after it. The last member is removed with the comma after the last
+ * member that stays. So the commas are right, whichever members are removed. Otherwise only blanks are
+ * removed.
  */
 function memberRemoval(
   dialect: Dialect,
@@ -90,36 +91,81 @@ function memberRemoval(
   const { container, start, end } = member
   if (container.kind === 'lines') return [lineRemoval(text, start, end)]
 
-  const { members } = container
-  const next = members[members.indexOf(member) + 1]
-  const comma = commaFrom(dialect, text, end)
-  const tail = tailOf(dialect, text, end)
-  const before = beforeOnLine(text, member)
-  const own = { start, end, text: '' }
-  // What is said behind a key goes with it; behind an element it may be about the whole list.
+  const tail = findTail(dialect, text, end)
+  const comma = findComma(dialect, text, end)
+  // A comment after a key belongs to the key. After an element, it may be about the whole list.
   const isWholeLine =
-    tail.endsLine && isBlank(before) && (container.kind === 'object' || !tail.hasComment)
+    tail.endsLine &&
+    isBlank(beforeOnLine(text, member)) &&
+    (container.kind === 'object' || !tail.hasComment)
 
-  if (comma === undefined) {
-    const staying = members.findLastIndex((one) => !removed.has(one))
-    const [last, behind] = [members[staying], members[staying + 1]]
-    const commaBefore = last && behind && commaFrom(dialect, text, last.end)
-    const line = isWholeLine ? lineRemoval(text, start, tail.end) : withBlanks(text, own)
-    if (!commaBefore) return [line]
-    const gap = { start: last.end, end: behind.start, text: '' }
-    if (isWholeLine || !isPlainComma(text, gap)) return [line, commaBefore]
-    // The blank before the closing brace stays: what is left is spelled as before.
-    const isAtBrace = isBlank(text.slice(end, container.end - 1))
-    return [isAtBrace ? own : line, gap]
-  }
+  if (comma !== undefined) return removeWithComma(text, member, { tail, comma, isWholeLine })
+  const own = isWholeLine
+    ? lineRemoval(text, start, tail.end)
+    : includeSpaces(text, { start, end, text: '' })
+  return removeLast(dialect, text, member, { removed, own, isWholeLine })
+}
 
+/** Removes a member that a comma follows. */
+function removeWithComma(
+  text: string,
+  member: Member,
+  {
+    tail,
+    comma,
+    isWholeLine,
+  }: {
+    readonly tail: ReturnType<typeof findTail>
+    readonly comma: Splice
+    readonly isWholeLine: boolean
+  },
+): Splice[] {
+  const { container, start, end } = member
   if (isWholeLine && tail.comma !== undefined) return [lineRemoval(text, start, tail.end)]
+
   if (tail.endsLine && tail.comma !== undefined && !tail.hasComment) {
+    const before = beforeOnLine(text, member)
     return [{ start: start - before.length + before.trimEnd().length, end: comma.end, text: '' }]
   }
+
+  const next = container.members[container.members.indexOf(member) + 1]
   const untilNext = { start: end, end: next?.start ?? end, text: '' }
   if (isPlainComma(text, untilNext)) return [{ ...untilNext, start }]
-  return [withBlanks(text, own), withBlanks(text, comma)]
+
+  return [includeSpaces(text, { start, end, text: '' }), includeSpaces(text, comma)]
+}
+
+/**
+ * Removes the last member, and the comma after the last member that stays.
+ *
+ * @param own the removal of the member itself
+ */
+function removeLast(
+  dialect: Dialect,
+  text: string,
+  { container, start, end }: Member,
+  {
+    removed,
+    own,
+    isWholeLine,
+  }: {
+    readonly removed: ReadonlySet<Member>
+    readonly own: Splice
+    readonly isWholeLine: boolean
+  },
+): Splice[] {
+  const { members } = container
+  const lastKept = members.findLastIndex((one) => !removed.has(one))
+  const [last, following] = [members[lastKept], members[lastKept + 1]]
+  const commaBefore = last && following && findComma(dialect, text, last.end)
+  if (!commaBefore) return [own]
+
+  const gap = { start: last.end, end: following.start, text: '' }
+  if (isWholeLine || !isPlainComma(text, gap)) return [own, commaBefore]
+
+  // The blank before the closing brace stays, so that the rest is formatted as before.
+  const isAtBrace = isBlank(text.slice(end, container.end - 1))
+  return [isAtBrace ? { start, end, text: '' } : own, gap]
 }
 
 function isPlainComma(text: string, { start, end }: Splice): boolean {
@@ -134,12 +180,12 @@ function isBlank(text: string): boolean {
   return text.trim() === ''
 }
 
-function withBlanks(text: string, splice: Splice): Splice {
+function includeSpaces(text: string, splice: Splice): Splice {
   return { ...splice, end: skipSpaces(text, splice.end) }
 }
 
 /** Removals may overlap: two keys on one line, or the last lines of a file without a final break. */
-function joined(removals: readonly Splice[]): Splice[] {
+function mergeOverlapping(removals: readonly Splice[]): Splice[] {
   const result: Splice[] = []
   for (const removal of removals.toSorted((a, b) => a.start - b.start)) {
     const last = result.at(-1)

@@ -13,51 +13,54 @@ interface Text {
 }
 
 /**
- * Puts back what we changed, where it still stands as we wrote it.
+ * Reverts our changes in the current text, as far as the text that we wrote is still there.
  *
- * @param tryText gives the parsed text if a change may be taken back so
- * @returns undefined where nothing can be put back
+ * @param tryText parses a text and returns it if it is a valid result
+ * @returns undefined if no change can be reverted
  */
 export function revertText<Parsed extends Text>(
   versions: Versions<Text>,
   tryText: (text: string) => Parsed | undefined,
 ): Parsed | undefined {
   const { text } = versions.current
-  const splices = reversals(versions)
-  const atOnce = tryText(applySplices(text, splices))
-  if (atOnce) return atOnce
+  const splices = planReversals(versions)
+  const allReverted = tryText(applySplices(text, splices))
+  if (allReverted) return allReverted
 
   let reverted: Parsed | undefined
-  let taken: readonly Splice[] = []
+  let accepted: readonly Splice[] = []
   for (const splice of splices) {
-    const tried = tryText(applySplices(text, [...taken, splice]))
-    if (tried === undefined) continue
-    taken = [...taken, splice]
-    reverted = tried
+    const parsed = tryText(applySplices(text, [...accepted, splice]))
+    if (parsed === undefined) continue
+    accepted = [...accepted, splice]
+    reverted = parsed
   }
 
   return reverted
 }
 
-/** What takes each change of ours back in the current text, where its words stand together. */
-function reversals({ before, written, current }: Versions<Text>): readonly Splice[] {
-  const old = wordsOf(before.text)
-  const byOthers = changedWords(written.text, current.text)
-  const places = placesIn(byOthers, wordsOf(written.text).length)
-  const offsets = totals(wordsOf(current.text).map((word) => word.length))
-  return changedWords(before.text, written.text).flatMap((change) => {
-    const span = spanOf(change, places)
+/** The splices that revert our changes, for changes whose words are still contiguous. */
+function planReversals({ before, written, current }: Versions<Text>): readonly Splice[] {
+  const old = splitWords(before.text)
+  const laterChanges = diffWords(written.text, current.text)
+  const places = currentIndexes(laterChanges, splitWords(written.text).length)
+  const offsets = prefixSums(splitWords(current.text).map((word) => word.length))
+  return diffWords(before.text, written.text).flatMap((change) => {
+    const span = contiguousSpan(change, places)
     if (span === undefined) return []
     const [start, end] = span.map((place) => offsets[place]!) as [number, number]
     return [{ start, end, text: old.slice(change.oldStart, change.oldEnd).join('') }]
   })
 }
 
-/** For each piece that we wrote, which one it is by now; undefined where it is gone. */
-function placesIn(byOthers: readonly Stretch[], length: number): (number | undefined)[] {
+/** The index in the current text of each piece that we wrote; undefined if it was removed. */
+function currentIndexes(
+  laterChanges: readonly ChangedRange[],
+  length: number,
+): (number | undefined)[] {
   const places: (number | undefined)[] = []
   let shift = 0
-  for (const { oldStart, oldEnd, newEnd } of byOthers) {
+  for (const { oldStart, oldEnd, newEnd } of laterChanges) {
     while (places.length < oldStart) places.push(places.length + shift)
     while (places.length < oldEnd) places.push(undefined)
     shift = newEnd - oldEnd
@@ -66,59 +69,61 @@ function placesIn(byOthers: readonly Stretch[], length: number): (number | undef
   return places
 }
 
-/** From which to which piece of the current text our pieces stand, one behind the other. */
-function spanOf(
-  { newStart, newEnd }: Stretch,
+/** The range of our pieces in the current text, if they are still contiguous. */
+function contiguousSpan(
+  { newStart, newEnd }: ChangedRange,
   places: readonly (number | undefined)[],
 ): readonly [number, number] | undefined {
-  const start = newStart === newEnd ? gapAt(newStart, places) : places[newStart]
+  const start = newStart === newEnd ? gapPosition(newStart, places) : places[newStart]
   if (start === undefined) return undefined
-  const isTogether = places.slice(newStart, newEnd).every((place, index) => place === start + index)
-  return isTogether ? [start, start + newEnd - newStart] : undefined
+  const isContiguous = places
+    .slice(newStart, newEnd)
+    .every((place, index) => place === start + index)
+  return isContiguous ? [start, start + newEnd - newStart] : undefined
 }
 
-/** Behind the piece that stood before what we took out; else before the one that stood behind it. */
-function gapAt(index: number, places: readonly (number | undefined)[]): number | undefined {
+/** Where we removed text: after the piece before it; else before the piece after it. */
+function gapPosition(index: number, places: readonly (number | undefined)[]): number | undefined {
   const previous = places[index - 1]
   if (previous !== undefined) return previous + 1
   return places.length === 0 ? 0 : places[index]
 }
 
-/** Pieces `oldStart..oldEnd` became pieces `newStart..newEnd`, from 0, ends exclusive. */
-interface Stretch {
+/** The pieces `oldStart..oldEnd` became the pieces `newStart..newEnd`, from 0, ends exclusive. */
+interface ChangedRange {
   readonly oldStart: number
   readonly oldEnd: number
   readonly newStart: number
   readonly newEnd: number
 }
 
-/** Beyond this many changed pieces a text counts as written anew. */
+/** A text with more changed pieces than this counts as rewritten. */
 const maxEditLength = 1_000
 
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+/g) ?? []
 }
 
-/** Strings, words, blanks, line breaks, and any other character. None goes beyond its line. */
-function wordsOf(text: string): readonly string[] {
+/** Splits a text into strings, words, blanks, line breaks and other characters, each within one line. */
+function splitWords(text: string): readonly string[] {
   return text.match(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[\w.-]+|[ \t]+|\r\n|[\s\S]/g) ?? []
 }
 
-/** What differs between two texts, in words; each of the changed stretches of lines is looked at alone. */
-function changedWords(old: string, fresh: string): readonly Stretch[] {
-  const [oldLines, newLines] = [linesOf(old), linesOf(fresh)]
-  const [oldByLine, newByLine] = [oldLines.map(wordsOf), newLines.map(wordsOf)]
+/** Compares two texts line by line, then compares each changed range of lines word by word. */
+function diffWords(old: string, fresh: string): readonly ChangedRange[] {
+  const [oldLines, newLines] = [splitLines(old), splitLines(fresh)]
+  const [oldByLine, newByLine] = [oldLines.map(splitWords), newLines.map(splitWords)]
   const [oldWords, newWords] = [oldByLine.flat(), newByLine.flat()]
   const [oldAt, newAt] = [oldByLine, newByLine].map((lines) =>
-    totals(lines.map((words) => words.length)),
+    prefixSums(lines.map((words) => words.length)),
   ) as [number[], number[]]
 
-  return changedPieces(oldLines, newLines, () => true).flatMap((lines) => {
+  return diffPieces(oldLines, newLines, () => true).flatMap((lines) => {
     const [oldFrom, newFrom] = [oldAt[lines.oldStart] ?? 0, newAt[lines.newStart] ?? 0]
-    return changedPieces(
+    return diffPieces(
       oldWords.slice(oldFrom, oldAt[lines.oldEnd]),
       newWords.slice(newFrom, newAt[lines.newEnd]),
-      // Commas and braces stand everywhere: what is alike in them tells nothing.
+      // Commas and braces are everywhere, so equal ones are no evidence of unchanged text.
       (word) => /[\w"']/.test(word),
     ).map(({ oldStart, oldEnd, newStart, newEnd }) => ({
       oldStart: oldStart + oldFrom,
@@ -129,40 +134,41 @@ function changedWords(old: string, fresh: string): readonly Stretch[] {
   })
 }
 
-/** The sum of all numbers before each, and of all of them at the end. */
-function totals(numbers: readonly number[]): number[] {
+/** The sum of the numbers before each index, and the total at the end. */
+function prefixSums(numbers: readonly number[]): number[] {
   let sum = 0
   return [0, ...numbers.map((number) => (sum += number))]
 }
 
-/** What differs between two lists of pieces; only pieces that tell are compared. */
-function changedPieces(
+/** The ranges that differ between two lists of pieces. Only significant pieces are compared. */
+function diffPieces(
   old: readonly string[],
   fresh: readonly string[],
-  tells: (piece: string) => boolean,
-): readonly Stretch[] {
-  const stretches: Stretch[] = []
-  const atEnd = [old.length, fresh.length] as const
+  isSignificant: (piece: string) => boolean,
+): readonly ChangedRange[] {
+  const ranges: ChangedRange[] = []
+  const end = [old.length, fresh.length] as const
   let [oldStart, newStart] = [0, 0]
 
-  // Between each two pieces that are the same, and behind the last of them.
-  for (const [oldEnd, newEnd] of [...sameIn(old, fresh, tells), atEnd]) {
-    const stretch = withoutSame(old, fresh, { oldStart, oldEnd, newStart, newEnd })
-    const isEmpty = stretch.oldStart === stretch.oldEnd && stretch.newStart === stretch.newEnd
-    if (!isEmpty) stretches.push(stretch)
+  // One range before each matching pair of pieces, and one after the last pair.
+  for (const [oldEnd, newEnd] of [...matchPieces(old, fresh, isSignificant), end]) {
+    const range = trimEqual(old, fresh, { oldStart, oldEnd, newStart, newEnd })
+    const isEmpty = range.oldStart === range.oldEnd && range.newStart === range.newEnd
+    if (!isEmpty) ranges.push(range)
 
     oldStart = oldEnd + 1
     newStart = newEnd + 1
   }
-  return stretches
+
+  return ranges
 }
 
-/** A stretch without what is the same at its start and at its end. */
-function withoutSame(
+/** Trims equal pieces from the start and the end of a range. */
+function trimEqual(
   old: readonly string[],
   fresh: readonly string[],
-  { oldStart, oldEnd, newStart, newEnd }: Stretch,
-): Stretch {
+  { oldStart, oldEnd, newStart, newEnd }: ChangedRange,
+): ChangedRange {
   const length = Math.min(oldEnd - oldStart, newEnd - newStart)
 
   let first = 0
@@ -179,25 +185,26 @@ function withoutSame(
   }
 }
 
-/** Which piece of the one is which of the other; none where they have too little in common. */
-function sameIn(
+/** The pairs of matching pieces. None if the texts have too little in common. */
+function matchPieces(
   old: readonly string[],
   fresh: readonly string[],
-  tells: (piece: string) => boolean,
+  isSignificant: (piece: string) => boolean,
 ): (readonly [number, number])[] {
-  const [oldTelling, newTelling] = [old, fresh].map((pieces) =>
-    [...pieces.keys()].filter((index) => tells(pieces[index] ?? '')),
+  const [oldIndexes, newIndexes] = [old, fresh].map((pieces) =>
+    [...pieces.keys()].filter((index) => isSignificant(pieces[index] ?? '')),
   ) as [number[], number[]]
   const parts = diffArrays(
-    oldTelling.map((index) => old[index]),
-    newTelling.map((index) => fresh[index]),
+    oldIndexes.map((index) => old[index]),
+    newIndexes.map((index) => fresh[index]),
     { maxEditLength },
   )
 
   let [oldAt, newAt] = [0, 0]
+
   return (parts ?? []).flatMap(({ count, added, removed }) => {
     const same = Array.from({ length: added || removed ? 0 : count }, (_, index) => {
-      return [oldTelling[oldAt + index] ?? 0, newTelling[newAt + index] ?? 0] as const
+      return [oldIndexes[oldAt + index] ?? 0, newIndexes[newAt + index] ?? 0] as const
     })
     if (!added) oldAt += count
     if (!removed) newAt += count

@@ -3,14 +3,14 @@ import {
   type Container,
   type Content,
   type Dialect,
+  groupMembers,
   type IndexedPath,
   type Member,
   type MemberLayout,
-  membersOf,
   type ParsedText,
   type Setting,
 } from './dialects/dialect.ts'
-import { memberAt, refuseBlocked, startOf, tailOf, toIndexedPath } from './find.ts'
+import { findTail, memberAt, refuseNonTable, startOffset, toIndexedPath } from './find.ts'
 import type { SettingPath } from './plan.ts'
 import {
   applySplices,
@@ -21,29 +21,29 @@ import {
   lineStart,
   type Splice,
 } from './text.ts'
-import { isValueTable, pathText, plainKey, showPath, valueAt } from './values.ts'
+import { getValue, isValueTable, pathKey, plainKey, showPath } from './values.ts'
 
-/** Where keys go that are not there yet. */
-interface Site {
+/** The place at which new keys are inserted. */
+interface InsertionPoint {
   readonly container: Container
-  /** They stand behind it; undefined: the container has no member. */
+  /** The member before the new keys. Undefined if the container is empty. */
   readonly after: Member | undefined
-  /** They stand before all members of a list. */
+  /** Inserts before all members of a list. */
   readonly isFirst?: boolean
   /**
-   * Beside keys that begin as they do, which stand anywhere in the container, and with dots as they; else
-   * at its end, with braces within braces where a key has several parts.
+   * Inserts next to dotted keys with the same prefix, and spells the new keys with dots too. Otherwise
+   * keys are appended to the container, and a key with several parts becomes nested braces.
    */
-  readonly isBeside: boolean
-  /** Paths from the container on. */
+  readonly isNextToSiblings: boolean
+  /** The new settings. Their paths are relative to the container. */
   readonly settings: { readonly path: readonly string[]; readonly content: Content }[]
 }
 
 /**
- * The text with all `settings` made.
+ * Sets all `settings` in the text.
  *
- * @param removed what will go after that: what is new keeps away from it where it can
- * @throws Conflict where a setting leads through something that is no table
+ * @param removed the paths that will be removed next; new keys are not inserted next to them if possible
+ * @throws Conflict if the path of a setting goes through a value that is not a table
  */
 export function setAll(
   dialect: Dialect,
@@ -52,9 +52,10 @@ export function setAll(
   removed: readonly SettingPath[],
 ): string {
   const splices: Splice[] = []
-  const sites: Site[] = []
-  const homeless: Setting[] = []
-  const places = new Places(parsed, removed)
+  const points: InsertionPoint[] = []
+  const withoutTable: Setting[] = []
+  const index = new TextIndex(parsed, removed)
+
   for (const setting of settings) {
     const member = memberAt(parsed, setting.path)
     if (member) {
@@ -63,162 +64,170 @@ export function setAll(
       continue
     }
 
-    refuseBlocked(dialect, parsed, setting.path)
-    refuseParts(parsed, setting.path)
-    const site = siteOf(parsed, setting, places)
-    const known = sites.find((one) => site && isSameSite(one, site))
-    if (site === undefined) homeless.push(setting)
-    else if (known) known.settings.push(...site.settings)
-    else sites.push(site)
+    refuseNonTable(dialect, parsed, setting.path)
+    refuseSplitValue(parsed, setting.path)
+    const point = findInsertionPoint(parsed, setting, index)
+    const samePoint = points.find((one) => point && isSamePoint(one, point))
+    if (point === undefined) withoutTable.push(setting)
+    else if (samePoint) samePoint.settings.push(...point.settings)
+    else points.push(point)
   }
 
-  // What stands beside its like comes before what stands at the end.
-  const inOrder = sites.toSorted((a, b) => Number(b.isBeside) - Number(a.isBeside))
-  splices.push(...inOrder.flatMap((site) => insertions(dialect, parsed, site)))
+  // Insert next to sibling keys before appending.
+  const sortedPoints = points.toSorted(
+    (a, b) => Number(b.isNextToSiblings) - Number(a.isNextToSiblings),
+  )
+  splices.push(...sortedPoints.flatMap((site) => insertSettings(dialect, parsed, site)))
   const text = applySplices(parsed.text, splices)
-  return homeless.length === 0 ? text : text + dialect.spellAtEnd(text, homeless)
+  return withoutTable.length === 0 ? text : text + dialect.spellNewTables(text, withoutTable)
 }
 
-function isSameSite(a: Site, b: Site): boolean {
+function isSamePoint(a: InsertionPoint, b: InsertionPoint): boolean {
   return (
     a.container === b.container &&
     a.after === b.after &&
-    a.isBeside === b.isBeside &&
+    a.isNextToSiblings === b.isNextToSiblings &&
     a.isFirst === b.isFirst
   )
 }
 
-/** A table or a list that is written in several places cannot be replaced by one value. */
-function refuseParts(parsed: ParsedText, path: SettingPath): void {
+/** Refuses to replace a table or a list that is written in several places by one value. */
+function refuseSplitValue(parsed: ParsedText, path: SettingPath): void {
   const whole = typeof path.at(-1) === 'object' ? path.slice(0, -1) : path
-  const value = valueAt(parsed.root, whole)
+  const value = getValue(parsed.root, whole)
   if (value === undefined || memberAt(parsed, whole)) return
   const reason = `${showPath(whole)} is ${isValueTable(value) ? 'a table' : 'a list'}, not a single value`
-  throw new Conflict(reason, startOf(parsed, whole) ?? 0)
+  throw new Conflict(reason, startOffset(parsed, whole) ?? 0)
 }
 
-function siteOf(parsed: ParsedText, { path, content }: Setting, places: Places): Site | undefined {
-  const atEndOf = (container: Container, rest: readonly string[]): Site => ({
+function findInsertionPoint(
+  parsed: ParsedText,
+  { path, content }: Setting,
+  index: TextIndex,
+): InsertionPoint | undefined {
+  const endOf = (container: Container, rest: readonly string[]): InsertionPoint => ({
     container,
-    after: places.lastStaying(container),
-    isBeside: false,
+    after: index.lastKept(container),
+    isNextToSiblings: false,
     settings: [{ path: rest, content }],
   })
   const last = path.at(-1)
   if (typeof last === 'object') {
     const list = memberAt(parsed, path.slice(0, -1))!.inside!
-    return { ...atEndOf(list, []), isFirst: last.isFirst === true }
+    return { ...endOf(list, []), isFirst: last.isFirst === true }
   }
 
   const keys = toIndexedPath(parsed, path)
+
   for (let length = keys.length - 1; length >= 0; length--) {
     const table = keys.slice(0, length)
     const rest = path.slice(length).map(plainKey)
-    const container = places.containerAt(table)
-    if (container && container.kind !== 'lines') return atEndOf(container, rest)
+    const container = index.containerAt(table)
+    if (container && container.kind !== 'lines') return endOf(container, rest)
 
-    const after = places.lastDottedInto(table)
+    const after = index.lastDottedMember(table)
     if (after) {
       const settings = [{ path: path.slice(after.container.path.length).map(plainKey), content }]
-      return { container: after.container, after, isBeside: true, settings }
+      return { container: after.container, after, isNextToSiblings: true, settings }
     }
-    if (container && rest.length === 1) return atEndOf(container, rest)
+    if (container && rest.length === 1) return endOf(container, rest)
   }
 
   return undefined
 }
 
-/** Where things are in a text, found once for all settings: a picker may have thousands. */
-class Places {
+/** An index of a text, built once for all settings, because a picker may have thousands. */
+class TextIndex {
   readonly #containers = new Map<string, Container>()
-  /** For each table that keys of a table around it lead into with dots, the last such key. */
-  readonly #dottedInto = new Map<string, Member>()
-  readonly #lastStaying = new Map<Container, Member | undefined>()
-  readonly #gone: ReadonlySet<string>
+  /** For each table with keys that are dotted keys of an outer table: the last such key. */
+  readonly #lastDottedMembers = new Map<string, Member>()
+  readonly #lastKept = new Map<Container, Member | undefined>()
+  readonly #removed: ReadonlySet<string>
 
   constructor(parsed: ParsedText, removed: readonly SettingPath[]) {
-    this.#gone = new Set(removed.map((path) => pathText(toIndexedPath(parsed, path))))
+    this.#removed = new Set(removed.map((path) => pathKey(toIndexedPath(parsed, path))))
     for (const container of parsed.containers) {
-      const text = pathText(container.path)
+      const text = pathKey(container.path)
       if (!this.#containers.has(text)) this.#containers.set(text, container)
       for (const member of container.members)
         for (let length = container.path.length + 1; length <= member.path.length; length++)
-          this.#dottedInto.set(pathText(member.path.slice(0, length)), member)
+          this.#lastDottedMembers.set(pathKey(member.path.slice(0, length)), member)
     }
   }
 
   containerAt(path: IndexedPath): Container | undefined {
-    return this.#containers.get(pathText(path))
+    return this.#containers.get(pathKey(path))
   }
 
-  lastDottedInto(table: IndexedPath): Member | undefined {
-    return this.#dottedInto.get(pathText(table))
+  lastDottedMember(table: IndexedPath): Member | undefined {
+    return this.#lastDottedMembers.get(pathKey(table))
   }
 
-  /** The last member of a container that is not removed; if all are, the last one. */
-  lastStaying(container: Container): Member | undefined {
-    if (!this.#lastStaying.has(container)) {
-      const isGone = ({ path }: Member) =>
-        path.some((_, index) => this.#gone.has(pathText(path.slice(0, index + 1))))
+  /** The last member of a container that is not removed. If all are removed: the last member. */
+  lastKept(container: Container): Member | undefined {
+    if (!this.#lastKept.has(container)) {
+      const isRemoved = ({ path }: Member) =>
+        path.some((_, index) => this.#removed.has(pathKey(path.slice(0, index + 1))))
       const { members } = container
-      this.#lastStaying.set(container, members.findLast((one) => !isGone(one)) ?? members.at(-1))
+      this.#lastKept.set(container, members.findLast((one) => !isRemoved(one)) ?? members.at(-1))
     }
-    return this.#lastStaying.get(container)
+    return this.#lastKept.get(container)
   }
 }
 
-function insertions(dialect: Dialect, parsed: ParsedText, site: Site): Splice[] {
-  const { container, after } = site
-  if (container.kind === 'lines') return [newLines(dialect, parsed, site)]
-  if (after === undefined) return [firstMembers(dialect, parsed, site)]
-  if (site.isFirst) return [beforeMembers(dialect, parsed, site)]
+function insertSettings(dialect: Dialect, parsed: ParsedText, point: InsertionPoint): Splice[] {
+  const { container, after } = point
+  if (container.kind === 'lines') return [insertLines(dialect, parsed, point)]
+  if (after === undefined) return [insertIntoEmpty(dialect, parsed, point)]
+  if (point.isFirst) return [insertAtStart(dialect, parsed, point)]
   if (container.kind === 'inline') {
-    const text = spelled(dialect, site, layoutOf(parsed, after))
+    const text = spellSettings(dialect, point, layoutOf(parsed, after))
       .map((one) => `, ${one}`)
       .join('')
     return [{ start: after.end, end: after.end, text }]
   }
 
-  return furtherMembers(dialect, parsed, site, after)
+  return insertAfter(dialect, parsed, point, after)
 }
 
-function spelled(
+function spellSettings(
   dialect: Dialect,
-  { container, settings, isBeside }: Site,
+  { container, settings, isNextToSiblings }: InsertionPoint,
   layout: MemberLayout,
 ): string[] {
   if (container.kind === 'list')
     return settings.map(({ content }) => dialect.spell(content, layout))
-  if (isBeside)
+  if (isNextToSiblings)
     return settings.map(({ path, content }) =>
       dialect.spellMember(path, dialect.spell(content, layout), layout),
     )
 
-  return [...membersOf(settings)].map(([key, content]) =>
+  return [...groupMembers(settings)].map(([key, content]) =>
     dialect.spellMember([key], dialect.spell(content, layout), layout),
   )
 }
 
-/** Lines of their own, behind a key of the same table or behind its header. */
-function newLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
+/** Inserts new lines after a key of the same table, or after its header. */
+function insertLines(dialect: Dialect, parsed: ParsedText, point: InsertionPoint): Splice {
   const { text } = parsed
-  const { container, after } = site
+  const { container, after } = point
   if (after === undefined && container.path.length === 0)
-    return firstRootLines(dialect, parsed, site)
+    return insertRootLines(dialect, parsed, point)
 
   const anchor = after ?? container
   const { content, next } = lineEnd(text, anchor.end)
   const eol = eolAt(text, anchor.end)
   const indent = indentAt(text, anchor.start)
-  const lines = spelled(dialect, site, oneLine).map((line) => indent + line)
+  const lines = spellSettings(dialect, point, oneLine).map((line) => indent + line)
   const added = lines.map((line) => (next > content ? line + eol : eol + line)).join('')
   return { start: next, end: next, text: added }
 }
 
-function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
+function insertRootLines(dialect: Dialect, parsed: ParsedText, point: InsertionPoint): Splice {
   const { text } = parsed
-  const lines = spelled(dialect, site, oneLine)
+  const lines = spellSettings(dialect, point, oneLine)
   const header = parsed.containers[1]
+
   if (header === undefined) {
     const end = text.length
     const eol = eolAt(text, end)
@@ -239,10 +248,10 @@ function firstRootLines(dialect: Dialect, parsed: ParsedText, site: Site): Splic
   return { start, end: start, text: lines.map((line) => line + eol).join('') + eol }
 }
 
-/** Into braces or brackets that hold no member, only blanks or comments. */
-function firstMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
+/** Inserts into braces or brackets that contain only blanks or comments. */
+function insertIntoEmpty(dialect: Dialect, parsed: ParsedText, point: InsertionPoint): Splice {
   const { text } = parsed
-  const { container } = site
+  const { container } = point
   const { owner } = container
   const [open, close] = [container.start + 1, container.end - 1]
   const inner = text.slice(open, close)
@@ -254,49 +263,51 @@ function firstMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice 
   const inside = { open, close, inner, outer, closing }
 
   const isMultiLine = /[\r\n]/.test(inner) || (outer.isMultiLine && container.kind === 'object')
-  return isMultiLine ? firstLines(dialect, site, inside) : firstOnLine(dialect, site, inside)
+  return isMultiLine ? fillOnLines(dialect, point, inside) : fillOnOneLine(dialect, point, inside)
 }
 
-/** What stands between braces or brackets that hold no member. */
-interface EmptyInside {
-  /** Offsets behind what opens them and of what closes them, and the text between. */
+/** Braces or brackets without a member. */
+interface EmptyContainer {
+  /** The offset after the opening brace. */
   readonly open: number
+  /** The offset of the closing brace. */
   readonly close: number
+  /** The text between them. */
   readonly inner: string
-  /** How the member is laid out whose value they are. */
+  /** The layout of the member that has this container as its value. */
   readonly outer: MemberLayout
-  /** What stands before the closing brace on a line of its own. */
+  /** The indentation of the closing brace on its own line. */
   readonly closing: string
 }
 
-function firstOnLine(
+function fillOnOneLine(
   dialect: Dialect,
-  site: Site,
-  { open, close, inner, outer }: EmptyInside,
+  point: InsertionPoint,
+  { open, close, inner, outer }: EmptyContainer,
 ): Splice {
   const isSpaced = outer.colon.endsWith(' ')
-  const members = spelled(dialect, site, { ...outer, isMultiLine: false })
+  const members = spellSettings(dialect, point, { ...outer, isMultiLine: false })
   const joined = members.join(isSpaced ? ', ' : ',')
 
   if (inner.trim() === '') {
-    const isTight = site.container.kind === 'list' || (inner === '' && !isSpaced)
+    const isTight = point.container.kind === 'list' || (inner === '' && !isSpaced)
     return { start: open, end: close, text: isTight ? joined : ` ${joined} ` }
   }
 
-  const behindComment = open + inner.trimEnd().length
-  return { start: behindComment, end: behindComment, text: ` ${joined}` }
+  const afterComment = open + inner.trimEnd().length
+  return { start: afterComment, end: afterComment, text: ` ${joined}` }
 }
 
-function firstLines(
+function fillOnLines(
   dialect: Dialect,
-  site: Site,
-  { open, close, inner, outer, closing }: EmptyInside,
+  point: InsertionPoint,
+  { open, close, inner, outer, closing }: EmptyContainer,
 ): Splice {
   const lastBreak = /(\r\n|\r|\n)[ \t]*$/.exec(inner)
   const eol = lastBreak?.[1] ?? outer.eol
   const layout = { ...outer, isMultiLine: true, eol, indent: closing + outer.unit }
   const gap = eol + layout.indent
-  const lines = gap + spelled(dialect, site, layout).join(`,${gap}`)
+  const lines = gap + spellSettings(dialect, point, layout).join(`,${gap}`)
   const closingLine = eol + closing
 
   if (inner.trim() === '') return { start: open, end: close, text: lines + closingLine }
@@ -305,19 +316,19 @@ function firstLines(
     return { start: beforeBreak, end: beforeBreak, text: lines }
   }
 
-  const behindComment = open + inner.trimEnd().length
-  return { start: behindComment, end: behindComment, text: lines + closingLine }
+  const afterComment = open + inner.trimEnd().length
+  return { start: afterComment, end: afterComment, text: lines + closingLine }
 }
 
-/** Right behind the bracket: what is said above the first element stays with it. */
-function beforeMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice {
-  const { container } = site
+/** Inserts directly after the bracket, so that a comment above the first element stays with it. */
+function insertAtStart(dialect: Dialect, parsed: ParsedText, point: InsertionPoint): Splice {
+  const { container } = point
   const first = container.members[0]!
   const layout = layoutOf(parsed, first)
   const gap = layout.isMultiLine
     ? layout.eol + layout.indent
     : separatorBefore(parsed.text, first).text
-  const members = spelled(dialect, site, layout).map((one) => `${one},`)
+  const members = spellSettings(dialect, point, layout).map((one) => `${one},`)
   const start = container.start + 1
   const text = layout.isMultiLine
     ? members.map((one) => gap + one).join('')
@@ -326,29 +337,38 @@ function beforeMembers(dialect: Dialect, parsed: ParsedText, site: Site): Splice
   return { start, end: start, text }
 }
 
-/** Behind `after`, in the way in which this container separates its members. */
-function furtherMembers(dialect: Dialect, parsed: ParsedText, site: Site, after: Member): Splice[] {
+/** Inserts after a member, with the separators of its container. */
+function insertAfter(
+  dialect: Dialect,
+  parsed: ParsedText,
+  point: InsertionPoint,
+  after: Member,
+): Splice[] {
   const { text } = parsed
-  const tail = tailOf(dialect, text, after.end)
+  const tail = findTail(dialect, text, after.end)
   const layout = { ...layoutOf(parsed, after), eol: eolAt(text, tail.end) }
-  const members = spelled(dialect, site, layout)
+  const members = spellSettings(dialect, point, layout)
 
   const separator = separatorBefore(text, after)
-  const behind = { start: tail.end, end: tail.end }
+  const afterTail = { start: tail.end, end: tail.end }
+
   if (separator.isCommaFirst && tail.comma === undefined) {
-    return [{ ...behind, text: members.map((one) => layout.eol + separator.text + one).join('') }]
+    return [
+      { ...afterTail, text: members.map((one) => layout.eol + separator.text + one).join('') },
+    ]
   }
 
-  const isApart = tail.end > (tail.comma === undefined ? after.end : tail.comma + 1)
+  const hasTail = tail.end > (tail.comma === undefined ? after.end : tail.comma + 1)
   const indent = layout.isMultiLine ? layout.indent : layout.indent + layout.unit
-  // Behind a line comment only a new line will do.
-  const isOnNewLine = layout.isMultiLine || (isApart && tail.endsLine)
+  // After a line comment, the new member needs a new line.
+  const isOnNewLine = layout.isMultiLine || (hasTail && tail.endsLine)
   const gap = isOnNewLine ? layout.eol + indent : separator.text
   const joined = gap + members.join(`,${gap}`)
-  if (tail.comma !== undefined) return [{ ...behind, text: `${joined},` }]
+  if (tail.comma !== undefined) return [{ ...afterTail, text: `${joined},` }]
+
   return [
     { start: after.end, end: after.end, text: ',' },
-    { ...behind, text: joined },
+    { ...afterTail, text: joined },
   ]
 }
 
@@ -361,14 +381,14 @@ const oneLine: MemberLayout = {
   isUnquoted: false,
 }
 
-/** The layout of a member's container, as its lines show it. */
+/** The layout of a member's container, derived from its text. */
 function layoutOf({ text, containers }: ParsedText, member: Member): MemberLayout {
   const { container, start } = member
   const previous = container.members[container.members.indexOf(member) - 1]
   const gap = text.slice(previous?.end ?? container.start + 1, start)
-  // An element has no colon of its own, but its members may.
-  const named = container.kind === 'list' ? (member.inside?.members[0] ?? member) : member
-  const key = text.slice(named.start, named.valueStart)
+  // An element has no colon, but its members may have one.
+  const sample = container.kind === 'list' ? (member.inside?.members[0] ?? member) : member
+  const key = text.slice(sample.start, sample.valueStart)
 
   return {
     isMultiLine: /[\r\n]/.test(gap),
@@ -385,15 +405,17 @@ function indentUnit(text: string, members: readonly Member[]): string {
   return indents.find((indent) => /^[ \t]+$/.test(indent)) ?? '  '
 }
 
-/** What stands before a member: `, ` on one line, or comma and blanks at the start of a line. */
+/** The separator before a member: `, ` on one line, or comma and blanks at the start of a line. */
 function separatorBefore(text: string, member: Member): { isCommaFirst: boolean; text: string } {
   const { members, start } = member.container
   const position = Math.max(1, members.indexOf(member))
   const [previous, next] = [members[position - 1], members[position]]
+
   if (previous && next) {
     const gap = text.slice(previous.end, next.start)
-    const own = text.slice(lineStart(text, next.start), next.start)
-    if (/^[ \t]*,[ \t]*$/.test(own) && /[\r\n]/.test(gap)) return { isCommaFirst: true, text: own }
+    const lineStartText = text.slice(lineStart(text, next.start), next.start)
+    if (/^[ \t]*,[ \t]*$/.test(lineStartText) && /[\r\n]/.test(gap))
+      return { isCommaFirst: true, text: lineStartText }
     if (/^,[ \t]*$/.test(gap)) return { isCommaFirst: false, text: gap.slice(1) }
   }
 

@@ -1,10 +1,10 @@
 import { UserError } from '../errors.ts'
 import type { Bytes } from './plan.ts'
 
-/** Largest configuration file that is edited, in bytes. The largest real one seen had 90 kB. */
+/** The largest configuration file that repoint edits, in bytes. The largest real one had 90 kB. */
 export const maxConfigBytes = 1_000_000
 
-/** A file's text with the byte order mark set aside. */
+/** A file's text without its byte order mark. */
 export interface DecodedText {
   readonly text: string
   readonly hasBom: boolean
@@ -28,12 +28,13 @@ export function decodeText(bytes: Bytes, place: string): DecodedText {
       hint: 'Make the file smaller, or change it by hand.',
     })
   }
+
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     const valid = validUtf8Prefix(bytes)
-    throw notReadHere(place, 'it is not valid UTF-8', valid, valid.length, cause)
+    throw unsupported(place, 'it is not valid UTF-8', valid, valid.length, cause)
   }
 
   const hasBom = text.startsWith('\ufeff')
@@ -44,17 +45,17 @@ export function encodeText(decoded: DecodedText): Bytes {
   return new TextEncoder().encode((decoded.hasBom ? '\ufeff' : '') + decoded.text)
 }
 
-/** What repoint does not read, and a client may: it is not UTF-8, or beyond a limit of ours. */
-export class NotReadHere extends UserError {}
+/** A file that a client may accept but repoint does not: it is not UTF-8, or exceeds a limit of ours. */
+export class UnsupportedFile extends UserError {}
 
-/** The same as `invalid`. */
-export function notReadHere(...given: Parameters<typeof invalid>): NotReadHere {
-  const { code, message, hint, cause } = invalid(...given)
-  return new NotReadHere({ code, message, hint, cause })
+/** Like `invalidConfig`, for a file that a client may accept. */
+export function unsupported(...args: Parameters<typeof invalidConfig>): UnsupportedFile {
+  const { code, message, hint, cause } = invalidConfig(...args)
+  return new UnsupportedFile({ code, message, hint, cause })
 }
 
 /** The error for a file that cannot be parsed. `text` and `offset` give line and column. */
-export function invalid(
+export function invalidConfig(
   place: string,
   reason: string,
   text: string,
@@ -63,33 +64,33 @@ export function invalid(
 ): UserError {
   return new UserError({
     code: 'config-invalid',
-    message: `Cannot read ${place}: ${reason} (${position(text, offset)})`,
+    message: `Cannot read ${place}: ${reason} (${describePosition(text, offset)})`,
     hint: 'Correct the file by hand, then run the command again.',
     cause,
   })
 }
 
 /** `line 3, column 5`, both from 1; columns in characters. */
-export function position(text: string, offset: number): string {
+export function describePosition(text: string, offset: number): string {
   const before = text.slice(0, offset)
   const lines = before.split('\n')
   const column = [...(lines.at(-1) ?? '')].length + 1
   return `line ${lines.length}, column ${column}`
 }
 
-/** Where a line and a column lie: lines from 1, columns from 0, in UTF-16 units. */
+/** The offset of a line and a column: lines from 1, columns from 0, in UTF-16 units. */
 export function offsetAt(text: string, line: number, column: number): number {
   let start = 0
   for (let n = 1; n < line; n++) start = text.indexOf('\n', start) + 1
   return Math.min(start + column, text.length)
 }
 
-/** The line that an offset lies in, from 1. */
+/** The number of the line that contains `offset`, from 1. */
 export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length
 }
 
-/** Applies splices that do not overlap, given in any order; two at one place in theirs. */
+/** Applies splices that do not overlap, in any order. Two splices at the same offset keep their order. */
 export function applySplices(text: string, splices: readonly Splice[]): string {
   const parts: string[] = []
   let copied = 0
@@ -100,31 +101,31 @@ export function applySplices(text: string, splices: readonly Splice[]): string {
   return parts.join('') + text.slice(copied)
 }
 
-/** The start of the line that holds `offset`. */
+/** The start of the line that contains `offset`. */
 export function lineStart(text: string, offset: number): number {
   return text.slice(0, offset).lastIndexOf('\n') + 1
 }
 
-/** The start of the line above the one that begins at `start`; 0 where none is above. */
+/** The start of the line above the one that begins at `start`; 0 if there is none. */
 export function lineAbove(text: string, start: number): number {
   return lineStart(text, Math.max(0, start - 1))
 }
 
-/** Where the line that holds `offset` ends: before its line break and after it. */
+/** The end of the line that contains `offset`: before its line break and after it. */
 export function lineEnd(text: string, offset: number): { content: number; next: number } {
   const feed = text.indexOf('\n', offset)
   if (feed === -1) return { content: text.length, next: text.length }
   return { content: text[feed - 1] === '\r' ? feed - 1 : feed, next: feed + 1 }
 }
 
-/** The line break of the line that holds `offset`, else the nearest one above, else below. */
+/** The line break of the line that contains `offset`, else the nearest one above, else below. */
 export function eolAt(text: string, offset: number): string {
   const { content, next } = lineEnd(text, offset)
   if (next > content) return text.slice(content, next)
   return text[text.lastIndexOf('\n') - 1] === '\r' ? '\r\n' : '\n'
 }
 
-/** The blanks at the start of the line that holds `offset`. */
+/** The indentation of the line that contains `offset`. */
 export function indentAt(text: string, offset: number): string {
   return text.slice(lineStart(text, offset), offset).replace(/[^ \t].*/s, '')
 }
@@ -134,7 +135,7 @@ export function endsWithBlankLine(text: string): boolean {
   return /(^|\n)[ \t]*\r?\n$/.test(text)
 }
 
-/** A line that is removed whole. The last line of a file takes the line break before it along. */
+/** Removes whole lines. If the last line has no line break, the one before it is removed too. */
 export function lineRemoval(text: string, start: number, end: number): Splice {
   const from = lineStart(text, start)
   const { content, next } = lineEnd(text, end)
@@ -143,7 +144,7 @@ export function lineRemoval(text: string, start: number, end: number): Splice {
   return { start: before, end: next, text: '' }
 }
 
-/** Up to the first byte that a decoder replaces. */
+/** The text before the first invalid byte. */
 function validUtf8Prefix(bytes: Bytes): string {
   const replaced = new TextEncoder().encode(
     new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),

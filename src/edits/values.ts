@@ -1,6 +1,6 @@
 import type { ConfigValue, ListElement, SettingPath } from './plan.ts'
 
-/** A scalar that JavaScript cannot hold exactly, as it is written: a number of JSON, a date of TOML. */
+/** The source text of a scalar that JavaScript cannot represent exactly: a JSON number, a TOML date. */
 export class Literal {
   readonly source: string
   constructor(source: string) {
@@ -8,7 +8,7 @@ export class Literal {
   }
 }
 
-/** A value as the independent parsers see it, for comparing. TOML integers are bigint. */
+/** A value from an independent parser, for comparisons. TOML integers are bigint. */
 export type Value =
   | string
   | number
@@ -24,7 +24,7 @@ export interface ValueTable {
   readonly [key: string]: Value
 }
 
-/** Deepest nesting that is edited. Beyond it a file is refused, long before the stack ends. */
+/** The deepest nesting that repoint edits. It rejects deeper files, long before the stack overflows. */
 export const maxNesting = 2_000
 
 export function isValueTable(value: Value | undefined): value is ValueTable {
@@ -40,7 +40,7 @@ export function emptyTable(): Record<string, Value> {
   return Object.create(null) as Record<string, Value>
 }
 
-/** A change's value as a parser gives it back; `toScalar` says how it gives a number. */
+/** Converts a change's value to the form that a parser returns. `toScalar` converts numbers. */
 export function toValue(value: ConfigValue, toScalar: (scalar: number | bigint) => Value): Value {
   if (typeof value === 'number' || typeof value === 'bigint') return toScalar(value)
   if (Array.isArray(value)) return value.map((item) => toValue(item, toScalar))
@@ -50,8 +50,8 @@ export function toValue(value: ConfigValue, toScalar: (scalar: number | bigint) 
   return table
 }
 
-/** What stands at `path`; of an element that its list holds, the element. */
-export function valueAt(root: Value | undefined, path: SettingPath): Value | undefined {
+/** The value at `path`. For an element that the list contains, it is the element. */
+export function getValue(root: Value | undefined, path: SettingPath): Value | undefined {
   let value = root
   for (const key of path) {
     if (typeof key === 'object') {
@@ -63,7 +63,7 @@ export function valueAt(root: Value | undefined, path: SettingPath): Value | und
   return value
 }
 
-/** Whether what a list holds is the element that is meant. */
+/** Whether an item of a list is the given element. */
 export function isElement(item: Value, { element }: ListElement): boolean {
   if (typeof element === 'string') return item === element
   return isValueTable(item) && Object.entries(element).every(([key, value]) => item[key] === value)
@@ -89,53 +89,53 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
   )
 }
 
-/** A copy of `root` with `value` at `path`, or without it. Other parts are shared. */
-export function withValue(
+/** A copy of `root` with `value` at `path`; undefined removes it. Unchanged parts are shared. */
+export function setValue(
   root: ValueTable,
   path: SettingPath,
   value: Value | undefined,
 ): ValueTable {
-  return (changed(root, path, value) ?? emptyTable()) as ValueTable
+  return (setAt(root, path, value) ?? emptyTable()) as ValueTable
 }
 
-/** The same for many changes, in their order: each table is copied once, however many keys change in it. */
-export function withValues(
+/** Like `setValue` for many changes in order. Copies each table once, however many of its keys change. */
+export function setValues(
   root: ValueTable,
   changes: readonly { readonly path: SettingPath; readonly value: Value | undefined }[],
 ): ValueTable {
   const copies = new Set<Value>()
   return changes.reduce<ValueTable>(
-    (all, { path, value }) => (changed(all, path, value, copies) ?? emptyTable()) as ValueTable,
+    (all, { path, value }) => (setAt(all, path, value, copies) ?? emptyTable()) as ValueTable,
     root,
   )
 }
 
-/** @param copies tables that are ours already, and are changed in place */
-function changed(
-  there: Value | undefined,
+/** @param copies tables that are copies already; they are changed in place */
+function setAt(
+  current: Value | undefined,
   path: SettingPath,
   value: Value | undefined,
   copies = new Set<Value>(),
 ): Value | undefined {
   const [key, ...rest] = path
   if (key === undefined) return value
-  if (value === undefined && valueAt(there, path) === undefined) return there
+  if (value === undefined && getValue(current, path) === undefined) return current
   if (typeof key === 'object')
-    return changedList(Array.isArray(there) ? there : [], key, rest, value)
+    return setInList(Array.isArray(current) ? current : [], key, rest, value)
 
-  const isOurs = isValueTable(there) && copies.has(there)
-  const copy: Record<string, Value> = isOurs
-    ? there
-    : Object.assign(emptyTable(), isValueTable(there) ? there : undefined)
+  const isCopy = isValueTable(current) && copies.has(current)
+  const copy: Record<string, Value> = isCopy
+    ? current
+    : Object.assign(emptyTable(), isValueTable(current) ? current : undefined)
   copies.add(copy)
-  const child = changed(valueAt(copy, [key]), rest, value, copies)
+  const child = setAt(getValue(copy, [key]), rest, value, copies)
   if (child === undefined) delete copy[key]
   else copy[key] = child
 
   return copy
 }
 
-function changedList(
+function setInList(
   list: readonly Value[],
   key: ListElement,
   rest: SettingPath,
@@ -143,63 +143,67 @@ function changedList(
 ): readonly Value[] {
   if (rest.length === 0) {
     const others = list.filter((item) => !isElement(item, key))
-    return value === undefined ? others : withElement(others, key, value)
+    return value === undefined ? others : addElement(others, key, value)
   }
   const index = list.findIndex((item) => isElement(item, key))
   const item = list[index] ?? Object.assign(emptyTable(), key.element)
-  const fresh = changed(item, rest, value)!
+  const fresh = setAt(item, rest, value)!
 
-  return index === -1 ? withElement(list, key, fresh) : list.with(index, fresh)
+  return index === -1 ? addElement(list, key, fresh) : list.with(index, fresh)
 }
 
-function withElement(list: readonly Value[], { isFirst }: ListElement, item: Value): Value[] {
+function addElement(list: readonly Value[], { isFirst }: ListElement, item: Value): Value[] {
   return isFirst ? [item, ...list] : [...list, item]
 }
 
 /**
- * Whether `actual` is `expected` after changes at `paths`. A table that has become empty with a key
- * that was removed may be gone: tables that exist only through dotted keys go with their last key.
- * Where in its list an element stands does not matter.
+ * Whether `actual` equals `expected` after changes at `paths`. A table that lost its last key may be
+ * missing, because a table of dotted keys does not exist without a key. The position of an element in
+ * its list does not matter.
  */
-export function matches(
+export function matchesAfterChanges(
   actual: ValueTable,
   expected: ValueTable,
   paths: readonly SettingPath[],
 ): boolean {
-  let [found, wanted] = [actual, expected]
+  let [actualRoot, expectedRoot] = [actual, expected]
   const checked = new Set<string>()
 
   for (const path of paths) {
-    const value = valueAt(expected, path)
+    const value = getValue(expected, path)
     if (typeof path.at(-1) === 'object' && value !== undefined) {
-      if (valueAt(found, path) === undefined) return false
-      found = withValue(found, path, value)
-      wanted = withValue(wanted, path, value)
+      if (getValue(actualRoot, path) === undefined) return false
+      actualRoot = setValue(actualRoot, path, value)
+      expectedRoot = setValue(expectedRoot, path, value)
     }
 
-    // Ends at the root, which is always found.
+    // The loop ends at the root, which always exists.
     let parent = path.slice(0, -1)
-    // Many keys have the same table, and to ask a large one whether it is empty takes long.
-    const text = pathText(parent)
+    // Check each table once: many keys have the same table, and checking a large one is slow.
+    const text = pathKey(parent)
     if (checked.has(text)) continue
     checked.add(text)
-    while (holdsNothing(valueAt(wanted, parent)) && valueAt(found, parent) === undefined) {
-      wanted = withValue(wanted, parent, undefined)
+    while (
+      isEmptyContainer(getValue(expectedRoot, parent)) &&
+      getValue(actualRoot, parent) === undefined
+    ) {
+      expectedRoot = setValue(expectedRoot, parent, undefined)
       parent = parent.slice(0, -1)
     }
   }
-  return sameValue(found, wanted)
+
+  return sameValue(actualRoot, expectedRoot)
 }
 
-/** Whether it is a table or a list that holds nothing. */
-export function holdsNothing(value: Value | undefined): boolean {
+/** Whether a value is an empty table or an empty list. */
+export function isEmptyContainer(value: Value | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0
   return isValueTable(value) && Object.keys(value).length === 0
 }
 
 /** The paths of all values below `path` that are not tables, and of all empty tables. */
 export function leafPaths(value: Value | undefined, path: SettingPath): SettingPath[] {
-  if (!isValueTable(value) || holdsNothing(value)) return [path]
+  if (!isValueTable(value) || isEmptyContainer(value)) return [path]
   return Object.keys(value).flatMap((key) => leafPaths(value[key], [...path, key]))
 }
 
@@ -221,15 +225,15 @@ export function includesPath(paths: readonly SettingPath[], path: SettingPath): 
 export function uniquePaths(paths: readonly SettingPath[]): SettingPath[] {
   const seen = new Set<string>()
   return paths.filter((path) => {
-    const text = pathText(path)
+    const text = pathKey(path)
     if (seen.has(text)) return false
     seen.add(text)
     return true
   })
 }
 
-/** A text for each path: two paths have the same text exactly if `samePath` says so. */
-export function pathText(path: AnyPath): string {
+/** A string for a path. Two paths have the same string exactly if they are equal for `samePath`. */
+export function pathKey(path: AnyPath): string {
   return JSON.stringify(path, (_name, value: unknown) => {
     if (typeof value === 'bigint') return `${value}n`
     return isValueTable(value as Value) && !('element' in (value as object))
@@ -245,11 +249,9 @@ function sameStep(a: AnyPath[number] | undefined, b: AnyPath[number]): boolean {
   return typeof a === 'object' && sameValue(a.element, b.element)
 }
 
-/**
- * A value for readers: integers as number where exact, else as bigint; dates as they are written.
- */
+/** Converts a value for callers: integers are numbers if exact, else bigint; dates are source text. */
 export function toConfigValue(value: Value): ConfigValue {
-  if (value instanceof Literal) return literalValue(value.source)
+  if (value instanceof Literal) return parseLiteral(value.source)
   if (typeof value === 'bigint') return exactInteger(value)
   if (Array.isArray(value)) return value.map(toConfigValue)
   if (!isValueTable(value)) return value as ConfigValue
@@ -258,7 +260,7 @@ export function toConfigValue(value: Value): ConfigValue {
   return result
 }
 
-function literalValue(source: string): ConfigValue {
+function parseLiteral(source: string): ConfigValue {
   if (/^-?\d+$/.test(source)) return exactInteger(BigInt(source))
   const number = Number(source)
   return Number.isFinite(number) ? number : source
@@ -269,8 +271,9 @@ function exactInteger(value: bigint): number | bigint {
 }
 
 /**
- * `model_providers.gateway.name`, for people; of a text in a list `enabled_providers: "gateway"`, of a
- * table in one `models.gateway.name`. Keys that are not plain words are quoted.
+ * Formats a path for people: `model_providers.gateway.name`. A string in a list is formatted as
+ * `enabled_providers: "gateway"`, a table in a list as `models.gateway.name`. Keys that are not plain
+ * words are quoted.
  */
 export function showPath(path: AnyPath): string {
   const last = path.at(-1)
@@ -282,7 +285,7 @@ export function showPath(path: AnyPath): string {
     .join('.')
 }
 
-/** The same for programs: nothing is quoted. */
+/** Formats a path for programs: nothing is quoted. */
 export function plainPath(path: SettingPath): string {
   return path.map(plainKey).join('.')
 }

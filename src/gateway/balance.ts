@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { compact } from '../compact.ts'
 import { ask } from './ask.ts'
 import { jsonIn, valueAt } from './foreign-text.ts'
-import { hangUp } from './http/request.ts'
+import { closeIdleConnections } from './http/request.ts'
 import type { Catalog, GatewayAccess } from './types.ts'
 
 /** What is left on a key, as its gateway says it. */
@@ -208,7 +208,7 @@ export function askBalanceBeside(
     answered: () => Promise.race([answer, pause(graceMs, undefined)]),
     async end() {
       ended.abort()
-      await hangUp(apart)
+      await closeIdleConnections(apart)
     },
   }
 }

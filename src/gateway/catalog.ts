@@ -65,7 +65,7 @@ export async function readCatalog(
     const before = models.size
     const found = readPage(answer.body, secretsOf(access), maxModels - before)
     for (const model of found.models) models.set(model.id, model)
-    leftOut += found.leftOut
+    leftOut += found.skipped
     entries += found.entries
 
     const read = { onPage: found.entries, total: entries, lastId: found.lastId }

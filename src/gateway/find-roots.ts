@@ -2,7 +2,7 @@ import { UserError } from '../errors.ts'
 import { ask, judge, RefusedAsSent, withHint } from './ask.ts'
 import { type CatalogOptions, catalogOrError, catalogRequest } from './catalog.ts'
 import { productsAt } from './hosts.ts'
-import { hangUp } from './http/request.ts'
+import { closeIdleConnections } from './http/request.ts'
 import { traitsOf } from './judge/traits.ts'
 import { isAboutAddress, type ProbeOptions, type ProbeResult, probe, provesAnApi } from './probe.ts'
 import { chatRoots, isSameRoots, messagesRoots } from './roots.ts'
@@ -53,7 +53,7 @@ export class GatewayFinder {
 
   /** Ends the connections that wait for another request. */
   async hangUp(): Promise<void> {
-    for (const access of this.#used) await hangUp(access)
+    for (const access of this.#used) await closeIdleConnections(access)
   }
 
   /** As `catalogOrError`. */

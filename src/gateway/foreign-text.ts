@@ -1,5 +1,5 @@
 import { ifPossible } from '../errors.ts'
-import { dots } from '../text.ts'
+import { secretMask } from '../text.ts'
 
 /** Longest piece of a gateway's own words that is shown, in characters. */
 const longestShown = 200
@@ -21,7 +21,7 @@ export function cleanForeignText(text: string, secrets: readonly string[] = []):
     .trim()
 
   // Only now: a secret with an invisible character inside would have been missed.
-  for (const form of secrets.flatMap(secretForms)) clean = clean.replace(form, dots)
+  for (const form of secrets.flatMap(secretForms)) clean = clean.replace(form, secretMask)
 
   const characters = [...clean]
   return characters.length <= longestShown

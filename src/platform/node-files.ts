@@ -3,7 +3,7 @@ import { ifPossible } from '../errors.ts'
 import { findProgram } from './node-processes.ts'
 import type { FileStatus, Files, Machine } from './platform.ts'
 
-/** What of `node:fs` is used. A parameter so that the Windows branches can be tested anywhere. */
+/** The functions of `node:fs` that are used. A parameter, so that tests can run the Windows branches. */
 export type NodeFs = Pick<
   typeof nodeFs,
   | 'accessSync'
@@ -26,12 +26,12 @@ export type NodeFs = Pick<
   | 'unlinkSync'
 >
 
-/** `Files` on Node's synchronous calls. */
+/** Implements `Files` with Node's synchronous calls. */
 export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
   const isWindows = os === 'win32'
   return {
-    lstat: (path) => asStatus(fs.lstatSync(path)),
-    stat: (path) => asStatus(fs.statSync(path)),
+    lstat: (path) => toFileStatus(fs.lstatSync(path)),
+    stat: (path) => toFileStatus(fs.statSync(path)),
     realpath: (path) => fs.realpathSync(path),
     checkWritable: (path) => fs.accessSync(path, nodeFs.constants.W_OK),
     readlink: (path) => fs.readlinkSync(path),
@@ -50,7 +50,7 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
     write: (handle, bytes, offset) => fs.writeSync(handle, bytes, offset, bytes.length - offset),
     fsync: (handle) => fs.fsyncSync(handle),
     fchmod: (handle, mode) => {
-      // On Windows a mode only says "read-only", and that would stop the rename.
+      // On Windows a mode can only mark the file read-only, which would prevent the rename.
       if (!isWindows) fs.fchmodSync(handle, mode)
     },
     fchown: (handle, uid, gid) => {
@@ -58,7 +58,7 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
     },
     close: (handle) => fs.closeSync(handle),
     rename: (from, to) => {
-      if (isWindows) renamePatiently(fs, from, to)
+      if (isWindows) renameWithRetries(fs, from, to)
       else fs.renameSync(from, to)
     },
     unlink: (path) => fs.unlinkSync(path),
@@ -70,7 +70,7 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
   }
 }
 
-function asStatus(stats: nodeFs.Stats): FileStatus {
+function toFileStatus(stats: nodeFs.Stats): FileStatus {
   return {
     kind: stats.isFile()
       ? 'file'
@@ -89,14 +89,14 @@ function asStatus(stats: nodeFs.Stats): FileStatus {
 }
 
 /**
- * Reads a regular file, or a pipe that a shell made for us (`/dev/fd/63`), up to `maxBytes`. Anything
- * else would block or never end, and is refused with EINVAL.
+ * Reads up to `maxBytes` of a regular file, or of a pipe that a shell created for us (`/dev/fd/63`).
+ * Rejects anything else with EINVAL, because it could block or never end.
  */
 function read(fs: NodeFs, path: string, maxBytes: number): Uint8Array {
   const isShellPipe = /^\/dev\/(fd\/\d+|stdin)$/.test(path)
   // Without O_NONBLOCK, opening a FIFO waits for its writer. Windows has no such flag.
   const nonBlocking = isShellPipe ? 0 : (nodeFs.constants.O_NONBLOCK ?? 0)
-  const handle = openToRead(fs, path, nonBlocking)
+  const handle = openForReading(fs, path, nonBlocking)
 
   try {
     const stats = fs.fstatSync(handle)
@@ -120,8 +120,8 @@ function read(fs: NodeFs, path: string, maxBytes: number): Uint8Array {
   }
 }
 
-/** Node's error names the call `open`, as it does where a file is opened to be written. */
-function openToRead(fs: NodeFs, path: string, flags: number): number {
+/** Sets the error's `syscall` to `read`. Node would report `open`, as for a file opened for writing. */
+function openForReading(fs: NodeFs, path: string, flags: number): number {
   try {
     return fs.openSync(path, nodeFs.constants.O_RDONLY | flags)
   } catch (error) {
@@ -129,8 +129,8 @@ function openToRead(fs: NodeFs, path: string, flags: number): number {
   }
 }
 
-/** What a file system says that cannot flush a folder, or a folder that may not be opened. */
-const unflushable = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EISDIR'])
+/** The errors of file systems that cannot flush a folder, and of folders that cannot be opened. */
+const ignoredFsyncErrors = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EISDIR'])
 
 function fsyncFolder(fs: NodeFs, path: string): void {
   let handle: number | undefined
@@ -138,36 +138,37 @@ function fsyncFolder(fs: NodeFs, path: string): void {
     handle = fs.openSync(path, 'r')
     fs.fsyncSync(handle)
   } catch (error) {
-    if (!unflushable.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+    if (!ignoredFsyncErrors.has((error as NodeJS.ErrnoException).code ?? '')) throw error
   } finally {
     if (handle !== undefined) fs.closeSync(handle)
   }
 }
 
-/** Waits between the attempts, in ms: a virus scanner or an indexer holds a new file that long. */
+/** The pauses between attempts, in ms. A virus scanner or an indexer can hold a new file that long. */
 const renameWaitsMs = [10, 20, 40, 80, 160, 320, 640]
 
-function renamePatiently(fs: NodeFs, from: string, to: string): void {
+function renameWithRetries(fs: NodeFs, from: string, to: string): void {
   for (const waitMs of [...renameWaitsMs, undefined]) {
     try {
       fs.renameSync(from, to)
       return
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? ''
-      // Windows never renames onto a folder: waiting would not help.
+      // Windows never renames a file to a folder, so waiting would not help.
       const isFolder = () => ifPossible(() => fs.lstatSync(to))?.isDirectory()
-      const mayPass = ['EPERM', 'EBUSY', 'EACCES'].includes(code) && !isFolder()
-      if (waitMs === undefined || !mayPass) throw error
+      const isTemporary = ['EPERM', 'EBUSY', 'EACCES'].includes(code) && !isFolder()
+      if (waitMs === undefined || !isTemporary) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs)
     }
   }
 }
 
 /**
- * Node has no call for extended attributes, so coreutils does it: about 4 ms a file (coreutils 9.1,
- * 2026-11-21), spent only where there was a file before. busybox's cp refuses the options.
+ * Copies attributes with the cp of coreutils, because Node has no call for extended attributes. It
+ * takes about 4 ms for a file (coreutils 9.1, 2026-11-21), and is used only if there was a file before.
+ * The cp of busybox rejects the options.
  *
- * cp gets both files open, and names them by its own handles: no name that somebody could lead elsewhere.
+ * cp inherits open handles of both files and uses these instead of paths, which someone could redirect.
  */
 function copyAttributes(fs: NodeFs, from: string, to: number): boolean {
   const { O_RDONLY, O_NOFOLLOW } = nodeFs.constants
@@ -175,22 +176,25 @@ function copyAttributes(fs: NodeFs, from: string, to: number): boolean {
   try {
     const options = ['--attributes-only', '--preserve=mode,xattr']
     const names = ['/proc/self/fd/3', '/proc/self/fd/4']
-    return copyProgram([...options, '--', ...names], [source, to])?.status === 0
+    return runCp([...options, '--', ...names], [source, to])?.status === 0
   } finally {
     fs.closeSync(source)
   }
 }
 
 function hasCoreutils(): boolean {
-  return /coreutils/.test(copyProgram(['--version'])?.stdout ?? '')
+  return /coreutils/.test(runCp(['--version'])?.stdout ?? '')
 }
 
-/** Undefined: there is none. It gets files with keys, so one in the working folder is never meant. */
-function copyProgram(args: readonly string[], handles: readonly number[] = []) {
+/**
+ * Runs cp. Undefined if there is none. It gets files with keys, so a cp in the working folder is never
+ * used.
+ */
+function runCp(args: readonly string[], handles: readonly number[] = []) {
   const program = findProgram({ os: 'linux', env: process.env }, 'cp')
   if (program === undefined) return undefined
 
-  // Not imported at the top: most commands never need it.
+  // Not imported at the top, because most commands never need it.
   const { spawnSync } = process.getBuiltinModule('node:child_process')
   return spawnSync(program, args, {
     stdio: ['ignore', 'pipe', 'ignore', ...handles],

@@ -4,14 +4,14 @@ import { ifPossible } from '../errors.ts'
 import type { Machine, Processes } from './platform.ts'
 import { windowsTool } from './windows-tool.ts'
 
-/** The processes of this machine, and how to start one. */
+/** The processes of this machine. */
 export function nodeProcesses(machine: Machine, host: string): Processes {
   return {
     pid: process.pid,
     uid: process.getuid?.() ?? -1,
     host,
     bootId: () =>
-      machine.os === 'linux' ? (contents('/proc/sys/kernel/random/boot_id') ?? '') : '',
+      machine.os === 'linux' ? (readTrimmed('/proc/sys/kernel/random/boot_id') ?? '') : '',
     startTime: (pid) => startTime(machine.os, pid),
     which: (command) => findProgram(machine, command),
     run: async (command, args, options) => {
@@ -21,53 +21,57 @@ export function nodeProcesses(machine: Machine, host: string): Processes {
   }
 }
 
-function contents(path: string): string | undefined {
+function readTrimmed(path: string): string | undefined {
   return ifPossible(() => readFileSync(path, 'utf8').trim())
 }
 
 function startTime(os: Machine['os'], pid: number): string | undefined {
-  const isKnown =
-    os === 'linux' ? linuxStart(pid) : os === 'darwin' ? darwinStart(pid) : windowsImage(pid)
-  if (isKnown !== undefined) return isKnown || undefined
-  return exists(pid) ? '' : undefined
+  const text =
+    os === 'linux'
+      ? linuxStartTime(pid)
+      : os === 'darwin'
+        ? darwinStartTime(pid)
+        : windowsImageName(pid)
+  if (text !== undefined) return text || undefined
+  return processExists(pid) ? '' : undefined
 }
 
-/** Clock ticks since boot; empty for a process that is dead but not yet collected by its parent. */
-function linuxStart(pid: number): string | undefined {
-  const stat = contents(`/proc/${pid}/stat`)
+/** The start time in clock ticks since boot. Empty for a zombie process. */
+function linuxStartTime(pid: number): string | undefined {
+  const stat = readTrimmed(`/proc/${pid}/stat`)
   if (stat === undefined) return undefined
-  // The second field is the command in brackets, and may hold blanks and brackets itself.
+  // The second field is the command in brackets. It may contain blanks and brackets itself.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return /^[ZXx]$/.test(fields[0] ?? '') ? '' : fields[19]
 }
 
-function darwinStart(pid: number): string | undefined {
-  return output('/bin/ps', ['-o', 'lstart=', '-p', String(pid)])
+function darwinStartTime(pid: number): string | undefined {
+  return toolOutput('/bin/ps', ['-o', 'lstart=', '-p', String(pid)])
 }
 
 /**
- * Windows gives a start time only through slow tools. The program's name is what can be had: a pid
- * that was reused by another program is recognised, one reused by another Node is not.
+ * The program's name instead of its start time, which only slow tools of Windows report. It detects a
+ * PID that another program reuses, but not one that another Node process reuses.
  */
-function windowsImage(pid: number): string | undefined {
+function windowsImageName(pid: number): string | undefined {
   if (pid === process.pid) return win32.basename(process.execPath).toLowerCase()
-  const line = output(windowsTool('tasklist'), ['/FI', `PID eq ${pid}`, '/FO', 'CSV', '/NH'])
+  const line = toolOutput(windowsTool('tasklist'), ['/FI', `PID eq ${pid}`, '/FO', 'CSV', '/NH'])
   return line === undefined ? undefined : imageName(line)
 }
 
-/** @param line one line of `tasklist /FO CSV /NH`; without a match it is a sentence */
+/** @param line a line of `tasklist /FO CSV /NH`. If there is no such process, it is a sentence. */
 export function imageName(line: string): string {
   return /^"([^"]+)"/.exec(line)?.[1]?.toLowerCase() ?? ''
 }
 
-/** Undefined: the tool could not be run. */
-function output(command: string, args: readonly string[]): string | undefined {
+/** The trimmed output of a tool. Undefined if it could not be run. */
+function toolOutput(command: string, args: readonly string[]): string | undefined {
   const { spawnSync } = process.getBuiltinModule('node:child_process')
   const result = spawnSync(command, args, { encoding: 'utf8', timeout: 5_000 })
   return result.error ? undefined : result.stdout.trim()
 }
 
-function exists(pid: number): boolean {
+function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -77,8 +81,8 @@ function exists(pid: number): boolean {
 }
 
 /**
- * The first file that PATH offers for `command`. Relative entries of PATH are passed over: what
- * lies in the working folder is not what was meant.
+ * The first program in PATH with the name `command`. Skips relative entries of PATH, because nobody
+ * wants to run a program of the working folder by accident.
  */
 export function findProgram(
   machine: Pick<Machine, 'os' | 'env'>,
@@ -95,6 +99,7 @@ export function findProgram(
   }
 
   const extensions = isWindows ? (variable('PATHEXT') || '.COM;.EXE;.BAT;.CMD').split(';') : ['']
+
   for (const folder of variable('PATH').split(delimiter).filter(isAbsolute)) {
     const found = extensions.map((one) => join(folder, command + one)).find(isRunnable)
     if (found !== undefined) return found

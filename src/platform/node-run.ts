@@ -5,20 +5,20 @@ import { compact } from '../compact.ts'
 import type { ForegroundResult, Machine, Platform, RunOptions, RunResult } from './platform.ts'
 import { windowsTool } from './windows-tool.ts'
 
-/** Most that is kept of one output stream, in characters; a command that says more is ended. */
-const maxOutput = 10_000_000
+/** The longest output stream, in characters. A command that writes more is killed. */
+const maxOutputCharacters = 10_000_000
 
-/** How long a command that is told to end may take, in ms, before it is killed. */
-const endingMs = 1_000
+/** The time between SIGTERM and SIGKILL, in ms. */
+const killDelayMs = 1_000
 
-/** How long a process that a command has left behind may hold its output open, in ms. */
-const graceMs = 500
+/** How long a background process of a finished command may hold its output open, in ms. */
+const outputGraceMs = 500
 
 /**
- * Runs a command to its end, and not to that of what it leaves in the background. At its time limit
- * it ends with all of its process group.
+ * Runs a command until it exits. Does not wait for its background processes. At the time limit, the
+ * whole process group is killed.
  *
- * Variables of our own, of which one is a key, never reach it.
+ * The command never receives our own variables, one of which is a key.
  */
 export async function run(
   os: Machine['os'],
@@ -29,19 +29,19 @@ export async function run(
   const isGroup = os !== 'win32'
   let pid: number | undefined
   const endAll = () => (isGroup ? endGroup(pid, 'SIGKILL') : endTree(pid))
-  // First, so that no signal comes between the start and the listener.
-  const unwatch = isGroup ? endWithUs((signal) => endGroup(pid, signal)) : () => {}
+  // Listen before the start, so that no signal is lost between the two.
+  const unwatch = isGroup ? endWithProcess((signal) => endGroup(pid, signal)) : () => {}
 
   const child = execa(command, args, {
     reject: false,
     stripFinalNewline: false,
-    // Its own group can be ended as one; and without our terminal it cannot ask anything there.
+    // A separate group can be killed as one, and cannot ask questions on our terminal.
     detached: isGroup,
     timeout: options.timeoutMs,
-    forceKillAfterDelay: endingMs,
-    maxBuffer: maxOutput,
+    forceKillAfterDelay: killDelayMs,
+    maxBuffer: maxOutputCharacters,
     extendEnv: false,
-    env: withoutOurs(options.env ?? process.env),
+    env: withoutRepointVariables(options.env ?? process.env),
     ...compact({ cwd: options.cwd }),
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
   })
@@ -50,7 +50,7 @@ export async function run(
     setTimeout(() => {
       child.stdout.destroy()
       child.stderr.destroy()
-    }, graceMs).unref()
+    }, outputGraceMs).unref()
   })
 
   const { timedOut, isMaxBuffer, exitCode, code, stdout, stderr } = await child
@@ -64,17 +64,18 @@ export async function run(
       : isMaxBuffer || exitCode === undefined
         ? 'killed'
         : 'exited'
+
   return { exitStatus: reason === 'exited' ? exitCode : undefined, reason, stdout, stderr }
 }
 
-/** Runs a command with our own standard input and output. */
+/** Runs a command with our standard input and output. */
 export const runInForeground: Platform['runInForeground'] = async (
   command,
   args,
   { env, signal },
 ): Promise<ForegroundResult> => {
   let child: { kill(signal: NodeJS.Signals): boolean } | undefined
-  const unwatch = signal === undefined ? passOn((name) => child?.kill(name)) : () => {}
+  const unwatch = signal === undefined ? forwardSignals((name) => child?.kill(name)) : () => {}
   const running = execa(command, args, {
     reject: false,
     stdio: 'inherit',
@@ -89,11 +90,12 @@ export const runInForeground: Platform['runInForeground'] = async (
   if (result.exitCode !== undefined) return { reason: 'exited', exitStatus: result.exitCode }
   if (result.signal !== undefined)
     return { reason: 'killed', signalNumber: constants.signals[result.signal] }
+
   return { reason: 'not-started', problem: result.originalMessage ?? '' }
 }
 
-/** What a keyboard sends goes to all of a terminal's foreground programs at once. */
-function passOn(send: (signal: NodeJS.Signals) => void): () => void {
+/** Forwards signals, except those of the keyboard: the terminal sends them to the command itself. */
+function forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
   const isOnTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
   const fromKeyboard = ['SIGINT', 'SIGQUIT'] as const
   const signals = [...fromKeyboard, 'SIGTERM', 'SIGHUP'] as const
@@ -106,7 +108,7 @@ function passOn(send: (signal: NodeJS.Signals) => void): () => void {
   }
 }
 
-function withoutOurs(env: NonNullable<RunOptions['env']>) {
+function withoutRepointVariables(env: NonNullable<RunOptions['env']>) {
   return compact(
     Object.fromEntries(Object.entries(env).filter(([name]) => !/^REPOINT_/i.test(name))),
   )
@@ -117,27 +119,27 @@ function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // ESRCH: it has ended. EPERM: what is left of it belongs to someone else.
+    // ESRCH: the group has ended. EPERM: the rest of it belongs to someone else.
   }
 }
 
-/** Windows has no groups, and no way of asking a console program to end. */
+/** Kills a process tree. Windows has no process groups, and cannot ask a console program to end. */
 function endTree(pid: number | undefined): void {
   if (pid !== undefined)
     spawnSync(windowsTool('taskkill'), ['/PID', String(pid), '/T', '/F'], { stdio: 'ignore' })
 }
 
-/** A Ctrl-C reaches our group only, so a child in one of its own must be told. */
-function endWithUs(end: (signal: NodeJS.Signals) => void): () => void {
+/** Ends a child in a separate process group with us, because a Ctrl-C reaches only our group. */
+function endWithProcess(end: (signal: NodeJS.Signals) => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  // Counted now: who listens to the first signal only is gone when it has come.
-  const heard = signals.filter((signal) => process.listenerCount(signal) > 0)
+  // Count the listeners now: one that listens only once is gone after the signal.
+  const handledElsewhere = signals.filter((signal) => process.listenerCount(signal) > 0)
   const pass = (signal: (typeof signals)[number]) => {
     end('SIGTERM')
-    setTimeout(end, endingMs, 'SIGKILL').unref()
+    setTimeout(end, killDelayMs, 'SIGKILL').unref()
     unwatch()
-    // Where nobody else listens, the signal ends us, as it would have without this listener.
-    if (!heard.includes(signal)) process.kill(process.pid, signal)
+    // If nobody else listens, the signal must end us, as it would without this listener.
+    if (!handledElsewhere.includes(signal)) process.kill(process.pid, signal)
   }
 
   const onExit = () => end('SIGKILL')
@@ -146,7 +148,7 @@ function endWithUs(end: (signal: NodeJS.Signals) => void): () => void {
     process.off('exit', onExit)
   }
 
-  // Each command of many at once listens; by itself node warns of more than ten.
+  // Each of many parallel commands listens. Node would warn about more than ten listeners.
   process.setMaxListeners(0)
   for (const signal of signals) process.on(signal, pass)
   process.on('exit', onExit)

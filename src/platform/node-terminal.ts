@@ -1,9 +1,9 @@
 import { fstatSync, writeSync } from 'node:fs'
 import type { Ask, Terminal } from './platform.ts'
 
-/** The terminal of this process. What is asked of it is looked up when it is first asked. */
+/** The terminal of this process. Its properties are looked up when they are used. */
 export function nodeTerminal(): Terminal {
-  const out = writerTo(1)
+  const out = createWriter(1)
 
   return {
     get canAsk() {
@@ -23,12 +23,12 @@ export function nodeTerminal(): Terminal {
       return out.failure()
     },
     out: out.write,
-    err: writerTo(2).write,
+    err: createWriter(2).write,
     readStdin,
   }
 }
 
-/** A file or a pipe is told without `node:tty`, which takes 3 ms to load (Node 20.20, 2026-11-21). */
+/** Files and pipes are detected without `node:tty`, which takes 3 ms to load (Node 20.20, 2026-11-21). */
 function isTerminal(handle: 0 | 1 | 2): boolean {
   try {
     if (process.platform !== 'win32' && !fstatSync(handle).isCharacterDevice()) return false
@@ -39,16 +39,16 @@ function isTerminal(handle: 0 | 1 | 2): boolean {
 }
 
 /**
- * Node's own stream on a terminal and on Windows. Files and pipes are written to as Node does,
- * synchronously, but without loading its streams.
+ * Creates a writer for standard output or error. On a terminal and on Windows it uses Node's stream.
+ * Files and pipes are written synchronously, as Node does, but without loading its streams.
  */
-function writerTo(handle: 1 | 2): {
+function createWriter(handle: 1 | 2): {
   write: (text: string) => void
   failure: () => string | undefined
 } {
   let stream: NodeJS.WriteStream | undefined
   let failure: string | undefined
-  const lose = ({ code, message }: NodeJS.ErrnoException) => {
+  const recordFailure = ({ code, message }: NodeJS.ErrnoException) => {
     failure ??= code ?? message
   }
 
@@ -58,24 +58,24 @@ function writerTo(handle: 1 | 2): {
       if (failure !== undefined) return
       if (stream === undefined && process.platform !== 'win32' && !isTerminal(handle)) {
         try {
-          writeAll(handle, Buffer.from(text))
+          writeSynchronously(handle, Buffer.from(text))
         } catch (error) {
-          lose(error as NodeJS.ErrnoException)
+          recordFailure(error as NodeJS.ErrnoException)
         }
         return
       }
 
-      stream ??= (handle === 1 ? process.stdout : process.stderr).on('error', lose)
+      stream ??= (handle === 1 ? process.stdout : process.stderr).on('error', recordFailure)
       stream.write(text)
     },
   }
 }
 
-/** Wait for the reader of a full pipe, in ms, before it is tried again. */
+/** How long to wait for the reader of a full pipe before the next attempt, in ms. */
 const fullPipeWaitMs = 5
 
-/** @throws Node's own error, but for a full pipe, which is waited for */
-function writeAll(handle: number, bytes: Uint8Array): void {
+/** Waits if a pipe is full. @throws Node's own error for anything else */
+function writeSynchronously(handle: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) {
     try {
       done += writeSync(handle, bytes, done)
@@ -97,10 +97,10 @@ async function readStdin(maxBytes: number): Promise<Uint8Array> {
   return Buffer.concat(pieces)
 }
 
-/** What is typed counts as come to an end after this long, in ms: a paste comes in pieces. */
-const quietMs = 30
+/** Input ends after a pause of this many ms, because a paste arrives in pieces. */
+const pasteEndMs = 30
 
-/** As a terminal in raw mode sends Ctrl-C. */
+/** The byte that a terminal in raw mode sends for Ctrl-C. */
 const ctrlC = 0x03
 
 /** The questions on the terminal of this process. */
@@ -108,22 +108,23 @@ export function terminalAsk(): Ask {
   let isHeld = false
   let lastTyped = 0
 
-  const swallow = (typed: Buffer) => {
+  const discardInput = (typed: Buffer) => {
     lastTyped = performance.now()
     if (typed.includes(ctrlC)) process.kill(process.pid, 'SIGINT')
   }
-  const start = () => process.stdin.setRawMode(true).on('data', swallow)
-  const stop = () => process.stdin.off('data', swallow).pause()
+  const start = () => process.stdin.setRawMode(true).on('data', discardInput)
+  const stop = () => process.stdin.off('data', discardInput).pause()
 
-  /** Drops what was typed ahead of the question, and gives it the terminal. */
+  /** Discards what was typed before the question, then lets the prompt read the terminal. */
   async function question<T>(answer: (prompts: typeof import('./prompts.ts')) => Promise<T>) {
     const prompts = await import('./prompts.ts')
     if (!isHeld) return answer(prompts)
 
-    // At least once, since nothing is read while our own code loads.
-    do await new Promise((settle) => setTimeout(settle, quietMs))
-    while (performance.now() - lastTyped < quietMs)
+    // At least once, because nothing is read while our code loads.
+    do await new Promise((settle) => setTimeout(settle, pasteEndMs))
+    while (performance.now() - lastTyped < pasteEndMs)
     stop()
+
     try {
       return await answer(prompts)
     } finally {
@@ -142,16 +143,16 @@ export function terminalAsk(): Ask {
       isHeld = false
       stop().setRawMode(false)
     },
-    input: (asked) => untilAccepted(() => question(({ askInput }) => askInput(asked))),
-    secret: (asked) => untilAccepted(() => question(({ askSecret }) => askSecret(asked))),
-    confirm: (asked) => question(({ askConfirm }) => askConfirm(asked)),
-    search: (asked) => question(({ askSearch }) => askSearch(asked)),
-    checkbox: (asked) => question(({ askCheckbox }) => askCheckbox(asked)),
+    input: (options) => askUntilAccepted(() => question(({ askInput }) => askInput(options))),
+    secret: (options) => askUntilAccepted(() => question(({ askSecret }) => askSecret(options))),
+    confirm: (options) => question(({ askConfirm }) => askConfirm(options)),
+    search: (options) => question(({ askSearch }) => askSearch(options)),
+    checkbox: (options) => question(({ askCheckbox }) => askCheckbox(options)),
   }
 }
 
-/** Each attempt begins empty: nothing of a refused answer is left to be joined with the next. */
-async function untilAccepted(ask: () => Promise<string | undefined>): Promise<string> {
+/** Repeats a question until its answer is accepted. Each attempt starts with an empty answer. */
+async function askUntilAccepted(ask: () => Promise<string | undefined>): Promise<string> {
   for (;;) {
     const answer = await ask()
     if (answer !== undefined) return answer

@@ -7,9 +7,9 @@ import { nodeTerminal, terminalAsk } from './node-terminal.ts'
 import type { Machine, Platform } from './platform.ts'
 
 /**
- * Ends this process with `status`, the sooner the better: who pressed Ctrl-C while a name was being
- * resolved does not wait for a name server that is silent, for which `getaddrinfo`, which cannot be
- * called off, would hold even `process.exit` (Node 20 to 26, 2026-11-23).
+ * Ends this process with `status` as soon as possible. After a Ctrl-C during a name lookup, it must not
+ * wait for a silent name server: `getaddrinfo` cannot be cancelled, and delays even `process.exit`
+ * (Node 20 to 26, 2026-11-23).
  */
 export function endProcess(status: number): void {
   process.exitCode = status
@@ -17,7 +17,7 @@ export function endProcess(status: number): void {
   if (status === 130 && isResolving) process.kill(process.pid, 'SIGINT')
 }
 
-/** The outside world for real. Only bin and tests build it. */
+/** The real outside world. Only bin and tests create it. */
 export function nodePlatform(): Platform {
   const machine = thisMachine()
   const processes = nodeProcesses(machine, hostname())
@@ -48,15 +48,15 @@ function thisMachine(): Machine {
   const home = resolve(homedir())
   return {
     os: platform === 'win32' || platform === 'darwin' ? platform : 'linux',
-    // A copy: process.env itself ignores case on Windows.
+    // A copy, because process.env itself ignores case on Windows.
     env: { ...process.env },
     home,
-    // The working folder may have been deleted under us.
+    // The working folder may have been deleted.
     cwd: ifPossible(() => process.cwd()) ?? home,
   }
 }
 
-/** Listening starts with the first look at it; until then a signal ends the process as usual. */
+/** Starts to listen for signals. Before the first call, a signal ends the process as usual. */
 function onInterrupt(): AbortSignal {
   const controller = new AbortController()
   const signals = ['SIGINT', 'SIGTERM'] as const

@@ -1,6 +1,6 @@
 /**
- * The outside world as one type. Everything that is not pure takes a `Platform` (or the part it
- * needs), so that tests can cut, slow or forge exactly one thing. `node.ts` is the same for real.
+ * The outside world as one type. Every impure function takes a `Platform` (or the part that it needs),
+ * so that tests can replace a single call. `node.ts` is the real implementation.
  */
 export interface Platform {
   readonly machine: Machine
@@ -9,12 +9,12 @@ export interface Platform {
   readonly processes: Processes
   readonly clock: Clock
   readonly ask: Ask
-  /** Aborts with the first Ctrl-C or SIGTERM. A second one ends the process at once. */
+  /** Aborts at the first Ctrl-C or SIGTERM. A second one ends the process immediately. */
   readonly interrupt: AbortSignal
   /**
-   * Runs a command on our own terminal, with our standard input and output, to its end. An abort of
-   * `signal` is passed on as SIGTERM; without one, every signal that ends a program is passed on as it
-   * is, unless the terminal has sent it to both. Never throws.
+   * Runs a command on our terminal, with our standard input and output, until it exits. If `signal`
+   * aborts, the command receives SIGTERM. Without `signal`, the command receives every terminating
+   * signal that we receive, unless the terminal sent it to both. Never throws.
    */
   runInForeground(
     command: string,
@@ -23,14 +23,14 @@ export interface Platform {
   ): Promise<ForegroundResult>
 }
 
-/** How a command on our own terminal ended. */
+/** How a command on our terminal ended. */
 export type ForegroundResult =
   | { readonly reason: 'exited'; readonly exitStatus: number }
-  /** `signalNumber` as the system counts it: 2 is SIGINT. */
+  /** `signalNumber` is the number of the system: 2 is SIGINT. */
   | { readonly reason: 'killed'; readonly signalNumber: number }
   | { readonly reason: 'not-started'; readonly problem: string }
 
-/** Facts about the machine that decide where files lie. Plain data. */
+/** Facts about the machine that decide the paths of files. Plain data. */
 export interface Machine {
   readonly os: 'linux' | 'darwin' | 'win32'
   /** The environment of the process. Names are case-sensitive, also on Windows. */
@@ -50,59 +50,59 @@ export interface Terminal {
   readonly canAsk: boolean
   readonly stdoutIsTerminal: boolean
   readonly stderrIsTerminal: boolean
-  /** Width in columns; 80 where there is no terminal. */
+  /** The width in columns. 80 if there is no terminal. */
   readonly columns: number
   /**
-   * Why standard output cannot be written, as the system names it: `ENOSPC`, `EPIPE`. What was asked
-   * for is done all the same, so `out` itself does not throw.
+   * The system's code if standard output cannot be written: `ENOSPC`, `EPIPE`. `out` does not throw, so
+   * that the command does its work anyway.
    */
   readonly outFailure: string | undefined
-  /** Writes text to standard output as it stands. */
+  /** Writes text to standard output unchanged. */
   out(text: string): void
-  /** Writes text to standard error as it stands. */
+  /** Writes text to standard error unchanged. */
   err(text: string): void
-  /** All of standard input, up to `maxBytes`. Throws a RangeError beyond. */
+  /** Reads all of standard input. Throws a RangeError if it is longer than `maxBytes`. */
   readStdin(maxBytes: number): Promise<Uint8Array>
 }
 
 /**
- * Questions to a person. They are drawn on standard error, so that standard output stays a result.
+ * Questions to the user. They are shown on standard error, so that standard output has only the result.
  *
- * Every question throws `UserError` `cancelled` on Ctrl-C or when its terminal goes away.
+ * Every question throws `UserError` `cancelled` on Ctrl-C, or if the terminal closes.
  */
 export interface Ask {
   /**
-   * From now on what is typed outside of a question neither shows nor answers a later one: it may be
-   * a key, ahead of its question. Ctrl-C interrupts as ever.
+   * Discards what the user types while no question is shown. It may be a key that they pasted too
+   * early, so it must neither be echoed nor answer a later question. Ctrl-C still interrupts.
    */
   hold(): void
-  /** Ends that. */
+  /** Stops discarding input. */
   release(): void
   input(question: {
     message: string
     default?: string | undefined
-    /** True, or what is wrong. */
+    /** Returns true, or the problem. */
     validate?: (answer: string) => true | string
   }): Promise<string>
-  /** Hidden, whatever key is pressed: what arrives shows as a fixed number of asterisks. */
+  /** Asks for a secret. The answer is shown as a fixed number of asterisks, whatever key is pressed. */
   secret(question: {
     message: string
     validate?: (answer: string) => true | string
   }): Promise<string>
   confirm(question: ConfirmQuestion): Promise<boolean>
-  /** One of a list, narrowed by typing. */
+  /** Asks for one entry of a list, which the user filters by typing. */
   search(question: { message: string; choices: readonly AskChoice[] }): Promise<string>
-  /** Several of a list. */
+  /** Asks for any number of entries of a list. */
   checkbox(question: {
     message: string
-    /** As they are known by now. */
+    /** Returns the choices that are known so far. */
     choices: () => readonly AskChoice[]
     /**
-     * Once one of these has settled the choices are shown anew, until a person begins to choose. The
-     * answered question then leaves the screen.
+     * When one of these settles, the choices are shown again, unless the user has begun to choose. With
+     * updates, the question is removed from the screen after the answer.
      */
     updates?: readonly Promise<unknown>[]
-    /** True, or what is wrong with the choice. */
+    /** Returns true, or the problem with the choice. */
     validate?: (chosen: readonly string[]) => true | string
   }): Promise<string[]>
 }
@@ -110,7 +110,7 @@ export interface Ask {
 export interface ConfirmQuestion {
   readonly message: string
   readonly default: boolean
-  /** Shows all that is asked about, when a person answers `d`; then it is asked again. */
+  /** Shows the details if the user answers `d`. Then the question is asked again. */
   readonly showDetails?: (() => void) | undefined
 }
 
@@ -118,36 +118,39 @@ export interface AskChoice {
   readonly value: string
   readonly name: string
   readonly description?: string
-  /** Shown once it is chosen, in the place of `name`. */
+  /** Shown instead of `name` after the choice. */
   readonly short?: string
   readonly checked?: boolean
 }
 
 /**
- * The file calls of the transaction. Synchronous on purpose: they run on the main thread in a
- * known order, so that tests can fail, cut and forget each single one.
+ * The file calls of the transaction. They are synchronous, so that they run in a known order and tests
+ * can make each single call fail, be interrupted or lose its effect.
  *
- * Every call throws Node's own error (`code` is `ENOENT`, `ENOSPC`, …); where a file cannot be opened
- * to be read, its `syscall` is `read`.
+ * Every call throws Node's own error (`code` is `ENOENT`, `ENOSPC`, …). If a file cannot be opened for
+ * reading, the error's `syscall` is `read`.
  */
 export interface Files {
   lstat(path: string): FileStatus
   stat(path: string): FileStatus
-  /** Where symlinks lead in the end. Throws ENOENT if the last part does not exist. */
+  /** Resolves all symlinks. Throws ENOENT if the last part does not exist. */
   realpath(path: string): string
-  /** Throws what writing there would; in a folder, creating something. On Windows only a read-only mark is seen. */
+  /**
+   * Throws the error that writing the file, or creating something in the folder, would throw. On
+   * Windows it detects only the read-only mark.
+   */
   checkWritable(path: string): void
   readlink(path: string): string
   /** Reads a whole file of at most `maxBytes`. Throws a RangeError beyond. */
   read(path: string, maxBytes: number): Uint8Array
-  /** The first `bytes` bytes of a file, or all of it where it is shorter. */
+  /** Reads at most the first `bytes` bytes of a file. */
   readStart(path: string, bytes: number): Uint8Array
   readdir(path: string): string[]
   mkdir(path: string, mode: number): void
   rmdir(path: string): void
   /** Creates a file that must not exist yet (`wx`) and opens it for writing. */
   createNew(path: string, mode: number): number
-  /** Writes part of `bytes`; returns how many bytes were written, which may be fewer than asked. */
+  /** Writes `bytes` from `offset` on. Returns the number of bytes written, which may be fewer. */
   write(handle: number, bytes: Uint8Array, offset: number): number
   fsync(handle: number): void
   fchmod(handle: number, mode: number): void
@@ -155,13 +158,13 @@ export interface Files {
   close(handle: number): void
   rename(from: string, to: string): void
   unlink(path: string): void
-  /** Makes a folder's entries durable. Does nothing on Windows, which has no such call. */
+  /** Flushes a folder's entries to the disk. Does nothing on Windows, which has no such call. */
   fsyncFolder(path: string): void
-  /** Whether this system has what `copyAttributes` needs. */
+  /** Whether `copyAttributes` works on this system. */
   canCopyAttributes(): boolean
   /**
-   * Copies access lists and extended attributes of the file at `from` to the open file `to`; permission
-   * bits come with them. Returns whether all of them were copied.
+   * Copies the access lists, extended attributes and permission bits of the file at `from` to the open
+   * file `to`. Returns whether all of them were copied.
    */
   copyAttributes(from: string, to: number): boolean
 }
@@ -173,45 +176,45 @@ export interface FileStatus {
   readonly uid: number
   readonly gid: number
   readonly sizeBytes: number
-  /** Number of hard links. */
+  /** The number of hard links. */
   readonly links: number
-  /** When its contents changed last, in ms since 1970. */
+  /** The time of the last change of the contents, in ms since 1970. */
   readonly modifiedMs: number
 }
 
 export interface Processes {
   readonly pid: number
-  /** Our own user id; -1 on Windows. */
+  /** Our user ID; -1 on Windows. */
   readonly uid: number
-  /** The name of this machine: a home can be shared by several. Absent counts as empty. */
+  /** The name of this machine, because several machines can share a home. Absent counts as empty. */
   readonly host?: string
-  /** An opaque value that changes with every boot; empty where the system has none. */
+  /** An opaque value that changes with every boot. Empty if the system has none. */
   bootId(): string
   /**
-   * An opaque value that tells two processes with the same pid apart; empty: there is such a
-   * process, and nothing more can be known; undefined: there is none.
+   * An opaque value that distinguishes two processes with the same PID. Empty if the process exists but
+   * its start time is unknown. Undefined if there is no such process.
    */
   startTime(pid: number): string | undefined
   /** The absolute path of a command in PATH (with PATHEXT on Windows), or undefined. */
   which(command: string): string | undefined
   /**
-   * Runs a command to its end, without our own variables (`REPOINT_…`); what it leaves running in the
-   * background is not waited for. Never throws for a non-zero exit, a missing command or a timeout.
+   * Runs a command without our own variables (`REPOINT_…`) until it exits. Does not wait for processes
+   * that it leaves in the background. Never throws for a non-zero exit, a missing command or a timeout.
    */
   run(command: string, args: readonly string[], options: RunOptions): Promise<RunResult>
 }
 
 export interface RunOptions {
   readonly timeoutMs: number
-  /** Replaces the whole environment; absent: ours. */
+  /** Replaces the whole environment. Absent: our environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly cwd?: string
-  /** What its standard input gives it; absent: nothing. */
+  /** The text for its standard input. Absent: empty. */
   readonly input?: string
 }
 
 export interface RunResult {
-  /** Exit status; undefined when it did not start, timed out or was killed. */
+  /** The exit status. Undefined if the command did not start, timed out or was killed. */
   readonly exitStatus: number | undefined
   readonly reason: 'exited' | 'not-found' | 'timed-out' | 'killed'
   readonly stdout: string

@@ -1,82 +1,83 @@
 import { checkbox, confirm, input, password, search } from '@inquirer/prompts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { dots, maskSecret } from '../text.ts'
+import { maskSecret, secretMask } from '../text.ts'
 import type { Ask, AskChoice, ConfirmQuestion } from './platform.ts'
 
 type CheckboxQuestion = Parameters<Ask['checkbox']>[0]
 
 type AnswerCheck = (answer: string) => true | string
 
-/** One answer of a person; `undefined`: it was refused, and the terminal says why. */
+/** An answer. Undefined if it was rejected, and the terminal shows why. */
 export type TypedAnswer = Promise<string | undefined>
 
 export function askInput({
   message,
-  default: preset,
+  default: defaultAnswer,
   validate,
 }: Parameters<Ask['input']>[0]): TypedAnswer {
-  return unlessRefused(validate, (check, { signal }) =>
+  return askOnce(validate, (check, { signal }) =>
     input(
       {
         message,
-        transformer: withoutKey,
+        transformer: hidePastedKey,
         validate: check,
-        ...compact({ default: preset }),
+        ...compact({ default: defaultAnswer }),
       },
-      { ...context(), signal },
+      { ...promptContext(), signal },
     ),
   )
 }
 
-/** A key that was pasted into the wrong question is not shown either. */
-function withoutKey(text: string): string {
-  return /^\s*(?:sk|pk)-/.test(text) ? dots : text
+/** Hides a key that the user pasted into the wrong question. */
+function hidePastedKey(text: string): string {
+  return /^\s*(?:sk|pk)-/.test(text) ? secretMask : text
 }
 
 export async function askSecret({ message, validate }: Parameters<Ask['secret']>[0]): TypedAnswer {
-  const pasted = watchPaste()
+  const paste = watchPaste()
   let answer = ''
 
   try {
-    const given = await unlessRefused(validate, (check, { signal }) => {
+    const result = await askOnce(validate, (check, { signal }) => {
       const checkWhole = async (text: string) => {
-        answer = await pasted.whole(text)
+        answer = await paste.wholeAnswer(text)
         return check(answer)
       }
-      // A mask of the prompt's own would show how long the key is.
+      // The prompt's own mask would show the length of the key.
       const style = {
-        help: () => (pasted.hasBegun() ? '********' : ''),
+        help: () => (paste.hasBegun() ? '********' : ''),
         answer: () => maskSecret(answer),
       }
       // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
       const question = { message, toggleMask: false, validate: checkWhole, theme: { style } }
-      return password(question, { ...context(), signal })
+      return password(question, { ...promptContext(), signal })
     })
-    return given === undefined ? undefined : answer
+    return result === undefined ? undefined : answer
   } finally {
-    pasted.stop()
+    paste.stop()
   }
 }
 
 /**
- * Ends a prompt with the first answer that is refused. A prompt that went on would put the refused text,
- * unseen in a password, before what is typed next (@inquirer/password 5.2.5, @inquirer/input 5.1.9).
+ * Ends a prompt at the first rejected answer. Otherwise the prompt would keep the rejected text, which
+ * is invisible in a password, and append the next input to it (@inquirer/password 5.2.5,
+ * @inquirer/input 5.1.9).
  */
-async function unlessRefused(
+async function askOnce(
   validate: AnswerCheck = () => true,
-  ask: (check: AnswerCheck, refused: AbortController) => Promise<string>,
+  ask: (check: AnswerCheck, rejection: AbortController) => Promise<string>,
 ): TypedAnswer {
   const refused = new AbortController()
   const check: AnswerCheck = (answer) => {
     const verdict = validate(answer)
-    // The prompt says first why.
+    // The prompt shows the reason first.
     if (verdict !== true) setImmediate(() => refused.abort())
     return verdict
   }
 
   try {
-    return await orCancelled(ask(check, refused))
+    return await withCancelError(ask(check, refused))
   } catch (error) {
     if (refused.signal.aborted) return undefined
     throw error
@@ -84,52 +85,56 @@ async function unlessRefused(
 }
 
 export async function askConfirm(question: ConfirmQuestion): Promise<boolean> {
-  const { message, default: preset, showDetails } = question
+  const { message, default: defaultAnswer, showDetails } = question
   if (showDetails === undefined)
-    return orCancelled(confirm({ message, default: preset }, context()))
+    return withCancelError(confirm({ message, default: defaultAnswer }, promptContext()))
 
   for (;;) {
-    const answer = await askLetter(message, preset)
+    const answer = await askLetter(message, defaultAnswer)
     if (answer === 'd') showDetails()
     else if (answer !== undefined) return answer === 'y'
   }
 }
 
-/** Which of y, n and d a person types; undefined: none of them. */
-async function askLetter(message: string, preset: boolean): Promise<string | undefined> {
-  const letterOf = (text: string) => (text.trim().toLowerCase() || (preset ? 'y' : 'n')).charAt(0)
+/** Asks for y, n or d. Undefined if the answer was rejected. */
+async function askLetter(message: string, defaultAnswer: boolean): Promise<string | undefined> {
+  const firstLetter = (text: string) =>
+    (text.trim().toLowerCase() || (defaultAnswer ? 'y' : 'n')).charAt(0)
   const words: Record<string, string> = { y: 'Yes', n: 'No', d: 'Details' }
 
-  const answer = await unlessRefused(
+  const answer = await askOnce(
     (text) => /^(?:y|yes|n|no|d|details)?$/i.test(text.trim()) || 'Type y, n or d.',
     (validate, { signal }) =>
       input(
         {
-          message: `${message} (${preset ? 'Y/n' : 'y/N'}, d shows every key)`,
-          transformer: (text, { isFinal }) => (isFinal ? words[letterOf(text)]! : withoutKey(text)),
+          message: `${message} (${defaultAnswer ? 'Y/n' : 'y/N'}, d shows every key)`,
+          transformer: (text, { isFinal }) =>
+            isFinal ? words[firstLetter(text)]! : hidePastedKey(text),
           validate,
         },
-        { ...context(), signal },
+        { ...promptContext(), signal },
       ),
   )
 
-  return answer === undefined ? undefined : letterOf(answer)
+  return answer === undefined ? undefined : firstLetter(answer)
 }
 
 export const askSearch: Ask['search'] = ({ message, choices }) =>
-  orCancelled(search({ message, source: (term) => matching(choices, term ?? '') }, context()))
+  withCancelError(
+    search({ message, source: (term) => filterChoices(choices, term ?? '') }, promptContext()),
+  )
 
-/** Of a list: the question, the help below it, an error. */
-const linesAround = 4
+/** The lines around a list: the question, the help and an error. */
+const linesAroundList = 4
 
 export async function askCheckbox(question: CheckboxQuestion): Promise<string[]> {
-  let shown = new AbortController()
+  let outdated = new AbortController()
   let isTouched = false
   const touch = () => {
     isTouched = true
   }
   const redraw = () => {
-    if (!isTouched) shown.abort()
+    if (!isTouched) outdated.abort()
   }
 
   process.stdin.prependListener('data', touch)
@@ -137,53 +142,53 @@ export async function askCheckbox(question: CheckboxQuestion): Promise<string[]>
 
   try {
     for (;;) {
-      const chosen = await checkboxUntil(question, shown.signal)
+      const chosen = await checkboxUntil(question, outdated.signal)
       if (chosen !== undefined) return chosen
-      shown = new AbortController()
+      outdated = new AbortController()
     }
   } finally {
     process.stdin.off('data', touch)
   }
 }
 
-/** Undefined: its choices are outdated. */
+/** @returns undefined if the choices became outdated */
 async function checkboxUntil(
   { message, choices, updates, validate = () => true }: CheckboxQuestion,
   outdated: AbortSignal,
 ): Promise<string[] | undefined> {
-  const now = choices()
+  const currentChoices = choices()
 
-  const asked = checkbox(
+  const prompt = checkbox(
     {
       message,
-      choices: now.map(compact),
-      pageSize: Math.max(7, Math.min(now.length, process.stdout.rows - linesAround)),
-      // A key for all would tick two setups of the same files.
+      choices: currentChoices.map(compact),
+      pageSize: Math.max(7, Math.min(currentChoices.length, process.stdout.rows - linesAroundList)),
+      // Selecting all at once would select two setups of the same files.
       shortcuts: { all: null, invert: null },
       validate: (chosen) => validate(chosen.map(({ value }) => value)),
     },
-    { ...context(), signal: outdated, clearPromptOnDone: updates !== undefined },
+    { ...promptContext(), signal: outdated, clearPromptOnDone: updates !== undefined },
   )
 
   try {
-    return await orCancelled(asked)
+    return await withCancelError(prompt)
   } catch (error) {
     if (outdated.aborted) return undefined
     throw error
   }
 }
 
-/** How far apart the pieces of a paste may come, in ms. */
+/** The longest pause between the pieces of a paste, in ms. */
 const pasteGapMs = 30
 
 /**
- * What comes behind the first line of a paste. To the prompt a line break is the Enter key: it would
- * take half of a key that was copied with one in it, and drop the rest.
+ * Collects the input after the first line break of a paste. The prompt treats a line break as the Enter
+ * key: if a key was copied with a line break in it, the prompt would drop the second half.
  */
 function watchPaste() {
   let rest = ''
   let hasBegun = false
-  const take = (piece: Buffer) => {
+  const onData = (piece: Buffer) => {
     hasBegun = true
     const text = piece.toString()
     const lineBreak = text.search(/[\r\n]/)
@@ -191,24 +196,24 @@ function watchPaste() {
     else if (lineBreak !== -1) rest = text.slice(lineBreak)
   }
 
-  // Before the prompt's own listener: what that draws is already about these keys.
-  process.stdin.prependListener('data', take)
+  // Before the prompt's own listener, which already draws the effect of these keys.
+  process.stdin.prependListener('data', onData)
 
   return {
-    /** Whether anything has arrived. */
+    /** Whether any input has arrived. */
     hasBegun: () => hasBegun,
-    /** The answer with all that was pasted behind it; a line break at its end is the Enter key. */
-    async whole(text: string) {
+    /** The answer with the rest of the paste. A line break at the end is the Enter key. */
+    async wholeAnswer(text: string) {
       await new Promise((resolve) => setTimeout(resolve, pasteGapMs))
       return text + rest.trimEnd()
     },
     stop() {
-      process.stdin.off('data', take)
+      process.stdin.off('data', onData)
     },
   }
 }
 
-async function orCancelled<T>(answer: Promise<T>): Promise<T> {
+async function withCancelError<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer
   } catch (error) {
@@ -218,11 +223,11 @@ async function orCancelled<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-function context() {
+function promptContext() {
   return { output: process.stderr }
 }
 
-function matching(choices: readonly AskChoice[], term: string) {
+function filterChoices(choices: readonly AskChoice[], term: string) {
   const wanted = term.toLowerCase()
   return choices.filter((choice) => choice.name.toLowerCase().includes(wanted)).map(compact)
 }

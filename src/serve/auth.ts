@@ -1,45 +1,42 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { AuthHeaders } from './log/request-log.ts'
-import { shortestUsableKey } from './log/secrets.ts'
+import { minKeyLength } from './log/secrets.ts'
 
 /**
- * The key that counts. `x-api-key` is looked at on the messages and models routes only, and wins
- * there. Without `Bearer `; empty: there is none.
+ * The effective key of a request, without `Bearer `; empty if there is none. On the messages and models
+ * routes, `x-api-key` takes precedence. Other routes ignore it.
  */
-export function readKey({ headers }: IncomingMessage, readsApiKey: boolean) {
+export function readRequestKey({ headers }: IncomingMessage, readsApiKey: boolean) {
   const authorization = headers.authorization ?? ''
   const apiKey = String(headers['x-api-key'] ?? '')
   const hasApiKey = apiKey !== ''
   const auth: AuthHeaders =
     authorization === '' ? (hasApiKey ? 'x-api-key' : 'none') : hasApiKey ? 'both' : 'bearer'
-  return { auth, key: hasApiKey && readsApiKey ? apiKey.trim() : withoutBearer(authorization) }
+  return { auth, key: hasApiKey && readsApiKey ? apiKey.trim() : removeBearer(authorization) }
 }
 
-// The service takes "Bearer " and "bearer " away and accepts a naked key too.
-function withoutBearer(authorization: string): string {
+// The service removes "Bearer " or "bearer ", and also accepts a key without it.
+function removeBearer(authorization: string): string {
   const isMarked = authorization.startsWith('Bearer ') || authorization.startsWith('bearer ')
   return (isMarked ? authorization.slice(7) : authorization).trim()
 }
 
-/**
- * Whether a key can keep anybody out: `sk-` alone counts as no key at all, and the log hides no short
- * one.
- */
+/** Whether a key protects the gateway. `sk-` without more is no key, and the log masks no short one. */
 export function isUsableKey(key: string): boolean {
-  return withoutPrefix(key).length >= shortestUsableKey && /^[\x21-\x7e]+$/.test(key)
+  return removePrefix(key).length >= minKeyLength && /^[\x21-\x7e]+$/.test(key)
 }
 
-/** Compares keys without telling by its time how much of a guess was right. */
-export function keyChecker(key: string): (seen: string) => boolean {
-  const expected = Buffer.from(withoutPrefix(key))
-  return (seen) => {
-    const bytes = Buffer.from(withoutPrefix(seen))
+/** Creates a function that compares keys in constant time. */
+export function keyChecker(key: string): (candidate: string) => boolean {
+  const expected = Buffer.from(removePrefix(key))
+  return (candidate) => {
+    const bytes = Buffer.from(removePrefix(candidate))
     return bytes.length === expected.length && timingSafeEqual(bytes, expected)
   }
 }
 
-// The service drops "sk-" before it looks a key up.
-function withoutPrefix(key: string): string {
+// The service removes "sk-" before it looks up a key.
+function removePrefix(key: string): string {
   return key.startsWith('sk-') ? key.slice(3) : key
 }

@@ -1,24 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
-import { readKey } from './auth.ts'
+import { readRequestKey } from './auth.ts'
 import { readBody } from './http/body.ts'
-import { watchLog } from './log/live.ts'
+import { createLogStream } from './log/live.ts'
 import type { RequestLog } from './log/request-log.ts'
-import { controlPrefix, pathOf } from './routes.ts'
+import { controlPrefix, requestPath } from './routes.ts'
 import type { Scope } from './scopes.ts'
 import { acceptFaults } from './settings/fault-spec.ts'
-import { Misfit } from './settings/schema.ts'
+import { InvalidData } from './settings/schema.ts'
 
-interface ControlParts {
+interface ControlOptions {
   readonly host: string
   readonly log: RequestLog
-  readonly own: Scope
+  readonly mainScope: Scope
   counters(): object
 }
 
 export type Control = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
-/** A list of faults is short. */
+/** The largest body, in bytes. A list of faults is short. */
 const maxControlBodyBytes = 256 * 1024
 
 /**
@@ -28,29 +28,29 @@ const maxControlBodyBytes = 256 * 1024
  * - `GET requests/ID`: one request with its headers and bodies
  * - `DELETE requests`: empties the log
  * - `GET events`: the requests as server-sent events, as they arrive and end
- * - `GET counters`: what was counted since the start
- * - `GET faults`, `PUT faults`, `DELETE faults`: the faults that are in force
+ * - `GET counters`: the counters since the start
+ * - `GET faults`, `PUT faults`, `DELETE faults`: the active faults
  *
- * Requests with a foreign `Host`, and from pages of other origins, are rejected. Every change needs the
- * key.
+ * Rejects requests with a foreign `Host` and requests from pages of other origins. Every change needs
+ * the key.
  */
-export function createControl({ host, log, own, counters }: ControlParts): Control {
-  const { faults } = own
-  const live = watchLog(log)
+export function createControl({ host, log, mainScope, counters }: ControlOptions): Control {
+  const { faults } = mainScope
+  const logStream = createLogStream(log)
 
   return answer
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const line = `${request.method} ${pathOf(request).slice(controlPrefix.length)}`
+    const line = `${request.method} ${requestPath(request).slice(controlPrefix.length)}`
     const send = (status: number, value: unknown) => {
       const body = JSON.stringify(value)
       const length = { 'Content-Length': Buffer.byteLength(body) }
-      response.writeHead(status, { ...ownHeaders, ...length }).end(body)
+      response.writeHead(status, { ...controlHeaders, ...length }).end(body)
     }
 
-    if (!isOwnHost(request.headers.host, host) || isForeignPage(request))
+    if (!isAllowedHost(request.headers.host, host) || isCrossSite(request))
       return send(403, { error: 'Only this machine may ask.' })
-    if (request.method !== 'GET' && !own.isKeyedBy(readKey(request, true).key))
+    if (request.method !== 'GET' && !mainScope.hasKey(readRequestKey(request, true).key))
       return send(401, { error: 'This needs the key of the gateway.' })
 
     const requestId = /^GET requests\/([A-Za-z0-9]+)$/.exec(line)?.[1]
@@ -66,13 +66,13 @@ export function createControl({ host, log, own, counters }: ControlParts): Contr
         log.clear()
         return send(200, [])
       case 'GET events':
-        return live.add(response)
+        return logStream.add(response)
       case 'GET counters':
         return send(200, counters())
       case 'GET faults':
         return send(200, faults.list())
       case 'DELETE faults':
-        faults.setGiven([])
+        faults.setConfigured([])
         return send(200, faults.list())
       case 'PUT faults':
         return setFaults(request, send)
@@ -87,22 +87,23 @@ export function createControl({ host, log, own, counters }: ControlParts): Contr
   ): Promise<void> {
     const body = await readBody(request, maxControlBodyBytes).catch(() => undefined)
     if (body === undefined) {
-      // The rest of it may come, or the client has gone.
+      // The rest of it may follow, or the client has disconnected.
       request.resume()
       send(413, { error: 'The body is too large.' })
       return
     }
+
     try {
-      faults.setGiven(acceptFaults(JSON.parse(body.toString())))
+      faults.setConfigured(acceptFaults(JSON.parse(body.toString())))
       send(200, faults.list())
     } catch (error) {
-      if (!(error instanceof Misfit || error instanceof SyntaxError)) throw error
+      if (!(error instanceof InvalidData || error instanceof SyntaxError)) throw error
       send(400, { error: error.message })
     }
   }
 }
 
-const ownHeaders = {
+const controlHeaders = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -110,10 +111,10 @@ const ownHeaders = {
 }
 
 /**
- * Whether a Host header names this machine by an address, by `localhost` or as `--host` says. Any
- * other name may be a web page's, pointed here by its owner to read the log.
+ * Whether a Host header is an IP address, `localhost` or the value of `--host`. Any other name may belong
+ * to a web page whose owner made it resolve to this machine to read the log (DNS rebinding).
  */
-export function isOwnHost(header: string | undefined, host: string): boolean {
+export function isAllowedHost(header: string | undefined, host: string): boolean {
   if (header === undefined) return false
   const name = header.replace(/:\d*$/, '').toLowerCase()
   if (name === 'localhost' || name.endsWith('.localhost') || name === host.toLowerCase())
@@ -121,8 +122,8 @@ export function isOwnHost(header: string | undefined, host: string): boolean {
   return isIP(name.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Browsers say where a request comes from; programs say nothing. */
-function isForeignPage({ headers }: IncomingMessage): boolean {
+/** Whether a page of another site sent the request. Only browsers send these headers. */
+function isCrossSite({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true
   return headers.origin !== undefined && headers.origin !== `http://${headers.host}`

@@ -1,48 +1,47 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { Inference } from './answers/inference.ts'
-import { readKey } from './auth.ts'
+import { readRequestKey } from './auth.ts'
 import { failures } from './codecs/failure.ts'
-import { type Control, createControl, isOwnHost } from './control.ts'
-import { readBody, unpacked } from './http/body.ts'
+import { type Control, createControl, isAllowedHost } from './control.ts'
+import { decompress, readBody } from './http/body.ts'
 import { Reply } from './http/reply.ts'
 import { requestIds } from './ids.ts'
-import { type LogEntry, openEntry, type RequestLog } from './log/request-log.ts'
-import { messagesModel, plainModel, type ServedModels } from './model/catalog.ts'
+import { createEntry, type LogEntry, type RequestLog } from './log/request-log.ts'
+import { anthropicModel, openaiModel, type ServedModels } from './model/catalog.ts'
 import type { Limits, Upstream } from './options.ts'
-import { reasonOfKey, reasonOfRoute } from './reason.ts'
-import { pathOf, type Route, readsApiKey, routeOf } from './routes.ts'
+import { explainKey, explainRoute } from './reason.ts'
+import { findRoute, type Route, readsApiKey, requestPath } from './routes.ts'
 import type { Scope, Scopes } from './scopes.ts'
 import { faultFailure } from './settings/faults.ts'
 import type { Recorder } from './settings/recorder.ts'
-import { passOn } from './upstream.ts'
+import { forwardRequest } from './upstream.ts'
 
-/** What the handler works with. */
-interface HandlerParts {
+interface HandlerOptions {
   readonly host: string
   readonly limits: Limits
   readonly catalog: ServedModels
   readonly log: RequestLog
-  /** The gateway's own answers and faults; its key may change what goes wrong. */
-  readonly own: Scope
+  /** The scope of the gateway itself. Its key may change the faults. */
+  readonly mainScope: Scope
   readonly scopes: Scopes
   readonly upstream: Upstream | undefined
   readonly recorder: Recorder | undefined
 }
 
-/** From a request on the wire to an answer on it, in the service's order of checks. */
+/** Handles a request, with the checks in the service's order. */
 export class Handler {
   refusedKeys = 0
-  readonly #parts: HandlerParts
+  readonly #options: HandlerOptions
   readonly #control: Control
   readonly #inference: Inference
   readonly #newRequestId = requestIds()
 
-  constructor(parts: HandlerParts) {
-    this.#parts = parts
-    this.#inference = new Inference(parts)
+  constructor(options: HandlerOptions) {
+    this.#options = options
+    this.#inference = new Inference(options)
     const counters = () => ({ refusedKeys: this.refusedKeys, openStreams: this.openStreams })
-    this.#control = createControl({ ...parts, counters })
+    this.#control = createControl({ ...options, counters })
   }
 
   get openStreams(): number {
@@ -50,16 +49,16 @@ export class Handler {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const route = routeOf(request.method ?? 'GET', pathOf(request))
+    const route = findRoute(request.method ?? 'GET', requestPath(request))
     if (route.kind === 'control') {
       await this.#control(request, response).catch(() => request.socket.destroy())
       return
     }
 
-    const { log, limits, scopes } = this.#parts
-    const seen = readKey(request, readsApiKey(pathOf(request)))
-    const scope = scopes.of(seen.key)
-    const entry = this.#entryOf(request, route, seen, scope)
+    const { log, limits, scopes } = this.#options
+    const requestKey = readRequestKey(request, readsApiKey(requestPath(request)))
+    const scope = scopes.find(requestKey.key)
+    const entry = this.#createEntry(request, route, requestKey, scope)
     const onEnd = () => {
       if (entry.number > 0) log.finish(entry)
     }
@@ -73,14 +72,14 @@ export class Handler {
     }
   }
 
-  #entryOf(
+  #createEntry(
     request: IncomingMessage,
     route: Route,
-    { auth, key }: ReturnType<typeof readKey>,
+    { auth, key }: ReturnType<typeof readRequestKey>,
     scope?: Scope,
   ): LogEntry {
     const at = new Date()
-    return openEntry({
+    return createEntry({
       id: this.#newRequestId(at),
       at,
       method: request.method ?? 'GET',
@@ -96,69 +95,70 @@ export class Handler {
 
   async #answer(reply: Reply, route: Route, scope: Scope | undefined): Promise<void> {
     const { request, entry } = reply
-    const path = pathOf(request)
-    if (route.kind === 'web') return this.#givePage(reply, path)
+    const path = requestPath(request)
+    if (route.kind === 'web') return this.#sendPage(reply, path)
     if (entry.method === 'OPTIONS' && request.headers.origin !== undefined)
-      return reply.send({ status: 204, type: plainType, text: '', more: preflightHeaders })
+      return reply.send({ status: 204, type: plainTextType, text: '', headers: preflightHeaders })
 
-    const { upstream } = this.#parts
+    const { upstream } = this.#options
     const isPassedOn = upstream !== undefined && path.startsWith('/v1/')
     if (route.kind === 'unknown' && !isPassedOn)
-      return reply.fail(failures.wrongRoute(entry.method, path), reasonOfRoute(entry.method, path))
+      return reply.fail(failures.wrongRoute(entry.method, path), explainRoute(entry.method, path))
 
-    if (scope === undefined) return this.#refuseKey(reply, path)
-    if (upstream === undefined) return this.#answerHere(reply, route, scope)
-    const body = await this.#bodyOf(reply)
-    if (body !== undefined) passOn({ reply, upstream, body, recorder: this.#parts.recorder })
+    if (scope === undefined) return this.#rejectKey(reply, path)
+    if (upstream === undefined) return this.#answerLocally(reply, route, scope)
+    const body = await this.#readBody(reply)
+    if (body !== undefined)
+      forwardRequest({ reply, upstream, body, recorder: this.#options.recorder })
   }
 
-  async #answerHere(reply: Reply, route: Route, scope: Scope): Promise<void> {
+  async #answerLocally(reply: Reply, route: Route, scope: Scope): Promise<void> {
     const { method, path } = reply.entry
     switch (route.kind) {
       case 'models':
       case 'model':
-        return this.#giveCatalog(reply, route, scope)
+        return this.#sendCatalog(reply, route, scope)
       case 'stored':
-        return this.#inference.giveStored(reply, route)
+        return this.#inference.sendStored(reply, route)
       case 'not-implemented':
         return reply.fail(
-          route.leftOut ? failures.leftOut(method, path) : failures.notImplemented(),
+          route.leftOut ? failures.unsupportedRoute(method, path) : failures.notImplemented(),
         )
       case 'inference':
-        if ((await this.#bodyOf(reply)) === undefined) return
+        if ((await this.#readBody(reply)) === undefined) return
         await this.#inference.answer(reply, route.protocol, scope)
     }
   }
 
-  #givePage(reply: Reply, path: string): void {
-    reply.entry.reason = reasonOfRoute(reply.entry.method, path)
-    if (path === '/' && !isOwnHost(reply.request.headers.host, this.#parts.host))
+  #sendPage(reply: Reply, path: string): void {
+    reply.entry.reason = explainRoute(reply.entry.method, path)
+    if (path === '/' && !isAllowedHost(reply.request.headers.host, this.#options.host))
       reply.send({
         status: 403,
-        type: plainType,
+        type: plainTextType,
         text: 'This page is for this machine only.\n',
       })
     else reply.page()
   }
 
-  #refuseKey(reply: Reply, path: string): void {
+  #rejectKey(reply: Reply, path: string): void {
     this.refusedKeys++
-    const { key } = this.#parts.own
-    const reason = reasonOfKey(reply.entry, path, reply.request.headers, key)
+    const { key } = this.#options.mainScope
+    const reason = explainKey(reply.entry, path, reply.request.headers, key)
     reply.fail(failures.invalidToken(), reason)
   }
 
-  async #giveCatalog(
+  async #sendCatalog(
     reply: Reply,
     route: Extract<Route, { kind: 'models' | 'model' }>,
     scope: Scope,
   ): Promise<void> {
-    const { catalog } = this.#parts
+    const { catalog } = this.#options
     const target = { route: 'models', model: undefined } as const
-    const fault = scope.faults.strike(target)
-    if (!(await reply.comesThrough(fault))) return
+    const fault = scope.faults.nextFault(target)
+    if (!(await reply.applyFault(fault))) return
 
-    // Claude Code asks with a Bearer key and gets the plain shape all the same.
+    // Claude Code sends a Bearer key and accepts the OpenAI shape.
     const { 'x-api-key': apiKey, 'anthropic-version': version } = reply.request.headers
     const isMessagesShape = Boolean(apiKey && version)
 
@@ -169,23 +169,25 @@ export class Handler {
 
     const model = catalog.find(route.id)
     if (model === undefined) return reply.fail(failures.noSuchModel(route.id))
-    return reply.json(JSON.stringify(isMessagesShape ? messagesModel(model) : plainModel(model)))
+
+    return reply.json(JSON.stringify(isMessagesShape ? anthropicModel(model) : openaiModel(model)))
   }
 
-  /** Undefined: there is none to go on with, and the reply has ended. */
-  async #bodyOf(reply: Reply): Promise<Buffer | undefined> {
+  /** Reads the body. Undefined if that failed, and the reply has ended. */
+  async #readBody(reply: Reply): Promise<Buffer | undefined> {
     const { request, entry } = reply
-    const { maxBodyBytes } = this.#parts.limits
+    const { maxBodyBytes } = this.#options.limits
     let sent: Buffer | undefined
     try {
       sent = await readBody(request, maxBodyBytes)
       entry.requestBytes = sent?.length ?? 0
-      const body = sent && (await unpacked(sent, request.headers['content-encoding'], maxBodyBytes))
+      const body =
+        sent && (await decompress(sent, request.headers['content-encoding'], maxBodyBytes))
       entry.requestBody = body?.toString() ?? ''
       if (body === undefined) reply.fail(failures.bodyTooLarge())
       return body
     } catch {
-      // The client has gone, or what it sent is not packed as it says.
+      // The client has disconnected, or the encoding is wrong.
       if (sent === undefined) reply.abandon()
       else reply.fail(failures.notJson())
       return undefined
@@ -193,7 +195,7 @@ export class Handler {
   }
 }
 
-const plainType = 'text/plain; charset=utf-8'
+const plainTextType = 'text/plain; charset=utf-8'
 
 const preflightHeaders = {
   'Access-Control-Allow-Methods': 'GET,POST,PUT,DELETE,OPTIONS',
@@ -201,7 +203,7 @@ const preflightHeaders = {
   'Access-Control-Max-Age': 43200,
 } as const
 
-/** A browser that opens our page or looks for its icon is no client and not worth a line. */
+/** Whether a browser opens our page or its icon. Such requests are not logged. */
 function isPageLoad({ method, url, headers }: IncomingMessage): boolean {
   return method === 'GET' && 'sec-fetch-mode' in headers && (url === '/' || url === '/favicon.ico')
 }

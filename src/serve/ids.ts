@@ -7,14 +7,14 @@ function randomText(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('')
 }
 
-/** A key as the service hands them out. */
+/** A key in the format of the service. */
 export function generateKey(): string {
   return `sk-${randomText(48)}`
 }
 
 /**
- * Ids of requests: the UTC time, nanoseconds and eight letters, as the service writes them. Random
- * letters are drawn once; the counter keeps ids of one process apart.
+ * Creates request IDs in the format of the service: UTC time, nanoseconds and eight letters. The letters
+ * are random for each process. A counter instead of nanoseconds makes the IDs unique.
  */
 export function requestIds(): (now: Date) => string {
   const letters = randomText(8)
@@ -26,7 +26,7 @@ export function requestIds(): (now: Date) => string {
   }
 }
 
-/** Ids of answers and tool calls: 16 random letters, drawn once, and 8 digits that count. */
+/** Creates IDs of answers and tool calls: 16 letters, random for each process, and 8 digits of a counter. */
 export function answerIds(): () => string {
   const letters = randomText(16)
   let count = 0

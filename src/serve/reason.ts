@@ -1,62 +1,62 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { nearestTo } from '../text.ts'
+import { closestNames } from '../text.ts'
 import type { GatewayFailure } from './codecs/failure.ts'
 import { isSecretHeader, type LogEntry } from './log/request-log.ts'
 import { maskKey } from './log/secrets.ts'
 import type { ServedModels } from './model/catalog.ts'
-import { readsApiKey, routeOf } from './routes.ts'
+import { bareModelName } from './requests/families.ts'
+import { findRoute, readsApiKey } from './routes.ts'
 
 /**
- * Why a request was refused, in words for the person who wrote the client. The answer itself keeps the
- * service's words, which leave one guessing. Undefined: those say it already.
+ * Explanations of rejected requests, for the developer of a client. The response itself has the service's
+ * message, which often does not name the cause. Undefined if that message is enough.
  */
 
-/** Of what was answered with a web page, or with a 404. */
-export function reasonOfRoute(method: string, path: string): string | undefined {
+/** Explains a response with a web page or with a 404. */
+export function explainRoute(method: string, path: string): string | undefined {
   const twice = /^\/v1(?=\/v1(\/|$))/
   if (twice.test(path))
-    return `/v1 stands twice in ${path}: the client adds it itself, so its base URL must end before it.`
-  if (/\/{2,}/.test(path)) return `There is a slash too many in ${path}.`
+    return `${path} has /v1 twice: the client adds it itself, so its base URL must end before it.`
+  if (/\/{2,}/.test(path)) return `${path} has one slash too many.`
 
-  const needed = methodsOf(path)[0]
+  const needed = allowedMethods(path)[0]
   if (needed !== undefined && needed !== method)
     return `${path} needs ${needed}; this was ${method}.`
   const trimmed = path.replace(/\/$/, '')
   if (isRoute(method, trimmed))
-    return `${path} is another route than ${trimmed}, without the slash at its end.`
+    return `${path} is not the same route as ${trimmed}, without the slash at the end.`
   if (isRoute(method, `/v1${path}`))
-    return `/v1 is missing before ${path}: the service answers everything outside of it with its web page.`
+    return `/v1 is missing before ${path}: outside of it, the service responds with its web page.`
   const inner = /^\/.+?(\/v1\/.*)$/.exec(path)?.[1]
   if (inner !== undefined && isRoute(method, inner))
-    return `Nothing may stand before /v1: ${inner} is the route, not ${path}.`
+    return `Nothing is allowed before /v1: the route is ${inner}, not ${path}.`
 
-  if (ofVendors.test(path))
+  if (vendorRoutes.test(path))
     return `The vendor has a route ${path}; the service does not, and so this gateway does not either.`
-  if (routeOf(method, path).kind !== 'web') {
-    const [nearest] = nearestTo(path, knownPaths)
+  if (findRoute(method, path).kind !== 'web') {
+    const [nearest] = closestNames(path, knownPaths)
     return `There is no route ${path}${nearest === undefined ? '' : `; the nearest is ${nearest}`}.`
   }
-  return method === 'GET'
-    ? undefined
-    : 'The service answers everything outside of /v1 with its web page.'
+
+  return method === 'GET' ? undefined : 'Outside of /v1, the service responds with its web page.'
 }
 
-/** Routes of the vendors that the service has not (New API, read 2026-11-23). */
-const ofVendors =
+/** Routes of the vendors that the service does not have (New API, read 2026-11-23). */
+const vendorRoutes =
   /^\/v1\/(messages\/(batches|count_tokens)|responses\/input_tokens|conversations|assistants|batches|containers|skills|threads|vector_stores)(\/|$)/
 
 const knownPaths = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/models']
 
 function isRoute(method: string, path: string): boolean {
-  return !['unknown', 'web', 'control'].includes(routeOf(method, path).kind)
+  return !['unknown', 'web', 'control'].includes(findRoute(method, path).kind)
 }
 
-function methodsOf(path: string): readonly string[] {
+function allowedMethods(path: string): readonly string[] {
   return ['POST', 'GET', 'DELETE'].filter((method) => isRoute(method, path))
 }
 
-/** Of a 401. */
-export function reasonOfKey(
+/** Explains a 401. */
+export function explainKey(
   { auth, key }: LogEntry,
   path: string,
   headers: IncomingHttpHeaders,
@@ -65,15 +65,15 @@ export function reasonOfKey(
   if (auth === 'none') {
     const other = Object.keys(headers).find((name) => isSecretHeader(name) && name !== 'cookie')
     const place = readsApiKey(path) ? 'Authorization or x-api-key' : 'Authorization'
-    return `There is no key: it must stand in ${place}${other === undefined ? '' : `, not in ${other}`}.`
+    return `There is no key: it must be in ${place}${other === undefined ? '' : `, not in ${other}`}.`
   }
 
   if (auth === 'x-api-key' && !readsApiKey(path))
-    return 'The key stands in x-api-key, which counts for messages and models only: elsewhere it must be `Authorization: Bearer KEY`.'
-  if (key === '' || /^bearer$/i.test(key)) return 'The header for the key is there, and empty.'
-  if (/^bearer\b/i.test(key)) return '`Bearer` stands twice before the key.'
+    return 'The key is in x-api-key, which only messages and models accept. Other routes need `Authorization: Bearer KEY`.'
+  if (key === '' || /^bearer$/i.test(key)) return 'The header for the key is empty.'
+  if (/^bearer\b/i.test(key)) return '`Bearer` is twice before the key.'
   if (/^\$|^%.*%$|^\{.*\}$/.test(key))
-    return 'The key is the name of a variable that nobody has filled in.'
+    return 'The key is the name of a variable that was not replaced.'
   if (/^["'`]/.test(key)) return 'The key has quotation marks around it.'
 
   const which =
@@ -81,8 +81,8 @@ export function reasonOfKey(
   return `The key ${maskKey(key)}${which} is not that of this gateway, ${maskKey(ownKey)}.`
 }
 
-/** Of an inference request whose key was good. */
-export function reasonOfFailure(
+/** Explains a failure of an inference request with a valid key. */
+export function explainFailure(
   failure: GatewayFailure,
   { modelAsked = '', modelServed, protocol, requestBody }: LogEntry,
   contentType: string | undefined,
@@ -90,27 +90,23 @@ export function reasonOfFailure(
 ): string | undefined {
   switch (failure.code) {
     case 'model_not_found': {
-      const near = nearestTo(modelAsked, catalog.ids, withoutVendor).slice(0, 3)
+      const near = closestNames(modelAsked, catalog.ids, bareModelName).slice(0, 3)
       return `There is no model ${modelAsked}${near.length === 0 ? '' : `; nearest: ${near.join(', ')}`}.`
     }
     case 'convert_request_failed': {
       const types = catalog.find(modelServed ?? modelAsked)?.endpointTypes ?? []
-      return `${modelAsked} does not speak ${protocol}: the catalog has it for ${types.join(', ')}.`
+      return `${modelAsked} does not support ${protocol}: the catalog lists it for ${types.join(', ')}.`
     }
   }
 
   if (failure.status !== 400) return undefined
   if (contentType === undefined || !contentType.startsWith('application/json'))
-    return `Content-Type is ${contentType ?? 'missing'}: the service reads a body as application/json only, and so it found no model.`
-  return reasonOfJson(requestBody)
+    return `Content-Type is ${contentType ?? 'missing'}: the service only reads bodies of application/json, so it found no model.`
+  return explainJson(requestBody)
 }
 
-function withoutVendor(id: string): string {
-  return id.slice(id.lastIndexOf('/') + 1)
-}
-
-/** Says the place only: what stands there may be a key. */
-function reasonOfJson(body: string): string | undefined {
+/** Names only the place, because the text there may be a key. */
+function explainJson(body: string): string | undefined {
   try {
     JSON.parse(body)
     return undefined
@@ -118,8 +114,8 @@ function reasonOfJson(body: string): string | undefined {
     const position = /position (\d+)/.exec((error as Error).message)?.[1]
     if (body.trim() === '') return 'The body is empty.'
     if (position === undefined || Number(position) >= body.length)
-      return 'The body is JSON that breaks off.'
+      return 'The body is incomplete JSON.'
     const before = body.slice(0, Number(position)).split('\n')
-    return `The body is no JSON from line ${before.length}, column ${before.at(-1)!.length + 1} on.`
+    return `The body is not valid JSON from line ${before.length}, column ${before.at(-1)!.length + 1} on.`
   }
 }

@@ -1,28 +1,28 @@
 import type { IncomingMessage } from 'node:http'
 import type { Protocol } from '../protocols.ts'
 
-/** Where a request leads. */
+/** The route of a request. */
 export type Route =
   | { readonly kind: 'inference'; readonly protocol: Protocol }
   | { readonly kind: 'models' }
   | { readonly kind: 'model'; readonly id: string }
-  /** An answer that was given, or what it was asked with. */
+  /** A stored answer, or its input. */
   | { readonly kind: 'stored'; readonly id: string; readonly isInput: boolean }
-  /** `leftOut`: by this gateway; the service does it. */
+  /** `leftOut`: the service implements it, and this gateway does not. */
   | { readonly kind: 'not-implemented'; readonly leftOut: boolean }
   | { readonly kind: 'unknown' }
-  /** Our own routes for the page, the log and the faults; the service has none of them. */
+  /** Our own routes for the page, the log and the faults. */
   | { readonly kind: 'control' }
   | { readonly kind: 'web' }
 
-const inference: ReadonlyMap<string, Route> = new Map([
+const inferenceRoutes: ReadonlyMap<string, Route> = new Map([
   ['/v1/chat/completions', { kind: 'inference', protocol: 'chat' }],
   ['/v1/responses', { kind: 'inference', protocol: 'responses' }],
   ['/v1/messages', { kind: 'inference', protocol: 'messages' }],
 ])
 
-/** Routes that the service has and that we leave out. */
-const leftOutRoutes: readonly RegExp[] = [
+/** Routes that the service has and this gateway does not. */
+const unsupportedRoutes: readonly RegExp[] = [
   /^POST \/v1\/(completions|edits|embeddings|rerank|moderations|responses\/compact)$/,
   /^POST \/v1\/images\/(generations|edits)$/,
   /^POST \/v1\/audio\/(transcriptions|translations|speech)$/,
@@ -31,7 +31,7 @@ const leftOutRoutes: readonly RegExp[] = [
   /^GET \/v1\/realtime$/,
 ]
 
-/** Routes that the service knows and does not implement itself. */
+/** Routes that the service knows but does not implement. */
 const notImplementedRoutes: readonly RegExp[] = [
   /^POST \/v1\/images\/variations$/,
   /^DELETE \/v1\/models\/[^/]+$/,
@@ -45,42 +45,42 @@ const notImplementedRoutes: readonly RegExp[] = [
 
 export const controlPrefix = '/_repoint/'
 
-/** The path of a request target, without the query; a target may be a whole address too. */
-export function pathOf({ url = '/' }: IncomingMessage): string {
+/** The path of a request target, without the query. The target may be a full URL. */
+export function requestPath({ url = '/' }: IncomingMessage): string {
   const path = url.split('?', 1)[0]!
   if (path.startsWith('/')) return path
   return /^https?:\/\/[^/]*(\/.*)?$/i.exec(path)?.[1] ?? '/'
 }
 
-export function routeOf(method: string, path: string): Route {
+export function findRoute(method: string, path: string): Route {
   if (method === 'POST') {
-    const route = inference.get(path)
+    const route = inferenceRoutes.get(path)
     if (route !== undefined) return route
   }
   if (path.startsWith(controlPrefix)) return { kind: 'control' }
-  // The service looks at the beginning only: /v1beta and /apifox are not pages either.
+  // The service checks only the prefix, so /v1beta and /apifox are not pages either.
   if (!/^\/(v1|api|assets)/.test(path)) return { kind: 'web' }
 
   if (method === 'GET' && path === '/v1/models') return { kind: 'models' }
   const model = method === 'GET' ? /^\/v1\/models\/([^/]+)$/.exec(path)?.[1] : undefined
-  if (model !== undefined) return { kind: 'model', id: decodedId(model) }
+  if (model !== undefined) return { kind: 'model', id: decodeId(model) }
 
   const stored = /^\/v1\/responses\/(resp_[^/]+)(\/input_items)?$/.exec(path)
   if (stored !== null && (method === 'GET' || (method === 'DELETE' && !stored[2])))
     return { kind: 'stored', id: stored[1]!, isInput: stored[2] !== undefined }
 
   const key = `${method} ${path}`
-  const leftOut = leftOutRoutes.some((pattern) => pattern.test(key))
+  const leftOut = unsupportedRoutes.some((pattern) => pattern.test(key))
   const isKnown = leftOut || notImplementedRoutes.some((pattern) => pattern.test(key))
   return isKnown ? { kind: 'not-implemented', leftOut } : { kind: 'unknown' }
 }
 
-/** Whether `x-api-key` counts here. */
+/** Whether the route accepts `x-api-key`. */
 export function readsApiKey(path: string): boolean {
   return path.includes('/v1/messages') || path.includes('/v1/models')
 }
 
-function decodedId(text: string): string {
+function decodeId(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -3,35 +3,35 @@ import type { Protocol } from '../protocols.ts'
 import { isUsableKey, keyChecker } from './auth.ts'
 import { failures } from './codecs/failure.ts'
 import { generateKey } from './ids.ts'
-import { misfitOf } from './model/sample.ts'
+import { findMismatch } from './model/sample.ts'
 import type { ScopeOptions } from './options.ts'
-import { jsonIn } from './requests/read.ts'
-import type { Beside, ModelRequest } from './requests/request.ts'
+import { parseJson } from './requests/read.ts'
+import type { ModelRequest, RequestContext } from './requests/request.ts'
 import { acceptFaults } from './settings/fault-spec.ts'
 import { type Fault, Faults } from './settings/faults.ts'
 import {
-  type Played,
-  Player,
-  playReply,
-  questionOf,
   readScenario,
   recordedModels,
   type Scenario,
+  ScenarioPlayer,
+  type ScriptedAnswer,
+  toQuestion,
+  toScriptedAnswer,
 } from './settings/scenario.ts'
-import { asUsage } from './settings/schema.ts'
+import { withUsageErrors } from './settings/schema.ts'
 
-/** The answers and faults of the requests that carry one key. */
+/** The answers and faults for requests with one key. */
 export class Scope {
   readonly key: string
-  /** Whether this is its key, as a client wrote it. */
-  readonly isKeyedBy: (seen: string) => boolean
+  /** Whether a client's key is the key of this scope. */
+  readonly hasKey: (seen: string) => boolean
   readonly faults = new Faults()
   readonly fragment: NonNullable<ScopeOptions['fragment']>
   readonly families: NonNullable<ScopeOptions['families']>
   readonly #answer: ScopeOptions['answer']
   readonly #isStrict: boolean
-  #player: Player | undefined
-  /** Of which the scenario has recorded answers. */
+  #player: ScenarioPlayer | undefined
+  /** The models for which the scenario has recorded answers. */
   models: readonly string[] = []
 
   private constructor(options: ScopeOptions) {
@@ -44,7 +44,7 @@ export class Scope {
       })
 
     this.key = key
-    this.isKeyedBy = keyChecker(key)
+    this.hasKey = keyChecker(key)
     this.#answer = answer
     this.#isStrict = strict
     this.fragment = options.fragment ?? 'on'
@@ -52,54 +52,54 @@ export class Scope {
     this.setFaults(faults)
   }
 
-  /** @throws UserError `usage` for what cannot be meant, `config-invalid` for a file that is wrong */
+  /** @throws UserError `usage` for an invalid option, `config-invalid` for an invalid file */
   static async open(options: ScopeOptions): Promise<Scope> {
     const scope = new Scope(options)
     const { scenario } = options
     if (typeof scenario === 'string') {
       // Imported only if there is a file, because the YAML parser is large.
       const { readScenarioFile } = await import('./settings/scenario-file.ts')
-      scope.#setScenario(readScenarioFile(scenario))
+      scope.#useScenario(readScenarioFile(scenario))
     } else if (scenario !== undefined)
-      scope.#setScenario(asUsage('The scenario', () => readScenario(scenario)))
+      scope.#useScenario(withUsageErrors('The scenario', () => readScenario(scenario)))
     return scope
   }
 
-  /** @throws UserError `usage` for what is no fault */
+  /** @throws UserError `usage` for an invalid fault */
   setFaults(faults: readonly Fault[]): void {
-    this.faults.setGiven(asUsage('A fault', () => acceptFaults(faults)))
+    this.faults.setConfigured(withUsageErrors('A fault', () => acceptFaults(faults)))
   }
 
-  /** The answers of the scenario that no request took, by their places in it. */
+  /** The paths of the scenario's answers that no request used. */
   unused(): readonly string[] {
     return this.#player?.unused() ?? []
   }
 
-  /** What was written for a request. Undefined: nothing, and the built-in model answers. */
+  /** The written answer for a request. Undefined if there is none, so that the built-in model answers. */
   async play(
     request: ModelRequest,
     protocol: Protocol,
-    headers: Beside['headers'],
-  ): Promise<Played | undefined> {
-    const played = (await this.#written(request, protocol, headers)) ?? ''
-    if (typeof played !== 'string') return this.#isStrict ? checkedCalls(played) : played
+    headers: RequestContext['headers'],
+  ): Promise<ScriptedAnswer | undefined> {
+    const played = (await this.#findScripted(request, protocol, headers)) ?? ''
+    if (typeof played !== 'string') return this.#isStrict ? checkCalls(played) : played
     if (!this.#isStrict) return undefined
 
-    const { text, model, afterTool } = questionOf(request, protocol)
+    const { text, model, afterTool } = toQuestion(request, protocol)
     const asked = `${JSON.stringify(text.slice(0, 200))} (${protocol}, ${model}${afterTool ? ', after tool results' : ''})`
     return { utterances: [], failure: failures.unanswered(asked + played) }
   }
 
-  /** By the function, else by the scenario; a text: why the rules that fit have no answer. */
-  async #written(
+  /** The answer of the function, else of the scenario. A string is the reason why no rule has an answer. */
+  async #findScripted(
     request: ModelRequest,
     protocol: Protocol,
-    headers: Beside['headers'],
-  ): Promise<Played | string | undefined> {
+    headers: RequestContext['headers'],
+  ): Promise<ScriptedAnswer | string | undefined> {
     try {
       if (this.#answer !== undefined) {
-        const reply = await this.#answer(questionOf(request, protocol, headers))
-        if (reply !== undefined) return playReply(reply, request)
+        const reply = await this.#answer(toQuestion(request, protocol, headers))
+        if (reply !== undefined) return toScriptedAnswer(reply, request)
       }
       return this.#player?.play(request, protocol, headers)
     } catch (error) {
@@ -107,19 +107,19 @@ export class Scope {
     }
   }
 
-  #setScenario(scenario: Scenario): void {
-    this.#player = new Player(scenario)
-    this.faults.setOfScenario(scenario.faults)
+  #useScenario(scenario: Scenario): void {
+    this.#player = new ScenarioPlayer(scenario)
+    this.faults.setScenario(scenario.faults)
     this.models = recordedModels(scenario)
   }
 }
 
-/** An answer whose calls fit the schemas of their tools, as a vendor's model keeps to them. */
-function checkedCalls(played: Played): Played {
+/** Rejects an answer whose calls do not fit the schemas of their tools, as a vendor's model would ensure. */
+function checkCalls(played: ScriptedAnswer): ScriptedAnswer {
   for (const utterance of played.utterances) {
     if (utterance.type !== 'call' || utterance.tool.kind !== 'function') continue
     const { name, parameters } = utterance.tool
-    const problem = misfitOf(parameters, jsonIn(utterance.text))
+    const problem = findMismatch(parameters, parseJson(utterance.text))
     if (problem === undefined) continue
     const message = `The arguments of ${name} do not fit its schema: ${problem}`
     return { utterances: [], failure: failures.answerFailed(message) }
@@ -127,13 +127,13 @@ function checkedCalls(played: Played): Played {
   return played
 }
 
-/** The scopes of a gateway by their keys. */
+/** The scopes of a gateway. */
 export class Scopes {
   readonly #all = new Set<Scope>()
 
-  /** @throws UserError `usage` where another scope has its key */
+  /** @throws UserError `usage` if another scope has the same key */
   add(scope: Scope): void {
-    if (this.of(scope.key) !== undefined)
+    if (this.find(scope.key) !== undefined)
       throw new UserError({
         code: 'usage',
         message: 'Another scope of this gateway has the same key',
@@ -146,9 +146,9 @@ export class Scopes {
     this.#all.delete(scope)
   }
 
-  /** Undefined: it is no key of this gateway. */
-  of(key: string): Scope | undefined {
-    for (const scope of this.#all) if (scope.isKeyedBy(key)) return scope
+  /** Finds the scope of a key. Undefined if no scope has it. */
+  find(key: string): Scope | undefined {
+    for (const scope of this.#all) if (scope.hasKey(key)) return scope
     return undefined
   }
 

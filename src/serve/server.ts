@@ -4,31 +4,39 @@ import { UserError } from '../errors.ts'
 import { Handler } from './handler.ts'
 import type { LoggedRequest } from './log/request-log.ts'
 import { RequestLog } from './log/request-log.ts'
-import { builtInCatalog, type CatalogEntry, everyProtocol, openCatalog } from './model/catalog.ts'
+import {
+  allEndpointTypes,
+  builtInCatalog,
+  type CatalogEntry,
+  createCatalog,
+} from './model/catalog.ts'
 import type { GatewayOptions, ScopeOptions, Upstream } from './options.ts'
-import { checkMembers, defaultLimits } from './options.ts'
+import { checkGatewayOptions, defaultLimits } from './options.ts'
 import { Scope, Scopes } from './scopes.ts'
 import type { Fault } from './settings/faults.ts'
-import { readModels } from './settings/models-file.ts'
+import { readCatalogFile } from './settings/models-file.ts'
 import type { Recorder } from './settings/recorder.ts'
-import { asUsage } from './settings/schema.ts'
+import { withUsageErrors } from './settings/schema.ts'
 
-/** Where requests with one key go, and what came of them. */
+/** The part of a gateway that belongs to one key. */
 export interface GatewayScope {
   /** The root, without `/v1`: `http://127.0.0.1:49152`. */
   readonly url: string
-  /** The base URL of OpenAI's SDKs and what follows them: the root with `/v1`. */
+  /** The base URL for OpenAI's SDKs and compatible ones: the root with `/v1`. */
   readonly openaiUrl: string
-  /** The base URL of Anthropic's SDKs: the root. */
+  /** The base URL for Anthropic's SDKs: the root. */
   readonly anthropicUrl: string
   readonly key: string
-  /** What was asked with this key so far, oldest first; bounded. Of the gateway itself: with any key. */
+  /**
+   * The logged requests with this key, oldest first. The log is bounded. For the gateway itself: the
+   * requests with any key.
+   */
   requests(): readonly LoggedRequest[]
-  /** The answers of its scenario that no request took: `answers[0].reply[1]`. */
+  /** The paths of the scenario's answers that no request used: `answers[0].reply[1]`. */
   unused(): readonly string[]
-  /** Replaces all faults; their counters start again. */
+  /** Replaces all faults and resets their counters. */
   setFaults(faults: readonly Fault[]): void
-  /** Its key counts no more. Of the gateway itself: ends every connection at once. */
+  /** Invalidates the key. For the gateway itself: stops it and ends every connection. */
   close(): Promise<void>
 }
 
@@ -36,58 +44,59 @@ export interface GatewayScope {
 export interface RunningGateway extends GatewayScope {
   readonly port: number
   clearRequests(): void
-  /** Requests that were refused since the start because their key was missing or wrong. */
+  /** The number of requests since the start with a missing or wrong key. */
   refusedKeys(): number
-  /** Streams that are being written now. */
+  /** The number of open streams. */
   openStreams(): number
-  /** A key with answers and faults of its own, so that tests run beside each other. */
+  /** Creates a key with separate answers and faults, so that tests can run in parallel. */
   scope(options?: ScopeOptions): Promise<GatewayScope>
 }
 
-/** How long an idle connection stays, in ms. A client must find it open for its next turn. */
+/** How long an idle connection stays open, in ms, so that a client can use it for its next turn. */
 const keepAliveMs = 65_000
 
-/** Requests that one connection may send before it gets their responses; more end the connection. */
+/** How many requests a connection may send without a response. With more, it is closed. */
 const maxPipelined = 8
 
 /**
  * Starts a gateway and resolves when it listens.
  *
- * @throws UserError `usage` for options that cannot be meant, `config-invalid` for a scenario that is wrong
+ * @throws UserError `usage` for invalid options, `config-invalid` for an invalid scenario file
  * @throws the system's own error (`EADDRINUSE`, `EACCES`, …) if it cannot listen
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
-  checkMembers(options, 'startGateway')
+  checkGatewayOptions(options, 'startGateway')
   const { host = '127.0.0.1', upstream, onRequest, scenarioFile } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const own = await Scope.open(
+  const mainScope = await Scope.open(
     scenarioFile === undefined ? options : { ...options, scenario: scenarioFile },
   )
   const scopes = new Scopes()
-  scopes.add(own)
+  scopes.add(mainScope)
 
-  const models = options.models && asUsage('models', () => readModels(options.models))
+  const models = options.models && withUsageErrors('models', () => readCatalogFile(options.models))
   const secrets = () => [...scopes.keys, ...(upstream === undefined ? [] : [upstream.key])]
   const log = new RequestLog(secrets, limits)
-  const recorder = await recorderFor(options.recordFile, upstream, secrets)
+  const recorder = await openRecorder(options.recordFile, upstream, secrets)
 
-  for (const tell of [onRequest, recorder?.finish.bind(recorder)])
-    if (tell !== undefined)
+  for (const onFinished of [onRequest, recorder?.finish.bind(recorder)])
+    if (onFinished !== undefined)
       log.listen((entry) => {
-        if (entry.state !== 'open') tell(log.viewOf(entry))
+        if (entry.state !== 'open') onFinished(log.describe(entry))
       })
+
   const handler = new Handler({
     host,
     limits,
-    catalog: openCatalog(models ?? withModels(own.models)),
+    catalog: createCatalog(models ?? addRecordedModels(mainScope.models)),
     recorder,
-    own,
+    mainScope,
     scopes,
     log,
     upstream,
   })
 
-  const server = serverFor(handler, limits)
+  const server = createHttpServer(handler, limits)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       recorder?.close()
@@ -103,23 +112,24 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 
   return {
     ...urls,
-    key: own.key,
+    key: mainScope.key,
     port,
     requests: () => log.list(),
     clearRequests: () => log.clear(),
-    unused: () => own.unused(),
-    setFaults: (faults) => own.setFaults(faults),
+    unused: () => mainScope.unused(),
+    setFaults: (faults) => mainScope.setFaults(faults),
     refusedKeys: () => handler.refusedKeys,
     openStreams: () => handler.openStreams,
     async scope(scopeOptions = {}) {
-      checkMembers(scopeOptions, 'scope')
-      const { fragment, families } = own
+      checkGatewayOptions(scopeOptions, 'scope')
+      const { fragment, families } = mainScope
       const scope = await Scope.open({ fragment, families, ...scopeOptions })
       scopes.add(scope)
+
       return {
         ...urls,
         key: scope.key,
-        requests: () => log.list(({ key }) => scope.isKeyedBy(key)),
+        requests: () => log.list(({ key }) => scope.hasKey(key)),
         unused: () => scope.unused(),
         setFaults: (faults) => scope.setFaults(faults),
         close: async () => scopes.remove(scope),
@@ -135,8 +145,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   }
 }
 
-function serverFor(handler: Handler, limits: typeof defaultLimits) {
-  /** The responses that a connection waits for. Node sends them in the order of the requests. */
+function createHttpServer(handler: Handler, limits: typeof defaultLimits) {
+  /** The pending responses of each connection. Node sends them in the order of the requests. */
   const pendingOn = new WeakMap<Socket, Set<ServerResponse>>()
 
   const server = createServer(
@@ -163,7 +173,7 @@ function serverFor(handler: Handler, limits: typeof defaultLimits) {
   server.on('connection', (socket) => {
     const pending = new Set<ServerResponse>()
     pendingOn.set(socket, pending)
-    // Node 20 and 22 emit no `close` for the responses behind the first (24 and 26 do; 2026-11-24).
+    // Node 20 and 22 emit `close` only for the first pending response (24 and 26: for all; 2026-11-24).
     socket.once('close', () => {
       for (const response of pending) if (response.socket === null) response.emit('close')
     })
@@ -175,10 +185,11 @@ function serverFor(handler: Handler, limits: typeof defaultLimits) {
     if (isAnswering) socket.destroy()
     else answerBrokenRequest(error, socket)
   })
+
   return server
 }
 
-async function recorderFor(
+async function openRecorder(
   path: string | undefined,
   upstream: Upstream | undefined,
   secrets: () => readonly string[],
@@ -196,10 +207,10 @@ async function recorderFor(
   return new Recorder(path, secrets)
 }
 
-/** The built-in catalog with the models of which a scenario has answers. */
-function withModels(ids: readonly string[]): readonly CatalogEntry[] {
+/** The built-in catalog with the models for which a scenario has recorded answers. */
+function addRecordedModels(ids: readonly string[]): readonly CatalogEntry[] {
   const missing = ids.filter((id) => !builtInCatalog.some((entry) => entry.id === id))
-  const added = missing.map((id) => ({ id, ownedBy: 'custom', endpointTypes: everyProtocol }))
+  const added = missing.map((id) => ({ id, ownedBy: 'custom', endpointTypes: allEndpointTypes }))
   return [...builtInCatalog, ...added]
 }
 
@@ -208,7 +219,7 @@ const statusOfParserError: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
-/** Answers what is not HTTP, or not in time, as Go's server does: in plain text, and hangs up. */
+/** Responds to invalid or late requests like Go's server: in plain text. Then closes the connection. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()

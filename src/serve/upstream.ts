@@ -4,18 +4,18 @@ import { request as requestHttps } from 'node:https'
 import { failures } from './codecs/failure.ts'
 import type { Reply } from './http/reply.ts'
 import type { LogEntry } from './log/request-log.ts'
-import { hideKeys } from './log/secrets.ts'
+import { maskKeys } from './log/secrets.ts'
 import type { Upstream } from './options.ts'
-import { asString, objectIn } from './requests/read.ts'
-import { pathOf } from './routes.ts'
+import { asString, parseJsonObject } from './requests/read.ts'
+import { requestPath } from './routes.ts'
 import type { Recorder } from './settings/recorder.ts'
 
 /**
- * Headers of a client that go upstream: what says how to answer, and who asks. Any other may hold a
- * secret that was meant for this gateway or for nobody. Names as the SDKs of the vendors send them
- * (openai 7.57.0, @anthropic-ai/sdk 1.12.0) and Codex 0.169.0, Claude Code 2.1.330, opencode 1.18.33.
+ * The client's headers that are sent upstream: they describe the response to send and the client. Other
+ * headers may contain a secret. The names are those of the vendors' SDKs (openai 7.57.0,
+ * @anthropic-ai/sdk 1.12.0), Codex 0.169.0, Claude Code 2.1.330 and opencode 1.18.33.
  */
-const passedOn = new Set(
+const forwardedHeaders = new Set(
   `accept accept-language anthropic-beta anthropic-dangerous-direct-browser-access anthropic-version
   content-type conversation_id http-referer idempotency-key openai-beta openai-intent
   openai-organization openai-project originator session-id session_id thread-id traceparent tracestate
@@ -30,8 +30,8 @@ const passedOn = new Set(
   x-stainless-runtime-version x-stainless-stream-helper x-stainless-timeout x-title`.split(/\s+/),
 )
 
-/** Headers of an answer that belong to one connection. */
-const notHandedBack = new Set([
+/** Headers of a response that belong to one connection and are not forwarded. */
+const connectionHeaders = new Set([
   'connection',
   'content-length',
   'keep-alive',
@@ -41,7 +41,7 @@ const notHandedBack = new Set([
   'upgrade',
 ])
 
-interface PassedOn {
+interface ForwardedRequest {
   readonly reply: Reply
   readonly upstream: Upstream
   readonly body: Buffer
@@ -49,18 +49,18 @@ interface PassedOn {
 }
 
 /**
- * Passes a request on to a real gateway and its answer back as it comes. The key of the client stays
- * here; the upstream's own goes in the headers that the client used. A redirect is handed back, not
- * followed.
+ * Forwards a request to a real gateway, and its response to the client as it arrives. The client's key
+ * is replaced by the upstream's key, in the same headers. A redirect is forwarded, not followed.
  */
-export function passOn({ reply, upstream, body, recorder }: PassedOn): void {
+export function forwardRequest({ reply, upstream, body, recorder }: ForwardedRequest): void {
   const { request, entry } = reply
-  noteModel(entry)
+  recordModel(entry)
   const root = new URL(upstream.url)
-  const path = pathBelow(root, request, entry.key)
+  const path = upstreamPath(root, request, entry.key)
+
   if (path === undefined) {
-    const reason = `${pathOf(request)} may lead out of what --upstream names, so it is not passed on.`
-    reply.fail(failures.wrongRoute(entry.method, pathOf(request)), reason)
+    const reason = `${requestPath(request)} may lead outside of the address of --upstream, so it is not forwarded.`
+    reply.fail(failures.wrongRoute(entry.method, requestPath(request)), reason)
     return
   }
 
@@ -69,7 +69,7 @@ export function passOn({ reply, upstream, body, recorder }: PassedOn): void {
     path,
     method: entry.method,
     headers: {
-      ...headersFor(request, entry.key),
+      ...requestHeaders(request, entry.key),
       ...keyHeaders(entry, upstream.key),
       ...(body.length > 0 ? { 'content-length': body.length } : {}),
     },
@@ -96,48 +96,49 @@ export function passOn({ reply, upstream, body, recorder }: PassedOn): void {
       return
     }
 
-    const followed = recorder?.follow(entry, answer.headers)
-    const headers = Object.entries(answer.headers).filter(([name]) => !notHandedBack.has(name))
-    reply.relay(answer, Object.fromEntries(headers), (piece) => followed?.(piece))
+    const recordPiece = recorder?.startRecording(entry, answer.headers)
+    const headers = Object.entries(answer.headers).filter(([name]) => !connectionHeaders.has(name))
+    reply.relay(answer, Object.fromEntries(headers), (piece) => recordPiece?.(piece))
   })
   outgoing.end(body)
 }
 
 /**
- * What is asked of the upstream, as the client wrote it. Undefined: some reader on the way could take
- * it for something outside of the upstream's own `/v1/`, or it holds the client's own key. A URL parser
- * must change nothing in the path, and it must hold no step up, however often it is unpacked (`..`,
+ * The path and the query for the upstream, unchanged. Undefined if some server could resolve the path to
+ * a place outside of the upstream's `/v1/`, or if it contains the client's key. A URL parser must leave
+ * the path unchanged, and the path must have no step to a parent, however often it is decoded (`..`,
  * `%2e%2e`, `%252e`, `..%2f`, `..\\`, `..;`, `..%00`).
  */
-function pathBelow(root: URL, request: IncomingMessage, key: string): string | undefined {
-  const path = root.pathname.replace(/\/+$/, '') + pathOf(request)
+function upstreamPath(root: URL, request: IncomingMessage, key: string): string | undefined {
+  const path = root.pathname.replace(/\/+$/, '') + requestPath(request)
   const [, query] = /^[^?]*(\?.*)?$/s.exec(request.url ?? '') ?? []
   const parsed = URL.canParse(path, root.href) ? new URL(path, root) : undefined
   if (parsed?.origin !== root.origin || parsed.pathname !== path) return undefined
 
-  const steps = unpackedPath(path)?.split(/[/\\]/)
+  const steps = decodePath(path)?.split(/[/\\]/)
   // A reader may end a text at a zero, or take blanks off.
   const isInside = steps?.every((step) => !/^\.{1,2}(?:[;\s\0]|$)/.test(step))
   const target = path + (query ?? '')
-  const isPassable = isInside && !query?.includes('#') && hideKeys(target, [key]) === target
+  const isPassable = isInside && !query?.includes('#') && maskKeys(target, [key]) === target
   return isPassable ? target : undefined
 }
 
 /** Undefined: it is packed more often than any reader unpacks it; each time costs its whole length. */
-function unpackedPath(path: string, timesLeft = 8): string | undefined {
+function decodePath(path: string, timesLeft = 8): string | undefined {
   const unpacked = path.replace(/%([0-9a-f]{2})/gi, (_, hex) =>
     String.fromCharCode(parseInt(hex, 16)),
   )
   if (unpacked === path) return path
-  return timesLeft === 0 ? undefined : unpackedPath(unpacked, timesLeft - 1)
+  return timesLeft === 0 ? undefined : decodePath(unpacked, timesLeft - 1)
 }
 
-/** @param key of the client, which stays here wherever it stands */
-function headersFor({ headers }: IncomingMessage, key: string): OutgoingHttpHeaders {
+/** @param key the client's key; headers that contain it are not sent */
+function requestHeaders({ headers }: IncomingMessage, key: string): OutgoingHttpHeaders {
   const chosen = Object.entries(headers).filter(
-    ([name, value]) => passedOn.has(name) && hideKeys(String(value), [key]) === String(value),
+    ([name, value]) =>
+      forwardedHeaders.has(name) && maskKeys(String(value), [key]) === String(value),
   )
-  // Nothing is unpacked for the log.
+  // Not compressed, because the log does not decompress responses.
   return { ...Object.fromEntries(chosen), 'accept-encoding': 'identity' }
 }
 
@@ -148,9 +149,9 @@ function keyHeaders({ auth }: LogEntry, key: string): OutgoingHttpHeaders {
   }
 }
 
-/** For the log: which model the client asks for, as far as the body says. */
-function noteModel(entry: LogEntry): void {
-  const body = objectIn(entry.requestBody)
+/** Records the requested model in the log, if the body names one. */
+function recordModel(entry: LogEntry): void {
+  const body = parseJsonObject(entry.requestBody)
   if (body === undefined) return
   entry.modelAsked = asString(body['model'])
   entry.stream = body['stream'] === true

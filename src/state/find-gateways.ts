@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import { resultOf, UserError } from '../errors.ts'
-import { isAmong } from '../gateway/input/header.ts'
-import { keyOnCommandLine } from '../gateway/input/key.ts'
+import { includesHeader } from '../gateway/input/header.ts'
+import { keyOnCommandLineError } from '../gateway/input/key.ts'
 import { isSameButVersion, rootOf, rootsOf } from '../gateway/roots.ts'
 import type { BaseUrls, ExtraHeader, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
-import { looksLikeKey, nearestTo } from '../text.ts'
+import { closestNames, looksLikeKey } from '../text.ts'
 import type { World } from '../transaction/record.ts'
-import { gatewayNames, readGateways, type SavedGateway } from './gateways.ts'
+import { gatewayNamePattern, readGateways, type SavedGateway } from './gateways.ts'
 
 /** A command's session: it masks the keys and secret headers of the gateways that it reads. */
 export interface MaskingSession {
@@ -15,7 +15,7 @@ export interface MaskingSession {
   readonly hide: (secret: string) => void
 }
 
-export const noneSaved = 'Every setup saves its gateway. To set up your clients: repoint'
+export const noGatewayHint = 'Every setup saves its gateway. To set up your clients: repoint'
 
 /** @throws UserError `usage` with the nearest name; as `readGateways` does */
 export function savedGateway(session: MaskingSession, name: string): SavedGateway {
@@ -23,27 +23,27 @@ export function savedGateway(session: MaskingSession, name: string): SavedGatewa
   const found = all.find((one) => one.name === name)
   if (found !== undefined) return found
 
-  if (looksLikeKey(name)) throw keyOnCommandLine()
+  if (looksLikeKey(name)) throw keyOnCommandLineError()
   const names = all.map((one) => one.name)
-  const [near] = nearestTo(name, names)
+  const [closest] = closestNames(name, names)
   throw new UserError({
     code: 'usage',
     message: `There is no gateway ${JSON.stringify(name)}`,
     hint:
       all.length === 0
-        ? noneSaved
-        : `${near === undefined ? '' : `Did you mean ${near}? `}\`repoint gateways\` lists them.`,
+        ? noGatewayHint
+        : `${closest === undefined ? '' : `Did you mean ${closest}? `}\`repoint gateways\` lists them.`,
   })
 }
 
 /** All saved gateways, the latest first, with their secrets masked. @throws as `readGateways` does */
 export function savedGateways(session: MaskingSession): readonly SavedGateway[] {
-  return masked(session, readGateways(session.platform))
+  return maskSecrets(session, readGateways(session.platform))
 }
 
 /** Like `savedGateways`, but returns [] if the list cannot be read. */
 export function savedGatewaysIfReadable(session: MaskingSession): readonly SavedGateway[] {
-  return masked(session, gatewaysIfReadable(session.platform))
+  return maskSecrets(session, gatewaysIfReadable(session.platform))
 }
 
 /** Like `readGateways`, but returns [] if the list cannot be read. Masks nothing. */
@@ -52,7 +52,10 @@ export function gatewaysIfReadable(world: World): readonly SavedGateway[] {
   return all instanceof UserError ? [] : all
 }
 
-function masked(session: MaskingSession, all: readonly SavedGateway[]): readonly SavedGateway[] {
+function maskSecrets(
+  session: MaskingSession,
+  all: readonly SavedGateway[],
+): readonly SavedGateway[] {
   for (const { key, headers } of all) {
     session.hide(key)
     hideHeaders(session, headers)
@@ -84,9 +87,9 @@ export function savedRoots(world: World, baseUrl: string): BaseUrls | undefined 
 export function caFileFor(
   world: World,
   baseUrl: string,
-  given: string | undefined,
+  flag: string | undefined,
 ): string | undefined {
-  if (given) return resolve(world.machine.cwd, given)
+  if (flag) return resolve(world.machine.cwd, flag)
   return gatewaysIfReadable(world).find((one) => one.baseUrl === baseUrl)?.caFile
 }
 
@@ -97,29 +100,29 @@ interface UsedGateway {
   readonly headers?: readonly ExtraHeader[]
 }
 
-/** The name of the saved gateway that a client uses; undefined: none, or the list cannot be read. */
-export function nameOf(
+/** The name of the saved gateway that a client uses. Undefined if there is none, or the list is unreadable. */
+export function findGatewayName(
   session: MaskingSession,
   protocol: Protocol,
   settings: UsedGateway,
 ): string | undefined {
   const { baseUrl, key } = settings
   if (baseUrl === undefined) return undefined
-  const used = savedGatewaysIfReadable(session).filter(
+  const candidates = savedGatewaysIfReadable(session).filter(
     (one) => one.key === key && isSameButVersion(rootOf(one, protocol), baseUrl),
   )
 
   // Several can have the same address and key. The one whose headers the client sends matches best.
-  const [best] = used
-    .filter(({ headers = [] }) => headers.every((one) => isAmong(one, settings.headers)))
+  const [withHeaders] = candidates
+    .filter(({ headers = [] }) => headers.every((one) => includesHeader(one, settings.headers)))
     .toSorted((a, b) => (b.headers?.length ?? 0) - (a.headers?.length ?? 0))
-  return (best ?? used[0])?.name
+  return (withHeaders ?? candidates[0])?.name
 }
 
 /** @throws UserError `usage` if the name could be mistaken for something else */
 export function checkName(name: string): void {
   const isKey = /^sk-/.test(name)
-  if (gatewayNames.test(name) && !isKey) return
+  if (gatewayNamePattern.test(name) && !isKey) return
   throw new UserError({
     code: 'usage',
     message: isKey
@@ -134,13 +137,13 @@ export function savedChoices({ clock }: World, all: readonly SavedGateway[]): re
   const now = clock.now()
   return all.map(({ name, baseUrl, proven }) => ({
     value: name,
-    name: `${name}  ${baseUrl}${proven === undefined ? '' : `, proven ${sinceThen(proven.at, now)}`}`,
+    name: `${name}  ${baseUrl}${proven === undefined ? '' : `, proven ${formatAge(proven.at, now)}`}`,
     short: name,
   }))
 }
 
-/** A time in the past, for people: `3 h ago`. */
-export function sinceThen(at: string, now: Date): string {
+/** Formats a time in the past: `3 h ago`. */
+export function formatAge(at: string, now: Date): string {
   const minutes = Math.floor((now.getTime() - Date.parse(at)) / 60_000)
   if (!(minutes >= 1)) return 'just now'
   if (minutes < 60) return `${minutes} min ago`

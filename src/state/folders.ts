@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { World } from '../transaction/record.ts'
-import { gatewayNames } from './gateways.ts'
+import { gatewayNamePattern } from './gateways.ts'
 import { changeList, type ListChange, readList, removeList, type SavedList } from './saved-list.ts'
 
 /** A folder and the gateway of the clients that are started in it or below it. */
@@ -9,7 +9,7 @@ export type SavedFolder = v.InferOutput<typeof savedFolder>
 const savedFolder = v.object({
   /** Absolute, with all links resolved when it was saved. */
   path: v.pipe(v.string(), v.minLength(1)),
-  gateway: v.pipe(v.string(), v.regex(gatewayNames)),
+  gateway: v.pipe(v.string(), v.regex(gatewayNamePattern)),
   /** The gateway's address when the folder was saved. Another gateway may get the name later. */
   baseUrl: v.pipe(v.string(), v.url()),
 })

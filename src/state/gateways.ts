@@ -8,15 +8,15 @@ import { changeList, type ListChange, readList, removeList, type SavedList } fro
 export type SavedGateway = v.InferOutput<typeof savedGateway>
 
 /** A name needs no quotes in a shell and is a valid file name. */
-export const gatewayNames = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+export const gatewayNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 
 const text = v.string()
-const named = v.object({ name: text, value: text })
-const header = v.object({ ...named.entries, isSecret: v.exactOptional(v.literal(true)) })
+const nameAndValue = v.object({ name: text, value: text })
+const header = v.object({ ...nameAndValue.entries, isSecret: v.exactOptional(v.literal(true)) })
 
 const savedGateway = v.pipe(
   v.object({
-    name: v.pipe(text, v.regex(gatewayNames)),
+    name: v.pipe(text, v.regex(gatewayNamePattern)),
     /** The normalised base URL. */
     baseUrl: v.pipe(text, v.url()),
     /** Absent: the default roots of `baseUrl`. */
@@ -27,7 +27,7 @@ const savedGateway = v.pipe(
     /** Sent with every request. Secret values are never shown. */
     headers: v.exactOptional(v.pipe(v.array(header), v.readonly())),
     /** Sent with every request. */
-    query: v.exactOptional(v.pipe(v.array(named), v.readonly())),
+    query: v.exactOptional(v.pipe(v.array(nameAndValue), v.readonly())),
     /** The absolute path of a PEM file with additional certificate authorities. */
     caFile: v.exactOptional(text),
     /** The user allowed plain HTTP to another machine. */

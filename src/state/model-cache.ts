@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { ifPossible } from '../errors.ts'
 import type { Catalog } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
-import { attempt, createDurably, unlessGone } from '../transaction/files.ts'
+import { createDurably, ignoreFileErrors, ignoreMissing } from '../transaction/files.ts'
 import { stateFolder } from '../transaction/state.ts'
 
 /** The model IDs of the last catalog, one per line. The shell completes `--model` from it. */
 const fileName = 'models.txt'
 
-/** Largest list that is written or read, in bytes. */
+/** The largest list that is written or read, in bytes. */
 const maxBytes = 256 * 1024
 
 /** Saves the IDs for the shell's completion. Best effort: a full disk must not fail a command. */
@@ -19,13 +19,13 @@ export function saveModels({ files, machine, processes }: Platform, catalog: Cat
   if (bytes.length > maxBytes) return
 
   const temporary = `${path}.${processes.pid}`
-  attempt(() => {
+  ignoreFileErrors(() => {
     createDurably(files, temporary, bytes, { mode: 0o600 })
     files.rename(temporary, path)
   })
 }
 
-/** The IDs of the last catalog that a command has read; [] if there is none. */
+/** The IDs of the last catalog that a command read, or [] if there is none. */
 export function savedModels({ files, machine }: Pick<Platform, 'files' | 'machine'>): string[] {
   const bytes = ifPossible(() => files.read(join(stateFolder(machine), fileName), maxBytes))
   return new TextDecoder().decode(bytes).split('\n').filter(Boolean)
@@ -33,5 +33,5 @@ export function savedModels({ files, machine }: Pick<Platform, 'files' | 'machin
 
 /** Removes the list. */
 export function removeModels({ files, machine }: Pick<Platform, 'files' | 'machine'>): void {
-  attempt(() => unlessGone(() => files.unlink(join(stateFolder(machine), fileName))))
+  ignoreFileErrors(() => ignoreMissing(() => files.unlink(join(stateFolder(machine), fileName))))
 }

@@ -12,14 +12,14 @@ import { changeGateways, type GatewaysChange, type SavedGateway } from './gatewa
 export interface AnsweredQuestion {
   readonly protocol: Protocol
   readonly model: string
-  /** As `SetupTarget.answersSafeguards`. */
+  /** The same as `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean
 }
 
 export interface GatewayToSave {
   /** Without a name, `saveGateway` chooses one. */
   readonly access: Omit<GatewayAccess, 'env' | 'signal'>
-  /** Absent: nothing was asked. */
+  /** Absent if no probe was sent. */
   readonly proof?: AnsweredQuestion | undefined
 }
 
@@ -28,7 +28,7 @@ export interface GatewayToSave {
  *
  * @throws UserError `usage` if another address has the name
  */
-export function expectNameFor(world: World, name: string | undefined, baseUrl: string): void {
+export function checkNameIsFree(world: World, name: string | undefined, baseUrl: string): void {
   if (name === undefined) return
   checkName(name)
   const other = gatewaysIfReadable(world).find((one) => one.name === name)
@@ -43,17 +43,17 @@ export function expectNameFor(world: World, name: string | undefined, baseUrl: s
 /**
  * Saves a gateway as the latest. A failure becomes a notice.
  *
- * @param locked of the state folder, if the caller has its lock
+ * @param locked the paths of the state folder, if the caller holds its lock
  */
 export function saveGateway(
   world: World,
   gateway: GatewayToSave,
   locked?: StatePaths,
 ): readonly Finding[] {
-  return noticesOf(() => changeGateways(world, asLatest(world, gateway), locked))
+  return saveFindings(() => changeGateways(world, promoteToFirst(world, gateway), locked))
 }
 
-/** Notes the probe that a saved gateway has just answered. The gateway keeps its place in the list. */
+/** Records a probe that a saved gateway has just answered. The gateway keeps its place in the list. */
 export function saveProof(
   world: World,
   name: string,
@@ -62,16 +62,16 @@ export function saveProof(
 ): readonly Finding[] {
   const proven = { at: world.clock.now().toISOString(), ...proof }
   const { keyHeader } = access
-  const found = { baseUrls: unusualRoots(access), keyHeader, proven }
+  const changes = { baseUrls: unusualRoots(access), keyHeader, proven }
 
-  return noticesOf(() =>
+  return saveFindings(() =>
     changeGateways(world, (all) =>
-      all.map((one) => (one.name === name ? compact({ ...one, ...found }) : one)),
+      all.map((one) => (one.name === name ? compact({ ...one, ...changes }) : one)),
     ),
   )
 }
 
-function noticesOf(save: () => void): readonly Finding[] {
+function saveFindings(save: () => void): readonly Finding[] {
   const failure = resultOf(save)
   if (!(failure instanceof UserError)) return []
   const { message, hint } = failure
@@ -84,24 +84,24 @@ function noticesOf(save: () => void): readonly Finding[] {
   ]
 }
 
-function asLatest({ clock }: World, gateway: GatewayToSave): GatewaysChange {
+function promoteToFirst({ clock }: World, gateway: GatewayToSave): GatewaysChange {
   const now = clock.now()
   return (all) => {
-    const entry = entryFor(all, gateway, now)
+    const entry = newEntry(all, gateway, now)
     return [entry, ...all.filter(({ name }) => name !== entry.name)]
   }
 }
 
-function entryFor(
+function newEntry(
   all: readonly SavedGateway[],
   { access, proof }: GatewayToSave,
   now: Date,
 ): SavedGateway {
   const { baseUrl, key, headers = [], query = [], keyHeader } = access
-  const name = access.name ?? knownName(all, access) ?? freeName(all, baseUrl)
-  const before = all.find((one) => one.name === name)
-  const isSame = before?.baseUrl === baseUrl && before.key === key
-  const earlier = isSame ? before.proven : undefined
+  const name = access.name ?? matchingName(all, access) ?? unusedName(all, baseUrl)
+  const saved = all.find((one) => one.name === name)
+  const isSameGateway = saved?.baseUrl === baseUrl && saved.key === key
+  const lastProof = isSameGateway ? saved.proven : undefined
 
   return compact({
     name,
@@ -113,32 +113,36 @@ function entryFor(
     query: query.length === 0 ? undefined : query,
     caFile: access.caFile,
     allowHttp: access.allowHttp,
-    proven: proof === undefined ? earlier : { at: now.toISOString(), ...proof },
+    proven: proof === undefined ? lastProof : { at: now.toISOString(), ...proof },
   })
 }
 
-/** The saved gateway that a setup continues with; undefined: the gateway is new. */
-export function knownGateway(world: World, gateway: Gateway): SavedGateway | undefined {
+/** The saved gateway that a setup updates. Undefined if the gateway is new. */
+export function savedGatewayFor(world: World, gateway: Gateway): SavedGateway | undefined {
   const all = gatewaysIfReadable(world)
-  const name = gateway.name ?? knownName(all, gateway)
+  const name = gateway.name ?? matchingName(all, gateway)
   return all.find((one) => one.name === name && one.baseUrl === gateway.baseUrl)
 }
 
-/** A new key replaces the key of the only saved gateway with that address. */
-function knownName(all: readonly SavedGateway[], { baseUrl, key }: Gateway): string | undefined {
+/**
+ * The name of the saved gateway with this address and key. If only one has the address, a new key
+ * replaces its key.
+ */
+function matchingName(all: readonly SavedGateway[], { baseUrl, key }: Gateway): string | undefined {
   const same = all.filter((one) => one.baseUrl === baseUrl)
   const exact = same.find((one) => one.key === key)
   return (exact ?? (same.length === 1 ? same[0] : undefined))?.name
 }
 
 /** The host, with a port or a number if another gateway has that name. */
-function freeName(all: readonly SavedGateway[], baseUrl: string): string {
+function unusedName(all: readonly SavedGateway[], baseUrl: string): string {
   const { hostname, port } = new URL(baseUrl)
   const host = hostname.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
   const base = (host || 'gateway').slice(0, 50)
   const isFree = (name: string) => all.every((one) => one.name !== name)
 
   const names = [base, ...(port === '' ? [] : [`${base}-${port}`])]
+
   for (let count = 2; ; count++) {
     const free = names.find(isFree)
     if (free !== undefined) return free

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { UserError } from '../errors.ts'
 import {
-  codeOf,
   createDurably,
-  fileFailure,
-  isThere,
-  shownPath,
-  unlessGone,
+  displayPath,
+  errorCode,
+  ignoreMissing,
+  pathExists,
+  toFileError,
   wrapFileErrors,
 } from '../transaction/files.ts'
 import { withLock } from '../transaction/lock.ts'
@@ -17,7 +17,7 @@ import { findState, openState, type StatePaths } from '../transaction/state.ts'
 export interface SavedList<Entry> {
   /** The member of the file's object, and of `StatePaths`. */
   readonly member: 'gateways' | 'folders'
-  /** Where the new file is written before it replaces the old one. */
+  /** The path of the new file before it replaces the old one. */
   readonly newMember: 'newGateways' | 'newFolders'
   /** For people: `saved gateways`. */
   readonly title: string
@@ -27,10 +27,10 @@ export interface SavedList<Entry> {
 
 export type ListChange<Entry> = (all: readonly Entry[]) => readonly Entry[]
 
-/** Largest list that is read, in bytes: thousands of entries. */
+/** The largest list that is read, in bytes: thousands of entries. */
 const maxListBytes = 1_000_000
 
-/** The version of the format of every list. No other version is read. */
+/** The version of the format of every list. Lists of other versions count as damaged. */
 const listVersion = 1
 
 /** Reads the list; [] if there is none. @throws UserError `record-damaged`, `not-permitted`, `io-failed` */
@@ -40,9 +40,9 @@ export function readList<Entry>(world: World, list: SavedList<Entry>): readonly 
 }
 
 /**
- * Changes the list: all of it or nothing.
+ * Changes the list atomically.
  *
- * @param locked of the state folder, if the caller has its lock
+ * @param locked the paths of the state folder, if the caller holds its lock
  * @throws UserError `locked`, `record-damaged`, `disk-full`, `not-permitted`, `io-failed`
  */
 export function changeList<Entry>(
@@ -81,25 +81,26 @@ function readListAt<Entry>(
 ): readonly Entry[] {
   const path = paths[member]
   const schema = v.looseObject({ version: v.literal(listVersion), [member]: v.array(entry) })
+
   try {
     const bytes = world.files.read(path, maxListBytes)
     const list: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     if (v.is(schema, list)) return (list as Record<string, unknown>)[member] as readonly Entry[]
   } catch (error) {
     // A link to a missing file is not an empty list.
-    if (codeOf(error) === 'ENOENT' && !isThere(world.files, path)) return []
+    if (errorCode(error) === 'ENOENT' && !pathExists(world.files, path)) return []
     const isDamage = error instanceof SyntaxError || error instanceof TypeError
-    if (!isDamage && !(error instanceof RangeError)) throw fileFailure(world.machine, path, error)
+    if (!isDamage && !(error instanceof RangeError)) throw toFileError(world.machine, path, error)
   }
 
   throw new UserError({
     code: 'record-damaged',
-    message: `The list of ${title} cannot be read: ${shownPath(world.machine, path)}`,
+    message: `The list of ${title} cannot be read: ${displayPath(world.machine, path)}`,
     hint: 'It is damaged, or another version of repoint wrote it. Move the file away to start a new list, or remove everything that repoint keeps: repoint forget --all',
   })
 }
 
-/** Replaces the list; an empty list has no file. Needs the lock. */
+/** Replaces the list. An empty list has no file. The caller holds the lock. */
 function replaceList<Entry>(
   world: World,
   paths: StatePaths,
@@ -110,8 +111,8 @@ function replaceList<Entry>(
   const [path, newPath] = [paths[member], paths[newMember]]
   wrapFileErrors(machine, path, () => {
     // An earlier run may have been killed before its rename. Its file can hold keys.
-    unlessGone(() => files.unlink(newPath))
-    if (all.length === 0) unlessGone(() => files.unlink(path))
+    ignoreMissing(() => files.unlink(newPath))
+    if (all.length === 0) ignoreMissing(() => files.unlink(path))
     else {
       const text = JSON.stringify({ version: listVersion, [member]: all }, undefined, 1)
       createDurably(files, newPath, new TextEncoder().encode(`${text}\n`), { mode: 0o600 })

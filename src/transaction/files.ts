@@ -5,26 +5,26 @@ import { type FilesState, UserError } from '../errors.ts'
 import type { Files, Machine } from '../platform/platform.ts'
 import { shortPath } from '../text.ts'
 
-/** Hexadecimal. */
+/** The SHA-256 hash in hexadecimal. */
 export function sha256Of(bytes: Bytes): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Part of a name that nobody can guess or have taken: hexadecimal, 12 long. */
+/** Twelve random hexadecimal digits, for a file name that nobody can guess. */
 export function randomName(): string {
   return randomBytes(6).toString('hex')
 }
 
-/** A path as a person writes it: `~/.codex/config.toml`. */
-export function shownPath({ home }: Machine, path: string): string {
+/** A path with `~` for the home folder: `~/.codex/config.toml`. */
+export function displayPath({ home }: Machine, path: string): string {
   return shortPath(home, path)
 }
 
 /**
- * Creates a file that must not exist yet and makes its contents durable; its name becomes durable
- * with its folder. Nothing is left of it if that fails.
+ * Creates a file that must not exist yet, and flushes its contents to the disk. The caller flushes the
+ * folder. If a step fails, the file is removed again.
  *
- * @param prepare runs while the file is still empty: owner, mode, attributes
+ * @param prepare sets owner, mode and attributes while the file is still empty
  */
 export function createDurably(
   files: Files,
@@ -37,19 +37,19 @@ export function createDurably(
 
   try {
     options.prepare?.(handle)
-    writeWhole(files, handle, bytes)
+    writeAll(files, handle, bytes)
     files.fsync(handle)
     isOpen = false
     files.close(handle)
   } catch (error) {
-    if (isOpen) attempt(() => files.close(handle))
-    attempt(() => files.unlink(path))
+    if (isOpen) ignoreFileErrors(() => files.close(handle))
+    ignoreFileErrors(() => files.unlink(path))
     throw error
   }
 }
 
-/** A write may take less than it was given: on a nearly full disk it does. */
-function writeWhole(files: Files, handle: number, bytes: Bytes): void {
+/** Repeats short writes, which happen on a nearly full disk. */
+function writeAll(files: Files, handle: number, bytes: Bytes): void {
   let offset = 0
   while (offset < bytes.length) {
     const count = files.write(handle, bytes, offset)
@@ -58,127 +58,129 @@ function writeWhole(files: Files, handle: number, bytes: Bytes): void {
   }
 }
 
-/** Makes the folders that are not there, each durably in its parent. */
-export function makeFolders(files: Files, folders: readonly string[]): void {
+/** Creates the folders that do not exist, and flushes the parent of each. */
+export function createFolders(files: Files, folders: readonly string[]): void {
   for (const folder of folders) {
-    if (isThere(files, folder)) continue
+    if (pathExists(files, folder)) continue
     try {
       files.mkdir(folder, 0o700)
     } catch (error) {
-      // Another run has just made it.
-      if (codeOf(error) !== 'EEXIST') throw error
+      // Another run has just created it.
+      if (errorCode(error) !== 'EEXIST') throw error
     }
     files.fsyncFolder(dirname(folder))
   }
 }
 
-/** The folders on the way to `path`, and itself, that are not there; outermost first. */
+/** `path` and its parent folders, as far as they do not exist, outermost first. */
 export function missingFolders(files: Files, path: string): string[] {
   const missing: string[] = []
-  for (let folder = path; !isThere(files, folder); folder = dirname(folder)) missing.unshift(folder)
+  for (let folder = path; !pathExists(files, folder); folder = dirname(folder))
+    missing.unshift(folder)
   return missing
 }
 
-/** Removes folders, innermost first, as far as nothing is in them. */
+/** Removes those of the folders that are empty, innermost first. */
 export function removeEmptyFolders(files: Files, folders: readonly string[]): void {
   for (const folder of folders.toReversed())
-    attempt(() => {
+    ignoreFileErrors(() => {
       files.rmdir(folder)
       files.fsyncFolder(dirname(folder))
     })
 }
 
-/** Whether `path` lies below `folder`. */
+/** Whether `path` is below `folder`. */
 export function isInside(path: string, folder: string): boolean {
   const start = /[/\\]$/.test(folder) ? folder : folder + (folder.includes('\\') ? '\\' : '/')
   return path.startsWith(start) && path !== start
 }
 
-/** Whether anything, be it a dangling symlink, stands at `path`. */
-export function isThere(files: Files, path: string): boolean {
-  return unlessGone(() => files.lstat(path))
+/** Whether something exists at `path`. A dangling symlink counts. */
+export function pathExists(files: Files, path: string): boolean {
+  return ignoreMissing(() => files.lstat(path))
 }
 
-/** For tidying up where the outcome changes nothing. */
-export function attempt(work: () => void): void {
+/** Runs `work` and ignores file errors. For cleanup that may fail. */
+export function ignoreFileErrors(work: () => void): void {
   try {
     work()
   } catch (error) {
-    if (codeOf(error) === undefined) throw error
+    if (errorCode(error) === undefined) throw error
   }
 }
 
-/** Does `work`; that something is already gone is as good. */
-export function unlessGone(work: () => unknown): boolean {
-  return ifThere(() => ({ result: work() })) !== undefined
+/** Runs `work` and ignores that the file does not exist. @returns whether it existed */
+export function ignoreMissing(work: () => unknown): boolean {
+  return undefinedIfMissing(() => ({ result: work() })) !== undefined
 }
 
-/** What `work` gives; undefined: nothing stands there. */
-export function ifThere<Result>(work: () => Result): Result | undefined {
+/** The result of `work`, or undefined if the file does not exist. */
+export function undefinedIfMissing<Result>(work: () => Result): Result | undefined {
   try {
     return work()
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+    if (errorCode(error) !== 'ENOENT') throw error
     return undefined
   }
 }
 
-/** Node's code of an error, or ours; undefined: it is our own bug. */
-export function codeOf(error: unknown): string | undefined {
+/** The code of Node's file error or of a `UserError`. An error without a code is a bug of ours. */
+export function errorCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code
 }
 
-/** The same error, about files in another state. */
+/** A copy of the error that reports another state of the files. */
 export function withFilesState(error: unknown, files: FilesState): unknown {
   if (!(error instanceof UserError)) return error
   const { code, message, hint, cause } = error
   return new UserError({ code, message, hint, cause, files })
 }
 
-/** Node's error as one that a person can act on. A `UserError` passes as it is. */
-export function fileFailure(machine: Machine, path: string, error: unknown): unknown {
+/** Turns Node's file error into a `UserError`. Returns every other error unchanged. */
+export function toFileError(machine: Machine, path: string, error: unknown): unknown {
   if (error instanceof UserError) return error
   const { code, syscall = '' } = error as NodeJS.ErrnoException
   if (code === undefined) return error
 
-  const isMove = syscall === 'rename' || syscall === 'unlink'
-  const what = isMove ? (moveFailures[code] ?? fileFailures[code]) : fileFailures[code]
-  const place = shownPath(machine, path)
-  if (what !== undefined)
+  const isRename = syscall === 'rename' || syscall === 'unlink'
+  const problem = isRename ? (renameFailures[code] ?? fileFailures[code]) : fileFailures[code]
+  const shownPath = displayPath(machine, path)
+
+  if (problem !== undefined)
     return new UserError({
-      code: what.code,
-      message: `${place} ${what.problem(lookingCalls.includes(syscall) ? 'read' : 'written')}`,
-      hint: what.hint(path),
+      code: problem.code,
+      message: `${shownPath} ${problem.problem(readCalls.includes(syscall) ? 'read' : 'written')}`,
+      hint: problem.hint(path),
       cause: error,
     })
 
   return new UserError({
     code: 'io-failed',
-    message: `${place} cannot be read or written (${code})`,
+    message: `${shownPath} cannot be read or written (${code})`,
     hint: 'Check the disk, then run the same command again.',
     cause: error,
   })
 }
 
-/** What `work` gives. Node's own errors come as those of `path`: see `fileFailure`. */
+/** Runs `work`, and turns Node's file errors into errors about `path`: see `toFileError`. */
 export function wrapFileErrors<Result>(machine: Machine, path: string, work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    throw fileFailure(machine, path, error)
+    throw toFileError(machine, path, error)
   }
 }
 
-/** As Node names them in an error. */
-const lookingCalls = ['read', 'lstat', 'stat', 'scandir', 'readlink', 'realpath']
+/** System calls that only read, by their names in Node's errors. */
+const readCalls = ['read', 'lstat', 'stat', 'scandir', 'readlink', 'realpath']
 
-interface Failure {
+interface FileProblem {
   readonly code: 'disk-full' | 'not-permitted' | 'config-conflict'
   readonly problem: (done: 'read' | 'written') => string
   readonly hint: (path: string) => string
 }
 
-function full(reason: string): Failure {
+function diskFull(reason: string): FileProblem {
   return {
     code: 'disk-full',
     problem: () => `cannot be written: ${reason}`,
@@ -186,7 +188,7 @@ function full(reason: string): Failure {
   }
 }
 
-function denied(reason: string): Failure {
+function permissionDenied(reason: string): FileProblem {
   return {
     code: 'not-permitted',
     problem: (done) => `cannot be ${done}: ${reason}`,
@@ -195,38 +197,37 @@ function denied(reason: string): Failure {
   }
 }
 
-const noFile: Failure = {
+const notARegularFile: FileProblem = {
   code: 'config-conflict',
   problem: () => 'is not a regular file in a folder',
-  hint: () => 'Move away what stands in its place, then run the same command again.',
+  hint: () => 'Move away what is in its place, then run the same command again.',
 }
 
-const fileFailures: Readonly<Record<string, Failure>> = {
-  ENOSPC: full('no space is left on the disk'),
-  EDQUOT: full('the disk quota is used up'),
-  EFBIG: full('the limit for the size of a file is reached'),
-  EACCES: denied('permission denied'),
-  EPERM: denied('permission denied'),
+const fileFailures: Readonly<Record<string, FileProblem>> = {
+  ENOSPC: diskFull('no space is left on the disk'),
+  EDQUOT: diskFull('the disk quota is used up'),
+  EFBIG: diskFull('the limit for the size of a file is reached'),
+  EACCES: permissionDenied('permission denied'),
+  EPERM: permissionDenied('permission denied'),
   EROFS: {
-    ...denied('the file system is read-only'),
+    ...permissionDenied('the file system is read-only'),
     hint: () => 'Run it where that can be written, or mount it so.',
   },
-  ELOOP: noFile,
-  ENOTDIR: noFile,
-  EISDIR: noFile,
-  EINVAL: noFile,
-  ENAMETOOLONG: noFile,
+  ELOOP: notARegularFile,
+  ENOTDIR: notARegularFile,
+  EISDIR: notARegularFile,
+  EINVAL: notARegularFile,
+  ENAMETOOLONG: notARegularFile,
 }
 
-const mountPoint: Failure = {
+const mountPoint: FileProblem = {
   code: 'config-conflict',
-  problem: () =>
-    'is mounted by itself, as containers do it, so no other file can be put in its place',
-  hint: () => 'Mount its folder in place of the file, or run repoint where the file comes from.',
+  problem: () => 'is a mount of its own, as in a container, so no other file can replace it',
+  hint: () => 'Mount its folder instead of the file, or run repoint where the file comes from.',
 }
 
-/** What stands in the way of a rename although the folder may be written. */
-const moveFailures: Readonly<Record<string, Failure>> = {
+/** Errors of a rename in a folder that is writable. */
+const renameFailures: Readonly<Record<string, FileProblem>> = {
   EBUSY: mountPoint,
   EXDEV: mountPoint,
   EPERM: {

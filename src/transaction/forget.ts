@@ -1,40 +1,40 @@
 import { resultOf, UserError } from '../errors.ts'
 import { withLock } from './lock.ts'
 import type { RunRecord, World } from './record.ts'
-import { abandon, clearStagesBeside, restore } from './restore.ts'
+import { abandonRun, removeStagesNextTo, restoreUnfinishedRun } from './restore.ts'
 import { findState, listRuns, removeAllRecords, removeRecords } from './state.ts'
 
-/** What would be forgotten, and with it could not be undone any more. */
+/** The records to delete. Their runs cannot be undone afterwards. */
 export interface ForgetPlan {
-  /** Every record and every copy, whatever else lies there by then. */
+  /** Deletes every record and every copy, including those that are added after planning. */
   readonly isAll: boolean
   /** Newest first. */
   readonly runs: readonly RunRecord[]
   /** Records that cannot be read. */
   readonly damaged: readonly string[]
-  /** Files of which the copy from before repoint goes too. */
+  /** Files whose copy from before repoint is deleted too. */
   readonly originals: readonly string[]
 }
 
-/** @param before runs from before then; absent: all */
+/** @param before selects the runs before this time; absent: all runs */
 export function planForget(world: World, before?: Date): ForgetPlan {
   const { runs, damaged } = listRuns(world)
-  const isMeant = (at: number) => before === undefined || at < before.getTime()
-  // Only from the old end: an undo starts with the newest run.
-  const newestKept = runs.findLastIndex(({ at }) => !isMeant(Date.parse(at)))
+  const isSelected = (at: number) => before === undefined || at < before.getTime()
+  // Runs are deleted from the old end only, because an undo starts with the newest run.
+  const newestKept = runs.findLastIndex(({ at }) => !isSelected(Date.parse(at)))
   const forgotten = runs.slice(newestKept + 1)
   const files = forgotten.flatMap((run) => run.files)
 
   return {
     isAll: before === undefined,
     runs: forgotten,
-    damaged: damaged.filter((path) => isMeant(runTime(path))),
+    damaged: damaged.filter((path) => isSelected(runTime(path))),
     // The oldest run of a file is forgotten before any newer one.
     originals: [...new Set(files.map(({ path }) => path))],
   }
 }
 
-/** When the run of a record was, by its name alone. NaN, which is before nothing: it does not say. */
+/** The time in a record's name. NaN, which is before no date, if the name has none. */
 function runTime(path: string): number {
   const stamp = /run-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]+\.json/.exec(path)
   const [, year, month, day, hours, minutes, seconds] = stamp ?? []
@@ -42,9 +42,9 @@ function runTime(path: string): number {
 }
 
 /**
- * Removes the records, and the copies that no other record names; none while one is left that cannot
- * be read. With all of them goes a run that was cut off and cannot be taken back: the files of the
- * clients stay as that run has left them.
+ * Deletes the records, and the copies that no other record names. While a damaged record is left, no
+ * copy is deleted. If all records are deleted, so is an interrupted run that cannot be restored: the
+ * clients' files then stay as that run left them.
  *
  * @throws UserError `locked`, `not-permitted`, `io-failed`
  */
@@ -53,10 +53,10 @@ export function applyForget(world: World, { isAll, runs, damaged }: ForgetPlan):
   if (paths === undefined) return
 
   withLock(world, paths, () => {
-    const settled = resultOf(() => restore(world, paths))
-    if (settled instanceof UserError) {
-      if (!isAll) throw settled
-      abandon(world, paths)
+    const recovered = resultOf(() => restoreUnfinishedRun(world, paths))
+    if (recovered instanceof UserError) {
+      if (!isAll) throw recovered
+      abandonRun(world, paths)
     }
 
     if (!isAll) {
@@ -65,7 +65,7 @@ export function applyForget(world: World, { isAll, runs, damaged }: ForgetPlan):
       return removeRecords(world, paths, [...records, ...damaged])
     }
     const targets = runs.flatMap(({ files }) => files.map(({ realPath }) => realPath))
-    clearStagesBeside(world, targets)
+    removeStagesNextTo(world, targets)
     removeAllRecords(world, paths)
   })
 }

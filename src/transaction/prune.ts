@@ -1,5 +1,5 @@
 import type { Bytes } from '../edits/plan.ts'
-import { attempt, createDurably } from './files.ts'
+import { createDurably, ignoreFileErrors } from './files.ts'
 import { encodeDocument, type RunRecord, type World } from './record.ts'
 import {
   readBlob,
@@ -14,27 +14,27 @@ import { maxRuns, mergeOldest } from './undo/merge.ts'
 import type { Stack } from './undo/stack.ts'
 
 /**
- * Merges the oldest runs if there are too many. Does nothing while a record is damaged: it could name
- * any copy. Needs the lock.
+ * Merges the oldest runs if there are too many. Does nothing while a record is damaged, because it
+ * could name any copy. The caller holds the lock.
  *
- * A crash loses nothing. A merged run takes the place of its newest run by one rename. From then on
- * the records that it names in `replaces` do not count, so it does not matter whether they are deleted.
+ * A crash loses nothing. One rename replaces the newest of the merged runs by the merged run. From then
+ * on the records in its `replaces` no longer count, so it does not matter when they are deleted.
  */
-export function prune(world: World, paths: StatePaths, limit = maxRuns): void {
-  attempt(() => {
+export function limitRuns(world: World, paths: StatePaths, limit = maxRuns): void {
+  ignoreFileErrors(() => {
     if (recordNames(world, paths).length <= limit) return
     const { runs, damaged } = readRuns(world, paths)
     if (damaged.length > 0) return
     removeReplaced(world, paths, runs)
 
     const copies = new Copies((sha256) => readBlob(world, sha256))
-    // The records that earlier merges replaced are gone.
+    // The records that earlier merges replaced are deleted already.
     const stack: Stack = runs.toReversed().map(({ replaces, ...run }) => run)
     const merged = mergeOldest(copies, stack, limit)
     for (const run of merged) if (!stack.includes(run)) writeMerged(world, paths, copies, run)
 
-    const kept = new Set(merged.map(({ id }) => id))
-    const obsolete = stack.filter(({ id }) => !kept.has(id))
+    const keptIds = new Set(merged.map(({ id }) => id))
+    const obsolete = stack.filter(({ id }) => !keptIds.has(id))
     removeRecords(
       world,
       paths,
@@ -43,17 +43,17 @@ export function prune(world: World, paths: StatePaths, limit = maxRuns): void {
   })
 }
 
-/** Deletes what a crash left of an earlier merge, before the record that replaces it can be merged. */
+/** Deletes the remains of an earlier merge, before the record that replaces them can be merged. */
 function removeReplaced(world: World, paths: StatePaths, runs: readonly RunRecord[]): void {
   const known = new Set(runs.map(({ id }) => paths.record(id)))
   const names = [...recordNames(world, paths), ...partNames(world, paths)]
-  const leftovers = names.map((name) => paths.named(name)).filter((path) => !known.has(path))
+  const leftovers = names.map((name) => paths.file(name)).filter((path) => !known.has(path))
   removeRecords(world, paths, leftovers)
   // A process that was killed may have deleted one without flushing the folder.
   world.files.fsyncFolder(paths.folder)
 }
 
-/** Records that were not written to their end. */
+/** The names of incomplete records. */
 function partNames({ files }: World, paths: StatePaths): readonly string[] {
   return files.readdir(paths.folder).filter((name) => /^run-.+\.part$/.test(name))
 }
@@ -70,7 +70,7 @@ function writeMerged(world: World, paths: StatePaths, copies: Copies, run: RunRe
   files.fsyncFolder(paths.folder)
 }
 
-/** A copy that is gone already is not needed to write the record. */
+/** The new copies of a merged run. Copies that are already saved, or gone, need no writing. */
 function contentsOfRun(copies: Copies, { files }: RunRecord): readonly Bytes[] {
   return files.flatMap(({ before }) => copies.added(before) ?? [])
 }

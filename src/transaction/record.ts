@@ -30,23 +30,23 @@ export interface RunRecord {
   /** `change`: a setup or a repair. `undo` undoes a change. `redo` undoes an undo. */
   readonly kind: 'change' | 'undo' | 'redo'
   readonly command: string
-  /** IDs of the clients whose files the run changed; of all its clients if it changed none. */
+  /** IDs of the clients whose files the run changed. If it changed none: of all its clients. */
   readonly clients: readonly string[]
   readonly baseUrl: string
-  /** Absent: the usual ones. */
+  /** Absent: the default routes of `baseUrl`. */
   readonly baseUrls?: Plan['baseUrls']
   readonly model: string
   /** What an undo or a redo undid. */
   readonly undoes?: readonly RunPart[]
   /** The settings that this undo kept. */
   readonly kept?: readonly KeptSetting[]
-  /** In a merged run: how many runs it stands for. */
+  /** In a merged run: how many runs it consists of. */
   readonly mergedRuns?: number
   /** In a merged run: the records that it replaced. A crash can leave them; they no longer count. */
   readonly replaces?: readonly string[]
   /**
-   * In write order: every file of the plan, also those that did not change. They say which address
-   * and which key belong together.
+   * Every file of the plan, in write order. Files that did not change are listed too, because they
+   * show which address and which key belong together.
    */
   readonly files: readonly RecordedFile[]
   /** Folders that the run created, outermost first. */
@@ -64,15 +64,15 @@ export interface RunPart {
 
 export interface RecordedFile {
   readonly client: string
-  /** As the client names it. */
+  /** The path that the client uses. */
   readonly path: string
-  /** Behind all symlinks. */
+  /** The path after all symlinks are resolved. */
   readonly realPath: string
   readonly format: FileEdit['format']
   readonly scope: FileEdit['scope']
   readonly holdsSecret: boolean
   readonly settings: readonly RecordedSetting[]
-  /** In a merged run: the gateways that its runs wrote, newest first. Absent: that of the run. */
+  /** In a merged run: the gateways that its runs wrote, newest first. Absent: the run's own gateway. */
   readonly gateways?: readonly RunGateway[]
   readonly before: FileVersion | null
   readonly after: FileVersion | null
@@ -92,11 +92,11 @@ export interface RecordedSetting {
 }
 
 export interface FileVersion {
-  /** Of the contents, hexadecimal. */
+  /** The hash of the contents, in hexadecimal. */
   readonly sha256: string
-  /** Permission bits. In a file that a setup creates: before the umask is applied. */
+  /** Permission bits. For a file that a setup creates: before the umask is applied. */
   readonly mode: number
-  /** Both are -1 for a new file: the system decides. */
+  /** For a new file both are -1, and the system chooses. */
   readonly uid: number
   readonly gid: number
 }
@@ -111,50 +111,50 @@ export interface KeptSetting {
   readonly why: 'changed' | 'together'
 }
 
-/** A setting as a run records it. Its role is the client's; else it follows from `isBound`. */
-export function recordedSetting(
+/** A setting as a run records it. If the client gives it no role, the role follows from `undoTogether`. */
+export function toRecordedSetting(
   change: SettingChange,
   edit: FileEdit,
   plan: Plan,
 ): RecordedSetting {
-  const { path, role, isSecret, isBound, isStamped } = change
-  const bound = isBound ? (isSecret ? 'key' : 'address') : undefined
+  const { path, role, isSecret, undoTogether, rewrittenByClient } = change
+  const defaultRole = undoTogether ? (isSecret ? 'key' : 'address') : undefined
   const setting = {
     path,
-    role: role ?? bound,
+    role: role ?? defaultRole,
     isSecret: isSecret || undefined,
     ourPrefix: role === 'model' ? providerPrefix(change, edit, plan) : undefined,
-    rewrittenByClient: isStamped || undefined,
+    rewrittenByClient: rewrittenByClient || undefined,
   }
   return compact(setting) as RecordedSetting
 }
 
 /** The change that gives a recorded setting a value. */
-export function changeTo(
-  { path, role, isSecret, rewrittenByClient: isStamped }: RecordedSetting,
+export function settingChange(
+  { path, role, isSecret, rewrittenByClient }: RecordedSetting,
   value: ConfigValue | undefined,
 ): SettingChange {
-  const isBound = (role !== undefined && role !== 'model') || undefined
-  return { path, value, ...compact({ role, isSecret, isBound, isStamped }) }
+  const undoTogether = (role !== undefined && role !== 'model') || undefined
+  return { path, value, ...compact({ role, isSecret, undoTogether, rewrittenByClient }) }
 }
 
-/** How a model names the provider that the run writes: `gateway/` in `gateway/gpt-5.6-sol`. */
+/** The prefix by which a model names the provider that the run writes: `gateway/` in `gateway/gpt-5.6-sol`. */
 function providerPrefix(
   { value }: SettingChange,
   { client }: FileEdit,
   plan: Plan,
 ): string | undefined {
   if (typeof value !== 'string') return undefined
-  const steps = plan.edits
+  const keys = plan.edits
     .filter((edit) => edit.client === client)
-    .flatMap(({ changes }) => changes.filter(({ isBound }) => isBound))
+    .flatMap(({ changes }) => changes.filter(({ undoTogether }) => undoTogether))
     .flatMap(({ path }) => path.map(plainKey))
   const [provider = ''] = value.split('/')
-  if (steps.includes(value)) return value
-  return provider !== value && steps.includes(provider) ? `${provider}/` : undefined
+  if (keys.includes(value)) return value
+  return provider !== value && keys.includes(provider) ? `${provider}/` : undefined
 }
 
-/** Whether the run wrote the file: a record also lists files that were already as planned. */
+/** Whether the run wrote the file. A record also lists files that already had the planned content. */
 export function isWritten({ before, after }: Pick<RecordedFile, 'before' | 'after'>): boolean {
   return before?.sha256 !== after?.sha256 || before?.mode !== after?.mode
 }
@@ -165,59 +165,59 @@ export function gatewaysOf(run: RunRecord, clients: readonly string[]): readonly
   return files.flatMap(({ gateways }) => gateways ?? [run])
 }
 
-export interface Applied {
-  /** Absent when every file was already as planned: nothing is recorded then. */
+export interface ApplyResult {
+  /** Undefined if every file already had the planned content. Then nothing is recorded. */
   readonly run: RunRecord | undefined
   readonly notices: readonly Finding[]
   readonly files: readonly FileOutcome[]
 }
 
-/** What becomes of one file. */
+/** What a run does to one file. */
 export interface FileOutcome {
   readonly path: string
   readonly client: string
   readonly action: FileAction
-  /** What else a person should know, in words. */
+  /** A sentence for the user, such as a changed mode. */
   readonly note?: string
 }
 
 /**
- * What lies on the disk for a run: first as the draft, then renamed to be the journal, then renamed
- * to be the record, which commits it.
+ * The file of a run in the state folder. It is written as the draft, renamed to the journal, and
+ * renamed to the record. The second rename commits the run.
  */
 export interface RunDocument {
   readonly run: RunRecord
-  /** For each of `run.files` where its new version is made: in a folder of ours beside it. */
+  /** For each of `run.files`: the path of its new version, in a private folder next to the target. */
   readonly temps: readonly string[]
-  /** Folders to remove where nothing is left in them, outermost first. */
+  /** Folders to remove if they are empty, outermost first. */
   readonly dropFolders: readonly string[]
 }
 
-/** Where the new version of one of the run's files is made. */
+/** The path at which the new version of a file is written before the switch. */
 export function tempOf({ run, temps }: RunDocument, file: RecordedFile): string {
   return temps[run.files.indexOf(file)] as string
 }
 
-/** The version of the document's format. No other version is read. */
+/** The version of the document's format. Documents of other versions count as damaged. */
 const documentVersion = 1
 
 export function encodeDocument({ run, temps, dropFolders }: RunDocument): Uint8Array {
   const body = { version: documentVersion, run, temps, dropFolders }
-  const text = JSON.stringify({ ...body, sha256: sumOf(body) }, undefined, 1)
+  const text = JSON.stringify({ ...body, sha256: checksum(body) }, undefined, 1)
   return new TextEncoder().encode(`${text}\n`)
 }
 
-/** @returns undefined for anything but an undamaged document of this version */
+/** @returns undefined if the document is damaged or has another version */
 export function decodeDocument(bytes: Uint8Array): RunDocument | undefined {
   try {
     const { sha256, ...body } = JSON.parse(new TextDecoder().decode(bytes))
-    if (sha256 !== sumOf(body)) return undefined
+    if (sha256 !== checksum(body)) return undefined
     return body.version === documentVersion ? body : undefined
   } catch {
     return undefined
   }
 }
 
-function sumOf(body: unknown): string {
+function checksum(body: unknown): string {
   return sha256Of(new TextEncoder().encode(JSON.stringify(body)))
 }

@@ -1,20 +1,20 @@
 import { basename, dirname, join } from 'node:path'
 import { resultOf, UserError } from '../errors.ts'
 import {
-  attempt,
-  codeOf,
   createDurably,
-  fileFailure,
-  isThere,
-  makeFolders,
+  createFolders,
+  displayPath,
+  errorCode,
+  ignoreFileErrors,
+  ignoreMissing,
+  pathExists,
   removeEmptyFolders,
   sha256Of,
-  shownPath,
-  unlessGone,
+  toFileError,
   withFilesState,
   wrapFileErrors,
 } from './files.ts'
-import { sweep, withLock } from './lock.ts'
+import { removeLeftovers, withLock } from './lock.ts'
 import {
   type FileVersion,
   isWritten,
@@ -29,206 +29,210 @@ import {
   nextRunId,
   readRunDocument,
   recordNames,
-  removeUnnamedBlobs,
+  removeUnusedBlobs,
   type StatePaths,
 } from './state.ts'
-import { findTarget, readIfThere } from './target.ts'
+import { findTarget, readIfExists } from './target.ts'
 
 /**
- * An unfinished run that was found and settled: the files are as they were before it.
+ * An unfinished run that was recovered.
  *
- * `discarded`: it had switched nothing. `restored`: what it had switched is back. `left`: files that
- * someone else has written meanwhile are left as they are, and so is what must not part from them; the
- * run is recorded, so that a rollback can undo the rest of it.
+ * `discarded`: it had switched no file. `restored`: its files were restored. `left`: someone else wrote
+ * some of its files in the meantime. These stay as they are, together with the files that must not be
+ * separated from them, and the run is recorded, so that a rollback can undo the rest of it.
  */
-export interface Settled {
+export interface RecoveredRun {
   readonly run: string
   readonly outcome: 'discarded' | 'restored' | 'left'
-  /** Files of the run that are as they were before it. */
+  /** The files that have their contents from before the run. */
   readonly files: readonly string[]
-  readonly left: readonly string[]
+  /** The files that stay as they are. */
+  readonly kept: readonly string[]
 }
 
 /**
- * Takes back a run that was cut off. Comes first in every command that reads or writes state; costs a
- * handful of looks at the disk when there is nothing to do.
+ * Recovers a run that was interrupted. Every command that reads or writes state calls this first. If
+ * there is nothing to do, it costs a few file system calls.
  *
- * @throws UserError `locked` if that run is still at work; `record-damaged` if its journal cannot be
- *   read (it is set aside); `not-permitted`, `disk-full`, `io-failed` if it cannot be taken back now
+ * @throws UserError `locked` if that run is still active; `record-damaged` if its journal cannot be
+ *   read (it is set aside); `not-permitted`, `disk-full`, `io-failed` if it cannot be restored now
  */
-export function settle(world: World): Settled | undefined {
+export function recoverRun(world: World): RecoveredRun | undefined {
   const paths = findState(world)
   if (!paths) return undefined
-  sweep(world, paths)
-  if (!isUnsettled(world, paths)) return undefined
-  return withLock(world, paths, () => restore(world, paths))
+  removeLeftovers(world, paths)
+  if (!hasUnfinishedRun(world, paths)) return undefined
+  return withLock(world, paths, () => restoreUnfinishedRun(world, paths))
 }
 
-function isUnsettled({ files, machine }: World, paths: StatePaths): boolean {
+function hasUnfinishedRun({ files, machine }: World, paths: StatePaths): boolean {
   return wrapFileErrors(machine, paths.folder, () => {
-    return [paths.journal, paths.draft].some((path) => isThere(files, path))
+    return [paths.journal, paths.draft].some((path) => pathExists(files, path))
   })
 }
 
 /**
- * Puts everything back as it was before the run that is not recorded yet. A failure on the way and the
- * next start after a crash come here alike. Needs the lock.
+ * Restores the state before the run that has no record yet. A failed run and the next start after a
+ * crash both call this. The caller holds the lock.
  */
-export function restore(world: World, paths: StatePaths): Settled | undefined {
+export function restoreUnfinishedRun(world: World, paths: StatePaths): RecoveredRun | undefined {
   return restoreJournal(world, paths) ?? discardDraft(world, paths)
 }
 
-/** Whoever has only a draft has switched nothing: what it names beside the targets goes. */
-function discardDraft(world: World, paths: StatePaths): Settled | undefined {
+/** A run that has only a draft has switched no file. Removes the draft and what it created. */
+function discardDraft(world: World, paths: StatePaths): RecoveredRun | undefined {
   const document = readRunDocument(world, paths.draft)
   if (document === undefined) return undefined
 
   return wrapFileErrors(world.machine, paths.draft, () => {
-    // Cut off while it was written, it had named nothing yet.
+    // The draft is incomplete, so the run created nothing else.
     if (document === 'damaged') {
-      unlessGone(() => world.files.unlink(paths.draft))
+      ignoreMissing(() => world.files.unlink(paths.draft))
       return undefined
     }
-    discard(world, paths, document)
+    removeTraces(world, paths, document)
     const { id, files } = document.run
-    return { run: id, outcome: 'discarded', files: filePaths(files.filter(isWritten)), left: [] }
+    return { run: id, outcome: 'discarded', files: filePaths(files.filter(isWritten)), kept: [] }
   })
 }
 
-/** Removes all that a run left which is no record, its draft last. */
-function discard(world: World, paths: StatePaths, { run, temps }: RunDocument): void {
+/** Removes everything that a run created except a record. The draft is removed last. */
+function removeTraces(world: World, paths: StatePaths, { run, temps }: RunDocument): void {
   const { files } = world
-  for (const temp of temps) clearStage(world, temp)
+  for (const temp of temps) removeStage(world, temp)
   removeEmptyFolders(files, run.folders)
-  removeUnnamedBlobs(world, paths)
-  unlessGone(() => files.unlink(paths.draft))
+  removeUnusedBlobs(world, paths)
+  ignoreMissing(() => files.unlink(paths.draft))
   files.fsyncFolder(paths.folder)
 }
 
 /**
- * Gives up a run that cannot be taken back: its files stay as they are, its copies may go. Needs the
- * lock.
+ * Gives up on an unfinished run that cannot be restored. Its files stay as they are, and its copies may
+ * be removed. The caller holds the lock.
  */
-export function abandon(world: World, paths: StatePaths): void {
+export function abandonRun(world: World, paths: StatePaths): void {
   const { files, machine } = world
   for (const path of [paths.journal, paths.draft]) {
     wrapFileErrors(machine, path, () => {
       const document = readRunDocument(world, path)
       const temps = document === undefined || document === 'damaged' ? [] : document.temps
-      for (const temp of temps) attempt(() => clearStage(world, temp))
-      unlessGone(() => files.unlink(path))
+      for (const temp of temps) ignoreFileErrors(() => removeStage(world, temp))
+      ignoreMissing(() => files.unlink(path))
     })
   }
 }
 
-function restoreJournal(world: World, paths: StatePaths): Settled | undefined {
+function restoreJournal(world: World, paths: StatePaths): RecoveredRun | undefined {
   const document = readRunDocument(world, paths.journal)
   if (document === undefined) return undefined
   if (document === 'damaged')
-    throw setAside(world, paths, 'is damaged, or another version of repoint wrote it')
+    throw setJournalAside(world, paths, 'is damaged, or another version of repoint wrote it')
 
   const { files, machine } = world
   const { run } = document
-  let place = paths.journal
+  let currentPath = paths.journal
   try {
-    const found = run.files.map((file) => {
-      place = file.path
-      return lookAt(world, file, tempOf(document, file))
+    const states = run.files.map((file) => {
+      currentPath = file.path
+      return switchState(world, file, tempOf(document, file))
     })
-    const back = goingBack(run.files, found)
+    const restored = filesToRestore(run.files, states)
     const copies = new Map(
-      back.filter(isWritten).map((file) => [file, contentsOf(world, file.before)]),
+      restored.filter(isWritten).map((file) => [file, contentsOf(world, file.before)]),
     )
 
-    for (const file of back.filter(isWritten).toReversed()) {
-      place = file.path
-      if (found[run.files.indexOf(file)] === 'new')
-        putBack(world, document, file, copies.get(file) ?? null)
-      // The rename may have been seen and yet not be durable.
-      else unlessGone(() => files.fsyncFolder(dirname(file.realPath)))
+    for (const file of restored.filter(isWritten).toReversed()) {
+      currentPath = file.path
+      if (states[run.files.indexOf(file)] === 'new')
+        restoreFile(world, document, file, copies.get(file) ?? null)
+      // The rename may be visible but not durable yet.
+      else ignoreMissing(() => files.fsyncFolder(dirname(file.realPath)))
     }
 
-    place = paths.journal
-    const left = run.files.filter((file) => isWritten(file) && !back.includes(file))
-    if (left.length > 0) return keepAsRecord(world, paths, document, left)
+    currentPath = paths.journal
+    const keptFiles = run.files.filter((file) => isWritten(file) && !restored.includes(file))
+    if (keptFiles.length > 0) return recordPartialRun(world, paths, document, keptFiles)
     files.rename(paths.journal, paths.draft)
-    // From here on its copies may go: the journal must not come back.
+    // Its copies may be removed after this, so the journal must not come back after a crash.
     files.fsyncFolder(paths.folder)
-    discard(world, paths, document)
-    const outcome = found.includes('new') ? 'restored' : 'discarded'
-    return { run: run.id, outcome, files: filePaths(run.files.filter(isWritten)), left: [] }
+    removeTraces(world, paths, document)
+    const outcome = states.includes('new') ? 'restored' : 'discarded'
+    return { run: run.id, outcome, files: filePaths(run.files.filter(isWritten)), kept: [] }
   } catch (error) {
     if (error instanceof UserError && error.code === 'backup-missing')
-      throw setAside(world, paths, 'names a copy that is gone', document, error)
-    throw withFilesState(fileFailure(machine, place, error), 'pending')
+      throw setJournalAside(world, paths, 'names a copy that is missing', document, error)
+    throw withFilesState(toFileError(machine, currentPath, error), 'pending')
   }
 }
 
-/** What others have written stays, and the run is recorded as far as it came. */
-function keepAsRecord(
+/** Records an unfinished run, because some of its files stay. */
+function recordPartialRun(
   world: World,
   paths: StatePaths,
   { run, temps }: RunDocument,
-  left: readonly RecordedFile[],
-): Settled {
+  keptFiles: readonly RecordedFile[],
+): RecoveredRun {
   const { files } = world
-  for (const temp of temps) clearStage(world, temp)
+  for (const temp of temps) removeStage(world, temp)
   files.rename(paths.journal, paths.record(run.id))
   files.fsyncFolder(paths.folder)
 
-  const back = run.files.filter((file) => isWritten(file) && !left.includes(file))
-  return { run: run.id, outcome: 'left', files: filePaths(back), left: filePaths(left) }
+  const restored = run.files.filter((file) => isWritten(file) && !keptFiles.includes(file))
+  return { run: run.id, outcome: 'left', files: filePaths(restored), kept: filePaths(keptFiles) }
 }
 
-/** `untouched`: not switched yet, whoever has changed it. `changed`: someone did after the switch. */
-type FoundFile = FileNow | 'untouched' | 'changed'
+/** `untouched`: the run did not switch the file. `changed`: someone changed it after the switch. */
+type SwitchState = CurrentVersion | 'untouched' | 'changed'
 
-function lookAt(world: World, file: RecordedFile, temp: string): FoundFile {
+function switchState(world: World, file: RecordedFile, temp: string): SwitchState {
   if (!isWritten(file)) return 'untouched'
-  const now = leadsElsewhere(world, file) ? 'other' : fileNow(world, file)
+  const now = pathHasMoved(world, file) ? 'other' : currentVersion(world, file)
   if (now !== 'other') return now
-  // A rename uses the new version up: where it still lies there, it never came to its place.
-  return isThere(world.files, temp) ? 'untouched' : 'changed'
+  // The switch renames the new version. If it is still there, the file was not switched.
+  return pathExists(world.files, temp) ? 'untouched' : 'changed'
 }
 
-/** Whether the client's path leads somewhere else than when the run was made. */
-function leadsElsewhere({ files, machine }: World, { path, realPath }: RecordedFile): boolean {
+/** Whether the client's path resolves to another file than at the time of the run. */
+function pathHasMoved({ files, machine }: World, { path, realPath }: RecordedFile): boolean {
   const target = resultOf(() => findTarget(files, machine, path))
   return target instanceof UserError || target.realPath !== realPath
 }
 
 /**
- * The files that go back. Where someone has changed one after its switch, only what takes its client
- * away from the gateway goes on: towards it the key was switched first and the address last, and
- * never the key alone may go back.
+ * The files to restore. If someone changed a file after its switch, a restore may only go on in the
+ * direction away from the gateway. A run towards the gateway switches the key first and the address
+ * last, and the key must never be restored alone.
  */
-function goingBack(files: readonly RecordedFile[], found: readonly FoundFile[]): RecordedFile[] {
+function filesToRestore(
+  files: readonly RecordedFile[],
+  states: readonly SwitchState[],
+): RecordedFile[] {
   return files.filter((file, index) => {
-    const isOwn = (one: RecordedFile) => one.client === file.client
-    const changed = files.findLastIndex((one, at) => isOwn(one) && found[at] === 'changed')
-    const isTowardsGateway = files.find(isOwn)?.holdsSecret === true
+    const isSameClient = (one: RecordedFile) => one.client === file.client
+    const changed = files.findLastIndex((one, at) => isSameClient(one) && states[at] === 'changed')
+    const isTowardsGateway = files.find(isSameClient)?.holdsSecret === true
     return changed < 0 || (isTowardsGateway && index > changed)
   })
 }
 
-function putBack(
+function restoreFile(
   world: World,
   document: RunDocument,
   file: RecordedFile,
   bytes: Uint8Array | null,
 ): void {
   const temp = tempOf(document, file)
-  const backwards: RecordedFile = { ...file, before: file.after, after: file.before }
+  const reversed: RecordedFile = { ...file, before: file.after, after: file.before }
   if (bytes !== null) {
-    makeFolders(world.files, document.dropFolders)
-    clearStage(world, temp)
-    writeTemp(world, backwards, temp, { bytes, isRestored: true })
+    createFolders(world.files, document.dropFolders)
+    removeStage(world, temp)
+    writeTemp(world, reversed, temp, { bytes, isRestored: true })
   }
-  switchFile(world, backwards, temp)
+  switchFile(world, reversed, temp)
 }
 
-/** A journal that is of no use becomes a record, so that no rollback passes it over unseen. */
-function setAside(
+/** Turns an unusable journal into a (damaged) record, so that no rollback skips it silently. */
+function setJournalAside(
   world: World,
   paths: StatePaths,
   problem: string,
@@ -238,16 +242,17 @@ function setAside(
   const { files, machine, clock } = world
   const id = document?.run.id ?? nextRunId(clock.now(), recordNames(world, paths))
 
-  for (const temp of document?.temps ?? []) attempt(() => clearStage(world, temp))
-  attempt(() => {
+  for (const temp of document?.temps ?? []) ignoreFileErrors(() => removeStage(world, temp))
+  ignoreFileErrors(() => {
     files.rename(paths.journal, paths.record(id))
     files.fsyncFolder(paths.folder)
   })
 
-  const places = document?.run.files.map(({ path }) => shownPath(machine, path)).join(', ')
+  const places = document?.run.files.map(({ path }) => displayPath(machine, path)).join(', ')
+
   return new UserError({
     code: 'record-damaged',
-    message: `The journal of a run that was cut off ${problem}. It is set aside as ${shownPath(machine, paths.record(id))}`,
+    message: `The journal of an interrupted run ${problem}. It was renamed to ${displayPath(machine, paths.record(id))}`,
     files: 'unknown',
     hint: `Look at \`repoint status\`, then run the setup again${places ? `: ${places}` : ''}. \`repoint forget --all\` removes the journal and all records.`,
     cause,
@@ -258,33 +263,33 @@ function filePaths(files: readonly RecordedFile[]): string[] {
   return files.map(({ path }) => path)
 }
 
-/** Which version of a file lies there now. */
-type FileNow = 'old' | 'new' | 'other'
+/** Which version of a file the disk has now. */
+type CurrentVersion = 'old' | 'new' | 'other'
 
-export function fileNow({ files, machine }: World, file: RecordedFile): FileNow {
-  const bytes = readIfThere(files, machine, file.realPath)
+export function currentVersion({ files, machine }: World, file: RecordedFile): CurrentVersion {
+  const bytes = readIfExists(files, machine, file.realPath)
   const sha256 = bytes && sha256Of(bytes)
   const { before, after } = file
   const isBefore = sha256 === (before?.sha256 ?? null)
   if (sha256 !== (after?.sha256 ?? null)) return isBefore ? 'old' : 'other'
-  // Where only the mode is switched, it alone tells.
+  // If a run switches only the mode, the contents say nothing.
   const isOldMode = isBefore && (files.lstat(file.realPath).mode & 0o777) !== after?.mode
   return isOldMode ? 'old' : 'new'
 }
 
-/** Puts one file's new version in its place, durably. */
+/** Replaces a file by its new version, and flushes the folder. */
 export function switchFile({ files }: World, file: RecordedFile, temp: string): void {
-  if (file.after === null) unlessGone(() => files.unlink(file.realPath))
+  if (file.after === null) ignoreMissing(() => files.unlink(file.realPath))
   else files.rename(temp, file.realPath)
   files.fsyncFolder(dirname(file.realPath))
 }
 
 /**
- * Writes a new version beside its target: complete, with its owner, mode and attributes, and durable
- * but for its name. Its folder is born closed and has a name that nobody knows, so nobody else can open
- * the file, whatever its mode, or put another in its place.
+ * Writes a new version next to its target: with its owner, mode and attributes, and flushed to the
+ * disk. It is in a private folder with a random name, so nobody else can open or replace it, whatever
+ * its mode.
  *
- * @returns whether the attributes of the file before could be copied
+ * @returns whether the attributes of the old version could be copied
  */
 export function writeTemp(
   world: World,
@@ -298,12 +303,12 @@ export function writeTemp(
   let isComplete = true
   files.mkdir(dirname(temp), 0o700)
   createDurably(files, temp, bytes, {
-    // A new file of a setup is born with its mode, so that the umask has its part.
+    // A new file of a setup is created with its mode, so that the umask applies.
     mode: isNew && !isRestored ? version.mode : 0o600,
     prepare: (handle) => {
-      // The mode comes last: both of the others can change it.
+      // The mode comes last, because the other two steps can change it.
       if (!isNew) isComplete = files.copyAttributes(file.realPath, handle)
-      giveOwner(world, file, temp, handle)
+      setOwner(world, file, temp, handle)
       if (!isNew || isRestored) files.fchmod(handle, version.mode)
     },
   })
@@ -311,56 +316,57 @@ export function writeTemp(
   return isComplete
 }
 
-function giveOwner(world: World, file: RecordedFile, temp: string, handle: number): void {
+function setOwner(world: World, file: RecordedFile, temp: string, handle: number): void {
   const { files, machine } = world
   const version = file.after as FileVersion
-  const born = files.lstat(temp)
-  const uid = version.uid < 0 ? born.uid : version.uid
-  const gid = version.gid < 0 ? born.gid : version.gid
-  if (uid === born.uid && gid === born.gid) return
+  const created = files.lstat(temp)
+  const uid = version.uid < 0 ? created.uid : version.uid
+  const gid = version.gid < 0 ? created.gid : version.gid
+  if (uid === created.uid && gid === created.gid) return
 
   try {
     files.fchown(handle, uid, gid)
   } catch (error) {
-    // Only root gives a file to a group that it is not in. Where the group may do what everybody may,
-    // nobody gains or loses anything by another group.
-    const isForeignGroup = codeOf(error) === 'EPERM' && uid === born.uid
+    // Only root can set a group that it is not a member of. If the group has the same rights as
+    // everybody, another group makes no difference.
+    const isForeignGroup = errorCode(error) === 'EPERM' && uid === created.uid
     if (!isForeignGroup) throw error
     if (((version.mode >> 3) & 0o7) === (version.mode & 0o7)) return
     throw new UserError({
       code: 'not-permitted',
-      message: `${shownPath(machine, file.path)} belongs to a group (${gid}) that you are not in, so it could not be kept`,
-      hint: `Give the file to a group of yours: chgrp ${born.gid} FILE`,
+      message: `${displayPath(machine, file.path)} belongs to a group (${gid}) that you are not in, so the group could not be kept`,
+      hint: `Give the file to one of your groups: chgrp ${created.gid} FILE`,
       cause: error,
     })
   }
 }
 
-/** Removes new versions that nothing names any more, beside any of `targets`. Needs the lock. */
-export function clearStagesBeside(world: World, targets: readonly string[]): void {
+/** Removes unused new versions next to the `targets`. The caller holds the lock. */
+export function removeStagesNextTo(world: World, targets: readonly string[]): void {
   const { files } = world
   for (const folder of new Set(targets.map((path) => dirname(path))))
-    attempt(() => {
+    ignoreFileErrors(() => {
       const stages = files.readdir(folder).map((name) => join(folder, name))
-      for (const stage of stages.filter(isStage))
+      for (const stage of stages.filter(isStageName))
         if (files.lstat(stage).kind === 'folder')
-          clearStage(world, join(stage, files.readdir(stage)[0] ?? 'none'))
+          removeStage(world, join(stage, files.readdir(stage)[0] ?? 'none'))
     })
 }
 
-/** Whether a folder has the name of those in which new versions are made. */
-function isStage(folder: string): boolean {
+/** Whether a folder has a name for new versions. */
+function isStageName(folder: string): boolean {
   return /^\.repoint-[0-9a-f]{12}$/.test(basename(folder))
 }
 
-/** Removes the folder beside a target in which its new version was made. */
-export function clearStage({ files }: World, temp: string): void {
+/** Removes a new version and its folder. */
+export function removeStage({ files }: World, temp: string): void {
   const folder = dirname(temp)
   try {
-    unlessGone(() => files.unlink(temp))
-    if (unlessGone(() => files.rmdir(folder))) unlessGone(() => files.fsyncFolder(dirname(folder)))
+    ignoreMissing(() => files.unlink(temp))
+    if (ignoreMissing(() => files.rmdir(folder)))
+      ignoreMissing(() => files.fsyncFolder(dirname(folder)))
   } catch (error) {
-    // A folder on the way may be no folder any more.
-    if (codeOf(error) !== 'ENOTDIR') throw error
+    // A parent may have been replaced by a file.
+    if (errorCode(error) !== 'ENOTDIR') throw error
   }
 }

@@ -2,21 +2,21 @@ import { basename } from 'node:path'
 import { compact } from '../compact.ts'
 import { actionOf, type Bytes, type FileEdit, type Plan, type SettingPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
-import { applyPlan, type Restoring } from './apply.ts'
-import { isInside, shownPath, wrapFileErrors } from './files.ts'
+import { applyPlan, type RollbackDetails } from './apply.ts'
+import { displayPath, isInside, wrapFileErrors } from './files.ts'
 import {
-  type Applied,
-  changeTo,
+  type ApplyResult,
   type FileOutcome,
   type FileVersion,
   type KeptSetting,
   type RecordedFile,
   type RunRecord,
   type Runs,
+  settingChange,
   type World,
 } from './record.ts'
 import { listRuns, readBlob } from './state.ts'
-import { findTarget, readIfThere } from './target.ts'
+import { findTarget, readIfExists } from './target.ts'
 import { Copies } from './undo/copies.ts'
 import {
   activeRuns,
@@ -48,45 +48,48 @@ export interface RollbackOptions {
   /** Restores the copies, even if someone changed the files since. */
   readonly force?: boolean | undefined
   /**
-   * Whether a recorded file belongs to a client as it is installed here: a second installation
-   * (`CODEX_HOME`) has files of the same kind elsewhere. Not asked of a run that is named.
+   * Whether a recorded file belongs to the client's current installation. A second installation
+   * (`CODEX_HOME`) has the same files in another folder. Not checked if `run` is given.
    */
   readonly isHere?: ((file: RecordedFile) => boolean) | undefined
-  /** What an undo would break for a client. */
+  /** Reports what an undo would break for a client. */
   readonly problemAfter?: ProblemAfter | undefined
 }
 
-/** @param after the files that an undo would change, by path. @param before how they are without it */
+/**
+ * @param after the contents of the files after an undo, by path
+ * @param before their contents without the undo
+ */
 export type ProblemAfter = (
   client: string,
   after: ReadonlyMap<string, Bytes | null>,
   before: ReadonlyMap<string, Bytes | null>,
 ) => UndoProblem | undefined
 
-/** What a rollback would do. `planRollback` makes it; it is shown, then `applyRollback` applies it. */
+/** What a rollback would do. `planRollback` creates it, a command shows it, `applyRollback` applies it. */
 export interface RollbackPlan {
   readonly isRedo: boolean
-  /** The undone runs that have an effect, newest first. The files go back to before the last one. */
+  /** The undone runs that have an effect, newest first. */
   readonly runs: readonly [RunRecord, ...RunRecord[]]
   readonly kept: readonly KeptSetting[]
-  /** Clients of which a table was removed together with what others wrote into it. */
+  /** Clients that lose a whole table, including what others wrote into it. */
   readonly removedTables: readonly string[]
   readonly plan: Plan
-  readonly files: readonly FileBack[]
-  readonly restoring: Restoring
+  readonly files: readonly RollbackFile[]
+  readonly details: RollbackDetails
 }
 
-interface FileBack extends FileOutcome {
-  /** Our settings that stay. A whole file has the empty path. */
+interface RollbackFile extends FileOutcome {
+  /** The settings that stay. The empty path is the whole file. */
   readonly kept: readonly SettingPath[]
 }
 
 /**
- * Plans an undo of the newest run that still has an effect, of several runs, or of an undo.
+ * Plans an undo of the newest run that still has an effect, of several runs, or of an earlier undo.
  *
  * @returns undefined if nothing is recorded, or nothing is left to undo
- * @throws UserError `usage` if there is no such run; `record-damaged` if a damaged record could be the
- *   run that is meant; `backup-missing`; `config-invalid`, `config-conflict`, `not-permitted`
+ * @throws UserError `usage` if there is no such run; `record-damaged` if the user may mean a run whose
+ *   record is damaged; `backup-missing`; `config-invalid`, `config-conflict`, `not-permitted`
  */
 export function planRollback(
   world: World,
@@ -95,20 +98,21 @@ export function planRollback(
   const { runs, damaged } = listRuns(world)
   const stack = runs.map((run) => withFilesHere(world, run, options)).toReversed()
   const copies = new Copies((sha256) => readBlob(world, sha256))
-  const contents = contentsNow(world, copies)
-  const undo: UndoOptions = {
+  const contents = currentContents(world, copies)
+  const undoOptions: UndoOptions = {
     copies,
     force: options.force,
     clients: options.clients,
     problemAfter: problemCheck(copies, options.problemAfter),
   }
 
-  const found = findPlan(stack, contents, undo, options)
-  refuseIfDamaged(world, damaged, found, options)
-  return found && asRollback(copies, contents, found, runs[0]?.id)
+  const stackPlan = findPlan(stack, contents, undoOptions, options)
+  refuseIfDamaged(world, damaged, stackPlan, options)
+
+  return stackPlan && toRollbackPlan(copies, contents, stackPlan, runs[0]?.id)
 }
 
-/** The runs that a rollback could undo, newest first, as far as they belong to this installation. */
+/** The runs of this installation that a rollback could undo, newest first. */
 export function undoableRuns(
   world: World,
   options: Pick<RollbackOptions, 'clients' | 'isHere'>,
@@ -127,12 +131,12 @@ function findPlan(
   if (original) return undoAll(stack, contents, undo)
   if (run === undefined) return undoLatest(stack, contents, undo)
 
-  return undoTo(stack, namedRun(stack, run, undo.clients).id, contents, undo)
+  return undoTo(stack, findRun(stack, run, undo.clients).id, contents, undo)
 }
 
-function namedRun(stack: Stack, id: string, clients?: readonly string[]): RunRecord {
-  const isMeant = ({ client }: RecordedFile) => clients?.includes(client) ?? true
-  const found = stack.find((run) => run.id === id && run.files.some(isMeant))
+function findRun(stack: Stack, id: string, clients?: readonly string[]): RunRecord {
+  const isSelected = ({ client }: RecordedFile) => clients?.includes(client) ?? true
+  const found = stack.find((run) => run.id === id && run.files.some(isSelected))
   if (found === undefined)
     throw new UserError({
       code: 'usage',
@@ -148,7 +152,7 @@ function namedRun(stack: Stack, id: string, clients?: readonly string[]): RunRec
   })
 }
 
-/** The run with its files that belong to this home and this installation. */
+/** The run without files of another home folder or another installation. */
 function withFilesHere(
   { machine }: World,
   run: RunRecord,
@@ -164,31 +168,32 @@ function withFilesHere(
 }
 
 /**
- * It is not known which files a damaged record is about, so it may hide a newer change of any.
+ * Refuses if a damaged record may belong to the run that the user means. Nobody can read which files
+ * it is about, so it may contain a newer change of any file.
  *
- * @param found what would be undone instead
+ * @param stackPlan the undo that skips the damaged records
  */
 function refuseIfDamaged(
   { machine }: World,
   damaged: readonly string[],
-  found: StackPlan | undefined,
+  stackPlan: StackPlan | undefined,
   { run, original, force }: RollbackOptions,
 ): void {
   if (run !== undefined) return
-  const undone = found?.runs.at(-1)
-  const isInTheWay = (id: string) => {
+  const undone = stackPlan?.runs.at(-1)
+  const mayBeMeant = (id: string) => {
     if (undone === undefined) return true
-    // The copies from before the oldest run do not depend on what came between.
+    // The copies from before the oldest run do not depend on later runs.
     return original && force ? id < undone.id : original || id > undone.id
   }
   const idOf = (path: string) => basename(path, '.json').slice('run-'.length)
-  const inTheWay = damaged.filter((path) => isInTheWay(idOf(path)))
-  if (inTheWay.length === 0) return
-  const places = inTheWay.map((path) => shownPath(machine, path)).join(', ')
+  const candidates = damaged.filter((path) => mayBeMeant(idOf(path)))
+  if (candidates.length === 0) return
+  const places = candidates.map((path) => displayPath(machine, path)).join(', ')
 
   throw new UserError({
     code: 'record-damaged',
-    message: `Cannot read the record of ${undone ? 'another' : 'a'} run, which may be the one that you mean: ${places}`,
+    message: `Cannot read the record of ${undone ? 'another' : 'a'} run, which may be the one you mean: ${places}`,
     hint: undone
       ? `That run cannot be undone. To undo an earlier one: repoint rollback --run ${undone.id}`
       : 'That run cannot be undone, and there is no other. Its copies of old files are kept; `repoint forget --all` removes them.',
@@ -197,23 +202,23 @@ function refuseIfDamaged(
 
 // ---------------------------------------------------------------- files
 
-/** The files as they are. Each is read when it is needed, and once. */
-function contentsNow(world: World, copies: Copies): Contents {
-  const found = new Map<string, FileVersion | null>()
+/** The current files. Each is read once, when it is needed. */
+function currentContents(world: World, copies: Copies): Contents {
+  const versions = new Map<string, FileVersion | null>()
   return {
     changes: new Map(),
     get: (path) => {
-      if (!found.has(path)) found.set(path, versionNow(world, copies, path))
-      return found.get(path) ?? null
+      if (!versions.has(path)) versions.set(path, readCurrentVersion(world, copies, path))
+      return versions.get(path) ?? null
     },
   }
 }
 
-function versionNow(world: World, copies: Copies, path: string): FileVersion | null {
+function readCurrentVersion(world: World, copies: Copies, path: string): FileVersion | null {
   const { files, machine } = world
   return wrapFileErrors(machine, path, () => {
     const { realPath, status } = findTarget(files, machine, path)
-    const bytes = status && readIfThere(files, machine, realPath)
+    const bytes = status && readIfExists(files, machine, realPath)
     return bytes ? copies.add(bytes, { ...status, mode: status.mode & 0o777 }) : null
   })
 }
@@ -231,15 +236,15 @@ function problemCheck(
   }
 }
 
-function asRollback(
+function toRollbackPlan(
   copies: Copies,
   contents: Contents,
   { runs, undoes, files, kept, removedTables, contents: after }: StackPlan,
-  newestRun: string | undefined,
+  newestRunId: string | undefined,
 ): RollbackPlan {
   const [newest] = runs
   const target = runs.at(-1) as RunRecord
-  const edits = files.map((file) => editOf(copies, file, contents, after))
+  const edits = files.map((file) => rollbackEdit(copies, file, contents, after))
 
   return {
     isRedo: target.kind === 'undo',
@@ -259,18 +264,18 @@ function asRollback(
       action: actionOf(edit),
       kept: kept.filter(({ file }) => file === edit.path).map((setting) => setting.path),
     })),
-    restoring: {
+    details: {
       kind: newest?.kind === 'undo' ? 'redo' : 'undo',
       undoes,
       kept,
       versions: new Map(files.map(({ path }) => [path, after.get(path)])),
-      dropFolders: foldersOf(runs, files),
-      newestRun,
+      dropFolders: foldersToRemove(runs, files),
+      newestRunId,
     },
   }
 }
 
-function editOf(
+function rollbackEdit(
   copies: Copies,
   file: RecordedFile,
   contents: Contents,
@@ -280,47 +285,51 @@ function editOf(
   const [now, then] = [contents.get(path), result.get(path)]
   const document = copies.documentOf(file, then)
   const isModeChanged = now !== null && then !== null && now.mode !== then.mode
+
   return compact({
     client,
     path,
     format,
     scope,
     holdsSecret,
-    changes: file.settings.map((setting) => changeTo(setting, document?.get(setting.path))),
+    changes: file.settings.map((setting) => settingChange(setting, document?.get(setting.path))),
     before: copies.bytesOf(now),
     after: copies.bytesOf(then),
     mode: isModeChanged ? then.mode : undefined,
   })
 }
 
-/** The folders that these runs created, as far as one of the files was in it. A folder precedes those in it. */
-function foldersOf(runs: Runs, files: readonly RecordedFile[]): readonly string[] {
+/** The folders that these runs created for one of the files. Parents come first. */
+function foldersToRemove(runs: Runs, files: readonly RecordedFile[]): readonly string[] {
   const folders = new Set(runs.flatMap((run) => run.folders))
-  const isUsed = (folder: string) => files.some(({ realPath }) => isInside(realPath, folder))
-  return [...folders].filter(isUsed).sort()
+  const heldFile = (folder: string) => files.some(({ realPath }) => isInside(realPath, folder))
+  return [...folders].filter(heldFile).sort()
 }
 
 /** Applies what `planRollback` planned. @throws as `applyPlan` does */
-export function applyRollback(world: World, { plan, restoring }: RollbackPlan): Applied {
-  return applyPlan(world, plan, { restoring })
+export function applyRollback(
+  world: World,
+  { plan, details: rollback }: RollbackPlan,
+): ApplyResult {
+  return applyPlan(world, plan, { rollback })
 }
 
 /**
- * A file as an undo of its newest run would leave it, then of the newest two, and so on: what others
- * have written since is in each. Reads only.
+ * The contents of a file after an undo of its newest run, then of its newest two runs, and so on. Each
+ * includes what others wrote since. Changes nothing.
  *
- * None if that cannot be known: a record is damaged, a copy is gone, or someone pointed the client
- * elsewhere.
+ * Ends early if a version cannot be computed: a record is damaged, a copy is missing, or someone
+ * pointed the client to another service.
  */
 export function* earlierVersions(world: World, path: string): Generator<Bytes | null> {
   try {
     const { runs, damaged } = listRuns(world)
     if (damaged.length > 0) return
     const copies = new Copies((sha256) => readBlob(world, sha256))
-    let contents = contentsNow(world, copies)
-    const isPointing = (file: RecordedFile) =>
+    let contents = currentContents(world, copies)
+    const setsConnection = (file: RecordedFile) =>
       file.path === path && file.settings.some(isConnection)
-    if (!runs.some(({ files }) => files.some(isPointing))) return
+    if (!runs.some(({ files }) => files.some(setsConnection))) return
 
     for (const { id, files } of activeRuns(runs.toReversed()).toReversed()) {
       const own = files.filter((file) => file.path === path)

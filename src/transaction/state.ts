@@ -4,60 +4,60 @@ import type { Bytes } from '../edits/plan.ts'
 import { resultOf, UserError } from '../errors.ts'
 import type { Machine } from '../platform/platform.ts'
 import {
-  attempt,
-  codeOf,
   createDurably,
-  fileFailure,
+  createFolders,
+  displayPath,
+  errorCode,
+  ignoreFileErrors,
+  ignoreMissing,
   isInside,
-  isThere,
-  makeFolders,
   missingFolders,
+  pathExists,
   randomName,
   sha256Of,
-  shownPath,
-  unlessGone,
+  toFileError,
   wrapFileErrors,
 } from './files.ts'
 import { decodeDocument, type FileVersion, type RunRecord, type World } from './record.ts'
-import { refuseAsRoot, refuseNoUtf8 } from './target.ts'
+import { refuseInvalidUtf8, refuseUnsafeAsRoot } from './target.ts'
 
 /**
- * Where the records and the copies of old files lie: `$REPOINT_STATE_DIR`, else
- * `$XDG_STATE_HOME/repoint` (`~/.local/state/repoint`); on Windows `%LOCALAPPDATA%\repoint`.
+ * The folder with the records and the copies of old files: `$REPOINT_STATE_DIR`, else
+ * `$XDG_STATE_HOME/repoint` (`~/.local/state/repoint`), or `%LOCALAPPDATA%\repoint` on Windows.
  */
 export function stateFolder(machine: Machine): string {
   const { env, home, cwd, os } = machine
-  const path = pathRules(machine)
+  const path = pathModule(machine)
   if (env['REPOINT_STATE_DIR']) return path.resolve(cwd, env['REPOINT_STATE_DIR'])
   if (os === 'win32')
     return path.join(env['LOCALAPPDATA'] || path.join(home, 'AppData', 'Local'), 'repoint')
-  // The XDG specification wants relative values ignored.
+  // The XDG specification says that relative values must be ignored.
   const base = env['XDG_STATE_HOME'] ?? ''
   return path.join(path.isAbsolute(base) ? base : path.join(home, '.local', 'state'), 'repoint')
 }
 
-function pathRules({ os }: Machine) {
+function pathModule({ os }: Machine) {
   return os === 'win32' ? win32 : posix
 }
 
-/** The places inside the state folder. */
+/** The paths inside the state folder. */
 export function statePaths(machine: Machine) {
   const folder = stateFolder(machine)
-  const at = (name: string) => pathRules(machine).join(folder, name)
+  const inFolder = (name: string) => pathModule(machine).join(folder, name)
 
   return {
     folder,
-    lock: at('lock'),
-    draft: at('draft.json'),
-    journal: at('journal.json'),
-    blobs: at('blobs'),
-    gateways: at('gateways.json'),
-    newGateways: at('gateways-new.json'),
-    folders: at('folders.json'),
-    newFolders: at('folders-new.json'),
-    record: (id: string) => at(`run-${id}.json`),
-    blob: (sha256: string) => at(`blobs/${sha256}`),
-    named: at,
+    lock: inFolder('lock'),
+    draft: inFolder('draft.json'),
+    journal: inFolder('journal.json'),
+    blobs: inFolder('blobs'),
+    gateways: inFolder('gateways.json'),
+    newGateways: inFolder('gateways-new.json'),
+    folders: inFolder('folders.json'),
+    newFolders: inFolder('folders-new.json'),
+    record: (id: string) => inFolder(`run-${id}.json`),
+    blob: (sha256: string) => inFolder(`blobs/${sha256}`),
+    file: inFolder,
   }
 }
 
@@ -65,86 +65,86 @@ export type StatePaths = ReturnType<typeof statePaths>
 
 /** @returns undefined if there is no state folder yet */
 export function findState(world: World): StatePaths | undefined {
-  return inState(world, (paths) => {
-    if (!isThere(world.files, paths.folder)) return undefined
-    checkIsSafe(world, paths)
+  return withStatePaths(world, (paths) => {
+    if (!pathExists(world.files, paths.folder)) return undefined
+    checkStateFolder(world, paths)
     return paths
   })
 }
 
-/** Creates the state folder where it is missing, so that its entry survives a power loss too. */
+/** Returns the state folder, and creates it if it is missing. The new entry survives a power loss. */
 export function openState(world: World): StatePaths {
   const { files } = world
-  return inState(world, (paths) => {
-    makeFolders(files, missingFolders(files, paths.folder))
-    checkIsSafe(world, paths)
-    makeFolders(files, [paths.blobs])
+  return withStatePaths(world, (paths) => {
+    createFolders(files, missingFolders(files, paths.folder))
+    checkStateFolder(world, paths)
+    createFolders(files, [paths.blobs])
     return paths
   })
 }
 
-function inState<Result>(world: World, work: (paths: StatePaths) => Result): Result {
+function withStatePaths<Result>(world: World, work: (paths: StatePaths) => Result): Result {
   const paths = statePaths(world.machine)
   return wrapFileErrors(world.machine, paths.folder, () => {
-    refuseNoUtf8(world.machine, paths.folder)
-    refuseAsRoot(world, paths.folder)
+    refuseInvalidUtf8(world.machine, paths.folder)
+    refuseUnsafeAsRoot(world, paths.folder)
     return work(paths)
   })
 }
 
-/** The name of a record. */
-const recordName = /^run-.+\.json$/
+/** The file name of a record. */
+const recordNamePattern = /^run-.+\.json$/
 
-/** Every name that repoint uses in the state folder. */
-const stateNames =
+/** Every file name that repoint uses in the state folder. */
+const stateNamePattern =
   /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json(\.part)?|blobs|(gateways|folders)(-new)?\.json|models\.txt(\.\d+)?)$/
 
-/** The copies, by the hash of their contents, and those that are still being written. */
-const blobNames = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/
+/** File names in `blobs`: copies, named by their hash, and copies that are still being written. */
+const blobNamePattern = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/
 
-/** What a file manager puts anywhere is nobody's folder. */
-const strayNames = /^(\..*|desktop\.ini|thumbs\.db)$/i
+/** File names that file managers create in any folder. */
+const strayNamePattern = /^(\..*|desktop\.ini|thumbs\.db)$/i
 
 /**
- * A folder is taken for ours only if nothing else is in it: records and copies are renamed and deleted
- * there.
+ * Checks that the state folder contains only files of repoint, because repoint renames and deletes
+ * files there.
  *
- * @throws UserError `not-permitted`; Node's own error if the folder cannot be looked at
+ * @throws UserError `not-permitted`; Node's own error if the folder cannot be read
  */
-function checkIsSafe(world: World, paths: StatePaths): void {
+function checkStateFolder(world: World, paths: StatePaths): void {
   const { files } = world
-  checkIsOurs(world, paths.folder)
+  checkFolderOwner(world, paths.folder)
   const names = files.readdir(paths.folder)
-  refuseForeign(world, paths.folder, names, [stateNames])
+  refuseForeignFiles(world, paths.folder, names, [stateNamePattern])
   if (!names.includes('blobs')) return
-  checkIsOurs(world, paths.blobs)
-  refuseForeign(world, paths.blobs, files.readdir(paths.blobs), [blobNames])
+  checkFolderOwner(world, paths.blobs)
+  refuseForeignFiles(world, paths.blobs, files.readdir(paths.blobs), [blobNamePattern])
 }
 
-function refuseForeign(
+function refuseForeignFiles(
   { machine }: World,
   folder: string,
   names: readonly string[],
-  ours: readonly RegExp[],
+  patterns: readonly RegExp[],
 ): void {
-  const known = [...ours, strayNames]
-  const foreign = names.find((name) => !known.some((one) => one.test(name)))
+  const allowed = [...patterns, strayNamePattern]
+  const foreign = names.find((name) => !allowed.some((pattern) => pattern.test(name)))
   if (foreign === undefined) return
 
   throw new UserError({
     code: 'not-permitted',
-    message: `The state folder ${shownPath(machine, folder)} holds something that is not repoint's: ${foreign}`,
-    hint: 'Name an empty folder, or one that does not exist yet, in REPOINT_STATE_DIR; or move that file away.',
+    message: `The state folder ${displayPath(machine, folder)} contains something that is not repoint's: ${foreign}`,
+    hint: 'Set REPOINT_STATE_DIR to an empty or new folder; or move that file away.',
   })
 }
 
-/** Old copies hold keys, and records are acted upon: nobody else may be able to write them. */
-function checkIsOurs({ files, machine, processes }: World, folder: string): void {
+/** Copies contain keys, and repoint does what its records say, so no other user may write here. */
+function checkFolderOwner({ files, machine, processes }: World, folder: string): void {
   const { kind, mode, uid } = files.lstat(folder)
   const refuse = (problem: string, hint: string) =>
     new UserError({
       code: 'not-permitted',
-      message: `The state folder ${shownPath(machine, folder)} ${problem}`,
+      message: `The state folder ${displayPath(machine, folder)} ${problem}`,
       hint,
     })
 
@@ -163,37 +163,37 @@ function checkIsOurs({ files, machine, processes }: World, folder: string): void
     throw refuse('can be written by other users', `Close it: chmod 700 ${folder}`)
 }
 
-/** Largest copy that is read, in bytes: more than any configuration file that is edited. */
+/** The largest copy that repoint reads, in bytes: larger than any configuration file that it edits. */
 const maxBlobBytes = 16_000_000
 
 /**
- * The contents that a record names.
+ * Reads the saved copy with this hash.
  *
- * @throws UserError `backup-missing` if the copy is gone or is not what it was
+ * @throws UserError `backup-missing` if the copy is gone or its hash is wrong
  */
 export function readBlob(world: World, sha256: string): Bytes {
   const paths = statePaths(world.machine)
-  const bytes = readCopy(world, paths, sha256)
+  const bytes = findBlob(world, paths, sha256)
   if (bytes) return bytes
   throw new UserError({
     code: 'backup-missing',
-    message: `The saved copy ${sha256.slice(0, 12)}… of a file is missing or damaged in ${shownPath(world.machine, paths.blobs)}`,
+    message: `The saved copy ${sha256.slice(0, 12)}… of a file is missing or damaged in ${displayPath(world.machine, paths.blobs)}`,
     hint: 'That run cannot be undone. `repoint rollback --list` shows the others.',
   })
 }
 
-/** The contents of a recorded version; null: there was no file. @throws as `readBlob` does */
+/** The contents of a recorded version, or null if there was no file. @throws as `readBlob` does */
 export function contentsOf(world: World, version: FileVersion | null): Bytes | null {
   return version && readBlob(world, version.sha256)
 }
 
-/** A version of a file as far as there is one: a copy that is gone proves nothing. */
-export function copyOf(world: World, version: FileVersion | null): Bytes | null {
+/** Like `contentsOf`, but returns null if the copy is gone or damaged. */
+export function contentsIfAvailable(world: World, version: FileVersion | null): Bytes | null {
   const bytes = resultOf(() => contentsOf(world, version))
   return bytes instanceof UserError ? null : bytes
 }
 
-function readCopy({ files }: World, paths: StatePaths, sha256: string): Bytes | undefined {
+function findBlob({ files }: World, paths: StatePaths, sha256: string): Bytes | undefined {
   try {
     const stored = files.read(paths.blob(sha256), maxBlobBytes)
     const bytes =
@@ -202,7 +202,7 @@ function readCopy({ files }: World, paths: StatePaths, sha256: string): Bytes | 
         : inflateRawSync(stored, { maxOutputLength: maxBlobBytes })
     return sha256Of(bytes) === sha256 ? bytes : undefined
   } catch (error) {
-    if (error instanceof RangeError || codeOf(error)) return undefined
+    if (error instanceof RangeError || errorCode(error)) return undefined
     throw error
   }
 }
@@ -212,16 +212,16 @@ export function writeBlobs(world: World, paths: StatePaths, contents: Iterable<B
   const { files } = world
   for (const bytes of contents) {
     const sha256 = sha256Of(bytes)
-    if (readCopy(world, paths, sha256)) continue
+    if (findBlob(world, paths, sha256)) continue
     const packed = deflateRawSync(bytes)
-    const temp = paths.named(`blobs/new-${randomName()}`)
+    const temp = paths.file(`blobs/new-${randomName()}`)
     createDurably(files, temp, packed.length < bytes.length ? packed : bytes, { mode: 0o600 })
     files.rename(temp, paths.blob(sha256))
   }
   files.fsyncFolder(paths.blobs)
 }
 
-/** Largest record that is read, in bytes. One of four files has about 3 kB. */
+/** The largest record that repoint reads, in bytes. A record of four files has about 3 kB. */
 const maxRecordBytes = 8_000_000
 
 export interface RecordedRuns {
@@ -231,7 +231,7 @@ export interface RecordedRuns {
   readonly damaged: readonly string[]
 }
 
-/** The recorded runs. Reads only. A damaged record, or one of another version, is reported as damaged. */
+/** Lists the recorded runs. Changes nothing. A record of another version is listed as damaged. */
 export function listRuns(world: World): RecordedRuns {
   const paths = findState(world)
   return paths ? readRuns(world, paths) : { runs: [], damaged: [] }
@@ -241,11 +241,11 @@ export function readRuns(world: World, paths: StatePaths): RecordedRuns {
   const runs: RunRecord[] = []
   const damaged: string[] = []
   for (const name of recordNames(world, paths).reverse()) {
-    const path = paths.named(name)
+    const path = paths.file(name)
     const document = readRunDocument(world, path)
     if (document === undefined) continue
     if (document !== 'damaged' && name === `run-${document.run.id}.json`)
-      runs.push(atHome(world.machine, document.run))
+      runs.push(relocateRun(world.machine, document.run))
     else damaged.push(path)
   }
 
@@ -257,29 +257,26 @@ export function readRuns(world: World, paths: StatePaths): RecordedRuns {
 export function recordNames(world: World, paths: StatePaths): string[] {
   return wrapFileErrors(world.machine, paths.folder, () => {
     const names = world.files.readdir(paths.folder)
-    return names.filter((name) => recordName.test(name)).sort()
+    return names.filter((name) => recordNamePattern.test(name)).sort()
   })
 }
 
-/** @returns undefined where nothing is */
+/** @returns undefined if there is no such file */
 export function readRunDocument(world: World, path: string) {
   try {
     return decodeDocument(world.files.read(path, maxRecordBytes)) ?? 'damaged'
   } catch (error) {
     if (error instanceof RangeError) return 'damaged'
-    if (codeOf(error) === 'ENOENT') return undefined
-    throw fileFailure(world.machine, path, error)
+    if (errorCode(error) === 'ENOENT') return undefined
+    throw toFileError(world.machine, path, error)
   }
 }
 
-/**
- * The record of a home that has moved since, with its state folder in it, as if it had been made where
- * the home is now.
- */
-function atHome(machine: Machine, run: RunRecord): RunRecord {
+/** If the home folder moved together with the state folder in it: the run with the new paths. */
+function relocateRun(machine: Machine, run: RunRecord): RunRecord {
   const { home } = machine
   if (run.home === home || !isInside(stateFolder(machine), home)) return run
-  const moved = (path: string) =>
+  const newPath = (path: string) =>
     isInside(path, run.home) ? home + path.slice(run.home.length) : path
 
   return {
@@ -287,32 +284,34 @@ function atHome(machine: Machine, run: RunRecord): RunRecord {
     home,
     files: run.files.map((file) => ({
       ...file,
-      path: moved(file.path),
-      realPath: moved(file.realPath),
+      path: newPath(file.path),
+      realPath: newPath(file.realPath),
     })),
-    folders: run.folders.map(moved),
-    ...(run.kept && { kept: run.kept.map((one) => ({ ...one, file: moved(one.file) })) }),
+    folders: run.folders.map(newPath),
+    ...(run.kept && {
+      kept: run.kept.map((setting) => ({ ...setting, file: newPath(setting.file) })),
+    }),
   }
 }
 
 /**
- * An id for a run at `now` that sorts behind all earlier ones, also within one second and when the
- * clock was set back.
+ * The ID for a run at `now`. It sorts after all earlier IDs, also within one second and after the clock
+ * was set back.
  *
- * @param names of the records, oldest first
+ * @param names the names of the records, oldest first
  */
 export function nextRunId(now: Date, names: readonly string[]): string {
   const stamp = `${now.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
-  const [, newestStamp = '', newestEnd = ''] =
+  const [, newestStamp = '', newestSuffix = ''] =
     /^run-(\d{8}T\d{6}Z)-([0-9a-f]+)\./.exec(names.at(-1) ?? '') ?? []
-  if (stamp <= newestStamp) return `${newestStamp}-${successor(newestEnd)}`
-  // Below 8000, so that there is room to count up within one second.
-  const end = Number.parseInt(randomName(), 16) & 0x7fff
-  return `${stamp}-${end.toString(16).padStart(4, '0')}`
+  if (stamp <= newestStamp) return `${newestStamp}-${nextSuffix(newestSuffix)}`
+  // Below 0x8000, so that there is room to count up within one second.
+  const suffix = Number.parseInt(randomName(), 16) & 0x7fff
+  return `${stamp}-${suffix.toString(16).padStart(4, '0')}`
 }
 
-/** The next longer or larger one in the order of text. */
-function successor(hex: string): string {
+/** The next hexadecimal suffix in string order. After `f…` it gets one digit longer. */
+function nextSuffix(hex: string): string {
   if (/^f+$/.test(hex)) return `${hex}0`
   return (BigInt(`0x${hex}`) + 1n).toString(16).padStart(hex.length, '0')
 }
@@ -324,41 +323,42 @@ function hashesOf({ files }: RunRecord): string[] {
 }
 
 /**
- * Removes records, then the copies that no other record names. Needs the lock.
+ * Removes records, then the copies that no other record names. The caller holds the lock.
  *
- * @param records oldest first. Each is gone for good before the next one: an undo must not be deleted
- *   before the change that it undid.
+ * @param records the paths, oldest first. The folder is flushed after each, because an undo must not
+ *   be deleted before the change that it undid.
  */
 export function removeRecords(world: World, paths: StatePaths, records: readonly string[]): void {
   const { files } = world
   if (records.length === 0) return
   for (const path of records) {
-    unlessGone(() => files.unlink(path))
+    ignoreMissing(() => files.unlink(path))
     files.fsyncFolder(paths.folder)
   }
-  removeUnnamedBlobs(world, paths)
+  removeUnusedBlobs(world, paths)
 }
 
-/** Removes the records of every version, and all copies. Needs the lock. */
+/** Removes the records of every version, and all copies. The caller holds the lock. */
 export function removeAllRecords(world: World, paths: StatePaths): void {
-  removeRecords(world, paths, recordNames(world, paths).map(paths.named))
-  removeUnnamedBlobs(world, paths)
+  removeRecords(world, paths, recordNames(world, paths).map(paths.file))
+  removeUnusedBlobs(world, paths)
 }
 
 /**
- * Removes the copies that no record names; none while a record is damaged. Those of a draft go: it is
- * never carried out. Needs the lock.
+ * Removes the copies that no record names. Removes none while a record is damaged, because it could
+ * name any of them. The copies of a draft are removed, because a draft is never applied. The caller
+ * holds the lock.
  */
-export function removeUnnamedBlobs(world: World, paths: StatePaths): void {
+export function removeUnusedBlobs(world: World, paths: StatePaths): void {
   const { files } = world
-  attempt(() => {
+  ignoreFileErrors(() => {
     const { runs, damaged } = readRuns(world, paths)
     if (damaged.length > 0) return
-    const named = new Set(runs.flatMap(hashesOf))
-    const unnamed = files
+    const used = new Set(runs.flatMap(hashesOf))
+    const unused = files
       .readdir(paths.blobs)
-      .filter((name) => blobNames.test(name) && !named.has(name))
-    for (const name of unnamed) files.unlink(paths.blob(name))
-    if (unnamed.length > 0) files.fsyncFolder(paths.blobs)
+      .filter((name) => blobNamePattern.test(name) && !used.has(name))
+    for (const name of unused) files.unlink(paths.blob(name))
+    if (unused.length > 0) files.fsyncFolder(paths.blobs)
   })
 }

@@ -56,7 +56,7 @@ test('an open request becomes an ended one, in the list and in its detail', asyn
 })
 
 test.each([
-  ['/v1/v1/responses', key, '404', '/v1 stands twice'],
+  ['/v1/v1/responses', key, '404', 'has /v1 twice'],
   ['/v1/responses', 'sk-of-someone-else-0987', '401', 'sk-…0987'],
 ])('a rejected request has its reason: %s with the key %s', async (path, sent, status, reason) => {
   const headers = { authorization: `Bearer ${sent}` }

@@ -70,7 +70,7 @@ describe('our table', () => {
     expect(codes).toEqual(['codex-provider-setting'])
     const removed = edits[1]!.changes.filter(({ value }) => value === undefined)
     expect(removed.map(({ path }) => path.at(-1))).toEqual(['model_catalog_url', 'gateway_oauth'])
-    expect(removed.every(({ isBound }) => isBound)).toBe(true)
+    expect(removed.every(({ undoTogether }) => undoTogether)).toBe(true)
   })
 
   test.each([

@@ -71,7 +71,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       const unbound = edits.flatMap(({ path, changes }) => {
         const { kind: role } = texts.find((text) => text.path === path)!
         return changes
-          .filter(({ isBound }) => !isBound)
+          .filter(({ undoTogether }) => !undoTogether)
           .filter((change) => isDecided(client, role, change.path.map(String)))
           .map((change) => change.path)
       })

@@ -10,6 +10,7 @@ import { command as gateways } from '../../src/commands/gateways/gateways.ts'
 import { command as run } from '../../src/commands/gateways/run.ts'
 import { command as use } from '../../src/commands/gateways/use.ts'
 import { command as key } from '../../src/commands/key.ts'
+import { command as off } from '../../src/commands/off.ts'
 import { command as rollback } from '../../src/commands/rollback.ts'
 import type { Session } from '../../src/commands/screen/session.ts'
 import { command as serve } from '../../src/commands/serve.ts'
@@ -25,6 +26,7 @@ const takers: Readonly<Record<string, { command: ListedCommand; behind?: string 
   gateways: { command: gateways },
   'gateways export': { command: gateways, behind: 'export ' },
   key: { command: key },
+  off: { command: off },
   rollback: { command: rollback },
   run: { command: run },
   setup: { command: setup },
@@ -91,12 +93,15 @@ describe('a setup', () => {
 const commands: Readonly<Record<string, ListedCommand>> = {
   doctor,
   editor,
+  off,
   rollback,
   serve,
   status,
 }
 
 test.each([
+  ['off', '', { given: [[]] }],
+  ['off', 'codex copilot --yes', { given: [['codex', 'copilot']], yes: true }],
   ['rollback', '', { given: [undefined] }],
   ['rollback', 'claude-gpt --force', { given: ['claude-gpt'], force: true }],
   ['rollback', '--run 1 --dry-run', { run: '1', dryRun: true }],

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { familyRows, loadClients } from '../../src/clients/list.ts'
 import { UserError } from '../../src/errors.ts'
 import { readGateways } from '../../src/state/gateways.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
 import { livedInHome } from '../support/fixtures.ts'
@@ -164,7 +164,7 @@ export class Scene {
     const world = worldIn(this.home)
     const found = secretProblems(this.home)
     try {
-      settle(world)
+      recoverRun(world)
       const now = this.home.snapshot()
       const isNew = isSame(now, this.#new)
       if (!isNew && !isSame(now, this.#old))

@@ -40,7 +40,7 @@ test('corpus: a broken file counts as refused, a folder without configurations a
 })
 
 // REPOINT_CORPUS=FOLDER npx vitest run --project unit test/edits/corpus.test.ts
-test.runIf(process.env['REPOINT_CORPUS'])('corpus: every file of a folder of your own', () => {
+test.runIf(process.env['REPOINT_CORPUS'])('corpus: every file of the folder REPOINT_CORPUS', () => {
   const { isClean, lines } = runCorpus(process.env['REPOINT_CORPUS']!)
   expect(isClean, lines.join('\n')).toBe(true)
 })

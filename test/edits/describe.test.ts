@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import {
+  addToList,
   type ConfigValue,
   type FileEdit,
-  listHolds,
-  listLacks,
+  removeFromList,
   type SettingChange,
 } from '../../src/edits/plan.ts'
 import { bytesOf } from './helpers.ts'
@@ -49,20 +49,20 @@ describe('describe', () => {
     ])
   })
 
-  test('says which elements of a list come and go', () => {
+  test('shows which elements of a list are added and removed', () => {
     const edit = anEdit('json', '{"on":["a"],"off":["x","b"]}', [
-      listHolds(['on'], 'x'),
-      listHolds(['on'], 'a'),
-      listLacks(['off'], 'x'),
-      listLacks(['off'], 'y'),
+      addToList(['on'], 'x'),
+      addToList(['on'], 'a'),
+      removeFromList(['off'], 'x'),
+      removeFromList(['off'], 'y'),
     ])
     expect(describeEdit(edit, options).slice(1)).toEqual(['  + on: "x"', '  - off: "x"'])
   })
 
-  test('says where a list is and by what a table in one is known', () => {
+  test('shows the path of a list, and the members that identify a table in it', () => {
     const model = { element: { id: 'gpt', at: 'here' } }
     const edit = anEdit('json', null, [
-      listHolds(['only', 'these', 'models'], 'x'),
+      addToList(['only', 'these', 'models'], 'x'),
       { path: ['models', model, 'url'], value: 'u' },
       { path: ['others', model], value: { id: 'gpt', at: 'here' } },
     ])
@@ -73,7 +73,7 @@ describe('describe', () => {
     ])
   })
 
-  test('a number is no secret, whatever it is called; a text in its place is', () => {
+  test('a number is not a secret, whatever its name; a string instead of it is', () => {
     const change = { path: ['maxOutputTokens'], value: 4096 }
     expect(describeEdit(anEdit('json', '{}', [change]), options)[1]).toBe(
       '  + maxOutputTokens = 4096',
@@ -82,7 +82,7 @@ describe('describe', () => {
     expect(describeEdit(edit, options)[1]).not.toContain('sk-secret')
   })
 
-  test('a kind is no secret, whatever it stands below; another text there is', () => {
+  test('a type is not a secret, whatever its parent; another string there is', () => {
     const changes = [
       { path: ['auth', 'selectedType'], value: 'openai' },
       { path: ['auth', 'other'], value: 'sk-secret-1111' },
@@ -95,7 +95,7 @@ describe('describe', () => {
     ])
   })
 
-  test('says created, removed and unchanged', () => {
+  test('shows created, removed and unchanged', () => {
     const changes = [{ path: ['a'], value: 1n }]
     expect(describeEdit(anEdit('json', null, changes), options)).toEqual([
       '~/file.json (will be created)',
@@ -112,7 +112,7 @@ describe('describe', () => {
     ])
   })
 
-  test('masks a secret and the one that it replaces; a short one wholly, an empty one not', () => {
+  test('masks a secret and the one that it replaces; a short one completely, an empty one not', () => {
     const change = { path: ['env', 'KEY'], isSecret: true }
     const edit = (old: string, value: string) =>
       describeEdit(anEdit('json', `{"env":{"KEY":"${old}"}}`, [{ ...change, value }]), options)[1]
@@ -123,7 +123,7 @@ describe('describe', () => {
     expect(describeEdit(anEdit('json', null, changes), options)[1]).toBe('  + env.KEY = ....')
   })
 
-  test('masks what is called like a secret inside a value, and tells the rest', () => {
+  test('masks members with names of secrets inside a value, and shows the rest', () => {
     const value = {
       options: { apiKey: 'sk-secret-3333', baseURL: 'u', hasToken: true },
       models: [{ token: 'sk-secret-4444' }, null],
@@ -135,7 +135,7 @@ describe('describe', () => {
     )
   })
 
-  test('tells five entries of one table or more in one line', () => {
+  test('shows five or more entries of one table in one line', () => {
     const names = ['a', 'b', 'c', 'd', 'e']
     const all = (table: string, value: ConfigValue | undefined, some = names) =>
       some.map((name) => ({ path: ['t', table, name], value }))
@@ -154,7 +154,7 @@ describe('describe', () => {
     ])
   })
 
-  test('tells which mode a file is to have, be it with the same contents', () => {
+  test('shows the new mode of a file, even if the contents stay', () => {
     const changes = [{ path: ['a'], value: 1 }]
     const edit = (before: string) => ({ ...anEdit('json', before, changes), mode: 0o600 })
     expect(describeEdit(edit('{"a":1}'), options)).toEqual([
@@ -164,7 +164,7 @@ describe('describe', () => {
     expect(describeEdit(edit('{}'), options).slice(1)).toEqual(['  + a = 1', '  ~ mode: 0600'])
   })
 
-  test('a number of tokens is no secret', () => {
+  test('a number of tokens is not a secret', () => {
     const changes = [
       { path: ['env', 'CLAUDE_CODE_MAX_CONTEXT_TOKENS'], value: '200000' },
       { path: ['models', 'maxTokens'], value: 16_384 },
@@ -177,7 +177,7 @@ describe('describe', () => {
     ])
   })
 
-  test('the place where secrets lie is none', () => {
+  test('the storage of secrets is not a secret', () => {
     const changes = [{ path: ['cli_auth_credentials_store'], value: 'file' }]
     const edit = anEdit('toml', 'cli_auth_credentials_store = "keyring"\n', changes)
     expect(describeEdit(edit, options)[1]).toBe(
@@ -185,7 +185,7 @@ describe('describe', () => {
     )
   })
 
-  test('names the keys that go when a file is replaced whole', () => {
+  test('names the keys that are removed if a whole file is replaced', () => {
     const before =
       '{"tokens":{"access_token":"t"},"auth_mode":"chatgpt","OPENAI_API_KEY":null,"same":1}'
     const changes = [
@@ -211,7 +211,7 @@ describe('describe', () => {
     expect(describeEdit(same, options)).toEqual(['~/file.json (unchanged)'])
   })
 
-  test('lets no escape character through, from values, keys or paths', () => {
+  test('removes escape characters from values, keys and paths', () => {
     const hostile = '\u001b[31mred\u001b]0;title\u0007\u009b\u202e\r\n'
     const edit = anEdit('json', JSON.stringify({ m: hostile, [hostile]: 1 }), [
       { path: ['m'], value: `${hostile}2` },

@@ -5,7 +5,7 @@ import { editWith } from '../../src/edits/edit.ts'
 import { undoWith } from '../../src/edits/undo.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
-/** A dialect that spells every value as it is told to, to see who notices. */
+/** A dialect that spells every value as given, to test who notices. */
 function dialectThat(spells: string): Dialect {
   return { ...jsonDialect, spell: () => spells, spellByHand: () => 'the lines' }
 }
@@ -13,7 +13,7 @@ function dialectThat(spells: string): Dialect {
 const before = bytesOf('{"a":1,"b":2}')
 const change = { path: ['a'], value: 3 }
 
-test('edit: takes a splice that does what was asked', () => {
+test('edit: accepts a splice that makes the requested change', () => {
   expect(show(editWith(dialectThat('3'), before, [change], 'FILE'))).toBe('{"a":3,"b":2}')
 })
 

@@ -72,7 +72,7 @@ const blankOrComment = fc.constantFrom('', '', '# a comment', '  # [commented.he
 const trail = fc.constantFrom('', '', ' ', ' # why', '\t#é')
 const indent = fc.constantFrom('', '', '  ', '\t')
 
-/** Keys get a number, so that none stands twice; what is invalid in spite of it is filtered out. */
+/** Keys get a number, so that none is repeated. Invalid documents are filtered out. */
 function keyLine(index: number): fc.Arbitrary<string> {
   return fc
     .tuple(indent, tomlKey, fc.constantFrom(' = ', '=', '  =  '), tomlScalar, trail)
@@ -223,7 +223,7 @@ const json5Scalar = fc.oneof(
 )
 
 interface JsonStyle {
-  /** What names stand in, where they can. */
+  /** The quotes around names, if names can have some. */
   readonly quote: '"' | "'" | ''
   readonly newline: string
   readonly unit: string

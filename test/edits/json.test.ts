@@ -41,16 +41,16 @@ describe('json edit', () => {
     expect(edit('{"a":[1,2]}', change)).toBe(result)
   })
 
-  test('leaves a value as it is spelled that is as asked', () => {
+  test('keeps the spelling of a value that does not change', () => {
     expect(edit('{"a":"\\u0078"}', set('a', 'x'), set('b', 2))).toBe('{"a":"\\u0078","b":2}')
   })
 
-  test('has nothing to remove below what is no table, and leaves that alone', () => {
+  test('removes nothing below a value that is not a table', () => {
     const gone = { path: ['a', 'b'], value: undefined }
     expect(edit('{"a":1}', gone, set('c', 2))).toBe('{"a":1,"c":2}')
   })
 
-  test('leaves the bytes alone when everything is as asked', () => {
+  test('keeps the bytes if nothing changes', () => {
     const bytes = bytesOf('\ufeff{"a":1,/* c */}')
     expect(json.edit(bytes, [set('a', 1), { path: ['b'], value: undefined }], 'x')).toBe(bytes)
   })
@@ -66,7 +66,7 @@ describe('json edit', () => {
     ['{ "a": 1\n, "b": 2\n, "c": 3\n}\n', ['a', 'b'], '{ "c": 3\n}\n'],
     ['{ "a": 1, "b": 2,\n  "c": 3 }', ['b'], '{ "a": 1,\n  "c": 3 }'],
     ['{ "a": 1, // why\n  "b": 2 }', ['b'], '{ "a": 1 // why\n  }'],
-  ])('takes out of %j the keys %j, each with its line or its comma', (text, keys, result) => {
+  ])('removes from %j the keys %j, each with its line or its comma', (text, keys, result) => {
     const changes = keys.map((key) => ({ path: [key], value: undefined }))
     expect(edit(text, ...changes)).toBe(result)
   })
@@ -80,7 +80,7 @@ describe('json edit', () => {
     })
   })
 
-  test('names what must be added by hand, and leaves the secret to the user', () => {
+  test('shows the lines to add by hand, with a placeholder for the secret', () => {
     const changes = [
       { ...set('env.TOKEN', 'sk-secret'), isSecret: true },
       set('env.URL', 'u'),
@@ -95,7 +95,7 @@ describe('json edit', () => {
     )
   })
 
-  test('never quotes the file in an error, which may hold secrets', () => {
+  test('never quotes the file in an error, because it may contain secrets', () => {
     for (const text of [
       '{"a":"sk-secret"',
       '{"a":"sk-secret" x}',
@@ -109,7 +109,7 @@ describe('json edit', () => {
 })
 
 describe('json read', () => {
-  test('reads what clients read: the last of two equal keys, __proto__ as a key, comments as none', () => {
+  test('reads like the clients: the last of two equal keys, __proto__ as a key, without comments', () => {
     const document = json.read(
       bytesOf('\ufeff// c\n{"a":1,"a":2,"__proto__":{"p":true},"n":9007199254740993,"f":1.50,}'),
       'x',
@@ -121,7 +121,7 @@ describe('json read', () => {
     expect(document.get(['f'])).toBe(1.5)
   })
 
-  test('reads a file of nothing but blanks and comments as an empty object', () => {
+  test('reads a file with only blanks and comments as an empty object', () => {
     expect({ ...json.read(bytesOf(' \n// later\n'), 'x').root }).toEqual({})
   })
 
@@ -134,7 +134,7 @@ describe('json read', () => {
     }
   })
 
-  test('reads any number of objects that stand beside each other', () => {
+  test('reads any number of sibling objects', () => {
     const text = `{"a":[${'{},'.repeat(3_000)}]}`
     expect(json.read(bytesOf(text), 'x').get(['a'])).toHaveLength(3_000)
   })
@@ -180,7 +180,7 @@ describe('json undo', () => {
     '{"env": {"KEY": "old"}}',
     '{"env": {  "KEY": "old",},"a": 1,}',
     '{"env":{ "A": 1 ,"KEY": "old"}, "b": [\n]}\n',
-  ])('puts the members of an emptied object back as they stood: %j', (before) => {
+  ])('restores the members of an emptied object as they were: %j', (before) => {
     const paths = [
       ['env', 'A'],
       ['env', 'KEY'],
@@ -192,7 +192,7 @@ describe('json undo', () => {
     expect(show(undone.bytes)).toBe(`// mine\n${before}`)
   })
 
-  test('takes the line breaks of a file of which no line is as it was', () => {
+  test('uses the line breaks of a file that was completely rewritten', () => {
     const before = '{ "a": "old"\r\n, "model": "opus"\r\n}'
     const edits = [{ path: ['model'], value: undefined }]
     const written = json.edit(bytesOf(before), edits, 'x')
@@ -204,7 +204,7 @@ describe('json undo', () => {
     }
   })
 
-  test('undoes each key that is still ours after the client has written the file anew', () => {
+  test('undoes each key that is still ours after the client rewrote the file', () => {
     const root = JSON.parse(show(written) as string)
     const { text, kept } = undo(JSON.stringify({ theme: 'light', ...root, model: 'opus' }, null, 2))
     expect(JSON.parse(text)).toEqual({
@@ -215,7 +215,7 @@ describe('json undo', () => {
     expect(kept).toEqual(['model'])
   })
 
-  test('looks at each value of an object that we set, so that additions to it stay', () => {
+  test('checks each value of an object that we set, so that additions to it stay', () => {
     const current = (show(written) as string).replace('"m": {}', '"m": {}, "by-others": {}')
     const { text, kept } = undo(current)
     expect(JSON.parse(text)).toEqual({
@@ -225,7 +225,7 @@ describe('json undo', () => {
     expect(kept).toEqual([])
   })
 
-  test('keeps what others have put into a table that we wrote empty, and tells', () => {
+  test('keeps what others added to a table that we wrote empty, and reports it', () => {
     const current = (show(written) as string).replace('"m": {}', '"m": {"x": 1}')
     const { text, kept } = undo(current)
     expect(JSON.parse(text)).toEqual({
@@ -235,14 +235,14 @@ describe('json undo', () => {
     expect(kept).toEqual(['provider.gateway.models.m'])
   })
 
-  test('refuses a key of ours that stands twice by now, each with another value', () => {
+  test('refuses a key of ours that is set twice now, with different values', () => {
     const current = (show(written) as string)
       .replace('"t"', '"x"')
       .replace('"theme"', '"env": { "TOKEN": "t" },\n  "theme"')
     expect(caught(() => undo(current)).code).toBe('config-conflict')
   })
 
-  test('deletes a file that we created, once nothing is left in it', () => {
+  test('deletes a file that we created if nothing is left in it', () => {
     const created = json.edit(null, [set('env.A', '1')], 'x')
     const undo = (current: string) =>
       json.undo({ before: null, written: created, current: bytesOf(current) }, [['env', 'A']], 'x')
@@ -252,7 +252,7 @@ describe('json undo', () => {
     expect(show(undo('{"env":{"A":"1"}} // note').bytes)).toBe('{} // note')
   })
 
-  test('keeps comments that others have put into an object that we opened', () => {
+  test('keeps comments that others added to an object that we created', () => {
     const created = json.edit(bytesOf('{}'), [set('env.A', '1')], 'x')
     const current = bytesOf('{\n  "env": {\n    // note\n    "A": "1"\n  }\n}\n')
     const undone = json.undo(

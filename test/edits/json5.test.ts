@@ -73,7 +73,7 @@ describe('json5 read', () => {
       expect(caught(() => read(nested(levels))).message).toContain('more than 2000 levels deep')
   })
 
-  test('tells the line of a key', () => {
+  test('finds the line of a key', () => {
     expect(read("// c\n{\n  'a': {\n    b\n: 1 } }").lineOf(['a', 'b'])).toBe(4)
   })
 })
@@ -105,11 +105,11 @@ describe('json5 edit', () => {
     ["{\n  a: 'x' // why\u2028}", set('b', 1), "{\n  a: 'x', // why\n  b: 1\u2028}"],
     ["{'a\\x62': {c: 1}}", set('ab.d', 2), "{'a\\x62': {c: 1, d: 2}}"],
     ['{a: [\n  1, // one\n]}', set('a', [1, 2]), '{a: [1, 2]}'],
-  ])('makes of %j what is asked', (before, change, after) => {
+  ])('edits %j as requested', (before, change, after) => {
     expect(edit(before, change)).toBe(after)
   })
 
-  test('takes keys out with their commas', () => {
+  test('removes keys with their commas', () => {
     const gone = (...keys: string[]) => keys.map((key) => ({ path: [key], value: undefined }))
     expect(edit("{a: 1, 'b': 2, c: 3,}", ...gone('b'))).toBe('{a: 1, c: 3,}')
     expect(edit('{\n  a: 1,\n  /* of b */ b: .5,\n  c: NaN,\n}', ...gone('a', 'c'))).toBe(
@@ -117,7 +117,7 @@ describe('json5 edit', () => {
     )
   })
 
-  test('refuses a key that is set twice, however it is spelled, and a number that is none', () => {
+  test('refuses a key that is set twice, however it is spelled, and an invalid number', () => {
     const twice = caught(() => edit("{model: 'a',\n 'm\\x6fdel': 'b'}", set('model', 'c')))
     expect(twice.message).toBe('Cannot edit FILE: model is set twice (line 2, column 2)')
     expect(caught(() => edit('{a: 1}', set('b', Number.NaN))).code).toBe('config-conflict')

@@ -3,7 +3,7 @@ import { formatOf } from '../../src/edits/format.ts'
 import type { SettingChange } from '../../src/edits/plan.ts'
 import { bytesOf, show } from './helpers.ts'
 
-/** What stands there, where `a` is set to 1 and beside it `z`, and what is written. */
+/** The text before, with `a` set to 1 and `z` next to it, and the text after. */
 type Row = readonly [before: string, path: string, after: string]
 
 const json: readonly Row[] = [
@@ -107,7 +107,7 @@ const toml: readonly Row[] = [
   ['[[t]]\nx = 1\n', 'b', 'b = 1\nz = "v"\n\n[[t]]\nx = 1\n'],
 ]
 
-describe('what is new is laid out as its neighbours are', () => {
+describe('new members have the layout of their neighbours', () => {
   const edited = (format: 'json' | 'toml', [before, path]: Row, z: SettingChange['value']) => {
     const key = path.split('.')
     const changes = [
@@ -120,7 +120,7 @@ describe('what is new is laid out as its neighbours are', () => {
   test.each([
     ['json', '{"t":{},"u":{}}', '{"t":{"a":1},"u":{"a":1}}'],
     ['toml', 't.x = 1\nb = 2\nu.x = 1\n', 't.x = 1\nt.a = 1\nb = 2\nu.x = 1\nu.a = 1\n'],
-  ] as const)('%s %j: each key beside its own neighbours', (format, before, after) => {
+  ] as const)('%s %j: each key next to its neighbours', (format, before, after) => {
     const changes = ['t', 'u'].map((table) => ({ path: [table, 'a'], value: 1 }))
     expect(show(formatOf(format).edit(bytesOf(before), changes, 'FILE'))).toBe(after)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import { listHolds, listLacks, type SettingChange } from '../../src/edits/plan.ts'
+import { addToList, removeFromList, type SettingChange } from '../../src/edits/plan.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
 const json = formatOf('json')
@@ -122,8 +122,8 @@ const removed: readonly Row[] = [
 ]
 
 describe.each([
-  ['holds', added, listHolds],
-  ['lacks', removed, listLacks],
+  ['holds', added, addToList],
+  ['lacks', removed, removeFromList],
 ] as const)('a list %s an element', (_, rows, change) => {
   test.each(rows)('%s (%s)', (_, name, before, after) => {
     const format = formats[name]
@@ -155,9 +155,9 @@ describe('an undo of an element', () => {
     return { text: show(bytes), kept }
   }
 
-  test('leaves what others have added since, and nothing of ours', () => {
+  test('keeps the additions of others, and nothing of ours', () => {
     const before = '{ "enabled": ["a"] }'
-    const undone = undo('json', before, listHolds(list, 'x'), (text) =>
+    const undone = undo('json', before, addToList(list, 'x'), (text) =>
       text.replace('"x"', '"x", "theirs"'),
     )
     expect(undone).toEqual({ text: '{ "enabled": ["a", "theirs"] }', kept: [] })
@@ -176,46 +176,48 @@ describe('an undo of an element', () => {
       "enabled = [\n 'theirs',\n 'x',\n]\n",
       "enabled = [\n 'theirs',\n]\n",
     ],
-  ] as const)(
-    'finds ours in a list that was written anew (%s)',
-    (format, before, current, after) => {
-      expect(undo(format, before, listHolds(list, 'x'), () => current)).toEqual({
-        text: after,
-        kept: [],
-      })
-    },
-  )
+  ] as const)('finds ours in a list that was rewritten (%s)', (format, before, current, after) => {
+    expect(undo(format, before, addToList(list, 'x'), () => current)).toEqual({
+      text: after,
+      kept: [],
+    })
+  })
 
-  test('puts back what we took out, in a list that was written anew', () => {
+  test('restores what we removed in a list that was rewritten', () => {
     const before = '{ "enabled": ["x", "a"] }'
-    const undone = undo('json', before, listLacks(list, 'x'), () => '{"enabled":["a","theirs"]}')
+    const undone = undo(
+      'json',
+      before,
+      removeFromList(list, 'x'),
+      () => '{"enabled":["a","theirs"]}',
+    )
     expect(undone).toEqual({ text: '{"enabled":["x", "a","theirs"]}', kept: [] })
   })
 
-  test('puts back what we took out of a list below a table', () => {
+  test('restores what we removed from a list below a table', () => {
     const before = '{ "t": { "enabled": ["x", "a"] } }'
-    const anew = '{"t":{"enabled":["a","theirs"]}}'
-    const undone = undo('json', before, listLacks(['t', ...list], 'x'), () => anew)
+    const rewritten = '{"t":{"enabled":["a","theirs"]}}'
+    const undone = undo('json', before, removeFromList(['t', ...list], 'x'), () => rewritten)
     expect(undone).toEqual({ text: '{"t":{"enabled":["x", "a","theirs"]}}', kept: [] })
   })
 
-  test('has nothing to do where somebody has done it, and opens no list for that', () => {
-    const change = listHolds(list, 'x')
+  test('does nothing if someone already undid it, and creates no list for it', () => {
+    const change = addToList(list, 'x')
     expect(undo('json', '{ "enabled": ["a"] }', change, () => '{"enabled":["a"]}').text).toBe(
       '{"enabled":["a"]}',
     )
     expect(undo('json', '{ "enabled": ["a"] }', change, () => '{}').text).toBe('{}')
   })
 
-  test('leaves what others have put in since although we wanted it gone, and tells', () => {
-    const change = listLacks(list, 'x')
+  test('keeps an element that we removed and others added again, and reports it', () => {
+    const change = removeFromList(list, 'x')
     expect(undo('json', '{ "enabled": ["a"] }', change, () => '{"enabled":["a","x"]}')).toEqual({
       text: '{"enabled":["a","x"]}',
       kept: [change.path],
     })
   })
 
-  test('is not misled by a text that went from one list to another', () => {
+  test('is not confused by a string that moved to another list', () => {
     const before = lines(
       '{',
       '  "enabled": [',
@@ -227,7 +229,7 @@ describe('an undo of an element', () => {
       '  ]',
       '}',
     )
-    const changes = [listHolds(list, 'x'), listLacks(['disabled'], 'x')]
+    const changes = [addToList(list, 'x'), removeFromList(['disabled'], 'x')]
     const written = json.edit(bytesOf(before), changes, 'FILE')
     const more = (text: string) => text.replace('"x"\n', '"x",\n    "theirs" // too\n')
     const current = bytesOf(more(show(written) as string))
@@ -238,23 +240,23 @@ describe('an undo of an element', () => {
     )
   })
 
-  test('takes a list that we opened along, but not with what others put into it', () => {
-    const change = listHolds(list, 'x')
-    const anew = (more: string) => () => `{"b":1,"enabled":["x"${more}]}`
-    expect(undo('json', '{"b":1}', change, anew('')).text).toBe('{"b":1}')
-    expect(undo('json', '{"b":1}', change, anew(',"y"')).text).toBe('{"b":1,"enabled":["y"]}')
+  test('removes a list that we created, unless others added to it', () => {
+    const change = addToList(list, 'x')
+    const rewritten = (more: string) => () => `{"b":1,"enabled":["x"${more}]}`
+    expect(undo('json', '{"b":1}', change, rewritten('')).text).toBe('{"b":1}')
+    expect(undo('json', '{"b":1}', change, rewritten(',"y"')).text).toBe('{"b":1,"enabled":["y"]}')
   })
 })
 
-test('several elements of one list, and of one that is not there, come and go together', () => {
+test('adds and removes several elements of one list, and of a new one, at once', () => {
   const before = '{ "enabled": ["a", "b", "c"] }'
   const changes = [
-    listLacks(list, 'b'),
-    listLacks(list, 'c'),
-    listHolds(list, 'x'),
-    listHolds(list, 'y'),
-    listHolds(['other', 'list'], 'p'),
-    listHolds(['other', 'list'], 'q'),
+    removeFromList(list, 'b'),
+    removeFromList(list, 'c'),
+    addToList(list, 'x'),
+    addToList(list, 'y'),
+    addToList(['other', 'list'], 'p'),
+    addToList(['other', 'list'], 'q'),
   ]
   const written = json.edit(bytesOf(before), changes, 'FILE')
   expect(JSON.parse(show(written) as string)).toEqual({
@@ -266,21 +268,21 @@ test('several elements of one list, and of one that is not there, come and go to
   expect(show(json.undo(versions, paths, 'FILE').bytes)).toBe(`\n${before}`)
 })
 
-test('one comes first and another last in the same list', () => {
+test('adds one element first and another last in the same list', () => {
   const first = { path: [...list, { element: 'x', isFirst: true as const }], value: 'x' }
-  const written = json.edit(bytesOf('{"enabled":["a"]}'), [first, listHolds(list, 'y')], 'FILE')
+  const written = json.edit(bytesOf('{"enabled":["a"]}'), [first, addToList(list, 'y')], 'FILE')
   expect(show(written)).toBe('{"enabled":["x","a","y"]}')
 })
 
-test('all of the same go from a list below a table', () => {
-  const changes = [listLacks(['t', ...list], 'x')]
+test('removes all equal elements from a list below a table', () => {
+  const changes = [removeFromList(['t', ...list], 'x')]
   const written = json.edit(bytesOf('{"t":{"enabled":["x","a","x"]}}'), changes, 'FILE')
   expect(show(written)).toBe('{"t":{"enabled":["a"]}}')
 })
 
-test('what is no list of texts is not taken for one', () => {
+test('does not treat other values as a list of strings', () => {
   const refused = (format: 'json' | 'toml', text: string) => {
-    const error = caught(() => formats[format].edit(bytesOf(text), [listHolds(list, 'x')], 'FILE'))
+    const error = caught(() => formats[format].edit(bytesOf(text), [addToList(list, 'x')], 'FILE'))
     return `${error.code}: ${error.message}\n${error.hint}`
   }
   expect(refused('json', '{ "enabled": "x" }')).toBe(
@@ -296,7 +298,7 @@ test('what is no list of texts is not taken for one', () => {
   expect(refused('toml', 'enabled = true\n')).toContain('enabled is a single value, not a list')
 })
 
-test('reading: an element is there or not, and its line is known', () => {
+test('reading: finds an element and its line', () => {
   const document = json.read(bytesOf('{\n "enabled": [\n  "a",\n  "x"]}'), 'FILE')
   expect(document.get([...list, { element: 'x' }])).toBe('x')
   expect(document.get([...list, { element: 'y' }])).toBeUndefined()

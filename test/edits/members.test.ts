@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
-import { listHolds, listLacks, type SettingChange } from '../../src/edits/plan.ts'
+import { addToList, removeFromList, type SettingChange } from '../../src/edits/plan.ts'
 import { fc } from '../support/fast-check.ts'
 import { bytesOf, decodeJson, decodeToml, show } from './helpers.ts'
 
@@ -16,7 +16,7 @@ const notedGap = fc.constantFrom(
   ',\n  // next\n  ',
 )
 
-/** Members with what stands between them, before the first and behind the last. */
+/** Members with the text between them, before the first and after the last. */
 function membersOf(gap: fc.Arbitrary<string>, edge: fc.Arbitrary<string>) {
   return fc
     .record({
@@ -56,7 +56,7 @@ function commentsIn(text: string): string[] {
   return text.match(/\/\/[^\n]*|\/\*.*?\*\/|#[^\n]*/g) ?? []
 }
 
-describe('any members taken out and put in at once', () => {
+describe('any members removed and added at once', () => {
   test.each(['object', 'list'])('%s: strict JSON stays strict', (kind) => {
     fc.assert(
       fc.property(strict, work, ({ held, textOf }, { gone, added }) => {
@@ -95,8 +95,8 @@ function changesOf(
 ): SettingChange[] {
   if (isList) {
     return [
-      ...gone.map((name) => listLacks(['t'], name)),
-      ...added.map((name) => listHolds(['t'], name)),
+      ...gone.map((name) => removeFromList(['t'], name)),
+      ...added.map((name) => addToList(['t'], name)),
     ]
   }
   return [

@@ -3,7 +3,7 @@ import { stringify as stringifyToml } from 'smol-toml'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Format, formatOf } from '../../src/edits/format.ts'
 import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
-import type { Undone } from '../../src/edits/undo.ts'
+import type { UndoResult } from '../../src/edits/undo.ts'
 import { UserError } from '../../src/errors.ts'
 import { fc } from '../support/fast-check.ts'
 import { json5Document, jsonDocument, tomlDocument } from './generate.ts'
@@ -32,18 +32,18 @@ vi.setConfig({ testTimeout: 300_000 })
 beforeAll(() => void vi.spyOn(console, 'warn').mockImplementation(() => {}))
 
 const formats = {
-  toml: { format: toml, documents: tomlDocument, decode: decodeToml, anew: tomlAnew },
+  toml: { format: toml, documents: tomlDocument, decode: decodeToml, rewrite: rewriteToml },
   json: {
     format: json,
     documents: jsonDocument,
     decode: (bytes: Bytes) => decodeJson(bytes),
-    anew: jsonAnew,
+    rewrite: rewriteJson,
   },
-  json5: { format: json5, documents: json5Document, decode: decodeJson5, anew: json5Anew },
+  json5: { format: json5, documents: json5Document, decode: decodeJson5, rewrite: rewriteJson5 },
 }
 
 describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents', (name) => {
-  const { format, documents, decode, anew } = formats[name]
+  const { format, documents, decode, rewrite } = formats[name]
   const meaning = (bytes: Bytes | null) => withoutEmptyTables(decode(bytes ?? bytesOf('')))
 
   /** Holds for each document that is edited and not refused. */
@@ -65,12 +65,12 @@ describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents'
     expect(edited).toBeGreaterThan(numRuns / 20)
   }
 
-  function undo({ before, written, changes }: Edited, current: Bytes): Undone {
+  function undo({ before, written, changes }: Edited, current: Bytes): UndoResult {
     const paths = changes.map((change) => change.path)
     return format.undo({ before, written, current }, paths, 'x')
   }
 
-  test('an edit does exactly what was asked, once, and is undone to the byte', () => {
+  test('an edit makes exactly the requested changes, is idempotent, and is undone to the byte', () => {
     forEachEdit(fc.constant(undefined), (edited) => {
       const { before, written, changes } = edited
       expect(meaning(written)).toEqual(withoutEmptyTables(withChanges(decode(before), changes)))
@@ -80,35 +80,35 @@ describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents'
     })
   })
 
-  test('an undo leaves what others wrote since, to the byte', () => {
+  test('an undo keeps what others wrote since, to the byte', () => {
     const byOthers = fc.subarray(foreignEdits[name], { minLength: 1 })
     forEachEdit(byOthers, (edited, edits) => {
       const { before, written } = edited
       // In a file of mixed line breaks nobody can tell which kind the lost ones were of.
       if (edits.includes(normalised) && [before, written].some(hasMixedEols)) return
-      // And where nothing else was in it, nothing tells whether theirs stands above ours or below.
+      // If it had nothing else, it is unknown whether their text is above or below ours.
       if ([before, written].some((version) => (show(version) as string).trim() === '')) return
       const [current, expected] = [written, before].map((version) =>
         edits.reduce((result, edit) => edit(result), version),
       ) as [Bytes, Bytes]
       const undone = undo(edited, current)
       expect(undone.kept).toEqual([])
-      // The line break of a line that is written anew is a guess where others are mixed.
+      // With mixed line breaks, the line break of a rewritten line is a guess.
       const isGuess = name !== 'toml' && hasMixedEols(before)
       if (isGuess) expect(decode(undone.bytes as Bytes)).toEqual(decode(expected))
       else expect(show(undone.bytes)).toBe(show(expected))
     })
   })
 
-  test('an undo puts the old values back into a file that was written anew', () => {
+  test('an undo restores the earlier values in a rewritten file', () => {
     forEachEdit(fc.constant(undefined), (edited) => {
-      const undone = undo(edited, anew(edited.written))
-      expect(meaning(undone.bytes)).toEqual(meaning(anew(edited.before)))
+      const undone = undo(edited, rewrite(edited.written))
+      expect(meaning(undone.bytes)).toEqual(meaning(rewrite(edited.before)))
       expect(undone.kept).toEqual([])
     })
   })
 
-  test('what is broken at random is refused, or edited and undone exactly', () => {
+  test('a randomly broken file is refused, or edited and undone exactly', () => {
     forEachEdit(
       fc.array(mutation, { minLength: 1, maxLength: 3 }),
       (edited) => {
@@ -175,16 +175,16 @@ function editOrRefuse(
   }
 }
 
-function tomlAnew(bytes: Bytes): Bytes {
+function rewriteToml(bytes: Bytes): Bytes {
   return bytesOf(stringifyToml(decodeToml(bytes)))
 }
 
-function jsonAnew(bytes: Bytes): Bytes {
+function rewriteJson(bytes: Bytes): Bytes {
   return bytesOf(JSON.stringify(decodeJson(bytes, false), null, 2))
 }
 
 /** A client that writes JSON5 has no other names and no other strings than JSON's. */
-function json5Anew(bytes: Bytes): Bytes {
+function rewriteJson5(bytes: Bytes): Bytes {
   return bytesOf(JSON5.stringify(decodeJson5(bytes), { quote: '"', space: 2 }))
 }
 

@@ -27,7 +27,7 @@ test.each([
     'model_providers = { openai.h = { a = 1 }, x = 2 }\n',
     'model_providers = { x = 2 }\n',
   ],
-])('a table goes as a whole, and comes back: %s', (_, source, left) => {
+])('a table is removed as a whole, and restored: %s', (_, source, left) => {
   const before = new TextEncoder().encode(source)
   const after = toml.edit(before, [{ path: table, value: undefined }], 'config.toml')
   expect(new TextDecoder().decode(after)).toBe(left)
@@ -38,7 +38,7 @@ test.each([
   expect(read.get(['added'])).toBe(1)
 })
 
-test('a list of tables is not taken for a table', () => {
+test('a list of tables is not treated as a table', () => {
   const list = new TextEncoder().encode('b = 2\n[[model_providers.openai]]\na = 1\n')
   expect(() => toml.edit(list, [{ path: table, value: undefined }], 'config.toml')).toThrow(
     expect.objectContaining({

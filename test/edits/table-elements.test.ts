@@ -75,7 +75,7 @@ const rows: readonly Row[] = [
     ),
   ],
   [
-    'beside what is no table',
+    'next to a value that is not a table',
     'json',
     '{ "models": ["ours", null, 3] }',
     '{ "models": ["ours", null, 3, { "id": "ours", "url": "new", "key": "k" }] }',
@@ -102,7 +102,7 @@ describe('a table in a list', () => {
     expect(undone.kept).toEqual([])
   })
 
-  test.each(['json', 'toml'] as const)('in a file that is not there (%s)', (name) => {
+  test.each(['json', 'toml'] as const)('in a new file (%s)', (name) => {
     const written = formats[name].edit(null, changes, 'FILE')
     expect(formats[name].read(written, 'FILE').get(['models', ours])).toEqual({
       id: 'ours',
@@ -124,7 +124,7 @@ describe('a table in a list', () => {
     ],
     ['{ "models": [] }', '{ "models": [{ "id": "ours", "url": "new" }] }'],
     ['{ "models": [1, { "id": "ours" }] }', '{ "models": [1, { "id": "ours", "url": "new" }] }'],
-  ])('before all others, where it is not there yet: %s', (before, after) => {
+  ])('is added first if it is new: %s', (before, after) => {
     const path = ['models', { ...ours, isFirst: true as const }, 'url']
     const written = json.edit(bytesOf(before), [{ path, value: 'new' }], 'FILE')
     expect(show(written)).toBe(after)
@@ -133,7 +133,7 @@ describe('a table in a list', () => {
     expect(show(undone.bytes)).toBe(`${before}\n`)
   })
 
-  test('goes as a whole, and only itself', () => {
+  test('is removed as a whole, without others', () => {
     const before = '{ "models": [{ "id": "a" }, { "id": "ours", "x": 1 }] }'
     const gone = [{ path: ['models', ours], value: undefined }]
     const written = json.edit(bytesOf(before), gone, 'FILE')
@@ -164,32 +164,32 @@ describe('an undo of a table in a list', () => {
     const { bytes, kept } = json.undo({ before: bytesOf(before), written, current }, paths, 'FILE')
     return { text: show(bytes), kept }
   }
-  const anew = (change: (root: { models: [object, ...object[]] }) => void) => (text: string) => {
+  const rewrite = (change: (root: { models: [object, ...object[]] }) => void) => (text: string) => {
     const root = JSON.parse(text)
     change(root)
     return JSON.stringify(root)
   }
 
-  test('finds it where others have moved it, in a file written anew', () => {
+  test('finds it where others moved it in a rewritten file', () => {
     const { text, kept } = undo(
       '{ "models": [{ "id": "a" }] }',
-      anew((root) => root.models.reverse().splice(1, 0, { id: 'b' })),
+      rewrite((root) => root.models.reverse().splice(1, 0, { id: 'b' })),
     )
     expect([text, kept]).toEqual(['{"models":[{"id":"b"},{"id":"a"}]}', []])
   })
 
-  test('takes what others have written into it along', () => {
+  test('removes the additions of others with it', () => {
     const { text, kept } = undo(
       '{ "models": [{ "id": "a" }] }',
-      anew((root) => Object.assign(root.models.at(-1)!, { theirs: 1 })),
+      rewrite((root) => Object.assign(root.models.at(-1)!, { theirs: 1 })),
     )
     expect([text, kept]).toEqual(['{"models":[{"id":"a"}]}', []])
   })
 
-  test('keeps a member that was changed since, with its table, and tells', () => {
+  test('keeps a member that was changed since, with its table, and reports it', () => {
     const { text, kept } = undo(
       '{ "x": 1 }',
-      anew((root) => Object.assign(root.models[0], { url: 'theirs', more: 1 })),
+      rewrite((root) => Object.assign(root.models[0], { url: 'theirs', more: 1 })),
     )
     expect([text, kept]).toEqual([
       '{"x":1,"models":[{"id":"ours","url":"theirs","more":1}]}',
@@ -197,24 +197,24 @@ describe('an undo of a table in a list', () => {
     ])
   })
 
-  test('keeps a member of another table that was changed since, and tells', () => {
+  test('keeps a member of another table that was changed since, and reports it', () => {
     const { text, kept } = undo(
       '{ "models": [{ "id": "ours", "url": "old" }] }',
-      anew((root) => Object.assign(root.models[0], { url: 'theirs' })),
+      rewrite((root) => Object.assign(root.models[0], { url: 'theirs' })),
     )
     expect(JSON.parse(text!)).toEqual({ models: [{ id: 'ours', url: 'theirs' }] })
     expect(kept).toEqual([setUrl.path])
   })
 
-  test('has nothing to do where it was taken out', () => {
+  test('does nothing if it was removed', () => {
     const { text } = undo(
       '{ "models": [] }',
-      anew((root) => root.models.pop()),
+      rewrite((root) => root.models.pop()),
     )
     expect(text).toBe('{"models":[]}')
   })
 
-  test('is exact beside any neighbours, whatever comes before and behind', () => {
+  test('is exact next to any neighbours', () => {
     const entry = fc.oneof(
       fc.record({ id: fc.constantFrom('a', 'b'), url: fc.string() }, { requiredKeys: ['id'] }),
       fc.constantFrom('ours', null, 7, [], { url: 'new', key: 'k' }),
@@ -243,7 +243,7 @@ describe('an undo of a table in a list', () => {
   })
 })
 
-test('a table comes into a list below another table in one piece', () => {
+test('a table is added to a list below another table as a whole', () => {
   const path = ['t', 'models', ours]
   const members = ['url', 'key'].map((name) => ({ path: [...path, name], value: name }))
   expect(show(json.edit(bytesOf('{"t":{"models":[]}}'), members, 'FILE'))).toBe(
@@ -251,7 +251,7 @@ test('a table comes into a list below another table in one piece', () => {
   )
 })
 
-test('a table comes before another that is replaced', () => {
+test('a table is added before another that is replaced', () => {
   const top = { element: { id: 'top' }, isFirst: true as const }
   const changes = [
     { path: ['models', ours], value: { id: 'ours', x: 1 } },
@@ -262,7 +262,7 @@ test('a table comes before another that is replaced', () => {
   )
 })
 
-test('a table that is known by two members is none that has but one of them', () => {
+test('a table identified by two members does not match one with only one of them', () => {
   const before = '{"models":[{"id":"ours","at":"theirs"}]}'
   const path = ['models', { element: { id: 'ours', at: 'here' } }, 'url']
   const written = json.edit(bytesOf(before), [{ path, value: 'u' }], 'FILE')
@@ -272,7 +272,7 @@ test('a table that is known by two members is none that has but one of them', ()
   ])
 })
 
-test('reading: a table of a list and what is in it', () => {
+test('reading: a table of a list and its members', () => {
   const document = json.read(bytesOf('{\n "models": [\n  {"id": "ours",\n   "url": "u"}]}'), 'FILE')
   expect(document.get(setUrl.path)).toBe('u')
   expect(document.lineOf(setUrl.path)).toBe(4)
@@ -282,19 +282,22 @@ test('reading: a table of a list and what is in it', () => {
 test.each([
   [['models'], '{"models": [{"id": "a"}]}'],
   [['t', 'models'], '{"t": {"models": [{"id": "a"}]}}'],
-])('an element of %j that was put in as one goes with what others have added', (list, text) => {
-  const whole = { path: [...list, ours], value: { id: 'ours', size: 5 } }
-  const before = bytesOf(text)
-  const written = json.edit(before, [whole], 'FILE')
-  const undo = (current: Bytes) => json.undo({ before, written, current }, [whole.path], 'FILE')
-  const added = bytesOf(show(written)!.replace(/("size": 5)/, '$1, "name": "Mine"'))
-  expect(undo(added)).toEqual({ bytes: before, kept: [] })
+])(
+  'an element of %j that was added as a whole is removed with the additions of others',
+  (list, text) => {
+    const whole = { path: [...list, ours], value: { id: 'ours', size: 5 } }
+    const before = bytesOf(text)
+    const written = json.edit(before, [whole], 'FILE')
+    const undo = (current: Bytes) => json.undo({ before, written, current }, [whole.path], 'FILE')
+    const added = bytesOf(show(written)!.replace(/("size": 5)/, '$1, "name": "Mine"'))
+    expect(undo(added)).toEqual({ bytes: before, kept: [] })
 
-  const changed = bytesOf(show(written)!.replace('"size": 5', '"size": 6'))
-  expect(undo(changed)).toEqual({ bytes: changed, kept: [whole.path] })
-})
+    const changed = bytesOf(show(written)!.replace('"size": 5', '"size": 6'))
+    expect(undo(changed)).toEqual({ bytes: changed, kept: [whole.path] })
+  },
+)
 
-test('an element that took the place of another stays with what others have added', () => {
+test('an element that replaced another stays with the additions of others', () => {
   const whole = { path: ['models', ours], value: { id: 'ours', size: 5 } }
   const before = bytesOf('{"models": [{ "id": "ours", "size": 1 }]}')
   const written = json.edit(before, [whole], 'FILE')

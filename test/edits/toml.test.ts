@@ -10,7 +10,7 @@ const edit = (text: string | null, ...changes: SettingChange[]) =>
 const set = (path: string, value: ConfigValue) => ({ path: path.split('.'), value })
 
 describe('toml edit', () => {
-  test('starts a file that is not there', () => {
+  test('creates a file that does not exist', () => {
     expect(edit(null, set('model', 'x'), set('a.b', 1))).toBe('model = "x"\n\n[a]\nb = 1\n')
     expect(edit(null)).toBe('')
   })
@@ -36,7 +36,7 @@ describe('toml edit', () => {
   test.each([
     ['half a character', 'a\ud800'],
     ['null', null],
-  ])('refuses %s, which no file can hold, and adds no line by hand', (_, value) => {
+  ])('refuses %s, which no file can contain, and suggests no line to add by hand', (_, value) => {
     const error = caught(() => edit('', set('model', value)))
     expect(error.code).toBe('config-conflict')
     expect(error.hint).toBe('Change the file by hand.')
@@ -56,18 +56,18 @@ describe('toml edit', () => {
     )
   })
 
-  test('sets a whole table key by key: what is not in it goes, comments stay', () => {
+  test('sets a whole table key by key: removes other keys and keeps comments', () => {
     const before = '[t]\n# one\na = 1 # first\n# two\nb = 2\n'
     expect(edit(before, set('t', { a: 3, c: 4 }))).toBe('[t]\n# one\na = 3 # first\nc = 4\n# two\n')
     expect(edit('[t]\n', set('t', { a: 1 }))).toBe('[t]\na = 1\n')
   })
 
-  test('edits what came with TOML 1.1', () => {
+  test('edits the syntax that is new in TOML 1.1', () => {
     const before = 't = { # why\n  a = "\\e",\n}\nb = 1\n'
     expect(edit(before, set('b', 2))).toBe(before.replace('b = 1', 'b = 2'))
   })
 
-  test('leaves the bytes alone when everything is as asked', () => {
+  test('keeps the bytes if nothing changes', () => {
     const bytes = bytesOf('\ufeffmodel="x"\r\nn = 1')
     expect(toml.edit(bytes, [set('model', 'x'), set('n', 1)], 'x')).toBe(bytes)
   })
@@ -82,11 +82,11 @@ describe('toml edit', () => {
     expect(edit(text, { path: ['b'], value: undefined })).toBe(result)
   })
 
-  test('tells an integer from a float', () => {
+  test('distinguishes an integer from a float', () => {
     expect(edit('n = 1.0\n', set('n', 1))).toBe('n = 1\n')
   })
 
-  test('names what must be added by hand, and leaves the secret to the user', () => {
+  test('shows the lines to add by hand, with a placeholder for the secret', () => {
     const changes = [
       { ...set('gateway.key', 'sk-secret'), isSecret: true },
       set('model', 'm'),
@@ -102,14 +102,14 @@ describe('toml edit', () => {
     )
   })
 
-  test('never quotes the file in an error, which may hold secrets', () => {
+  test('never quotes the file in an error, because it may contain secrets', () => {
     const error = caught(() => edit('key = "sk-secret"\nkey2 = sk-secret-two\n', set('a', 1)))
     expect(`${error.message}${error.hint}`).not.toContain('sk-')
   })
 })
 
 describe('toml read', () => {
-  test('gives safe integers as numbers, others as bigint, dates as they are written', () => {
+  test('returns safe integers as numbers, others as bigint, and dates as source text', () => {
     const { root } = toml.read(
       bytesOf('a = 1\nb = 9007199254740993\nc = 2026-01-01\nd = [1, 2026-01-01]\n'),
       'x',
@@ -170,7 +170,7 @@ describe('toml read', () => {
       bytesOf(`${'a.'.repeat(5_000)}a = 1`),
       'it is nested more than 2000 levels deep (line 1, column 1)',
     ],
-  ])('refuses %s', (_, bytes, reason) => {
+  ])('rejects %s', (_, bytes, reason) => {
     const error = caught(() => toml.read(bytes, 'FILE'))
     expect(error.code).toBe('config-invalid')
     expect(error.message).toBe(`Cannot read FILE: ${reason}`)
@@ -182,7 +182,7 @@ describe('toml read', () => {
     ['a = 1\nt.x = 1\n[t.u]\n', 't', 2],
     ['a = 1\n[t]\nx.y = 1\nx.z = 2\n', 't.x', 3],
     ['a = 1\n[t]\n', 't.x', undefined],
-  ])('of %j names the line of %s, or of what of it comes first: %s', (text, path, line) => {
+  ])('finds in %j the line of %s, or of its first key: %s', (text, path, line) => {
     expect(toml.read(bytesOf(text), 'x').lineOf(path.split('.'))).toBe(line)
   })
 
@@ -201,11 +201,11 @@ describe('toml read', () => {
     ['a = 1\n\n a  = [\n]\n', 'a is set twice (line 3, column 2)'],
     ['[t]\n[ t.u ]\n[ t.u ] # c\n', 't.u is set twice (line 3, column 2)'],
     ['[t]\n  a\n', 'illegal character in key (line 2, column 4)'],
-  ])('says of %j that %s', (text, reason) => {
+  ])('reports for %j that %s', (text, reason) => {
     expect(caught(() => toml.read(bytesOf(text), 'x')).message).toBe(`Cannot read x: ${reason}`)
   })
 
-  test('refuses to edit what one of its two parsers refuses', () => {
+  test('refuses to edit a text that one of its two parsers rejects', () => {
     const before = bytesOf('a = 1\nb = 2026-02-30\n')
     const { code, message } = caught(() => toml.edit(before, [set('a', 2)], 'x'))
     expect({ code, message }).toEqual({
@@ -214,7 +214,7 @@ describe('toml read', () => {
     })
   })
 
-  test('refuses a text that is longer than its parser bears', () => {
+  test('refuses a text that is too long for its parser', () => {
     const before = bytesOf(`model = "a"\nnote = "${'x'.repeat(900_000)}"\n`)
     expect(toml.read(before, 'x').lineOf(['model'])).toBeUndefined()
     const { code, message } = caught(() => toml.edit(before, [set('model', 'b')], 'x'))
@@ -246,21 +246,21 @@ describe('toml undo', () => {
     return { text: show(undone.bytes), kept: undone.kept.map((path) => path.join('.')) }
   }
 
-  test('leaves a key that someone has changed since, and says so', () => {
+  test('keeps a key that someone changed since, and reports it', () => {
     const current = (show(written) as string).replace('"gw"', '"gpt-6"')
     expect(undo(current)).toEqual({ text: 'model = "gpt-6" # mine\n', kept: ['model'] })
   })
 
-  test('leaves a key that someone has removed since, and says so', () => {
+  test('keeps the removal of a key by someone else, and reports it', () => {
     const current = (show(written) as string).replace('model = "gw" # mine\n', '')
     expect(undo(current)).toEqual({ text: '', kept: ['model'] })
   })
 
-  test('has nothing to say about a key that already has its old value', () => {
+  test('reports nothing for a key that already has its earlier value', () => {
     expect(undo(before)).toEqual({ text: before, kept: [] })
   })
 
-  test('keeps a table that we opened while it holds a key of someone else', () => {
+  test('keeps a table that we created while it has a key of someone else', () => {
     const current = `${show(written)}request_max_retries = 4\n`
     expect(undo(current)).toEqual({
       text: 'model = "a" # mine\n\n[model_providers.gateway]\nrequest_max_retries = 4\n',
@@ -268,7 +268,7 @@ describe('toml undo', () => {
     })
   })
 
-  test('takes a table that we opened out of a file that was written anew', () => {
+  test('removes a table that we created from a file that was rewritten', () => {
     const current =
       'model = "gw"\n\n[projects."/x"]\ntrust_level = "trusted"\n\n[model_providers.gateway]\nbase_url = "https://gw.example/v1"\nname = "Gateway"\n'
     expect(undo(current)).toEqual({
@@ -277,7 +277,7 @@ describe('toml undo', () => {
     })
   })
 
-  test('puts old text back in the line breaks that the file has now', () => {
+  test('restores earlier text with the line breaks that the file has now', () => {
     const crlf = bytesOf('\ufeffx = 1\r\nold = 2 # two\r\n')
     const gone = toml.edit(crlf, [{ path: ['old'], value: undefined }], 'x')
     const current = bytesOf('x = 1\n[t]\ny = 1\n')
@@ -288,7 +288,7 @@ describe('toml undo', () => {
   test.each([
     [{ path: ['last'], value: undefined }],
     [{ path: ['last'], value: undefined }, set('t.x', 1)],
-  ])('gives the line above its own line break back, after the last line went (%#)', (...edits) => {
+  ])('restores the line break of the line above after removing the last line (%#)', (...edits) => {
     const mixed = 'first = 1\nmiddle = 2\r\nlast = 3'
     const written = toml.edit(bytesOf(mixed), edits, 'x')
     const versions = {
@@ -304,7 +304,7 @@ describe('toml undo', () => {
     expect(show(undone.bytes)).toBe(`# on top\n${mixed}`)
   })
 
-  test('deletes a file that we created, also after it was written anew', () => {
+  test('deletes a file that we created, also after it was rewritten', () => {
     const created = toml.edit(null, changes, 'x')
     const current = bytesOf((show(created) as string).replaceAll('\n', '\r\n'))
     for (const version of [created, current]) {
@@ -313,19 +313,19 @@ describe('toml undo', () => {
     }
   })
 
-  test('keeps a file that we created while it holds something else', () => {
+  test('keeps a file that we created while it has something else', () => {
     const created = toml.edit(null, changes, 'x')
     const current = bytesOf(`# by hand\n${show(created)}`)
     const undone = toml.undo({ before: null, written: created, current }, paths, 'x')
     expect(show(undone.bytes)).toBe('# by hand\n')
   })
 
-  test('leaves a file deleted that someone has deleted since', () => {
+  test('keeps a file deleted that someone deleted since', () => {
     const undone = toml.undo({ before: bytesOf(before), written, current: null }, paths, 'x')
     expect(undone).toEqual({ bytes: null, kept: paths })
   })
 
-  test('brings a removed table back with its comments', () => {
+  test('restores a removed table with its comments', () => {
     const old = '[a]\nx = 1\n\n# why\n[a.auth] # helper\ncommand = "c" # here\n\n[b]\n'
     const gone = toml.edit(bytesOf(old), [{ path: ['a', 'auth'], value: undefined }], 'x')
     const current = bytesOf(`# top\n${show(gone)}\n[c]\n`)
@@ -337,7 +337,7 @@ describe('toml undo', () => {
     expect(caught(() => undo('model = \n')).code).toBe('config-invalid')
   })
 
-  test('refuses where the old value has no place any more, and changes nothing', () => {
+  test('refuses if the earlier value has no place any more, and changes nothing', () => {
     const old = bytesOf('[t]\nx = 1\n')
     const gone = toml.edit(old, [{ path: ['t', 'x'], value: undefined }], 'x')
     const versions = { before: old, written: gone, current: bytesOf('t = "scalar"\n') }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { matches, plainPath } from '../../src/edits/values.ts'
+import { matchesAfterChanges, plainPath } from '../../src/edits/values.ts'
 
 const x = ['t', 'list', { element: 'x' }]
 const key = ['t', 'u', 'key']
 
-describe('an edit is judged by what is in the file afterwards', () => {
+describe('an edit is verified by the contents of the file afterwards', () => {
   test.each([
     ['a table that went with its last key', key, {}, { t: { u: {} } }, true],
     ['a table that stayed without its last key', key, { t: { u: {} } }, { t: { u: {} } }, true],
@@ -27,11 +27,11 @@ describe('an edit is judged by what is in the file afterwards', () => {
       false,
     ],
   ])('%s', (_, path, actual, expected, verdict) => {
-    expect(matches(actual, expected, [path])).toBe(verdict)
+    expect(matchesAfterChanges(actual, expected, [path])).toBe(verdict)
   })
 })
 
-test('programs get a path without quotes', () => {
+test('plainPath has no quotes', () => {
   expect(plainPath(['a b', { element: 'xy' }])).toBe('a b.xy')
   expect(plainPath(['models', { element: { id: 'gpt', at: 'here' } }, 'url'])).toBe(
     'models.gpt here.url',

@@ -3,9 +3,9 @@ import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../src/gateway/catalog.ts'
 import {
+  closestModels,
   defaultModel,
   gptTiers,
-  nearestModels,
   resolveModel,
 } from '../../src/gateway/models/rules.ts'
 import { aHome } from '../support/home.ts'
@@ -44,7 +44,7 @@ describe('hostile catalog', () => {
       defaultModel(catalog, 'responses')
       gptTiers(catalog)
       resolveModel(catalog, 'gpt-9')
-      nearestModels('gpt-5.6-sol', catalog)
+      closestModels('gpt-5.6-sol', catalog)
     }
     // Quadratic rules took 12 s for the smallest of these. Processor time, as others may use the machine.
     expect(process.cpuUsage(started).user / 1000).toBeLessThan(5_000)

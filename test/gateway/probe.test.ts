@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readCatalog } from '../../src/gateway/catalog.ts'
-import { hangUp, openAhead } from '../../src/gateway/http/request.ts'
+import { closeIdleConnections, preopenConnections } from '../../src/gateway/http/request.ts'
 import { probe } from '../../src/gateway/probe.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import { startGateway } from '../../src/serve/index.ts'
@@ -89,11 +89,11 @@ describe('probe: proves a protocol', () => {
   test('side by side over connections that were opened ahead, and then hung up', async () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
-    await openAhead(access, 3)
+    await preopenConnections(access, 3)
     await vi.waitFor(() => expect(server.connections()).toBe(3))
     await readCatalog(access)
     await Promise.all(protocols.map((protocol) => probe(access, protocol, model)))
-    await hangUp(access)
+    await closeIdleConnections(access)
     expect(server.connections()).toBe(3)
     await readCatalog(access)
     expect(server.connections()).toBe(4)
@@ -109,7 +109,7 @@ describe('probe: proves a protocol', () => {
       )
     })
     const access = accessTo(server)
-    await openAhead(access, 1)
+    await preopenConnections(access, 1)
     await vi.waitFor(() => expect(count).toBe(1))
     expect((await readCatalog(access)).models).toHaveLength(2)
   })

@@ -49,7 +49,7 @@ describe('on Windows', () => {
         'C:\\Users\\me\\.config\\opencode\\opencode.json',
       ],
     ],
-  ])('%s: files lie below %USERPROFILE%', (id, paths) => {
+  ])('%s: the files are below %USERPROFILE%', (id, paths) => {
     expect(targets(id, windows)).toEqual(paths)
   })
 
@@ -62,7 +62,7 @@ describe('on Windows', () => {
     ])
   })
 
-  test('the state folder lies in %LOCALAPPDATA%, or where that usually is', () => {
+  test('the state folder is in %LOCALAPPDATA%, or in its default location', () => {
     expect(stateFolder(windows)).toBe('C:\\Users\\me\\AppData\\Local\\repoint')
     expect(stateFolder({ ...windows, env: {} })).toBe('C:\\Users\\me\\AppData\\Local\\repoint')
     expect(stateFolder({ ...windows, env: { REPOINT_STATE_DIR: 'D:\\state' } })).toBe('D:\\state')
@@ -74,12 +74,12 @@ describe('on Windows', () => {
     expect(session.showPath('C:\\Users\\metoo\\x')).toBe('C:\\Users\\metoo\\x')
   })
 
-  test('which: finds the .cmd shim that npm installs, in PATH of whatever spelling', () => {
+  test('which: finds the .cmd shim that npm installs, whatever the case of PATH', () => {
     const shim = 'C:\\Users\\me\\AppData\\Roaming\\npm\\codex.CMD'
     expect(findProgram(windows, 'codex', (path) => path === shim)).toBe(shim)
   })
 
-  test('which: a program beats a shim of the same folder, and the working folder is not searched', () => {
+  test('which: prefers a program to a shim of the same folder, and does not search the working folder', () => {
     const asked: string[] = []
     findProgram(windows, 'codex', (path) => {
       asked.push(path)
@@ -96,7 +96,7 @@ describe('on Windows', () => {
 })
 
 describe('on macOS', () => {
-  test('files lie in the home, as on Linux', () => {
+  test('the files are in the home, as on Linux', () => {
     expect(targets('codex', macos)).toEqual([
       '/Users/me/.codex/auth.json',
       '/Users/me/.codex/repoint-models.json',
@@ -106,7 +106,7 @@ describe('on macOS', () => {
     expect(stateFolder(macos)).toBe('/Users/me/.local/state/repoint')
   })
 
-  test('which: a name is looked for as it stands, in the folders of PATH', () => {
+  test('which: finds the exact name in the folders of PATH', () => {
     const machine = { ...macos, env: { PATH: '/opt/homebrew/bin:/usr/bin' } }
     expect(findProgram(machine, 'codex', (path) => path === '/usr/bin/codex')).toBe(
       '/usr/bin/codex',
@@ -123,13 +123,13 @@ describe('under WSL', () => {
   }
   const files = (entries: string[]) => ({ ...nodeFiles('linux'), readdir: () => entries })
 
-  test('both homes are named', () => {
+  test('names both homes', () => {
     const [notice] = wslFinding({ machine: wsl, files: files(['Public', 'Default', 'me']) })
     expect(notice?.message).toContain('/home/me')
     expect(notice?.message).toContain('/mnt/c/Users/me')
   })
 
-  test('with several users on Windows, or none to be seen, the place is named', () => {
+  test('names the folder if Windows has several users, or none that is visible', () => {
     const [several] = wslFinding({ machine: wsl, files: files(['anna', 'me']) })
     expect(several?.message).toContain('/mnt/c/Users/<you>')
     const [unseen] = wslFinding({
@@ -144,7 +144,7 @@ describe('under WSL', () => {
     expect(unseen?.message).toContain('/mnt/c/Users/<you>')
   })
 
-  test('elsewhere nothing is said', () => {
+  test('says nothing on other systems', () => {
     expect([...wslFinding({ machine: { ...wsl, env: {} }, files: files(['me']) })]).toEqual([])
     expect([...wslFinding({ machine: macos, files: files(['me']) })]).toEqual([])
   })

@@ -11,14 +11,14 @@ function failing(code: string): never {
 describe('files', () => {
   const files = nodeFiles('linux')
 
-  test('reads a whole file, and refuses one that is too long', () => {
+  test('reads a whole file, and rejects one that is too long', () => {
     const home = aHome({ long: 'x'.repeat(200_000), empty: '' })
     expect(files.read(home.at('long'), 200_000)).toHaveLength(200_000)
     expect(files.read(home.at('empty'), 10)).toHaveLength(0)
     expect(() => files.read(home.at('long'), 199_999)).toThrow(RangeError)
   })
 
-  test('reads a file that says it is empty and is not', () => {
+  test('reads a file that reports a size of 0 but has contents', () => {
     expect(files.read('/proc/self/status', 100_000).length).toBeGreaterThan(100)
   })
 
@@ -28,7 +28,7 @@ describe('files', () => {
     expect(() => files.read(home.at('pipe'), 100)).toThrow('EINVAL')
   })
 
-  test('an error tells a file that cannot be read from one that cannot be made', () => {
+  test('an error distinguishes reading from creating a file', () => {
     const refusing: NodeFs = { ...fs, openSync: () => refuse() }
     const refuse = () => {
       throw Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'open' })
@@ -40,14 +40,14 @@ describe('files', () => {
     )
   })
 
-  test('creates only what is not there yet', () => {
+  test('creates only files that do not exist', () => {
     const home = aHome({ there: 'x' })
     expect(() => files.createNew(home.at('there'), 0o600)).toThrow('EEXIST')
     files.close(files.createNew(home.at('new'), 0o600))
     expect(files.lstat(home.at('new'))).toMatchObject({ kind: 'file', mode: 0o600, links: 1 })
   })
 
-  test('a folder that cannot be flushed is no failure, a broken disk is', () => {
+  test('ignores a folder that cannot be flushed, but not a broken disk', () => {
     const home = aHome()
     const with_ = (code: string) =>
       nodeFiles('linux', { ...fs, fsyncSync: () => failing(code) } as NodeFs)
@@ -55,7 +55,7 @@ describe('files', () => {
     expect(() => with_('EIO').fsyncFolder(home.path)).toThrow('EIO')
   })
 
-  test('attributes that cannot be copied are told, and no symlink is followed for them', () => {
+  test('reports attributes that cannot be copied, and follows no symlink', () => {
     const home = aHome({ from: '', link: { link: 'from' } })
     const to = files.createNew(home.at('to'), 0o600)
     expect(files.copyAttributes(home.at('from'), to)).toBe(true)
@@ -70,7 +70,7 @@ describe('files', () => {
     files.close(to)
   })
 
-  test('attributes are copied by no program of the working folder, whatever PATH says', () => {
+  test('never copies attributes with a program of the working folder, whatever PATH says', () => {
     const home = aHome({ from: '', cp: '#!/bin/sh\necho coreutils > taken\n' })
     fs.chmodSync(home.at('cp'), 0o755)
     const [path, folder] = [process.env['PATH'], process.cwd()]
@@ -93,7 +93,7 @@ describe('files', () => {
   })
 })
 
-test('rename on Windows: does not wait for a folder, which never goes away', () => {
+test('rename on Windows: does not retry if the target is a folder', () => {
   const home = aHome({ 'folder/file': '' })
   let attempts = 0
   const files = nodeFiles('win32', {

@@ -31,7 +31,7 @@ describe('processes', () => {
     expect(processes.bootId()).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('a command runs to its end with the environment it is given', async () => {
+  test('run waits for a command and passes its environment', async () => {
     const result = await processes.run('sh', ['-c', 'echo "$A"; echo e >&2; exit 3'], {
       timeoutMs: 5_000,
       env: { A: 'given', B: undefined, PATH: process.env['PATH'] },
@@ -39,7 +39,7 @@ describe('processes', () => {
     expect(result).toEqual({ exitStatus: 3, reason: 'exited', stdout: 'given\n', stderr: 'e\n' })
   })
 
-  test('a command that is missing, too slow or killed is told, not thrown', async () => {
+  test('run reports a command that is missing, too slow or killed, and does not throw', async () => {
     const run = (command: string, args: string[], timeoutMs = 5_000) =>
       processes.run(command, args, { timeoutMs })
     expect(await run('no-such-command', [])).toMatchObject({ reason: 'not-found' })
@@ -54,13 +54,13 @@ describe('processes', () => {
 describe('which', () => {
   const found = (files: readonly string[]) => (path: string) => files.includes(path)
 
-  test('finds the first in PATH, and passes relative entries over', () => {
+  test('finds the first in PATH, and skips relative entries', () => {
     const here = { ...machine, env: { PATH: '.::/a:/b' } }
     expect(findProgram(here, 'codex', found(['codex', '/a/codex', '/b/codex']))).toBe('/a/codex')
     expect(findProgram(here, 'claude', found(['./claude']))).toBeUndefined()
   })
 
-  test('on Windows tries the endings of PATHEXT, whatever the case of Path', () => {
+  test('on Windows tries the extensions of PATHEXT, whatever the case of Path', () => {
     const env = { Path: 'C:\\a;C:\\b', PATHEXT: '.EXE;.CMD' }
     const windows: Machine = { ...machine, os: 'win32', env }
     expect(findProgram(windows, 'codex', found(['C:\\b\\codex.CMD']))).toBe('C:\\b\\codex.CMD')

@@ -36,7 +36,7 @@ function aCommand(text: string): string {
 }
 
 describe.runIf(process.platform !== 'win32')('a command', () => {
-  test('of a dozen at once is no reason for a warning of node', async () => {
+  test('a dozen at once cause no warning of Node', async () => {
     const warnings: Error[] = []
     const listen = (warning: Error) => warnings.push(warning)
     process.on('warning', listen)
@@ -46,7 +46,7 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
     expect(warnings).toEqual([])
   })
 
-  test('that leaves a process with its output open is not waited for', async () => {
+  test('does not wait for a background process with an open output', async () => {
     const codex = aCommand('#!/bin/sh\n(sleep 60 & echo "$!")\necho "codex-cli 0.169.0"\nexit 0\n')
     const begin = Date.now()
     const result = await run(codex, [], { timeoutMs: 20_000 })
@@ -58,7 +58,7 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
     process.kill(left)
   })
 
-  test('ends at its time limit with all that it has started', async () => {
+  test('ends at its time limit with all its child processes', async () => {
     const slow = aCommand('#!/bin/sh\nsleep 25 &\necho "$!"\nsleep 25\necho never\n')
     const begin = Date.now()
     const result = await run(slow, [], { timeoutMs: 300 })
@@ -67,26 +67,26 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
     expect(await endsSoon(Number(result.stdout))).toBe(true)
   })
 
-  test('that does not listen is killed after its time limit', async () => {
+  test('is killed after its time limit if it ignores signals', async () => {
     const deaf = aCommand('#!/bin/sh\ntrap "" TERM\nwhile true; do sleep 1; done\n')
     const begin = Date.now()
     expect(await run(deaf, [], { timeoutMs: 200 })).toMatchObject({ reason: 'timed-out' })
     expect(Date.now() - begin).toBeLessThan(6_000)
   })
 
-  test('has all of its output read, however fast it has ended', async () => {
+  test('has all of its output read, even if it ends immediately', async () => {
     const args = ['-e', 'process.stdout.write("x".repeat(3_000_000))']
     const { stdout } = await run(process.execPath, args, { timeoutMs: 20_000 })
     expect(stdout.length).toBe(3_000_000)
   })
 
-  test('that never stops talking is ended', async () => {
+  test('is killed if its output is too long', async () => {
     const result = await run('sh', ['-c', 'yes'], { timeoutMs: 20_000 })
     expect(result.reason).toBe('killed')
     expect(result.stdout.length).toBe(10_000_000)
   })
 
-  test('never sees a variable of ours, and so never the key', async () => {
+  test('never receives our variables, one of which is the key', async () => {
     process.env['REPOINT_API_KEY'] = 'sk-canary'
     process.env['REPOINT_TEST_OTHER'] = 'x'
     try {
@@ -105,7 +105,7 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
     }
   })
 
-  test('ends with us when a signal ends us', async () => {
+  test('ends with us if a signal ends us', async () => {
     const command = aCommand('#!/bin/sh\necho "$$" > "$0.pid"\nexec sleep 60\n')
     const home = aHome()
     buildSync({

@@ -37,15 +37,15 @@ function run(redirections: string, before = 'true') {
 const out = 'out 0\nout 1\nout 2\n'
 
 describe.runIf(existsSync('/dev/full'))('output', () => {
-  test('to a full device goes on, and tells why it is lost', () => {
+  test('to a full device: the program goes on, and reports why output is lost', () => {
     expect(run('> /dev/full')).toEqual({ status: 0, stdout: '', stderr: 'err\nlost: ENOSPC\n' })
   })
 
-  test('is not stopped by an error output that is full', () => {
+  test('is not stopped by a full standard error', () => {
     expect(run('2> /dev/full')).toEqual({ status: 0, stdout: out, stderr: '' })
   })
 
-  test('may go nowhere at all', () => {
+  test('may be closed', () => {
     expect(run('> /dev/full 2> /dev/full')).toEqual({ status: 0, stdout: '', stderr: '' })
   })
 
@@ -56,7 +56,7 @@ describe.runIf(existsSync('/dev/full'))('output', () => {
     expect(run(redirections)).toEqual(expected)
   })
 
-  test('to a reader that has gone away goes on', () => {
+  test('to a reader that has closed the pipe: the program goes on', () => {
     expect(run('>&4', 'exec 4> >(true); wait $!')).toMatchObject({
       status: 0,
       stderr: 'err\nlost: EPIPE\n',

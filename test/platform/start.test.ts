@@ -6,7 +6,7 @@ import { aHome } from '../support/home.ts'
 
 // Node 22 and later can keep compiled code in a folder below the shared temporary folder, where another
 // user may have put code of theirs first. `npm run test:nodes` runs this on those Nodes.
-test('a start leaves nothing in the shared temporary folder, where it could be fed to the next', () => {
+test('a start leaves no file in the shared temporary folder that could influence the next start', () => {
   const home = aHome()
   const shared = home.at('shared')
   mkdirSync(shared)

@@ -33,7 +33,7 @@ test.each(['EPERM', 'EBUSY', 'EACCES'])(
   },
 )
 
-test('rename on Windows: gives up with the system’s own error in the end', () => {
+test('rename on Windows: gives up with the system’s error at the end', () => {
   const home = aHome({ old: 'text' })
   const { fs, calls } = recorded({ renameSync: failing(100, 'EBUSY') })
   expect(() => nodeFiles('win32', fs).rename(home.at('old'), home.at('new'))).toThrow('EBUSY')
@@ -53,7 +53,7 @@ test('rename elsewhere, or another failure: is tried once', () => {
   }
 })
 
-test('Windows knows no flushing of folders and no owners; modes are left alone', () => {
+test('Windows: does not flush folders, and ignores owners and modes', () => {
   const home = aHome({ file: 'text' })
   const { fs, calls } = recorded({})
   const files = nodeFiles('win32', fs)

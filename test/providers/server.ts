@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { readBody, unpacked } from '../../src/serve/http/body.ts'
+import { decompress, readBody } from '../../src/serve/http/body.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import {
   type KeyHeader,
@@ -91,7 +91,7 @@ async function answer(exchange: Exchange): Promise<void> {
   const { method = '', url = '', headers } = incoming
   try {
     const body = (await readBody(incoming, maxBytes)) ?? Buffer.alloc(0)
-    const text = (await unpacked(body, headers['content-encoding'], maxBytes))?.toString() ?? ''
+    const text = (await decompress(body, headers['content-encoding'], maxBytes))?.toString() ?? ''
     const path = url.split('?', 1)[0]!
     const asked = modelIn(text)
     const found = routeOf(shape, method, path)

@@ -251,14 +251,14 @@ describe('repoint doctor', () => {
     })
   })
 
-  test('a gateway that is gone: the cure names the command that takes another address', async () => {
+  test('a gateway that is gone: the cure names the commands for another address and for none', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     const config = home.text('.codex/config.toml')
     home.put('.codex/config.toml', config.replaceAll(gateway.url, 'http://127.0.0.1:1'))
     const { stdout, status } = await runInProcess(home, ['doctor', 'codex'])
     expect(status).toBe(6)
-    expect(stdout).toMatch(/--base-url\. To change it: repoint codex --base-url URL\n/)
+    expect(stdout).toMatch(/: repoint codex --base-url URL, .*: repoint off codex\n/)
   })
 
   test('a secret that others may read is a problem with its cure', async () => {

@@ -83,6 +83,14 @@ describe('a misspelt word', () => {
     [['rolback'], 'rollback'],
     [['codx'], 'codex'],
     [['rollback', 'codxe'], 'codex'],
+    [['off', 'codx'], 'codex'],
+    [['off', 'copilto'], 'copilot'],
+    [['off', 'github-copilot'], 'copilot'],
+    [['status', 'claude-code'], 'claude'],
+    [['claude-code'], 'claude'],
+    [['qwen-code'], 'qwen'],
+    [['setup', 'factory'], 'droid'],
+    [['factory'], 'droid'],
     [['codex', '--dry-rn'], '--dry-run'],
     [['status', '--jsn'], '--json'],
   ])('%j: the nearest one is offered', async (args, nearest) => {
@@ -100,7 +108,9 @@ describe('a misspelt word', () => {
       status: ['whoami', 'show', 'current'],
       doctor: ['check'],
       editor: ['vscode', 'zed', 'cursor'],
-      forget: ['remove', 'delete'],
+      forget: ['remove', 'delete', 'logout'],
+      setup: ['install'],
+      off: ['disable'],
     }),
   )('%s is meant by %j', async (name, words) => {
     for (const word of words) {
@@ -112,7 +122,7 @@ describe('a misspelt word', () => {
     }
   })
 
-  test.each([['start'], ['new'], ['ui'], ['s'], ['install'], ['rollback', 'cursor']])(
+  test.each([['start'], ['new'], ['ui'], ['s'], ['rollback', 'copilot'], ['rollback', 'cursor']])(
     '%j %s: nothing is suggested that may be wrong',
     async (...args) => {
       expect((await runInProcess(aHome(), args)).stderr).toMatch(/^hint: {2}See: repoint/m)

@@ -163,6 +163,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.subarray(['--original', '--force']).map((flags) => command(['rollback', ...flags])),
   fc.constantFrom(...clients).map((client) => command(['rollback', client])),
   fc.constant(command(['doctor', '--fix', '--no-verify'])),
+  fc.constantFrom([], ...clients.map((client) => [client])).map((ids) => command(['off', ...ids])),
   fc.constantFrom([plain, commented], [commented, plain]).map(([from, to]) =>
     byHand('rename', from!, (home) => {
       if (!existsSync(home.at(to!))) renameSync(home.at(from!), home.at(to!))

@@ -118,6 +118,15 @@ const setup: fc.Arbitrary<Step> = fc
       expect([0, 8], output).toContain(status)
     }),
   )
+const off = named('off', async (machine) => {
+  const { status, output } = await machine.run(['off', machine.client.id])
+  expect([0, 8], output).toContain(status)
+  if (status !== 0) return
+
+  const { root, key } = machine.connection()
+  expect(root).toBeUndefined()
+  expect([...keys, handKey]).not.toContain(key)
+})
 const undo: fc.Arbitrary<Step> = fc
   .constantFrom([], ['--force'], ['--redo'], ['--original'])
   .map((args) => named(`rollback ${args}`, (machine) => machine.undo(args)))
@@ -174,14 +183,13 @@ describe.each(clients.map((client, index) => [client.id, client, firstSeed + ind
   '%s',
   (_, client, seed) => {
     test('as many forced rollbacks as runs restore the original bytes', async () => {
-      const steps = fc.array(setup, { minLength: 1, maxLength: 4 })
+      const steps = fc.array(fc.oneof(setup, fc.constant(off)), { minLength: 1, maxLength: 4 })
       await fc.assert(
         fc.asyncProperty(steps, (history) =>
           withHistory(client, [], async (machine) => {
             const original = machine.home.snapshot()
             for (const step of history) await step(machine)
             const { json } = await machine.run(['rollback', '--list'])
-            expect(json.runs.length).toBeGreaterThan(0)
             for (const _ of json.runs)
               expect((await machine.undo(['--force'])).json).toMatchObject({ changed: true })
             expect(machine.home.snapshot()).toEqual(original)
@@ -194,7 +202,13 @@ describe.each(clients.map((client, index) => [client.id, client, firstSeed + ind
 
     test('whatever others write, no undo mixes two gateways, and each goes further back', async () => {
       const steps = fc
-        .tuple(setup, fc.array(fc.oneof(setup, foreign, undo), { minLength: 2, maxLength: 6 }))
+        .tuple(
+          setup,
+          fc.array(fc.oneof(setup, foreign, undo, fc.constant(off)), {
+            minLength: 2,
+            maxLength: 6,
+          }),
+        )
         .map(([first, others]) => [first, ...others])
       await fc.assert(
         fc.asyncProperty(steps, (history) =>

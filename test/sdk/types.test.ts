@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { ask, sseEvents, told } from '../serve/support/gateway.ts'
+import { ask, askJson, sseEvents } from '../serve/support/gateway.ts'
 
 /**
  * Everything that is sent, against the types of the official SDKs, which their makers generate from
@@ -27,7 +27,7 @@ import type Anthropic from '@anthropic-ai/sdk'
 async function samples(gateway: Gateway): Promise<[type: string, value: unknown][]> {
   const found: [string, unknown][] = []
   const plain = async (type: string, path: string, body: unknown) => {
-    found.push([type, await told(gateway, path, body)])
+    found.push([type, await askJson(gateway, path, body)])
   }
   const stream = async (type: string, path: string, body: object) => {
     const text = await (await ask(gateway, path, { ...body, stream: true })).text()

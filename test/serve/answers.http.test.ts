@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aGateway, ask, paths, saying, sseEvents, told } from './support/gateway.ts'
+import { aGateway, ask, askJson, paths, saying, sseEvents } from './support/gateway.ts'
 
 const text = { type: 'text', text: 'pong' }
 const item = { type: 'message', content: [{ type: 'output_text', text: 'pong' }] }
@@ -30,7 +30,7 @@ test.each([
   expect(events.map(({ data }) => data).join('')).toContain('pong')
 })
 
-test('answers: every answer has an id of its own', async () => {
+test('answers: every answer has a unique ID', async () => {
   const gateway = await aGateway()
   const ids = new Set<string | null>()
   for (const path of ['/', '/v1/models', '/v1/nothing', '/v1/files'])
@@ -60,12 +60,12 @@ test.each([false, true])(
   },
 )
 
-test('a tool loop over HTTP: call, result, report, with the ids matching and new each time', async () => {
+test('a tool loop over HTTP: call, result, report, with matching and unique IDs', async () => {
   const gateway = await aGateway()
   const tools = [{ type: 'function', function: { name: 'weather', parameters: {} } }]
   const asked = [{ role: 'user', content: '#call weather {"city":"Paris"}' }]
   const chat = async (messages: readonly object[]) =>
-    (await told(gateway, paths.chat, { model: 'gpt-5.4', tools, messages })).choices[0]
+    (await askJson(gateway, paths.chat, { model: 'gpt-5.4', tools, messages })).choices[0]
   const { message, finish_reason } = await chat(asked)
   expect(finish_reason).toBe('tool_calls')
   const [call] = message.tool_calls
@@ -78,6 +78,6 @@ test('a tool loop over HTTP: call, result, report, with the ids matching and new
 test('messages: max_tokens 0 generates nothing', async () => {
   const gateway = await aGateway()
   const body = { ...saying(paths.messages, 'ping'), max_tokens: 0 }
-  const { content, stop_reason, usage } = await told(gateway, paths.messages, body)
+  const { content, stop_reason, usage } = await askJson(gateway, paths.messages, body)
   expect([content, stop_reason, usage.output_tokens]).toEqual([[], 'max_tokens', 0])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayOptions, GatewayScope, WrittenRule } from '../../src/serve/index.ts'
 import { vendorErrorNames } from '../../src/serve/settings/vendor-errors.ts'
-import { aFile, aGateway, ask, jsonOf, sseEvents, told } from './support/gateway.ts'
+import { aFile, aGateway, ask, askJson, jsonOf, sseEvents } from './support/gateway.ts'
 
 /** What authors of tests start and tell a gateway from a program. */
 
@@ -19,7 +19,7 @@ async function textOf(answer: Promise<Response>): Promise<string> {
   return (await jsonOf(answer)).choices[0].message.content
 }
 
-test('startGateway: gives the addresses that the SDKs want', async () => {
+test('startGateway: returns the addresses for the SDKs', async () => {
   const { url, openaiUrl, anthropicUrl } = await aGateway()
   expect([openaiUrl, anthropicUrl]).toEqual([`${url}/v1`, url])
 })
@@ -43,13 +43,13 @@ describe('startGateway: a scenario', () => {
     ['a fault that is none', { faults: [{ error: 'tired' }] }, 'faults[0].error must be one of'],
     ['a model', { models: [{ name: 'x' }] }, 'models: [0].name is not known'],
     ['models that are none', { models: [] }, 'models: the document must have at least one'],
-  ])('startGateway: refuses %s that it does not know', async (_, options, message) => {
+  ])('startGateway: rejects %s that it does not know', async (_, options, message) => {
     const error = await aGateway(options).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'usage' })
     expect((error as Error).message).toContain(message)
   })
 
-  test('setFaults: refuses what it does not know, and the old ones stay', async () => {
+  test('setFaults: rejects unknown faults, and keeps the old ones', async () => {
     const gateway = await aGateway({ faults: [{ status: 502 }] })
     // @ts-expect-error a typing error
     expect(() => gateway.setFaults([{ stauts: 503 }])).toThrow('stauts is not known')
@@ -57,28 +57,28 @@ describe('startGateway: a scenario', () => {
   })
 })
 
-test('startGateway: models may be ids alone', async () => {
+test('startGateway: models may be IDs', async () => {
   const gateway = await aGateway({
     models: ['mine', { id: 'other', ownedBy: 'me', endpointTypes: ['openai'] }],
   })
-  const { data } = await told(gateway, '/v1/models')
+  const { data } = await askJson(gateway, '/v1/models')
   expect(data.map(({ id }: { id: string }) => id)).toEqual(['mine', 'other'])
   expect(await textOf(say(gateway, 'ping', { model: 'mine' }))).toBe('pong')
 })
 
-test('a saved list keeps what it says of its models', async () => {
+test('a saved list keeps the facts of its models', async () => {
   const listed = { context_length: 32_000 }
   const gateway = await aGateway({
     models: [{ id: 'm', ownedBy: 'x', endpointTypes: ['openai'], listed }],
   })
-  expect((await told(gateway, '/v1/models')).data[0]).toMatchObject({ id: 'm', ...listed })
+  expect((await askJson(gateway, '/v1/models')).data[0]).toMatchObject({ id: 'm', ...listed })
   const headers = { 'x-api-key': gateway.key, 'anthropic-version': '2023-06-01' }
-  const { data } = await told(gateway, '/v1/models', undefined, headers)
+  const { data } = await askJson(gateway, '/v1/models', undefined, headers)
   expect(data[0]).toMatchObject({ id: 'm', type: 'model', ...listed })
 })
 
-describe('a function that answers', () => {
-  test('a function: is told the question, and may leave it to the scenario', async () => {
+describe('an answer function', () => {
+  test('a function: receives the question, and may leave it to the scenario', async () => {
     const asked: unknown[] = []
     const gateway = await aGateway({
       scenario: { answers: [{ reply: 'from the scenario' }] },
@@ -113,7 +113,7 @@ describe('a function that answers', () => {
       () => ({ call: 'no' }),
       'It calls no; the request lets it call weather',
     ],
-  ])('a function that %s: the client is told so, with 400', async (_, answer, problem) => {
+  ])('a function that %s: the client gets a 400', async (_, answer, problem) => {
     const gateway = await aGateway({ answer: answer as () => string })
     const refused = await say(gateway, 'hello', { tools })
     expect(refused.status).toBe(400)
@@ -125,7 +125,7 @@ describe('a function that answers', () => {
 })
 
 describe('strict', () => {
-  test('strict: a question that nobody wrote an answer for is an error that names it', async () => {
+  test('strict: a question without a written answer is an error that names it', async () => {
     const gateway = await aGateway({
       strict: true,
       scenario: { answers: [{ when: 'weather', reply: 'It rains.' }] },
@@ -141,7 +141,7 @@ describe('strict', () => {
     expect(gateway.requests().at(-1)!.reason).toContain('No answer is written for "ping"')
   })
 
-  test('strict: says which rule would fit, and why it has no answer', async () => {
+  test('strict: names the rule that matches, and why it has no answer', async () => {
     const answers: WrittenRule[] = [
       { when: 'x', reply: { call: 'wether' } },
       { when: 'once', reply: 'here', repeat: 'never' },
@@ -190,7 +190,7 @@ describe('conditions', () => {
     expect(await textOf(ask(gateway, path, other, { 'x-test': '' }))).not.toBe('matched')
   })
 
-  test('an answer may come later', async () => {
+  test('an answer may be asynchronous', async () => {
     const gateway = await aGateway({
       answer: async ({ text }) => {
         await new Promise((resolve) => setTimeout(resolve, 20))
@@ -200,7 +200,7 @@ describe('conditions', () => {
     expect(await textOf(say(gateway, 'hello'))).toBe('You said hello')
   })
 
-  test('a client that goes away before its answer frees its place', async () => {
+  test('a client that disconnects before its answer frees its place', async () => {
     let answer = (_: string) => {}
     const gateway = await aGateway({ answer: () => new Promise((resolve) => (answer = resolve)) })
     const controller = new AbortController()
@@ -217,7 +217,7 @@ describe('conditions', () => {
   })
 })
 
-test('unused: names the answers that no request took', async () => {
+test('unused: lists the answers that no request used', async () => {
   const answers: WrittenRule[] = [
     { when: 'weather', reply: ['rain', 'sun'] },
     { when: 'never', reply: 'x' },
@@ -277,13 +277,13 @@ describe('scopes', () => {
     for (const { key } of [gateway, ...scopes]) expect(logged).not.toContain(key)
   })
 
-  test('scopes: none has the answers of the gateway, and each can be strict', async () => {
+  test('scopes: do not have the answers of the gateway, and can be strict', async () => {
     const gateway = await aGateway({ answer: () => 'mine', strict: true })
     expect(await textOf(say(await gateway.scope(), 'ping'))).toBe('pong')
     expect((await say(await gateway.scope({ strict: true }), 'ping')).status).toBe(400)
   })
 
-  test('scopes: a key counts until its scope is closed, and once', async () => {
+  test('scopes: a key is valid until its scope is closed, and unique', async () => {
     const gateway = await aGateway()
     const key = 'sk-my-own-key'
     const scope = await gateway.scope({ key })
@@ -300,7 +300,7 @@ describe('scopes', () => {
     expect(JSON.stringify(gateway.requests())).not.toContain(key)
   })
 
-  test('scopes: a key of a scope changes no faults of the gateway', async () => {
+  test('scopes: the key of a scope cannot change the faults of the gateway', async () => {
     const gateway = await aGateway()
     const { key } = await gateway.scope()
     const headers = { authorization: `Bearer ${key}` }
@@ -350,7 +350,7 @@ describe('the vendors’ errors by name', () => {
     expect(openais.size).toBe(1)
   })
 
-  test('rate_limit_error: says what is left and when to come back', async () => {
+  test('rate_limit_error: reports the remaining requests and when to retry', async () => {
     const gateway = await aGateway({ faults: [{ error: 'rate_limit_error' }] })
     const openai = await ask(gateway, '/v1/responses', routes['/v1/responses'])
     expect(openai.headers.get('retry-after')).toBe('1')

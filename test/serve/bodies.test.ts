@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { aGateway, ask, jsonOf, saying, told } from './support/gateway.ts'
+import { aGateway, ask, askJson, jsonOf, saying } from './support/gateway.ts'
 
 const body = JSON.stringify({ model: 'gpt-5.6', input: 'ping' })
 /** `body` as `zstd -19` (1.5.4) packs it, 2026-11-22. */
@@ -46,7 +46,7 @@ test.each([
   expect(answer.status).toBe(413)
 })
 
-test('answers in one piece carry the headers of the vendor', async () => {
+test('whole responses have the headers of the vendor', async () => {
   const gateway = await aGateway()
   const { headers } = await ask(gateway, '/v1/responses', { model: 'gpt-5.6', input: 'ping' })
   expect(headers.get('x-request-id')).toBe(`req_${headers.get('x-oneapi-request-id')}`)
@@ -57,9 +57,9 @@ test('answers in one piece carry the headers of the vendor', async () => {
   expect(theirs.get('anthropic-ratelimit-requests-limit')).toBe('10000')
 })
 
-test('ping is found on a line of its own among what clients append', async () => {
+test('ping is found on a separate line among the additions of clients', async () => {
   const gateway = await aGateway()
   const input = 'Context: a file was opened.\n\nping\n\n(today is Sunday)'
-  const answer = await told(gateway, '/v1/responses', { model: 'gpt-5.6', input })
+  const answer = await askJson(gateway, '/v1/responses', { model: 'gpt-5.6', input })
   expect(answer.output[0].content[0].text).toBe('pong')
 })

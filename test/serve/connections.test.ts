@@ -71,7 +71,7 @@ test.each(names)(
   },
 )
 
-test('connections: an answer has the date at which it was given', async () => {
+test('connections: a response has its own date', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 1000 }] })
   const askedAt = Math.floor(Date.now() / 1000) * 1000
   const { text } = await sendRaw(gateway.port, [request(gateway, 'text')], { answers: 1 })
@@ -90,7 +90,7 @@ test('connections: many requests on one connection are answered in turn', async 
   expect(gateway.requests().map(({ state }) => state)).toEqual(Array(6).fill('done'))
 })
 
-test('connections: what a slow reader has not taken yet is not written over by later streams', async () => {
+test('connections: unread data of a slow reader is not overwritten by later streams', async () => {
   const gateway = await aGateway()
   const body = (word: string) =>
     JSON.stringify({

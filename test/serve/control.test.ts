@@ -18,13 +18,13 @@ test('control: the log, newest first, and one request in full', async () => {
   expect((await fetch(`${gateway.url}/_repoint/requests/none`)).status).toBe(404)
 })
 
-test('control: what is looked at here is not in the log itself', async () => {
+test('control: its own requests are not logged', async () => {
   const gateway = await aGateway()
   await fetch(`${gateway.url}/_repoint/requests`)
   expect(gateway.requests()).toEqual([])
 })
 
-test('control: faults are set, read and taken back with the key', async () => {
+test('control: faults are set, read and removed with the key', async () => {
   const gateway = await aGateway()
   const faults = (method: string, body: string | null = null, headers = {}) =>
     ask(gateway, '/_repoint/faults', undefined, headers, { method, body })
@@ -107,7 +107,7 @@ test('control: the API may be called from any web page, as at the service', asyn
   expect((await ask(gateway, '/v1/models')).headers.get('access-control-allow-origin')).toBe(null)
 })
 
-test('control: pages hear of a request at its arrival and at its end', async () => {
+test('control: pages are notified when a request arrives and ends', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 300 }] })
   const controller = new AbortController()
   const answer = await fetch(`${gateway.url}/_repoint/events`, { signal: controller.signal })

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { define } from '../../src/commands/serve/flags.ts'
 import { type Fault, faultNames } from '../../src/serve/index.ts'
-import { flagWords, parseFault } from '../../src/serve/settings/fault-spec.ts'
-import { readModels } from '../../src/serve/settings/models-file.ts'
+import { flagNames, parseFault } from '../../src/serve/settings/fault-spec.ts'
+import { readCatalogFile } from '../../src/serve/settings/models-file.ts'
 import { readScenario } from '../../src/serve/settings/scenario.ts'
 import { blocksOf, moduleOf, needsSdk } from '../support/doc-blocks.ts'
 import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
@@ -21,7 +21,7 @@ for (const block of scripts.filter((one) => !needsSdk(one)))
     await import(/* @vite-ignore */ moduleOf(block))
   })
 
-test('docs/gateway.md: each example brings tests of its own', () => {
+test('docs/gateway.md: each example has its own tests', () => {
   expect(scripts.length).toBeGreaterThan(3)
   for (const { text } of scripts) expect(text).toMatch(/\btest(\.concurrent)?\('/)
 })
@@ -31,7 +31,7 @@ test('docs/gateway.md: each YAML block is a scenario or a catalog', () => {
   expect(written.length).toBeGreaterThan(2)
   for (const { text } of written) {
     const data = parse(text)
-    if (Array.isArray(data)) expect(readModels(data).length).toBeGreaterThan(0)
+    if (Array.isArray(data)) expect(readCatalogFile(data).length).toBeGreaterThan(0)
     else expect(readScenario(data).answers.length).toBeGreaterThan(0)
   }
 })
@@ -82,7 +82,7 @@ describe('docs/gateway.md: faults', () => {
       word.split('=')[0]!,
       members.filter((one) => one !== 'error: NAME')[index]!.split(':')[0]!,
     ])
-    const known = Object.entries({ ...flagWords, reset: 'reset', 'web-page': 'webPage' })
+    const known = Object.entries({ ...flagNames, reset: 'reset', 'web-page': 'webPage' })
     expect(documented.sort()).toEqual(known.sort())
   })
 
@@ -90,7 +90,7 @@ describe('docs/gateway.md: faults', () => {
     expect(errors.flatMap(([cell]) => codes(cell!))).toEqual([...faultNames])
   })
 
-  test.each(errors)('%s: has the status and the words of the tables', async (name, ...cells) => {
+  test.each(errors)('%s: has the status and the message of the tables', async (name, ...cells) => {
     const isVendors = cells[1]!.startsWith('4') || cells[1]!.startsWith('5')
     const gateway = await aGateway({ faults: [{ error: codes(name)[0] } as Fault] })
     const openai = await ask(gateway, '/v1/responses', { model: 'gpt-5.6', input: 'ping' })
@@ -111,7 +111,7 @@ describe('docs/gateway.md: faults', () => {
     expect((await jsonOf(anthropic)).error.type).toBe(codes(cells[0]!)[0])
   })
 
-  test('every --fault that the page shows is one', () => {
+  test('every --fault on the page is valid', () => {
     const shown = [...text.matchAll(/--fault ([a-z][\w=,-]*)/g)].map(([, fault]) => fault!)
     expect(shown.length).toBeGreaterThan(0)
     for (const fault of shown) expect(() => parseFault(fault)).not.toThrow()

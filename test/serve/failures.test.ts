@@ -4,7 +4,7 @@ import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
 
 const input = { model: 'gpt-5.6', input: 'ping' }
 
-/** The table of errors, to the byte; `ID` stands for the id of the request. */
+/** The table of errors, to the byte; `ID` is the ID of the request. */
 async function bytesOf(answer: Response): Promise<string> {
   const id = answer.headers.get('x-oneapi-request-id')!
   return (await answer.text()).replaceAll(id, 'ID')
@@ -33,7 +33,7 @@ describe('failures: routes', () => {
     ['GET', '/v1'],
     ['POST', '/v1/chat/completions/'],
     ['GET', '/api/x'],
-  ])('failures: %s %s is 404 before the key is looked at', async (method, path) => {
+  ])('failures: %s %s is 404 before the key is checked', async (method, path) => {
     const gateway = await aGateway()
     const answer = await fetch(`${gateway.url}${path}?q=1`, { method })
     expect(answer.status).toBe(404)
@@ -53,7 +53,7 @@ describe('failures: routes', () => {
     expect(await answer.text()).toContain('<!doctype html>')
   })
 
-  test('failures: HEAD / is answered, as Claude Code asks it', async () => {
+  test('failures: HEAD / has a response, as Claude Code requests it', async () => {
     const gateway = await aGateway()
     expect((await fetch(gateway.url, { method: 'HEAD' })).status).toBe(200)
     expect(gateway.requests()).toMatchObject([{ method: 'HEAD', path: '/', auth: 'none' }])
@@ -73,7 +73,7 @@ describe('failures: routes', () => {
 test.each([
   ...['/v1/responses/compact', '/v1/embeddings'],
   ...['/v1/images/generations', '/v1/audio/speech'],
-])('failures: %s is refused with a sentence that says who does not do it', async (path) => {
+])('failures: %s is rejected with a message that names the local gateway', async (path) => {
   const gateway = await aGateway()
   const answer = await ask(gateway, path, {})
   const message = `The local gateway does not do this: POST ${path}. The service may: try it there.`
@@ -105,7 +105,7 @@ describe('failures: the key', () => {
     },
   )
 
-  test('failures: x-api-key wins on messages and models, and does not count elsewhere', async () => {
+  test('failures: x-api-key wins on messages and models, and is ignored elsewhere', async () => {
     const gateway = await aGateway()
     const status = async (path: string, headers: Record<string, string>, body?: unknown) =>
       (await ask(gateway, path, body, headers)).status
@@ -171,7 +171,7 @@ describe('failures: the model and the body', () => {
     expect([String(answer.status), await bytesOf(answer)]).toEqual([status, bytes])
   })
 
-  test('failures: an image model is no partner for a conversation', async () => {
+  test('failures: an image model is rejected', async () => {
     const gateway = await aGateway({ models })
     const answer = await ask(gateway, '/v1/responses', { model: 'picture', input: 'x' })
     expect(answer.status).toBe(404)
@@ -190,7 +190,7 @@ describe('failures: the model and the body', () => {
     expect([answer.status, await bytesOf(answer)]).toEqual([400, gate('', message)])
   })
 
-  test('failures: on the messages route only what comes after the model has its shape', async () => {
+  test('failures: on the messages route only failures after the model check have its shape', async () => {
     const gateway = await aGateway({ models })
     const before = await ask(gateway, '/v1/messages', { model: 'nope' })
     expect(Object.keys(await jsonOf(before))).toEqual(['error'])
@@ -200,7 +200,7 @@ describe('failures: the model and the body', () => {
     )
   })
 
-  test('failures: the vendor’s models refuse what the catalog does not promise', async () => {
+  test('failures: the vendor’s models reject what the catalog does not list', async () => {
     const gateway = await aGateway()
     const claude = await ask(gateway, '/v1/responses', { model: 'claude-opus-5-5', input: 'x' })
     expect(claude.status).toBe(500)

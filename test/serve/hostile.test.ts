@@ -36,7 +36,7 @@ test('hostile: a body that is too large is 413, announced or not', async () => {
   expect(JSON.parse(streamed.text.split('\r\n\r\n')[1]!)).toMatchObject({ error })
 })
 
-test('hostile: an upload that nobody wants is not read for ever', async () => {
+test('hostile: a rejected upload is not read forever', async () => {
   const patient = await aGateway({ key: gateway.key, limits: { requestTimeoutMs: 60_000 } })
   const socket = connect(patient.port, '127.0.0.1')
   const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -47,7 +47,7 @@ test('hostile: an upload that nobody wants is not read for ever', async () => {
   clearInterval(pump)
 })
 
-test('hostile: a deeply nested body is no JSON to us', async () => {
+test('hostile: a deeply nested body counts as invalid JSON', async () => {
   const depth = 100_000
   for (const nested of [
     '['.repeat(depth) + ']'.repeat(depth),
@@ -67,7 +67,7 @@ test('hostile: a slow body ends with 408', async () => {
   expect(answer.closed).toBe(true)
 })
 
-test('hostile: headers without end are cut off, slow ones and long ones', async () => {
+test('hostile: endless headers are cut off, slow ones and long ones', async () => {
   const pieces = ['GET / HTTP/1.1\r\n', ...'Host: x']
   const slow = await sendRaw(gateway.port, pieces, { gapMs: 150, quietMs: 4000 })
   expect(slow.statuses).toEqual([408])
@@ -76,7 +76,7 @@ test('hostile: headers without end are cut off, slow ones and long ones', async 
   expect(endless.statuses).toEqual([431])
 })
 
-test('hostile: a truncated body leaves one line in the log and no answer', async () => {
+test('hostile: a truncated body leaves one line in the log and no response', async () => {
   const socket = connect(gateway.port, '127.0.0.1')
   socket.write(`${head}Content-Length: 100\r\n\r\n${ping}`)
   await expect.poll(() => gateway.requests().length).toBe(1)
@@ -130,7 +130,7 @@ test.each([
   expect(answer.statuses).toEqual([status])
 })
 
-test('hostile: names of Object’s own members are no models, tools or routes', async () => {
+test('hostile: names of Object’s members are not models, tools or routes', async () => {
   for (const model of ['__proto__', 'constructor', 'toString'])
     expect((await ask(gateway, '/v1/responses', { model, input: 'x' })).status).toBe(503)
   const odd = JSON.parse('{"__proto__":1,"constructor":2,"toString":3}')
@@ -150,7 +150,7 @@ test('hostile: names of Object’s own members are no models, tools or routes', 
   expect((await ask(gateway, '/v1/chat/completions', strange)).status).toBe(400)
 })
 
-test('hostile: a thousand requests that are cut off at every place', async () => {
+test('hostile: a thousand requests, cut off at every position', async () => {
   const whole = `${head}Content-Length: ${ping.length}\r\n\r\n${ping}`
   for (let round = 0; round < 10; round++)
     await Promise.all(
@@ -168,7 +168,7 @@ test('hostile: a thousand requests that are cut off at every place', async () =>
   await expect.poll(() => gateway.requests().filter(({ state }) => state === 'open').length).toBe(0)
 })
 
-test('hostile: a WebSocket upgrade is turned away as the wrong route', async () => {
+test('hostile: a WebSocket upgrade is rejected as the wrong route', async () => {
   const wanted = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
   const text = `GET /v1/responses HTTP/1.1\r\nHost: x\r\n${wanted}Sec-WebSocket-Key: ${'A'.repeat(22)}==\r\n\r\n`
   expect((await sendRaw(gateway.port, [text])).statuses).toEqual([404])
@@ -181,7 +181,7 @@ test.each(['sk-', '', 'sk-1234567', '1234567', 'sk-with a blank'])(
   },
 )
 
-test('hostile: clients that ask on and on without reading are cut off, and take little room', async () => {
+test('hostile: clients that send requests without reading are disconnected, and use little memory', async () => {
   const line = 'GET /_repoint/requests HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
   for (let count = 0; count < 300; count++) await fetch(`${gateway.url}/v1/${'x'.repeat(3000)}`)
   const before = process.memoryUsage().rss

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { aGateway, ask, jsonOf, sseEvents, told } from './support/gateway.ts'
+import { aGateway, ask, askJson, jsonOf, sseEvents } from './support/gateway.ts'
 
 const base = { model: 'claude-opus-5-5', max_tokens: 200 }
 const tools = [{ name: 'weather', input_schema: { type: 'object' } }]
@@ -21,9 +21,9 @@ const result = (id: string) => [
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'rain' }] },
 ]
 
-test('message threads: a request goes on from an answer with the new turns alone', async () => {
+test('message threads: a request with only new turns continues an answer', async () => {
   const gateway = await aGateway()
-  const first = await told(gateway, '/v1/messages', created)
+  const first = await askJson(gateway, '/v1/messages', created)
   expect(first.content[0]).toMatchObject({ type: 'tool_use', input: { city: 'Paris' } })
   const second = await jsonOf(goOn(gateway, first.id, result(first.content[0].id)))
   expect(second.content[0].text).toBe('weather returned: rain')
@@ -33,7 +33,7 @@ test('message threads: a request goes on from an answer with the new turns alone
   expect(third.usage.input_tokens).toBeGreaterThan(first.usage.input_tokens)
 })
 
-test('message threads: a streamed answer is gone on from too, twice if need be', async () => {
+test('message threads: a streamed answer can be continued too, even twice', async () => {
   const gateway = await aGateway()
   const text = await (await ask(gateway, '/v1/messages', { ...created, stream: true })).text()
   const events = sseEvents(text).map(({ data }) => JSON.parse(data))
@@ -45,9 +45,9 @@ test('message threads: a streamed answer is gone on from too, twice if need be',
   }
 })
 
-test('message threads: an answer that is not there is told as the SDK wants it', async () => {
+test('message threads: an unknown answer is reported in the SDK’s format', async () => {
   const gateway = await aGateway()
-  const unthreaded = await told(gateway, '/v1/messages', { ...created, thread: undefined })
+  const unthreaded = await askJson(gateway, '/v1/messages', { ...created, thread: undefined })
   for (const id of ['msg_gone', unthreaded.id]) {
     const answer = await goOn(gateway, id, [{ role: 'user', content: 'ping' }])
     expect(answer.status).toBe(404)
@@ -55,9 +55,9 @@ test('message threads: an answer that is not there is told as the SDK wants it',
   }
 })
 
-test('message threads: what a thread keeps cannot be changed, and its type is one of two', async () => {
+test('message threads: the members of a thread cannot change, and its type is one of two', async () => {
   const gateway = await aGateway()
-  const { id } = await told(gateway, '/v1/messages', {
+  const { id } = await askJson(gateway, '/v1/messages', {
     ...created,
     messages: [{ role: 'user', content: 'ping' }],
   })

@@ -8,16 +8,16 @@ const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
 const ping = { model: 'gpt-5.6', input: 'ping' }
 
 test.each([
-  ['POST', '/v1/v1/responses', '/v1 stands twice'],
+  ['POST', '/v1/v1/responses', 'has /v1 twice'],
   ['GET', '/v1/responses', 'needs POST; this was GET'],
   ['POST', '/v1/models', 'needs GET; this was POST'],
-  ['POST', '/v1/responses/', '/v1/responses, without the slash at its end'],
-  ['POST', '/v1//responses', 'a slash too many'],
+  ['POST', '/v1/responses/', '/v1/responses, without the slash at the end'],
+  ['POST', '/v1//responses', 'one slash too many'],
   ['POST', '/v1/response', 'the nearest is /v1/responses'],
   ['POST', '/responses', '/v1 is missing before /responses'],
   ['GET', '/models', '/v1 is missing before /models'],
-  ['POST', '/openai/v1/chat/completions', 'Nothing may stand before /v1'],
-  ['POST', '/anything', 'outside of /v1 with its web page'],
+  ['POST', '/openai/v1/chat/completions', 'Nothing is allowed before /v1'],
+  ['POST', '/anything', 'Outside of /v1'],
 ])('the reason of %s %s: %s', async (method, path, reason) => {
   const gateway = await aGateway({ key })
   const body = method === 'POST' ? { body: JSON.stringify(ping) } : {}
@@ -28,12 +28,12 @@ test.each([
 })
 
 test.each([
-  [{}, '/v1/responses', 'it must stand in Authorization.'],
+  [{}, '/v1/responses', 'it must be in Authorization.'],
   [{ 'api-key': key }, '/v1/messages', 'in Authorization or x-api-key, not in api-key.'],
-  [{ 'x-api-key': key }, '/v1/responses', 'counts for messages and models only'],
-  [bearer(''), '/v1/responses', 'and empty'],
-  [bearer(`Bearer ${key}`), '/v1/responses', '`Bearer` stands twice'],
-  [bearer('$OPENAI_API_KEY'), '/v1/responses', 'a variable that nobody has filled in'],
+  [{ 'x-api-key': key }, '/v1/responses', 'only messages and models accept'],
+  [bearer(''), '/v1/responses', 'is empty'],
+  [bearer(`Bearer ${key}`), '/v1/responses', '`Bearer` is twice'],
+  [bearer('$OPENAI_API_KEY'), '/v1/responses', 'a variable that was not replaced'],
   [bearer(`"${key}"`), '/v1/responses', 'quotation marks'],
   [bearer(other), '/v1/responses', 'sk-…0987 is not that of this gateway, sk-…0123'],
   [{ ...bearer(key), 'x-api-key': other }, '/v1/messages', 'x-api-key, which wins'],
@@ -51,7 +51,11 @@ test.each([
 test.each([
   ['gpt-5.6-sool', 'x', 'There is no model gpt-5.6-sool; nearest: gpt-5.6-sol'],
   ['openai/gpt-5.4', 'x', 'nearest: gpt-5.4'],
-  ['claude-opus-5-5', 'x', 'does not speak responses: the catalog has it for anthropic, openai'],
+  [
+    'claude-opus-5-5',
+    'x',
+    'does not support responses: the catalog lists it for anthropic, openai',
+  ],
   ['gpt-5.6', undefined, 'input is required'],
 ])('the reason why %s with the input %s is refused: %s', async (model, input, reason) => {
   const gateway = await aGateway({ key })
@@ -61,8 +65,8 @@ test.each([
 
 test.each([
   ['text/plain', '{"model":"gpt-5.6","input":"x"}', 'Content-Type is text/plain'],
-  ['application/json', '{"model":\n  "gpt-5.6",}', 'no JSON from line 2, column 13 on'],
-  ['application/json', '{"model":"gpt-5.6"', 'JSON that breaks off'],
+  ['application/json', '{"model":\n  "gpt-5.6",}', 'not valid JSON from line 2, column 13 on'],
+  ['application/json', '{"model":"gpt-5.6"', 'incomplete JSON'],
   ['application/json', '', 'The body is empty'],
 ])('the reason why a body of %s that is %j is refused: %s', async (type, body, reason) => {
   const gateway = await aGateway({ key })
@@ -71,7 +75,7 @@ test.each([
   expect(gateway.requests()[0]!.reason).toContain(reason)
 })
 
-test('the reason: what is answered has none', async () => {
+test('the reason: an accepted request has none', async () => {
   const gateway = await aGateway({ key })
   await ask(gateway, '/v1/responses', ping)
   await ask(gateway, '/v1/models')
@@ -79,7 +83,7 @@ test('the reason: what is answered has none', async () => {
   expect(gateway.requests().map(({ reason }) => reason)).toEqual([undefined, undefined, undefined])
 })
 
-test('the log: a refused request is answered before its body has come', async () => {
+test('the log: a rejected request gets its response before its body arrives', async () => {
   const gateway = await aGateway({ key })
   const head = 'POST /v1/responses HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n'
   const answer = await sendRaw(gateway.port, [head, '01234', '56789'], { gapMs: 60 })

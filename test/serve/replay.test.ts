@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { aFile, aGateway, aServer, ask, told } from './support/gateway.ts'
+import { aFile, aGateway, aServer, ask, askJson } from './support/gateway.ts'
 
 const upstreamKey = 'sk-canary-upstream-0123456789'
 const models = [
@@ -28,7 +28,7 @@ async function aRecorder(betweenMs = 0) {
   return { recording: await aGateway({ upstream, recordFile }), recordFile }
 }
 
-test('what an upstream answers is recorded and given again to the byte', async () => {
+test('the answers of an upstream are recorded and replayed to the byte', async () => {
   const { recording, recordFile } = await aRecorder(40)
   const questions: [string, object][] = [
     ['/v1/chat/completions', chat('#call weather {"city":"Paris"}', { tools, stream: true })],
@@ -57,7 +57,7 @@ test('what an upstream answers is recorded and given again to the byte', async (
   expect(first!.status).toBe(200)
 })
 
-test('a recording holds no key and no header, and is for its owner alone', async () => {
+test('a recording has no key and no header, and only its owner can read it', async () => {
   const { recording, recordFile } = await aRecorder()
   const said = `my keys are ${recording.key} and ${upstreamKey}`
   await ask(recording, '/v1/chat/completions', chat(said))
@@ -70,12 +70,12 @@ test('a recording holds no key and no header, and is for its owner alone', async
   expect(text).toContain('    text: |')
 })
 
-test('the same question again is given the next answer, and the last one stays', async () => {
+test('a repeated question gets the next answer, and then the last one', async () => {
   const { recording, recordFile } = await aRecorder()
   const ids = async (gateway: typeof recording, count: number) => {
     const found: string[] = []
     for (let round = 0; round < count; round++)
-      found.push((await told(gateway, '/v1/chat/completions', chat('ping'))).id)
+      found.push((await askJson(gateway, '/v1/chat/completions', chat('ping'))).id)
     return found
   }
   const [one, two] = await ids(recording, 2)
@@ -84,7 +84,7 @@ test('the same question again is given the next answer, and the last one stays',
   expect(await ids(again, 3)).toEqual([one, two, two])
 })
 
-test('thoughts with the signature of a vendor are taken where the answer was recorded', async () => {
+test('thoughts with a vendor’s signature are accepted if the answer was recorded', async () => {
   const scenarioFile = await aFile(
     'answers: [{ when: { text: go on, model: claude-x }, reply: { raw: { body: "{}" } } }]',
   )
@@ -103,7 +103,7 @@ test('thoughts with the signature of a vendor are taken where the answer was rec
   expect((await ask(gateway, '/v1/messages', history('else'))).status).toBe(400)
 })
 
-test('a recording needs an upstream, and never takes the place of a file', async () => {
+test('a recording needs an upstream, and never replaces a file', async () => {
   await expect(aGateway({ recordFile: await aFile() })).rejects.toMatchObject({ code: 'usage' })
   const recordFile = await aFile('mine')
   const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
@@ -111,7 +111,7 @@ test('a recording needs an upstream, and never takes the place of a file', async
   expect(await readFile(recordFile, 'utf8')).toBe('mine')
 })
 
-test('a link put in the place of a recording leads nowhere', async () => {
+test('a link that replaces a recording is not followed', async () => {
   const { recording, recordFile } = await aRecorder()
   const [elsewhere, aside] = [await aFile('mine'), `${recordFile}.aside`]
   await rename(recordFile, aside)
@@ -129,7 +129,7 @@ test('a link put in the place of a recording leads nowhere', async () => {
   expect(existsSync(`${dangling}.target`)).toBe(false)
 })
 
-test('no header and no body of a recording holds the key of the upstream', async () => {
+test('no header and no body of a recording has the key of the upstream', async () => {
   const key = 'sk-canary/+~?{0123}>>>???'
   const url = await aServer((_, response) => {
     response.writeHead(200, { 'content-type': `application/json; note="${key}"` })
@@ -143,7 +143,7 @@ test('no header and no body of a recording holds the key of the upstream', async
   expect(JSON.stringify(recording.requests())).not.toContain(key)
 })
 
-test('a recording into which nothing came leaves nothing', async () => {
+test('an empty recording leaves no file', async () => {
   const upstream = { url: 'http://127.0.0.1:9', key: upstreamKey }
   const recordFile = await aFile()
   await (await aGateway({ upstream, recordFile })).close()

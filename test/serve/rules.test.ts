@@ -28,7 +28,7 @@ interface Row {
   readonly place: string | undefined
 }
 
-/** The rows of a file whose headings name a protocol and a source; `=>` stands before what is expected. */
+/** The rows of a file whose headings name a protocol and a source; `=>` precedes the expected result. */
 function rowsOf(file: string): readonly Row[] {
   let [path, source] = ['', '']
   return readFileSync(`test/fixtures/gateway/${file}`, 'utf8')
@@ -75,7 +75,7 @@ describe('refused', () => {
   })
 })
 
-test('rules: the shapes are of the SDKs that the suites run, and each row of rules says its source', () => {
+test('rules: the shapes come from the SDKs that the suites run, and each row of rules has a source', () => {
   for (const [name, version] of Object.entries(shapes.versions))
     for (const set of [packageSets.sdk, packageSets.schemas])
       expect(set).toHaveProperty([name], version)
@@ -87,13 +87,13 @@ test('rules: the shapes are of the SDKs that the suites run, and each row of rul
 })
 
 describe('taken', () => {
-  test.each(Object.values(paths))('rules: %s: null is as good as nothing', async (path) => {
+  test.each(Object.values(paths))('rules: %s: null counts as absent', async (path) => {
     const names = ['temperature', 'tools', 'tool_choice', 'stop', 'metadata']
     const nothing = Object.fromEntries(names.map((name) => [name, null]))
     expect((await ask(gateway, path, { ...saying(path, 'hi'), ...nothing })).status).toBe(200)
   })
 
-  test.each(rowsOf('taken.txt'))('rules: $path takes $more ($source)', async (row) => {
+  test.each(rowsOf('taken.txt'))('rules: $path accepts $more ($source)', async (row) => {
     const answer = await answerTo(row)
     const said = await answer.text()
     expect([answer.status, answer.status === 200 ? '' : said]).toEqual([200, ''])
@@ -157,10 +157,10 @@ test.each<[string, string, (schema: object) => object]>([
   const schema = { type: 'object', properties, required, additionalProperties: false }
   const answer = await ask(gateway, path, { ...saying(path, 'hi'), [member]: formatOf(schema) })
   expect(answer.status).toBe(400)
-  expect((await jsonOf(answer)).error.message).toContain('finds nothing that fits the schema')
+  expect((await jsonOf(answer)).error.message).toContain('finds no value that fits the schema')
 })
 
-test('refusals: the vendor comes last, behind price, quota and protocol', async () => {
+test('refusals: the vendor checks last, after price, quota and protocol', async () => {
   const entry = { ownedBy: 'x', endpointTypes: ['openai'] }
   const priceless = { ...entry, id: 'free', hasNoPrice: true }
   const priced = await aGateway({ models: [{ ...entry, id: 'a' }, priceless] })

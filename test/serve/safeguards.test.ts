@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { aGateway, ask, eventsOf, told } from './support/gateway.ts'
+import { aGateway, ask, askJson, eventsOf } from './support/gateway.ts'
 
 const beta = { 'anthropic-beta': 'dangerous-tool-use-2026-09-03,banana-2031-01-01' }
 const question = {
@@ -17,7 +17,7 @@ const verdicts = (tool_uses: object) => [
 describe('safeguards in messages', () => {
   test('safeguards: each tool call gets a verdict, streamed or not', async () => {
     const gateway = await aGateway()
-    const whole = await told(gateway, '/v1/messages', asking(call), beta)
+    const whole = await askJson(gateway, '/v1/messages', asking(call), beta)
     const { id } = whole.content.at(-1)
     const verdict = { type: 'evaluated', outcome: 'not_flagged' }
     expect(whole.safeguard_results).toEqual(verdicts({ [id]: verdict }))
@@ -31,13 +31,13 @@ describe('safeguards in messages', () => {
   })
 
   test('safeguards: a reply without tool calls gets an empty result', async () => {
-    const whole = await told(await aGateway(), '/v1/messages', asking('ping'), beta)
+    const whole = await askJson(await aGateway(), '/v1/messages', asking('ping'), beta)
     expect(whole.safeguard_results).toEqual(verdicts({}))
   })
 
-  test('safeguards: nothing is answered that was not asked', async () => {
+  test('safeguards: without the member there is no result', async () => {
     const { safeguards: _, ...plain } = asking(call)
-    const whole = await told(await aGateway(), '/v1/messages', plain)
+    const whole = await askJson(await aGateway(), '/v1/messages', plain)
     expect(whole).not.toHaveProperty('safeguard_results')
   })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { aGateway, ask, jsonOf, sseEvents, told } from './support/gateway.ts'
+import { aGateway, ask, askJson, jsonOf, sseEvents } from './support/gateway.ts'
 
 const parameters = { type: 'object', properties: {} }
 const tools = [{ type: 'function', name: 'weather', parameters }]
@@ -16,7 +16,7 @@ async function idOf(gateway: Gateway, body: object): Promise<string> {
 const remove = (gateway: Gateway, path: string) =>
   ask(gateway, path, undefined, {}, { method: 'DELETE' })
 
-test('stored: a loop of tools goes on from the answer before, streamed or not', async () => {
+test('stored: a tool loop continues the previous answer, streamed or not', async () => {
   const gateway = await aGateway()
   const asked = { input: '#call weather {"city":"Paris"}', tools }
   const first = await jsonOf(respond(gateway, asked))
@@ -39,7 +39,7 @@ test('stored: a loop of tools goes on from the answer before, streamed or not', 
 })
 
 // https://github.com/maximhq/bifrost/issues/2441, read 2026-11-22
-test('stored: an unknown answer, and one that was not to be kept, is refused', async () => {
+test('stored: an unknown answer, and one with store: false, is rejected', async () => {
   const gateway = await aGateway()
   const refused = async (id: string) => {
     const answer = await respond(gateway, { previous_response_id: id, input: 'x' })
@@ -56,11 +56,11 @@ test('stored: an unknown answer, and one that was not to be kept, is refused', a
   expect(await refused(id)).toEqual([400, error(id)])
 })
 
-test('stored: an answer is there again, until it is deleted', async () => {
+test('stored: an answer can be read until it is deleted', async () => {
   const gateway = await aGateway()
   const given = await jsonOf(respond(gateway, { input: 'ping' }))
   const path = `/v1/responses/${given.id}`
-  expect(await told(gateway, path)).toEqual(given)
+  expect(await askJson(gateway, path)).toEqual(given)
   expect((await fetch(gateway.url + path)).status).toBe(401)
   const deleted = { id: given.id, object: 'response', deleted: true }
   expect(await (await remove(gateway, path)).json()).toEqual(deleted)
@@ -78,16 +78,16 @@ test('stored: the input items of a conversation, in pages', async () => {
   const first = await idOf(gateway, { input: 'one' })
   const second = await idOf(gateway, { previous_response_id: first, input: 'two' })
   const path = `/v1/responses/${second}/input_items`
-  const list = await told(gateway, `${path}?order=asc`)
+  const list = await askJson(gateway, `${path}?order=asc`)
   expect(list.data).toMatchObject([
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'one' }] },
     { type: 'message', role: 'assistant' },
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'two' }] },
   ])
   expect(list).toMatchObject({ object: 'list', has_more: false, first_id: list.data[0].id })
-  const page = await told(gateway, `${path}?limit=1`)
+  const page = await askJson(gateway, `${path}?limit=1`)
   expect(page).toMatchObject({ data: [list.data[2]], has_more: true })
-  const next = await told(gateway, `${path}?limit=5&after=${page.last_id}`)
+  const next = await askJson(gateway, `${path}?limit=5&after=${page.last_id}`)
   expect(next.data.map(({ id }: { id: string }) => id)).toEqual([list.data[1].id, list.data[0].id])
 })
 
@@ -105,7 +105,7 @@ test('stored: an item can be referred to, as @ai-sdk/openai does', async () => {
   expect((await jsonOf(unknown)).error.message).toContain("Item with id 'fc_x' not found.")
 })
 
-test('stored: the oldest answers go when there are many', async () => {
+test('stored: the oldest answers are dropped', async () => {
   const gateway = await aGateway()
   const first = await idOf(gateway, { input: 'ping' })
   for (let round = 0; round < 25; round++)

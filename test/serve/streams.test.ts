@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
-import { jsonIn } from '../../src/serve/requests/read.ts'
+import { parseJson } from '../../src/serve/requests/read.ts'
 import { aGateway, ask, paths, saying } from './support/gateway.ts'
 
 afterEach(() => {
@@ -10,7 +10,7 @@ afterEach(() => {
 
 const input = { model: 'gpt-5.6', input: 'one two three four five six', stream: true }
 
-test('streams: a client that goes away stops its stream at once', async () => {
+test('streams: a stream stops immediately if the client disconnects', async () => {
   const gateway = await aGateway({ faults: [{ betweenMs: 20 }] })
   const controller = new AbortController()
   const { signal } = controller
@@ -26,7 +26,7 @@ test('streams: a client that goes away stops its stream at once', async () => {
 })
 
 test('streams: two hundred slow ones at once all end', async () => {
-  // The clock of the streams stands still until all are open, however long that takes.
+  // The clock of the streams stops until all are open, however long that takes.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const gateway = await aGateway({ faults: [{ betweenMs: 100 }] })
   const short = { ...input, input: 'ping' }
@@ -41,7 +41,7 @@ test('streams: two hundred slow ones at once all end', async () => {
   await expect.poll(() => gateway.openStreams()).toBe(0)
 })
 
-test('streams: one more than allowed is turned away', async () => {
+test('streams: one more than allowed is rejected', async () => {
   const limits = { maxOpenStreams: 2 }
   const gateway = await aGateway({ faults: [{ betweenMs: 60_000 }], limits })
   const answers = [await ask(gateway, '/v1/responses', input)]
@@ -52,7 +52,7 @@ test('streams: one more than allowed is turned away', async () => {
   expect((await ask(gateway, '/v1/responses', input)).status).toBe(200)
 })
 
-test('streams: a client that does not read is let go', async () => {
+test('streams: a client that does not read is disconnected', async () => {
   const gateway = await aGateway({ faults: [{ betweenMs: 1 }], limits: { stalledWriteMs: 100 } })
   // The answer repeats the tools three times: far more than the buffers of a socket hold.
   const description = 'x'.repeat(4_000_000)
@@ -69,7 +69,7 @@ test('streams: a client that does not read is let go', async () => {
   socket.destroy()
 })
 
-test('streams: closing the gateway ends what is open', async () => {
+test('streams: closing the gateway ends open streams', async () => {
   const gateway = await aGateway({ faults: [{ betweenMs: 60_000 }] })
   const answer = await ask(gateway, '/v1/responses', input)
   const text = answer.text().then(
@@ -96,7 +96,7 @@ async function piecesOf(
 function parseCarelessly(pieces: readonly string[]): unknown[] {
   return pieces
     .flatMap((piece) => piece.split('\n\n'))
-    .flatMap((frame) => jsonIn(/^data: (\{.*)$/m.exec(frame)?.[1] ?? '') ?? [])
+    .flatMap((frame) => parseJson(/^data: (\{.*)$/m.exec(frame)?.[1] ?? '') ?? [])
 }
 
 test.each(Object.values(paths))(
@@ -116,7 +116,7 @@ test.each(Object.values(paths))(
   },
 )
 
-test('streams: a character of several bytes is cut', async () => {
+test('streams: a multi-byte character is split', async () => {
   const [first] = await piecesOf(await aGateway(), paths.chat, 'the sign \u{1f600}')
   expect(first!.toString()).toMatch(/\ufffd$/)
 })
@@ -133,7 +133,7 @@ test('streams: `fragment: off` writes all at once, and a scope may differ from i
   )
 })
 
-test('streams: one without a fault is counted while it is written', async () => {
+test('streams: a stream without a fault is counted while it is written', async () => {
   const gateway = await aGateway()
   const answer = await ask(gateway, '/v1/responses', input)
   const reader = answer.body!.getReader()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { aGateway, ask, eventsOf, jsonOf, saying, told } from './support/gateway.ts'
+import { aGateway, ask, askJson, eventsOf, jsonOf, saying } from './support/gateway.ts'
 
 const say = (content: string) => [{ role: 'user', content }]
 const thinking = { type: 'enabled', budget_tokens: 1024 }
@@ -11,7 +11,7 @@ const tools = [{ name: 'weather', input_schema: { type: 'object' } }]
 describe('thinking in messages', () => {
   test('thinking: a block with a signature comes first, streamed or not', async () => {
     const gateway = await aGateway()
-    const plain = await told(gateway, '/v1/messages', { ...claude, thinking })
+    const plain = await askJson(gateway, '/v1/messages', { ...claude, thinking })
     expect(plain.content).toEqual([
       { type: 'thinking', thinking: 'Hm.', signature: expect.stringMatching(/^[\w+/=.]{40,}$/) },
       { type: 'text', text: 'pong' },
@@ -32,10 +32,10 @@ describe('thinking in messages', () => {
     ])
   })
 
-  test('thinking: only where it is asked for, and always where it must be', async () => {
+  test('thinking: only if it is requested, and always if it is required', async () => {
     const gateway = await aGateway()
     const typesOf = async (more: object) =>
-      (await told(gateway, '/v1/messages', { ...claude, ...more })).content.map(
+      (await askJson(gateway, '/v1/messages', { ...claude, ...more })).content.map(
         ({ type }: { type: string }) => type,
       )
     const messages = say('ping')
@@ -46,21 +46,21 @@ describe('thinking in messages', () => {
     expect(await typesOf({ messages, thinking })).toEqual(['thinking', 'text'])
   })
 
-  test('thinking: thoughts that are omitted leave their signature', async () => {
+  test('thinking: omitted thoughts still have a signature', async () => {
     const gateway = await aGateway()
     const body = { ...claude, thinking: { type: 'adaptive', display: 'omitted' } }
-    const { content } = await told(gateway, '/v1/messages', body)
+    const { content } = await askJson(gateway, '/v1/messages', body)
     expect(content[0]).toMatchObject({ type: 'thinking', thinking: '' })
     const turns = [{ role: 'assistant', content }, ...say('ping')]
     const again = { ...body, messages: [...claude.messages, ...turns] }
     expect((await ask(gateway, '/v1/messages', again)).status).toBe(200)
   })
 
-  test('thinking: comes back unchanged in a loop of tools, or is refused', async () => {
+  test('thinking: must return unchanged in a tool loop', async () => {
     const gateway = await aGateway()
     const asked = say('#think Rain?\n#call weather {"city":"Paris"}')
     const body = { ...claude, thinking, tools, messages: asked }
-    const { content, stop_reason } = await told(gateway, '/v1/messages', body)
+    const { content, stop_reason } = await askJson(gateway, '/v1/messages', body)
     expect(stop_reason).toBe('tool_use')
     const result = { type: 'tool_result', tool_use_id: content[1].id, content: 'rain' }
     const goOn = (blocks: readonly object[]) => {
@@ -113,7 +113,7 @@ describe('reasoning in responses', () => {
 
   test('reasoning: an item with summary and encrypted content, streamed or not', async () => {
     const gateway = await aGateway()
-    const plain = await told(gateway, '/v1/responses', body)
+    const plain = await askJson(gateway, '/v1/responses', body)
     const item = {
       id: expect.stringMatching(/^rs_/),
       type: 'reasoning',
@@ -135,20 +135,20 @@ describe('reasoning in responses', () => {
     expect(streamed.at(-1).response.output).toMatchObject([item, { type: 'message' }])
   })
 
-  test('reasoning: without summary and include the item is bare; without effort it is not there', async () => {
+  test('reasoning: without summary and include the item is empty; without effort there is none', async () => {
     const gateway = await aGateway()
     const ping = { model: 'gpt-5.6', input: 'ping' }
     const output = async (more: object) =>
-      (await told(gateway, '/v1/responses', { ...ping, ...more })).output
+      (await askJson(gateway, '/v1/responses', { ...ping, ...more })).output
     const bare = { id: expect.any(String), type: 'reasoning', summary: [] }
     expect((await output({ reasoning: { effort: 'high' } }))[0]).toEqual(bare)
     expect(await output({})).toMatchObject([{ type: 'message' }])
     expect(await output({ reasoning: { effort: 'none' } })).toMatchObject([{ type: 'message' }])
   })
 
-  test('reasoning: encrypted content comes back unchanged or is refused', async () => {
+  test('reasoning: encrypted content must return unchanged', async () => {
     const gateway = await aGateway()
-    const { output } = await told(gateway, '/v1/responses', body)
+    const { output } = await askJson(gateway, '/v1/responses', body)
     const goOn = (item: object) => {
       const input = [...say('ping'), item, output[1], ...say('ping')]
       return ask(gateway, '/v1/responses', { ...body, input })
@@ -163,7 +163,7 @@ describe('reasoning in responses', () => {
 test('reasoning in chat: its text and its tokens, streamed or not', async () => {
   const gateway = await aGateway()
   const body = { model: 'gpt-5.6', messages: say('#think Hm. So.\nping'), reasoning_effort: 'low' }
-  const plain = await told(gateway, '/v1/chat/completions', body)
+  const plain = await askJson(gateway, '/v1/chat/completions', body)
   expect(plain.choices[0].message).toMatchObject({ content: 'pong', reasoning_content: 'Hm. So.' })
   expect(plain.usage.completion_tokens_details.reasoning_tokens).toBe(2)
   const streamed = await eventsOf(ask(gateway, '/v1/chat/completions', { ...body, stream: true }))
@@ -185,10 +185,11 @@ test('a scenario sets thoughts, a refusal, the reason of the end and the usage',
     },
   })
   const chat = (content: string) =>
-    told(gateway, '/v1/chat/completions', { model: 'gpt-5.6', messages: say(content) })
-  const responses = (input: string) => told(gateway, '/v1/responses', { model: 'gpt-5.6', input })
+    askJson(gateway, '/v1/chat/completions', { model: 'gpt-5.6', messages: say(content) })
+  const responses = (input: string) =>
+    askJson(gateway, '/v1/responses', { model: 'gpt-5.6', input })
   const messages = (content: string, more: object = {}) =>
-    told(gateway, '/v1/messages', { ...claude, messages: say(content), ...more })
+    askJson(gateway, '/v1/messages', { ...claude, messages: say(content), ...more })
 
   expect(await chat('bomb')).toMatchObject({
     choices: [{ message: { content: null, refusal: 'I will not.' }, finish_reason: 'stop' }],
@@ -236,7 +237,7 @@ describe('an answer that is cut', () => {
   test('max_tokens cuts the arguments of a call, and every protocol says so', async () => {
     const gateway = await aGateway()
     const named = { name: 'weather', parameters: { type: 'object' } }
-    const chat = await told(gateway, '/v1/chat/completions', {
+    const chat = await askJson(gateway, '/v1/chat/completions', {
       ...saying('/v1/chat/completions', call, 'gpt-5.4'),
       tools: [{ type: 'function', function: named }],
       max_completion_tokens: 2,
@@ -246,7 +247,7 @@ describe('an answer that is cut', () => {
     expect(() => JSON.parse(called.arguments)).toThrow()
     expect(chat.usage.completion_tokens).toBe(2)
 
-    const responses = await told(gateway, '/v1/responses', {
+    const responses = await askJson(gateway, '/v1/responses', {
       ...saying('/v1/responses', call),
       tools: [{ type: 'function', ...named }],
       max_output_tokens: 16,
@@ -258,7 +259,7 @@ describe('an answer that is cut', () => {
     })
 
     const body = { ...claude, messages: say(call), tools, max_tokens: 2 }
-    const messages = await told(gateway, '/v1/messages', body)
+    const messages = await askJson(gateway, '/v1/messages', body)
     expect(messages).toMatchObject({ stop_reason: 'max_tokens', content: [{ type: 'tool_use' }] })
   })
 
@@ -268,28 +269,28 @@ describe('an answer that is cut', () => {
     const named = { name: 'weather', parameters: { type: 'object' } }
     const input = { model: 'gpt-5.6', input: two, tools: [{ type: 'function', ...named }] }
     const count = async (more: object) =>
-      (await told(gateway, '/v1/responses', { ...input, ...more })).output.length
+      (await askJson(gateway, '/v1/responses', { ...input, ...more })).output.length
     expect([await count({}), await count({ parallel_tool_calls: false })]).toEqual([2, 1])
     const tool_choice = { type: 'auto', disable_parallel_tool_use: true }
     const body = { ...claude, messages: say(two), tools, tool_choice }
-    expect((await told(gateway, '/v1/messages', body)).content).toHaveLength(1)
+    expect((await askJson(gateway, '/v1/messages', body)).content).toHaveLength(1)
   })
 })
 
-test('legacy functions are called as they were', async () => {
+test('legacy functions are called in their old format', async () => {
   const gateway = await aGateway()
   const functions = [{ name: 'weather', parameters: { type: 'object', properties: {} } }]
   const body = { model: 'gpt-5.6', functions, messages: say('#call weather {"city":"Paris"}') }
-  const plain = (await told(gateway, '/v1/chat/completions', body)).choices[0]
+  const plain = (await askJson(gateway, '/v1/chat/completions', body)).choices[0]
   const function_call = { name: 'weather', arguments: '{"city":"Paris"}' }
   expect(plain).toMatchObject({ message: { function_call }, finish_reason: 'function_call' })
   const streamed = await eventsOf(ask(gateway, '/v1/chat/completions', { ...body, stream: true }))
   expect(streamed[1].choices[0].delta.function_call).toEqual({ name: 'weather', arguments: '' })
   const result = { role: 'function', name: 'weather', content: 'rain' }
   const messages = [...body.messages, plain.message, result]
-  const last = await told(gateway, '/v1/chat/completions', { ...body, messages })
+  const last = await askJson(gateway, '/v1/chat/completions', { ...body, messages })
   expect(last.choices[0].message.content).toBe('weather returned: rain')
   const forced = { ...body, messages: say('x'), function_call: { name: 'weather' } }
-  const called = await told(gateway, '/v1/chat/completions', forced)
+  const called = await askJson(gateway, '/v1/chat/completions', forced)
   expect(called.choices[0].message.function_call.name).toBe('weather')
 })

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { aGateway, aPair, aServer, ask, jsonOf, saying, told } from './support/gateway.ts'
+import { aGateway, aPair, aServer, ask, askJson, jsonOf, saying } from './support/gateway.ts'
 import { sendRaw } from './support/raw.ts'
 
 const input = { model: 'gpt-5.6', input: 'one two three' }
 
-test('upstream: requests go through with the upstream’s key, and only that', async () => {
+test('upstream: requests are forwarded with the upstream’s key, and no other', async () => {
   const { upstream, gateway } = await aPair()
   const answer = await ask(gateway, '/v1/responses?a=b', input, { 'openai-beta': 'yes' })
   expect((await jsonOf(answer)).output[0].content[0].text).toContain('one two three')
@@ -20,7 +20,7 @@ test('upstream: requests go through with the upstream’s key, and only that', a
   expect(gateway.requests()[0]!.responseBody).toContain('one two three')
 })
 
-test('upstream: the header that the client used is the one that goes on', async () => {
+test('upstream: the key is sent in the header that the client used', async () => {
   const { upstream, gateway } = await aPair()
   const body = JSON.stringify(saying('/v1/messages', 'ping', 'claude-opus-5-5'))
   const headers = { 'x-api-key': gateway.key, 'content-type': 'application/json' }
@@ -29,17 +29,17 @@ test('upstream: the header that the client used is the one that goes on', async 
   expect(upstream.requests()[0]).toMatchObject({ auth: 'x-api-key', keyMatches: true })
 })
 
-test('upstream: a wrong key stays here; errors and the catalog come from there', async () => {
+test('upstream: a wrong key is rejected here; errors and the catalog come from the upstream', async () => {
   const upstream = await aGateway({ models: [{ id: 'only', ownedBy: 'x', endpointTypes: [] }] })
   const gateway = await aGateway({ upstream: { url: `${upstream.url}/`, key: upstream.key } })
   const wrong = await ask(gateway, '/v1/models', undefined, { authorization: 'Bearer no' })
   expect(wrong.status).toBe(401)
   expect(upstream.requests()).toEqual([])
-  expect((await told(gateway, '/v1/models')).data[0].id).toBe('only')
+  expect((await askJson(gateway, '/v1/models')).data[0].id).toBe('only')
   expect((await ask(gateway, '/v1/responses', input)).status).toBe(503)
 })
 
-test('upstream: a stream comes through piece by piece', async () => {
+test('upstream: a stream is forwarded piece by piece', async () => {
   const { gateway } = await aPair({ faults: [{ betweenMs: 25 }] })
   const answer = await ask(gateway, '/v1/responses', { ...input, stream: true })
   const times: number[] = []
@@ -53,7 +53,7 @@ test('upstream: a stream comes through piece by piece', async () => {
   expect(gateway.requests()[0]).toMatchObject({ stream: true, state: 'done', status: 200 })
 })
 
-test('upstream: the log has whole characters, though a piece ended within one', async () => {
+test('upstream: the log has whole characters, even if a piece ended inside one', async () => {
   const text = Buffer.from('{"x":"Zwölf → 😀"}')
   const url = await aServer((_, response) => {
     const send = (at: number) => {
@@ -68,7 +68,7 @@ test('upstream: the log has whole characters, though a piece ended within one', 
   expect(gateway.requests()[0]!.responseBody).toBe(text.toString())
 })
 
-test('upstream: a client that goes away ends the upstream’s work too', async () => {
+test('upstream: the upstream request ends if the client disconnects', async () => {
   const { upstream, gateway } = await aPair({ faults: [{ betweenMs: 30 }] })
   const controller = new AbortController()
   const { signal } = controller
@@ -80,14 +80,14 @@ test('upstream: a client that goes away ends the upstream’s work too', async (
   await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
 })
 
-test('upstream: an answer that breaks off breaks off here too', async () => {
+test('upstream: a response that is cut off is cut off here too', async () => {
   const { gateway } = await aPair({ faults: [{ cutAfter: 2 }] })
   const answer = await ask(gateway, '/v1/responses', { ...input, stream: true })
   await expect(answer.text()).rejects.toThrow('terminated')
   await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
 })
 
-test('upstream: a client that goes away before the answer ends the upstream’s work too', async () => {
+test('upstream: the upstream request ends if the client disconnects before the response', async () => {
   const { upstream, gateway } = await aPair({ faults: [{ delayMs: 60_000 }] })
   const controller = new AbortController()
   const asked = ask(gateway, '/v1/models', undefined, {}, { signal: controller.signal })
@@ -98,14 +98,14 @@ test('upstream: a client that goes away before the answer ends the upstream’s 
   await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
 })
 
-test('upstream: nobody there is an error of the service’s kind', async () => {
+test('upstream: an unreachable upstream is an error in the service’s shape', async () => {
   const gateway = await aGateway({ upstream: { url: 'http://127.0.0.1:1', key: 'k' } })
   const answer = await ask(gateway, '/v1/responses', input)
   expect(answer.status).toBe(500)
   expect((await jsonOf(answer)).error).toMatchObject({ code: 'do_request_failed' })
 })
 
-test('upstream: a redirect is handed back, not followed with the key', async () => {
+test('upstream: a redirect is forwarded, not followed with the key', async () => {
   const location = 'http://127.0.0.1:1/elsewhere'
   const url = await aServer((_, response) => void response.writeHead(302, { location }).end())
   const gateway = await aGateway({ upstream: { url, key: 'k' } })
@@ -117,7 +117,7 @@ test.each([
   ['a status below 100', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n', 'malformed status 99'],
   ['another protocol', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'no answer'],
   ['nothing', '', 'socket hang up'],
-])('upstream: one that answers with %s has not answered', async (_, text, reason) => {
+])('upstream: a response with %s is no response', async (_, text, reason) => {
   const server = createServer((socket) => {
     socket.on('error', () => {}).once('data', () => socket.end(text))
   }).listen(0, '127.0.0.1')
@@ -142,7 +142,7 @@ test('upstream: a request for a whole address goes to the upstream, not to that 
   expect(upstream.requests()).toMatchObject([{ path: '/v1/models?a=b', keyMatches: true }])
 })
 
-describe('what an upstream at a path is asked', () => {
+describe('the requests to an upstream with a path', () => {
   /** What came, as it came. */
   async function aTeamsUpstream() {
     const seen: string[] = []
@@ -209,7 +209,7 @@ describe('what an upstream at a path is asked', () => {
     'GET /v1/models/vendor%2Fmodel',
     'GET /v1/models/a..b',
     'PATCH /v1/anything/at/all?x=%2e%2e',
-  ])('upstream: %j goes on as it came', async (line) => {
+  ])('upstream: %j is forwarded unchanged', async (line) => {
     const { seen, askRaw } = await aTeamsUpstream()
     expect(await askRaw(line)).toBe(200)
     expect(seen).toEqual([line.replace(' /', ' /team-a/')])
@@ -225,14 +225,14 @@ describe('what an upstream at a path is asked', () => {
     },
   )
 
-  test('upstream: what is not known here is asked with the right key only', async () => {
+  test('upstream: unknown routes are forwarded only with the right key', async () => {
     const { seen, gateway } = await aTeamsUpstream()
     const answer = await fetch(`${gateway.url}/v1/messages/batches`, { method: 'POST' })
     expect([answer.status, seen]).toEqual([401, []])
   })
 })
 
-describe('what stays here', () => {
+describe('data that is not forwarded', () => {
   /** A server that answers with `body`, and what it was asked. */
   async function anUpstream(type: string, body: (key: string) => string) {
     const seen: IncomingHttpHeaders[] = []
@@ -265,7 +265,7 @@ describe('what stays here', () => {
     for (const text of noted) expect(text).not.toContain('sk-real-can')
   })
 
-  test('upstream: of what a client sends only what says who asks for what goes on', async () => {
+  test('upstream: only the headers that describe the request are forwarded', async () => {
     const { seen, gateway } = await anUpstream('application/json', () => '{}')
     const strays = `api-key x-goog-api-key cookie x-auth-token cf-access-client-secret
       x-amz-security-token proxy-authorization anthropic-api-key x-company x-openai-key openai-key

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { rootsOf } from '../../src/gateway/roots.ts'
 import {
   changeGateways,
-  gatewayNames,
+  gatewayNamePattern,
   readGateways,
   removeGateways,
   type SavedGateway,
@@ -11,7 +11,7 @@ import {
 import { saveGateway } from '../../src/state/save-gateway.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns, type StatePaths, stateFolder } from '../../src/transaction/state.ts'
 import { aPairPlan } from '../support/a-plan.ts'
@@ -33,15 +33,15 @@ function saying(text: string | Uint8Array): Home {
   return home
 }
 
-describe('the remembered gateways', () => {
-  test('are none where nothing is remembered, and looking makes no folder', () => {
+describe('the saved gateways', () => {
+  test('are none without a list, and reading creates no folder', () => {
     const home = aHome()
     expect(readGateways(worldIn(home))).toEqual([])
     removeGateways(worldIn(home))
     expect(readdirSync(home.path)).toEqual([])
   })
 
-  test('are read as they were given, and lie in a file of their own that is closed to others', () => {
+  test('are read as they were saved, from a file that is closed to other users', () => {
     const home = aHome()
     save(home, mine)
     save(home, work)
@@ -56,7 +56,7 @@ describe('the remembered gateways', () => {
     )
   })
 
-  test('that stay as they are are not written', () => {
+  test('are not written if they do not change', () => {
     const home = aHome()
     save(home, work)
     const written = statSync(home.at(list)).ino
@@ -67,7 +67,7 @@ describe('the remembered gateways', () => {
     expect(statSync(home.at(list)).ino).toBe(written)
   })
 
-  test('that are all forgotten leave no file', () => {
+  test('have no file after all are deleted', () => {
     const home = aHome()
     save(home, work)
     changeGateways(worldIn(home), () => [])
@@ -76,7 +76,7 @@ describe('the remembered gateways', () => {
     removeGateways(worldIn(home))
   })
 
-  test('what a crash has left of an earlier try goes first', () => {
+  test('are written after the leftovers of a crash are removed', () => {
     const home = saying('{"version":1,"gateways":[]}')
     home.put('.local/state/repoint/gateways-new.json', 'half of it', 0o600)
     save(home, work)
@@ -109,7 +109,7 @@ describe('the remembered gateways', () => {
       '{"name":"a","baseUrl":"https://a","key":"k","headers":[null]}',
       '{"name":"a","baseUrl":"https://a","key":"k","headers":[{"name":"x"}]}',
     ].map((one): [string, string] => [`a list of ${one}`, `{"version":1,"gateways":[${one}]}`]),
-  ])('a file that is %s is told, and left as it is', (_, text) => {
+  ])('are reported as damaged and kept if the file is %s', (_, text) => {
     const home = saying(text)
     const before = readFileSync(home.at(list))
     const damaged = expect.objectContaining({ code: 'record-damaged' })
@@ -121,7 +121,7 @@ describe('the remembered gateways', () => {
     expect(readGateways(worldIn(home))).toEqual([])
   })
 
-  test('are read with all that they may say', () => {
+  test('are read with all optional members', () => {
     const full: SavedGateway = {
       ...work,
       baseUrls: { chat: 'https://work.example/v1', messages: 'https://work.example' },
@@ -136,7 +136,7 @@ describe('the remembered gateways', () => {
     expect(readGateways(worldIn(home))).toEqual([full, mine])
   })
 
-  test('that cannot be read, or not be written, are told by the cause', () => {
+  test('are reported with the cause if they cannot be read or written', () => {
     const home = aHome()
     save(home, work)
     const closed = withCalls(worldIn(home), {
@@ -173,8 +173,8 @@ describe('the remembered gateways', () => {
     ['a b', false],
     ['a/b', false],
     ['wörk', false],
-  ])('%j is a name: %s', (name, is) => {
-    expect(gatewayNames.test(name)).toBe(is)
+  ])('%j is a valid name: %s', (name, is) => {
+    expect(gatewayNamePattern.test(name)).toBe(is)
   })
 })
 
@@ -199,7 +199,7 @@ describe('a run and the list', () => {
     return { ...world, files: Object.fromEntries(dying) }
   }
 
-  test('a kill leaves the list as it was, or with the gateway of a committed run', () => {
+  test('a kill leaves the old list, or the list with the gateway of a committed run', () => {
     const ends = { old: 0, committed: 0, saved: 0 }
     for (let fatal = 1; ; fatal++) {
       const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
@@ -207,7 +207,7 @@ describe('a run and the list', () => {
       const plan = aPairPlan(sourceIn(home))
       const dying = dyingAt(worldIn(home), fatal)
       const isKilled = resultOfKill(() => applyPlan(dying, plan, saving(dying)))
-      settle(worldIn(home))
+      recoverRun(worldIn(home))
 
       const isNew = home.text('.codex/config.toml').includes('gateway.example')
       const [saved, ...others] = readGateways(worldIn(home))
@@ -255,7 +255,7 @@ describe('a run and the list', () => {
     expect(readGateways(world)).toEqual([newer])
   })
 
-  test('a rollback leaves the list as it is', () => {
+  test('a rollback does not change the list', () => {
     const home = aHome()
     const world = worldIn(home)
     applyPlan(world, aPairPlan(sourceIn(home)), saving(world))
@@ -266,7 +266,7 @@ describe('a run and the list', () => {
   })
 
   test.each(['a list that is damaged', 'a full disk'])(
-    '%s stops no run, and is one notice',
+    '%s does not stop a run, and is reported in one notice',
     (why) => {
       const home = why === 'a full disk' ? aHome() : saying('broken')
       const world = worldIn(home)
@@ -297,7 +297,7 @@ describe('a run and the list', () => {
       )
     }
     applyPlan(world, aPairPlan(sourceIn(home)), {
-      readBack: () => note('read back'),
+      verify: () => note('read back'),
       lastStep: () => {
         note('last step')
         return []

@@ -35,7 +35,7 @@ export function authEdit(home: PlanSource, key = canaryKey): FileEdit {
     path: home.at('.codex/auth.json'),
     format: 'json',
     scope: 'whole',
-    changes: [{ path: ['OPENAI_API_KEY'], value: key, isSecret: true, isBound: true }],
+    changes: [{ path: ['OPENAI_API_KEY'], value: key, isSecret: true, undoTogether: true }],
     before: before === null ? null : bytesOf(before),
     after: bytesOf(`{"OPENAI_API_KEY": "${key}"}\n`),
     holdsSecret: true,
@@ -45,9 +45,9 @@ export function authEdit(home: PlanSource, key = canaryKey): FileEdit {
 export function configEdit(home: PlanSource, baseUrl = 'https://gateway.example/v1'): FileEdit {
   return keysEdit(home, '.codex/config.toml', [
     { path: ['model'], value: 'gpt-5.6-sol' },
-    { path: ['model_provider'], value: 'gateway', isBound: true },
+    { path: ['model_provider'], value: 'gateway', undoTogether: true },
     { path: ['model_providers', 'gateway', 'name'], value: 'Gateway' },
-    { path: ['model_providers', 'gateway', 'base_url'], value: baseUrl, isBound: true },
+    { path: ['model_providers', 'gateway', 'base_url'], value: baseUrl, undoTogether: true },
     { path: ['model_providers', 'gateway', 'requires_openai_auth'], value: true },
   ])
 }
@@ -59,8 +59,8 @@ export function settingsEdit(
   key = canaryKey,
 ): FileEdit {
   const changes = [
-    { path: ['env', 'ANTHROPIC_AUTH_TOKEN'], value: key, isSecret: true, isBound: true },
-    { path: ['env', 'ANTHROPIC_BASE_URL'], value: baseUrl, isBound: true },
+    { path: ['env', 'ANTHROPIC_AUTH_TOKEN'], value: key, isSecret: true, undoTogether: true },
+    { path: ['env', 'ANTHROPIC_BASE_URL'], value: baseUrl, undoTogether: true },
     { path: ['model'], value: 'sonnet' },
   ]
   return keysEdit(home, '.claude/settings.json', changes, { client: 'claude', holdsSecret: true })
@@ -77,14 +77,14 @@ export function providerEdits(
     keysEdit(
       home,
       '.local/share/opencode/auth.json',
-      [{ path: ['gateway'], value: entry, isSecret: true, isBound: true }],
+      [{ path: ['gateway'], value: entry, isSecret: true, undoTogether: true }],
       { client: 'opencode', holdsSecret: true },
     ),
     keysEdit(
       home,
       '.config/opencode/opencode.json',
       [
-        { path: ['provider', 'gateway', 'options', 'baseURL'], value: baseUrl, isBound: true },
+        { path: ['provider', 'gateway', 'options', 'baseURL'], value: baseUrl, undoTogether: true },
         { path: ['model'], value: 'gateway/gpt-5.6-sol' },
       ],
       { client: 'opencode' },

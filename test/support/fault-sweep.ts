@@ -1,6 +1,6 @@
 import { UserError } from '../../src/errors.ts'
 import type { Files } from '../../src/platform/platform.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { type Fault, faultyFiles } from './faulty-files.ts'
 import { isNewPair, isOldPair, problems, type Work } from './pair-machines.ts'
 import { worldOf } from './power-loss.ts'
@@ -33,7 +33,7 @@ export function sweepFaults(work: Work, fault: Omit<Fault, 'at'>): FaultSweep {
       if (error.files === 'unchanged' && !isOldPair(files, work.ends))
         complain('files are said to be unchanged')
       if (error.files === 'pending') {
-        settle(worldOf(files, work.boot))
+        recoverRun(worldOf(files, work.boot))
         if (!isOldPair(files, work.ends)) complain('said to be pending, and was not taken back')
       }
       if (error.files === 'changed' && !isNewPair(files, work.ends))

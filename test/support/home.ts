@@ -41,6 +41,10 @@ export class Home {
     return readFileSync(this.at(name), 'utf8')
   }
 
+  isFile(name: string): boolean {
+    return lstatSync(this.at(name)).isFile()
+  }
+
   remove(): void {
     rmSync(this.path, { recursive: true, force: true })
   }

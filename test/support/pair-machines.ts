@@ -2,7 +2,7 @@ import { UserError } from '../../src/errors.ts'
 import type { Files } from '../../src/platform/platform.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
 import { aPairPlan } from './a-plan.ts'
@@ -145,7 +145,7 @@ export function sweepRecovery(work: Work, stride: number, depth: 1 | 2 = 1): Swe
   function sweepFrom(state: ForgetfulFiles, boot: number, further: number): void {
     const swept = sweepPowerLoss({
       start: state,
-      work: (world) => settle(world),
+      work: (world) => recoverRun(world),
       check: (files) => problems(files, work.ends, boot + 1, false),
       boot,
     })
@@ -153,7 +153,7 @@ export function sweepRecovery(work: Work, stride: number, depth: 1 | 2 = 1): Swe
     total.states += swept.states
     total.violations.push(...swept.violations)
     if (further < 2) return
-    const next = unsettledStates(state, (world) => settle(world), boot)
+    const next = unsettledStates(state, (world) => recoverRun(world), boot)
     for (const one of everyNth(next, stride)) sweepFrom(one, boot + 1, further - 1)
   }
 }
@@ -196,7 +196,7 @@ export function problems(
   if (configNow === ends.gateway[1] && authNow !== ends.gateway[0] && authNow !== null)
     found.push('the own login would go to the gateway')
   try {
-    settle(world)
+    recoverRun(world)
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     return [...found, `recovery failed: ${error.message}`]
@@ -208,7 +208,7 @@ export function problems(
   if (damaged.length > 0) found.push('a record is damaged')
   if (runs.length !== ends.runsBefore + (isNew ? 1 : 0))
     found.push(`${runs.length} runs are recorded, and the pair is ${isNew ? 'new' : 'old'}`)
-  if (settle(world) !== undefined) found.push('there is something to settle a second time')
+  if (recoverRun(world) !== undefined) found.push('there is something to settle a second time')
   found.push(...straysIn(files, runs).map((name) => `${name} was left behind`))
   const authMode = files.mode(auth)
   if (authMode !== undefined && authMode !== 0o600) found.push('others can read the key')

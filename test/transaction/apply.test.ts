@@ -57,7 +57,7 @@ describe('apply', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('a file that is right already is recorded as not written', () => {
+  test('records a file that already has the planned content as not written', () => {
     const home = aHome(oldPair)
     const source = sourceIn(home)
     applyPlan(worldIn(home), aPlan([authEdit(source)]))
@@ -95,7 +95,7 @@ describe('apply', () => {
     expect(run?.files).toHaveLength(4)
   })
 
-  test('a new file with a secret is closed to others, and so is its folder', () => {
+  test('closes a new file with a secret, and its folder, to other users', () => {
     const home = aHome()
     apply(home)
     expect(home.snapshot()).toMatchObject({
@@ -105,7 +105,7 @@ describe('apply', () => {
     })
   })
 
-  test('a new file without a secret obeys the umask', () => {
+  test('applies the umask to a new file without a secret', () => {
     const home = aHome()
     const umask = process.umask(0o077)
     onTestFinished(() => void process.umask(umask))
@@ -113,14 +113,14 @@ describe('apply', () => {
     expect(statSync(home.at('.codex/config.toml')).mode & 0o777).toBe(0o600)
   })
 
-  test('mode stays, but what others could read is closed when a secret comes in', () => {
+  test('keeps the mode, but removes the rights of others when a secret is written', () => {
     const home = aHome(oldPair)
     chmodSync(home.at('.codex/config.toml'), 0o664)
     chmodSync(home.at('.codex/auth.json'), 0o640)
     const { files } = apply(home)
     expect(statSync(home.at('.codex/config.toml')).mode & 0o777).toBe(0o664)
     expect(statSync(home.at('.codex/auth.json')).mode & 0o777).toBe(0o600)
-    expect(files[0]?.note).toBe('Its mode was 0640 and is now 0600, because the key stands in it.')
+    expect(files[0]?.note).toBe('Its mode was 0640 and is now 0600, because it contains the key.')
   })
 
   test.skipIf(process.getuid?.() !== 0)('owner and group stay', () => {
@@ -157,14 +157,14 @@ describe('apply', () => {
     },
   )
 
-  test('a read-only file in a writable folder is switched and stays read-only', () => {
+  test('replaces a read-only file in a writable folder, and keeps it read-only', () => {
     const home = aHome(oldPair)
     chmodSync(home.at('.codex/config.toml'), 0o444)
     apply(home)
     expect(statSync(home.at('.codex/config.toml')).mode & 0o777).toBe(0o444)
   })
 
-  test('symlinks stay, and the files behind a chain of them are switched', () => {
+  test('keeps symlinks, and replaces the files that they lead to', () => {
     const home = aHome({
       'dotfiles/auth': oldAuth,
       'dotfiles/codex/config': oldConfig,
@@ -179,7 +179,7 @@ describe('apply', () => {
     expect(home.text('dotfiles/auth')).toContain('sk-canary')
   })
 
-  test('a folder that is a symlink is followed too', () => {
+  test('follows a folder that is a symlink', () => {
     const home = aHome({
       'dotfiles/codex/config.toml': oldConfig,
       '.codex': { link: 'dotfiles/codex' },
@@ -189,14 +189,14 @@ describe('apply', () => {
     expect(readdirSync(home.at('dotfiles/codex')).sort()).toEqual(['auth.json', 'config.toml'])
   })
 
-  test('a symlink to a file that is not there yet makes that file', () => {
+  test('creates the target of a dangling symlink', () => {
     const home = aHome({ 'dotfiles/.keep': '', '.codex/auth.json': { link: '../dotfiles/auth' } })
     apply(home)
     expect(lstatSync(home.at('.codex/auth.json')).isSymbolicLink()).toBe(true)
     expect(statSync(home.at('dotfiles/auth')).mode & 0o777).toBe(0o600)
   })
 
-  test('works where the files lie on another file system than the state folder', () => {
+  test('works if the files are on another file system than the state folder', () => {
     const other = mkdtempSync('/dev/shm/repoint-test-')
     onTestFinished(() => rmSync(other, { recursive: true, force: true }))
     const home = aHome({ '.codex': { link: other } })
@@ -204,7 +204,7 @@ describe('apply', () => {
     expect(readdirSync(other).sort()).toEqual(['auth.json', 'config.toml'])
   })
 
-  test('names with blanks, quotes and other letters are only names', () => {
+  test('accepts names with blanks, quotes and non-ASCII letters', () => {
     const home = aHome()
     const name = `.co dex'"; ü\n/config.toml`
     applyPlan(
@@ -214,7 +214,7 @@ describe('apply', () => {
     expect(home.text(name)).toContain('model = "m"')
   })
 
-  test('extended attributes stay', ({ skip }) => {
+  test('keeps extended attributes', ({ skip }) => {
     const home = aHome(oldPair)
     const path = home.at('.codex/config.toml')
     if (!setAttribute(path)) skip('no python3, or no extended attributes here')
@@ -240,7 +240,7 @@ describe('apply refuses', () => {
     expectFailure(() => applyPlan(worldIn(home), plan), 'changed-underneath')
   })
 
-  test('a plan that another run of repoint has overtaken', () => {
+  test('a plan if another run changed the files since', () => {
     const home = aHome(oldPair)
     const overtaken = aPairPlan(sourceIn(home), 'sk-canary-other')
     const { run } = apply(home)
@@ -248,7 +248,7 @@ describe('apply refuses', () => {
     expect(error.message).toContain(run?.id)
   })
 
-  test('a file that changes between the last look and its switch, and takes back what it did', () => {
+  test('a file that changes just before its switch, and restores the others', () => {
     const home = aHome(oldPair)
     const world = worldIn(home)
     const config = home.at('.codex/config.toml')
@@ -270,42 +270,42 @@ describe('apply refuses', () => {
     expect(readdirSync(stateFolder(world.machine)).sort()).toEqual(['blobs'])
   })
 
-  test('a folder in the place of the file', () => {
+  test('a folder instead of the file', () => {
     const home = aHome()
     mkdirSync(home.at('.codex/config.toml'), { recursive: true })
     expectFailure(() => apply(home), 'config-conflict')
   })
 
-  test('a file in the place of the folder', () => {
+  test('a file instead of the folder', () => {
     const home = aHome({ '.codex': 'a file' })
     expectFailure(() => apply(home), 'config-conflict')
     expect(home.text('.codex')).toBe('a file')
   })
 
-  test('symlinks in a circle', () => {
+  test('circular symlinks', () => {
     const home = aHome({ '.codex/auth.json': { link: 'b' }, '.codex/b': { link: 'auth.json' } })
     expectFailure(() => apply(home), 'config-conflict')
   })
 
-  test('a symlink into a folder that is not there', () => {
+  test('a symlink into a folder that does not exist', () => {
     const home = aHome({ '.codex/auth.json': { link: '../nowhere/auth' } })
     const error = expectFailure(() => apply(home), 'config-conflict')
     expect(error.message).toContain('~/nowhere/auth')
   })
 
-  test('a folder that is a symlink to nothing', () => {
+  test('a folder that is a dangling symlink', () => {
     const home = aHome({ '.codex': { link: 'nowhere' } })
     expectFailure(() => apply(home), 'config-conflict')
   })
 
-  test('a file with two names, which a switch would part', () => {
+  test('a file with two hard links, which a switch would separate', () => {
     const home = aHome(oldPair)
     linkSync(home.at('.codex/config.toml'), home.at('second'))
     const error = expectFailure(() => apply(home), 'config-conflict')
     expect(error.message).toContain('2 names')
   })
 
-  test('two paths that are one file behind their links', () => {
+  test('two paths that lead to the same file', () => {
     const home = aHome({ 'a.toml': 'model = "x"\n', 'b.toml': { link: 'a.toml' } })
     const source = sourceIn(home)
     const change = [{ path: ['model'], value: 'y' }]
@@ -314,7 +314,7 @@ describe('apply refuses', () => {
     expect(home.text('a.toml')).toBe('model = "x"\n')
   })
 
-  test('a folder that may not be written', () => {
+  test('a folder that is not writable', () => {
     const home = aHome(oldPair)
     const world = worldIn(home)
     const readOnly = withCalls(world, {
@@ -343,7 +343,7 @@ describe('apply refuses', () => {
     },
   )
 
-  test('a configuration that is absurdly large', () => {
+  test('a configuration that is far too large', () => {
     const home = aHome()
     const source = sourceIn(home)
     const edit = { ...configEdit(source), before: bytesOf('# small\n') }

@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
 import { encodeDocument, type RunDocument, type World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
 import { rootFinding } from '../../src/transaction/target.ts'
@@ -45,7 +45,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
     return home
   }
 
-  test('nothing is looked at, made or written, and the user is named', () => {
+  test('reads, creates and writes nothing, and names the user', () => {
     const home = homeOfSomeone({ '.codex/config.toml': 'model = "x"\n' })
     const before = everythingIn(home)
     for (const work of [applyPlan, checkTargets])
@@ -55,12 +55,12 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
           hint: expect.stringContaining(`-u '#${someone}'`),
         }),
       )
-    for (const work of [settle, listRuns, planRollback])
+    for (const work of [recoverRun, listRuns, planRollback])
       expect(() => work(worldIn(home))).toThrow(refused)
     expect(everythingIn(home)).toEqual(before)
   })
 
-  test('a symlink there does not make a file of root’s readable', () => {
+  test('does not make a file of root readable through a symlink', () => {
     const secret = aHome({ 'shadow.json': '{"root": "only"}\n' })
     const home = homeOfSomeone({ '.claude/settings.json': { link: secret.at('shadow.json') } })
     const edit = keysEdit(sourceIn(home), '.claude/settings.json', [{ path: ['a'], value: 'b' }])
@@ -80,7 +80,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
       spawnSync('chmod', ['700', folder])
       const before = everythingIn(victim)
       const world = worldIn(home)
-      for (const work of [settle, listRuns, planRollback])
+      for (const work of [recoverRun, listRuns, planRollback])
         expect(() => work(world)).toThrow(refused)
       expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(refused)
       expect(everythingIn(victim)).toEqual(before)
@@ -118,7 +118,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
 })
 
 describe.runIf(isRoot)("as root in root's own home", () => {
-  test('a run is carried out', () => {
+  test('applies a run', () => {
     const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
     checkTargets(worldIn(home), aPairPlan(sourceIn(home)))
     expect(applyPlan(worldIn(home), aPairPlan(sourceIn(home))).run).toBeDefined()
@@ -149,7 +149,7 @@ describe.runIf(isRoot)("as root in root's own home", () => {
     expect(readFileSync(home.at('.codex/config.toml'), 'utf8')).toBe('model = "x"\n')
   })
 
-  test('a state folder outside of it is taken where it is root’s alone', () => {
+  test('accepts a state folder outside of the home if only root can write there', () => {
     const [home, elsewhere] = [aHome(), aHome()]
     const world = worldIn(home, { REPOINT_STATE_DIR: elsewhere.at('state') })
     applyPlan(world, aPairPlan(sourceIn(home)))
@@ -168,7 +168,7 @@ describe.runIf(isRoot)("as root in root's own home", () => {
     expect(readdirSync(elsewhere.path)).toEqual([])
   })
 
-  test('a link of somebody on the way to a folder of root’s is refused', () => {
+  test("refuses a path with another user's link to a folder of root", () => {
     const [home, theirs, elsewhere] = [aHome(), aHome(), aHome()]
     symlinkSync(elsewhere.path, theirs.at('link'))
     giveTo(theirs, someone)
@@ -183,7 +183,7 @@ describe.runIf(isRoot)("as root in root's own home", () => {
   }
 })
 
-describe('under sudo with the own home', () => {
+describe("under sudo with the user's own home", () => {
   function sudo(home: Home, owner: number): World {
     const world = worldIn(home, { SUDO_UID: '1000' })
     const { files } = world
@@ -229,13 +229,13 @@ describe('under sudo with the own home', () => {
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
   })
 
-  test('a plan that changes nothing is refused nothing', () => {
+  test('accepts a plan that changes nothing', () => {
     const home = aHome()
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
     expect(applyPlan(sudo(home, 1000), aPairPlan(sourceIn(home))).run).toBeUndefined()
   })
 
-  test('what is refused is an error that a person can act on', () => {
+  test('refuses with an error that the user can act on', () => {
     const home = aHome()
     expect(() => applyPlan(sudo(home, 1000), aPairPlan(sourceIn(home)))).toThrow(UserError)
   })

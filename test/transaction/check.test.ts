@@ -31,7 +31,7 @@ function failureOf(work: () => unknown): Pick<UserError, 'code' | 'message'> {
   return { code: 'internal', message: 'it did not fail' }
 }
 
-/** Folders that may not be written, whoever runs the tests: root may write everywhere. */
+/** Folders that count as unwritable, even if root runs the tests and may write everywhere. */
 function readOnly(home: Home, ...folders: readonly string[]): World {
   const world = worldIn(home)
   const refused = folders.map((folder) => home.at(folder))
@@ -56,8 +56,8 @@ function readOnly(home: Home, ...folders: readonly string[]): World {
   })
 }
 
-describe('a look at what a plan would meet', () => {
-  test('finds nothing where it can be carried out, and writes nothing', () => {
+describe('checkTargets', () => {
+  test('finds no problem if the plan can be applied, and writes nothing', () => {
     for (const home of [aHome(), aHome(pair)]) {
       const before = home.snapshot()
       checkTargets(worldIn(home), aPairPlan(sourceIn(home)))
@@ -68,7 +68,7 @@ describe('a look at what a plan would meet', () => {
 
   test.each<[string, (home: Home) => World | undefined]>([
     [
-      'a symlink into a folder that is not there',
+      'a symlink into a folder that does not exist',
       (home) => {
         rmSync(home.at('.codex/config.toml'))
         symlinkSync('../nowhere/config.toml', home.at('.codex/config.toml'))
@@ -76,7 +76,7 @@ describe('a look at what a plan would meet', () => {
       },
     ],
     [
-      'a folder in the place of a file',
+      'a folder instead of a file',
       (home) => {
         rmSync(home.at('.codex/config.toml'))
         mkdirSync(home.at('.codex/config.toml'))
@@ -103,7 +103,7 @@ describe('a look at what a plan would meet', () => {
         return { ...withCalls(world, { lstat }), processes: { ...world.processes, uid } }
       },
     ],
-    ['a folder that may not be written', (home) => readOnly(home, '.codex')],
+    ['a folder that is not writable', (home) => readOnly(home, '.codex')],
     [
       'a state folder that may not be written',
       (home) => {
@@ -142,7 +142,7 @@ describe('a look at what a plan would meet', () => {
     expect(failureOf(() => applyPlan(world, plan)).code).toBe(found.code)
   })
 
-  test('finds two paths to one file, in the words of the run', () => {
+  test('finds two paths to one file, with the same message as the run', () => {
     const home = aHome({ 'a.json': '{}', 'b.json': { link: 'a.json' } })
     const edits = ['a.json', 'b.json'].map((name) =>
       keysEdit(sourceIn(home), name, [{ path: ['model'], value: name }]),
@@ -150,11 +150,11 @@ describe('a look at what a plan would meet', () => {
     for (const work of [checkTargets, applyPlan])
       expect(failureOf(() => work(worldIn(home), aPlan(edits)))).toMatchObject({
         code: 'config-conflict',
-        message: expect.stringContaining('one and the same'),
+        message: expect.stringContaining('links to the same file'),
       })
   })
 
-  test('asks nothing of files that stay as they are', () => {
+  test('does not check files that stay unchanged', () => {
     const home = aHome(pair)
     const plan = aPairPlan(sourceIn(home))
     applyPlan(worldIn(home), plan)
@@ -163,7 +163,7 @@ describe('a look at what a plan would meet', () => {
 })
 
 describe('a record', () => {
-  test('of a path that is not absolute is made absolute, and can be undone', () => {
+  test('has the absolute path of a relative one, and can be undone', () => {
     const home = aHome(pair)
     const before = home.snapshot()
     const plan = aPairPlan(sourceIn(home))
@@ -176,7 +176,7 @@ describe('a record', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('holds permissions only', () => {
+  test('contains only permission bits', () => {
     const home = aHome(pair)
     chmodSync(home.at('.codex/config.toml'), 0o2644)
     const { run } = applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
@@ -186,7 +186,7 @@ describe('a record', () => {
   })
 })
 
-describe('bytes of a path that are no UTF-8', () => {
+describe('a path that is not valid UTF-8', () => {
   const odd = (name: string) => Buffer.concat([Buffer.from(`${name}/`), Buffer.of(0xe9)])
 
   test.each([
@@ -206,12 +206,12 @@ describe('bytes of a path that are no UTF-8', () => {
     for (const work of [() => listRuns(world), () => applyPlan(world, plan)])
       expect(failureOf(work)).toMatchObject({
         code: 'config-conflict',
-        message: expect.stringContaining('has bytes that are no UTF-8'),
+        message: expect.stringContaining('is not valid UTF-8'),
       })
     expect(readdirSync(home.path)).toEqual(['\ufffd'])
   })
 
-  test('in the path of a file, or behind a link to it: refused in words', () => {
+  test('is refused with a message, also behind a link', () => {
     const home = aHome()
     mkdirSync(odd(home.path))
     symlinkSync(odd(home.path), home.at('.codex'))
@@ -224,8 +224,11 @@ describe('bytes of a path that are no UTF-8', () => {
           message: expect.stringContaining(message),
         })
     }
-    refusedWith(aPairPlan({ ...source, at: (name) => home.at(`\ufffd/${name}`) }), 'no UTF-8')
-    refusedWith(aPairPlan(source), 'leads nowhere')
+    refusedWith(
+      aPairPlan({ ...source, at: (name) => home.at(`\ufffd/${name}`) }),
+      'not valid UTF-8',
+    )
+    refusedWith(aPairPlan(source), 'whose target does not exist')
     expect(readdirSync(odd(home.path))).toEqual([])
   })
 })

@@ -2,17 +2,17 @@ import { chmodSync, readdirSync, readFileSync, renameSync, statSync, writeFileSy
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { prune } from '../../src/transaction/prune.ts'
+import { limitRuns } from '../../src/transaction/prune.ts'
 import { decodeDocument, encodeDocument, type World } from '../../src/transaction/record.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {
-  copyOf,
+  contentsIfAvailable,
   findState,
   listRuns,
   nextRunId,
   openState,
   readBlob,
-  removeUnnamedBlobs,
+  removeUnusedBlobs,
   writeBlobs,
 } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, bytesOf, keysEdit } from '../support/a-plan.ts'
@@ -66,7 +66,7 @@ describe('a name in the state folder', () => {
     chmodSync(home.at(state), 0o700)
     const look = () => findState(worldIn(home))
     if (isOurs) expect(look()?.folder).toBe(home.at(state))
-    else expect(look).toThrow(`holds something that is not repoint's: ${name}`)
+    else expect(look).toThrow(`contains something that is not repoint's: ${name}`)
   })
 
   test.each([
@@ -83,12 +83,12 @@ describe('a name in the state folder', () => {
     for (const folder of [state, `${state}/blobs`]) chmodSync(home.at(folder), 0o700)
     const look = () => findState(worldIn(home))
     if (isOurs) expect(look()).toBeDefined()
-    else expect(look).toThrow('~/.local/state/repoint/blobs holds something')
+    else expect(look).toThrow('~/.local/state/repoint/blobs contains something')
   })
 })
 
 describe('a state folder', () => {
-  test('that is a file, or belongs to somebody else, is refused by its cause', () => {
+  test('is refused with the cause if it is a file or belongs to another user', () => {
     const home = aHome({ state: 'x' })
     const world = worldIn(home, { REPOINT_STATE_DIR: home.at('state') })
     expect(() => listRuns(world)).toThrow('~/state is not a folder')
@@ -115,7 +115,7 @@ describe('a copy', () => {
     return { world, paths, put }
   }
 
-  test('is deflated only where that saves room', () => {
+  test('is compressed only if that saves space', () => {
     const { world, paths, put } = aState()
     const short = put('ab')
     expect(readFileSync(paths.blob(short), 'utf8')).toBe('ab')
@@ -126,7 +126,7 @@ describe('a copy', () => {
     expect(statSync(paths.blob(short)).mode & 0o777).toBe(0o600)
   })
 
-  test('that is sound is kept, one that is damaged is made again', () => {
+  test('is kept if it is valid, and written again if it is damaged', () => {
     const { world, paths, put } = aState()
     const name = put('contents')
     const { ino } = statSync(paths.blob(name))
@@ -134,23 +134,23 @@ describe('a copy', () => {
     expect(statSync(paths.blob(name)).ino).toBe(ino)
     writeFileSync(paths.blob(name), 'damaged')
     const copy = { sha256: name, mode: 0o600, uid: 0, gid: 0 }
-    expect(copyOf(world, copy)).toBeNull()
+    expect(contentsIfAvailable(world, copy)).toBeNull()
     expect(() => readBlob(world, name)).toThrow(
       `The saved copy ${name.slice(0, 12)}… of a file is missing or damaged in ~/.local/state/repoint/blobs`,
     )
     put('contents')
-    expect(copyOf(world, copy)).toEqual(Buffer.from('contents'))
-    expect(copyOf(world, null)).toBeNull()
+    expect(contentsIfAvailable(world, copy)).toEqual(Buffer.from('contents'))
+    expect(contentsIfAvailable(world, null)).toBeNull()
   })
 
-  test('of other contents that inflate well is damaged, too', () => {
+  test('is damaged if it decompresses to other contents', () => {
     const { world, paths, put } = aState()
     const [one, other] = [put('a'.repeat(1_000)), put('b'.repeat(1_000))]
     writeFileSync(paths.blob(one), readFileSync(paths.blob(other)))
     expect(() => readBlob(world, one)).toThrow('missing or damaged')
   })
 
-  test('that is too large is damaged; a fault of ours is none', () => {
+  test('is damaged if it is too large; a bug of ours is not reported as damage', () => {
     const { world, put } = aState()
     const name = put('contents')
     const large = withCalls(world, {
@@ -161,7 +161,9 @@ describe('a copy', () => {
     expect(() => readBlob(large, name)).toThrow('missing or damaged')
     const faulty = withCalls(world, { read: throwing() })
     expect(() => readBlob(faulty, name)).toThrow('ours')
-    expect(() => copyOf(faulty, { sha256: name, mode: 0, uid: 0, gid: 0 })).toThrow('ours')
+    expect(() => contentsIfAvailable(faulty, { sha256: name, mode: 0, uid: 0, gid: 0 })).toThrow(
+      'ours',
+    )
   })
 })
 
@@ -173,7 +175,7 @@ describe('records', () => {
     })
   }
 
-  test('are told newest first, in whatever order the disk has them', () => {
+  test('are listed newest first, whatever the order on the disk', () => {
     const home = aHome()
     const world = worldIn(home)
     const runs = threeRuns(world, home)
@@ -186,7 +188,7 @@ describe('records', () => {
     }
   })
 
-  test('one that has just gone is none; one that is too large or may not be read is said', () => {
+  test('skip a record that was just deleted, and report one that is too large or unreadable', () => {
     const home = aHome()
     const world = worldIn(home)
     const [first, second, third] = threeRuns(world, home)
@@ -215,7 +217,7 @@ describe('records', () => {
     )
   })
 
-  test('of a home that has moved lead to where it is now', () => {
+  test('follow a home that has moved', () => {
     const home = aHome({ 'x/.codex/config.toml': 'model = "old"\n' })
     const before = { ...worldIn(home), machine: { ...worldIn(home).machine, home: home.at('x') } }
     const source = { at: (name: string) => home.at(`x/${name}`), text: () => null }
@@ -239,7 +241,7 @@ describe('records', () => {
     expect(home.text('y/.codex/config.toml')).toBe('model = "old"\n')
   })
 
-  test('that lie elsewhere say nothing of a home that has moved', () => {
+  test('outside of the home do not follow a home that has moved', () => {
     const home = aHome()
     const folder = aHome().at('state')
     const world = notAsRoot(worldIn(home, { REPOINT_STATE_DIR: folder }))
@@ -248,7 +250,7 @@ describe('records', () => {
     expect(listRuns(there).runs).toEqual([run])
   })
 
-  test('in a folder that they made lead to where that is now', () => {
+  test('follow the folders that they created in a home that has moved', () => {
     const home = aHome({ 'x/.keep': '' })
     const world = notAsRoot(worldIn(home))
     const before = { ...world, machine: { ...world.machine, home: home.at('x') } }
@@ -259,7 +261,7 @@ describe('records', () => {
     expect(listRuns(now).runs[0]?.folders).toEqual([home.at('y/.codex')])
   })
 
-  test('of another version are not read, even with a valid checksum', () => {
+  test('of another version are damaged, even with a valid checksum', () => {
     const home = aHome()
     const [run] = threeRuns(worldIn(home), home)
     const document = { run: run!, temps: ['/t'], dropFolders: ['/d'] }
@@ -288,8 +290,8 @@ test.each([
   expect(nextRunId(at, ['run-odd.json'])).toMatch(/^20261121T091500Z-[0-7][0-9a-f]{3}$/)
 })
 
-describe('what no record needs', () => {
-  test('goes; a copy that is named stays, and so does all while a record is damaged', () => {
+describe('a copy that no record names', () => {
+  test('is removed, unless a record names it or a record is damaged', () => {
     const home = aHome()
     const world = worldIn(home)
     applyPlan(world, aPairPlan(sourceIn(home)))
@@ -298,14 +300,14 @@ describe('what no record needs', () => {
     const left = `${paths.blobs}/new-${part}`
     writeFileSync(left, '')
     writeFileSync(paths.record('broken'), '')
-    removeUnnamedBlobs(world, paths)
-    prune(world, paths, 1)
+    removeUnusedBlobs(world, paths)
+    limitRuns(world, paths, 1)
     expect(readdirSync(paths.blobs)).toContain(`new-${part}`)
     writeFileSync(paths.record('broken'), readFileSync(paths.record(listRuns(world).runs[0]!.id)))
-    removeUnnamedBlobs(world, paths)
+    removeUnusedBlobs(world, paths)
     expect(readdirSync(paths.blobs)).toContain(`new-${part}`)
     renameSync(paths.record('broken'), `${paths.folder}/.broken`)
-    removeUnnamedBlobs(world, paths)
+    removeUnusedBlobs(world, paths)
     expect(readdirSync(paths.blobs).sort()).toEqual(named)
   })
 })

@@ -12,7 +12,7 @@ function refusing(syscall: string) {
   }
 }
 
-describe('what is not permitted is called by what was tried', () => {
+describe('a permission error names the failed action', () => {
   const cases: readonly (readonly [call: keyof Files, syscall: string, said: string])[] = [
     ['read', 'read', 'cannot be read'],
     ['lstat', 'lstat', 'cannot be read'],
@@ -33,7 +33,7 @@ describe('what is not permitted is called by what was tried', () => {
     )
   })
 
-  test('a state folder that may not be looked into', () => {
+  test('for a state folder that is not readable', () => {
     const home = aHome()
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
     const world = withCalls(worldIn(home), { readdir: refusing('scandir') })

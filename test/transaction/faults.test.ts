@@ -17,7 +17,7 @@ describe.each(pairSweeps)('faults, $what of $name', ({ workOf, start }) => {
     expect([...codes.keys()]).toContain(fault.expected)
   })
 
-  test('a disk that stays full from any write on: untouched, and said', () => {
+  test('a full disk at any write: nothing is changed, and the error says so', () => {
     const kinds = ['createNew', 'write', 'mkdir', 'fsync'] as const
     const sweep = sweepFaults(workOf(start()), { code: 'ENOSPC', isLasting: true, kinds })
     expect(sweep.violations).toEqual([])

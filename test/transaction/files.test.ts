@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
-  attempt,
   createDurably,
-  fileFailure,
+  createFolders,
+  ignoreFileErrors,
+  ignoreMissing,
   isInside,
-  makeFolders,
   removeEmptyFolders,
-  unlessGone,
+  toFileError,
   withFilesState,
 } from '../../src/transaction/files.ts'
 import { ForgetfulFiles } from '../support/forgetful-files.ts'
@@ -21,14 +21,14 @@ function nodeError(code: string, syscall = 'open'): Error {
   return Object.assign(new Error(code), { code, syscall })
 }
 
-describe('what Node says of a file becomes what a person can act on', () => {
+describe("toFileError turns Node's errors into errors that the user can act on", () => {
   const place = '~/a.toml'
   const room = 'Make room there, then run the same command again.'
   const owner =
     'Check the owner and the mode of the file and its folder with: ls -ld /home/me/a.toml. A file that another tool generates must be changed there.'
   const mount = 'Run it where that can be written, or mount it so.'
-  const away = 'Move away what stands in its place, then run the same command again.'
-  const mounted = `${place} is mounted by itself, as containers do it, so no other file can be put in its place`
+  const away = 'Move away what is in its place, then run the same command again.'
+  const mounted = `${place} is a mount of its own, as in a container, so no other file can replace it`
   const noFile = `${place} is not a regular file in a folder`
 
   test.each<[string, string, string, string, string]>([
@@ -48,47 +48,63 @@ describe('what Node says of a file becomes what a person can act on', () => {
     ['EROFS', 'mkdir', 'not-permitted', 'cannot be written: the file system is read-only', mount],
   ])('%s in %s', (code, syscall, ours, problem, hint) => {
     const error = nodeError(code, syscall)
-    expect(fileFailure(machine, '/home/me/a.toml', error)).toEqual(
+    expect(toFileError(machine, '/home/me/a.toml', error)).toEqual(
       new UserError({ code: ours as 'disk-full', message: `${place} ${problem}`, hint }),
     )
-    const told = fileFailure(machine, '/home/me/a.toml', error) as UserError
-    expect([told.code, told.message, told.hint]).toEqual([ours, `${place} ${problem}`, hint])
-    expect(told.cause).toBe(error)
+    const userError = toFileError(machine, '/home/me/a.toml', error) as UserError
+    expect([userError.code, userError.message, userError.hint]).toEqual([
+      ours,
+      `${place} ${problem}`,
+      hint,
+    ])
+    expect(userError.cause).toBe(error)
   })
 
   test.each(['lstat', 'stat', 'scandir', 'readlink', 'realpath', 'read'])(
     '%s is a look, whatever it looks at',
     (syscall) => {
-      const told = fileFailure(machine, '/x', nodeError('EACCES', syscall)) as UserError
-      expect(told.message).toBe('/x cannot be read: permission denied')
+      const userError = toFileError(machine, '/x', nodeError('EACCES', syscall)) as UserError
+      expect(userError.message).toBe('/x cannot be read: permission denied')
     },
   )
 
   test.each(['ELOOP', 'ENOTDIR', 'EISDIR', 'EINVAL', 'ENAMETOOLONG'])('%s', (code) => {
-    const told = fileFailure(machine, '/home/me/a.toml', nodeError(code)) as UserError
-    expect([told.code, told.message, told.hint]).toEqual(['config-conflict', noFile, away])
+    const userError = toFileError(machine, '/home/me/a.toml', nodeError(code)) as UserError
+    expect([userError.code, userError.message, userError.hint]).toEqual([
+      'config-conflict',
+      noFile,
+      away,
+    ])
   })
 
   test.each(['rename', 'unlink'])(
     'a %s that is refused although the folder may be written',
     (call) => {
       for (const code of ['EBUSY', 'EXDEV']) {
-        const told = fileFailure(machine, '/home/me/a.toml', nodeError(code, call)) as UserError
-        expect([told.code, told.message]).toEqual(['config-conflict', mounted])
-        expect(told.hint).toContain('Mount its folder in place of the file')
+        const userError = toFileError(
+          machine,
+          '/home/me/a.toml',
+          nodeError(code, call),
+        ) as UserError
+        expect([userError.code, userError.message]).toEqual(['config-conflict', mounted])
+        expect(userError.hint).toContain('Mount its folder instead of the file')
       }
-      const told = fileFailure(machine, '/home/me/a.toml', nodeError('EPERM', call)) as UserError
-      expect(told.code).toBe('not-permitted')
-      expect(told.message).toContain('marked as immutable or append-only')
-      expect(told.hint).toContain('chattr -ia /home/me/a.toml')
+      const userError = toFileError(
+        machine,
+        '/home/me/a.toml',
+        nodeError('EPERM', call),
+      ) as UserError
+      expect(userError.code).toBe('not-permitted')
+      expect(userError.message).toContain('marked as immutable or append-only')
+      expect(userError.hint).toContain('chattr -ia /home/me/a.toml')
     },
   )
 
-  test('anything else by its code; outside of a move a busy file is not called mounted', () => {
+  test('names other errors by their code, and calls a busy file mounted only in a rename', () => {
     for (const error of [nodeError('EIO'), nodeError('EBUSY')]) {
       const { code } = error as NodeJS.ErrnoException
-      const told = fileFailure(machine, '/home/me/a.toml', error) as UserError
-      expect([told.code, told.message, told.hint, told.cause]).toEqual([
+      const userError = toFileError(machine, '/home/me/a.toml', error) as UserError
+      expect([userError.code, userError.message, userError.hint, userError.cause]).toEqual([
         'io-failed',
         `${place} cannot be read or written (${code})`,
         'Check the disk, then run the same command again.',
@@ -96,17 +112,17 @@ describe('what Node says of a file becomes what a person can act on', () => {
       ])
     }
     const withoutCall = Object.assign(new Error('EBUSY'), { code: 'EBUSY' })
-    expect((fileFailure(machine, '/x', withoutCall) as UserError).code).toBe('io-failed')
+    expect((toFileError(machine, '/x', withoutCall) as UserError).code).toBe('io-failed')
   })
 
-  test('what is told already, and a fault of ours, pass as they are', () => {
-    const told = new UserError({ code: 'locked', message: 'x' })
-    for (const error of [told, new Error('ours'), new RangeError('too long')])
-      expect(fileFailure(machine, '/x', error)).toBe(error)
+  test('returns a UserError, and a bug of ours, unchanged', () => {
+    const userError = new UserError({ code: 'locked', message: 'x' })
+    for (const error of [userError, new Error('ours'), new RangeError('too long')])
+      expect(toFileError(machine, '/x', error)).toBe(error)
   })
 })
 
-test('an error about files in another state stays the same but for that', () => {
+test('withFilesState changes only the state of the files', () => {
   const cause = new Error('why')
   const given = new UserError({ code: 'locked', message: 'm', hint: 'h', cause })
   const { code, message, hint, files, cause: same } = withFilesState(given, 'pending') as UserError
@@ -120,7 +136,7 @@ test('an error about files in another state stays the same but for that', () => 
   expect(withFilesState(cause, 'pending')).toBe(cause)
 })
 
-describe('a file that is made durable', () => {
+describe('createDurably', () => {
   /** What becomes of the calls on one file, with some of them replaced. */
   function made(replaced: Record<string, () => unknown> = {}) {
     const { files } = worldIn(aHome())
@@ -146,7 +162,7 @@ describe('a file that is made durable', () => {
     return { calls, failure, home }
   }
 
-  test('is written, flushed and closed', () => {
+  test('writes, flushes and closes the file', () => {
     const { calls, home } = made()
     expect(calls).toEqual(['createNew', 'write', 'fsync', 'close'])
     expect(home.text('a')).toBe('text')
@@ -156,7 +172,7 @@ describe('a file that is made durable', () => {
     throw nodeError('EIO')
   }
 
-  test('leaves nothing where that fails, and is closed once', () => {
+  test('removes the file after a failure, and closes it once', () => {
     for (const [call, expected] of [
       ['write', ['createNew', 'write', 'close', 'unlink']],
       ['fsync', ['createNew', 'write', 'fsync', 'close', 'unlink']],
@@ -169,11 +185,11 @@ describe('a file that is made durable', () => {
     }
   })
 
-  test('of which nothing is written is a disk that fails, not one that is waited for', () => {
+  test('fails if a write writes nothing, instead of waiting', () => {
     expect(made({ write: () => 0 }).failure).toMatchObject({ code: 'EIO' })
   })
 
-  test('that is there already is not touched', () => {
+  test('does not touch an existing file', () => {
     const { calls, failure } = made({ createNew: fails })
     expect([calls, failure]).toEqual([['createNew'], nodeError('EIO')])
   })
@@ -194,14 +210,14 @@ describe('folders', () => {
     return { files: proxy, flushed }
   }
 
-  test('that are missing are made, each durable in its parent', () => {
+  test('are created if missing, and each parent is flushed', () => {
     const { files, flushed } = watched()
-    makeFolders(files, ['/home/a', '/home/a/b', '/home/a/b/c'])
+    createFolders(files, ['/home/a', '/home/a/b', '/home/a/b/c'])
     expect(flushed).toEqual(['/home/a', '/home/a/b'])
     expect(files.names('/home/a/b')).toEqual(['c'])
   })
 
-  test('that another run has just made are as good', () => {
+  test('may have been created by another run', () => {
     const { files, flushed } = watched()
     const racing = (code: string) =>
       new Proxy(files, {
@@ -212,14 +228,14 @@ describe('folders', () => {
               }
             : target[name as keyof typeof target],
       })
-    makeFolders(racing('EEXIST'), ['/home/new'])
+    createFolders(racing('EEXIST'), ['/home/new'])
     expect(flushed).toEqual(['/home'])
-    expect(() => makeFolders(racing('EACCES'), ['/home/new'])).toThrow('EACCES')
+    expect(() => createFolders(racing('EACCES'), ['/home/new'])).toThrow('EACCES')
   })
 
-  test('go from within, as far as nothing is in them', () => {
+  test('are removed innermost first if they are empty', () => {
     const { files, flushed } = watched()
-    makeFolders(files, ['/home/x', '/home/x/y', '/home/a/z'])
+    createFolders(files, ['/home/x', '/home/x/y', '/home/a/z'])
     flushed.length = 0
     removeEmptyFolders(files, ['/home/a', '/home/a/z', '/home/x', '/home/x/y'])
     expect(flushed).toEqual(['/home/x', '/home', '/home/a'])
@@ -243,13 +259,13 @@ test.each([
   expect(isInside(path, folder)).toBe(is)
 })
 
-test('what may fail fails quietly, but for a fault of ours', () => {
+test('ignoreFileErrors hides file errors, but not a bug of ours', () => {
   const failing = (error: Error) => () => {
     throw error
   }
-  attempt(failing(nodeError('EIO')))
-  expect(() => attempt(failing(new Error('ours')))).toThrow('ours')
-  expect(unlessGone(failing(nodeError('ENOENT')))).toBe(false)
-  expect(unlessGone(() => {})).toBe(true)
-  expect(() => unlessGone(failing(nodeError('EIO')))).toThrow('EIO')
+  ignoreFileErrors(failing(nodeError('EIO')))
+  expect(() => ignoreFileErrors(failing(new Error('ours')))).toThrow('ours')
+  expect(ignoreMissing(failing(nodeError('ENOENT')))).toBe(false)
+  expect(ignoreMissing(() => {})).toBe(true)
+  expect(() => ignoreMissing(failing(nodeError('EIO')))).toThrow('EIO')
 })

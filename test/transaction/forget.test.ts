@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { applyForget, planForget } from '../../src/transaction/forget.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { openState } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
 import { aHome } from '../support/home.ts'
@@ -24,7 +24,7 @@ function threeRuns() {
 }
 
 describe('forget', () => {
-  test('all: every run goes with its copies, and the originals of all files', () => {
+  test('all: deletes every run with its copies, and the originals of all files', () => {
     const { home, world, runs, paths, records } = threeRuns()
     const plan = planForget(world)
     expect(plan).toEqual({
@@ -39,7 +39,7 @@ describe('forget', () => {
     expect(home.text('a.toml')).toBe('model = "3"\n')
   })
 
-  test('before a moment: younger runs stay, with their copies', () => {
+  test('before a time: keeps newer runs with their copies', () => {
     const { home, world, runs, paths } = threeRuns()
     const plan = planForget(world, new Date(dates[1]!))
     expect(plan.runs).toEqual([runs[0]])
@@ -52,7 +52,7 @@ describe('forget', () => {
     expect(readdirSync(paths.blobs).sort()).toEqual([...new Set(kept)].sort())
   })
 
-  test('what is damaged is forgotten by the time in its name, and with all else', () => {
+  test('deletes damaged records by the time in their name, and with all records', () => {
     const { world, paths, records } = threeRuns()
     const early = paths.record('20200101T000000Z-0000')
     const late = paths.record('20261102T100000Z-0000')
@@ -71,7 +71,7 @@ describe('forget', () => {
     expect(records()).toEqual(['blobs'])
   })
 
-  test('nothing writes nothing, also where there is no state folder', () => {
+  test('changes nothing if there is nothing to delete, also without a state folder', () => {
     const home = aHome()
     applyForget(worldIn(home), planForget(worldIn(home)))
     expect(readdirSync(home.path)).toEqual([])
@@ -85,7 +85,7 @@ describe('forget', () => {
     applyForget(reading, { isAll: false, runs: [], damaged: [], originals: [] })
   })
 
-  describe('a run that was cut off and cannot be taken back', () => {
+  describe('an interrupted run that cannot be restored', () => {
     /** The first run of a home, killed between its files; and a world in which nothing can be renamed. */
     function cutOff() {
       const home = aHome({ '.codex/auth.json': '{"tokens": {}}\n' })
@@ -109,7 +109,7 @@ describe('forget', () => {
       return { home, world, stuck, staged, state: () => readdirSync(openState(world).folder) }
     }
 
-    test('is given up with all of them, and what it had staged goes', () => {
+    test('is abandoned when all records are deleted, together with its staged files', () => {
       const { stuck, staged, state } = cutOff()
       expect(staged()).not.toEqual([])
       applyForget(stuck, planForget(stuck))
@@ -117,7 +117,7 @@ describe('forget', () => {
       expect(state()).toEqual(['blobs'])
     })
 
-    test('stops one that is for some of them', () => {
+    test('stops a forget of some records', () => {
       const { stuck, state } = cutOff()
       expect(() => applyForget(stuck, planForget(stuck, new Date()))).toThrow(
         expect.objectContaining({ code: 'io-failed' }),
@@ -125,11 +125,11 @@ describe('forget', () => {
       expect(state()).toContain('journal.json')
     })
 
-    test('and has lost its copies is set aside, and what it had staged goes', () => {
+    test('is set aside if its copies are gone, and its staged files are removed', () => {
       const { world, staged, state } = cutOff()
       const { blobs } = openState(world)
       for (const name of readdirSync(blobs)) writeFileSync(`${blobs}/${name}`, 'x')
-      expect(() => settle(world)).toThrow(expect.objectContaining({ code: 'record-damaged' }))
+      expect(() => recoverRun(world)).toThrow(expect.objectContaining({ code: 'record-damaged' }))
       expect(staged()).toEqual([])
       expect(state().some((name) => name.startsWith('run-'))).toBe(true)
     })

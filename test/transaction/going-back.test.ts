@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Files } from '../../src/platform/platform.ts'
 import { applyPlan, checkTargets } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
 import {
@@ -31,7 +31,7 @@ function fail(code: string): never {
 const set = (home: Home, world: World) => applyPlan(world, aPairPlan(sourceIn(home)))
 const modeOf = (home: Home, name: string) => statSync(home.at(name)).mode & 0o777
 
-describe('a run that fails at its end', () => {
+describe('a run that fails at the commit', () => {
   /** The commit is renamed, and then the disk cannot say whether that is durable. */
   function afterCommit(home: Home, back: (from: string, to: string) => void): World {
     const world = worldIn(home)
@@ -46,18 +46,18 @@ describe('a run that fails at its end', () => {
     })
   }
 
-  test('is taken back where the commit cannot be made durable', () => {
+  test('is restored if the commit cannot be flushed', () => {
     const home = aHome(pair)
     const before = home.snapshot()
     const { files } = worldIn(home)
     const world = afterCommit(home, files.rename)
     expect(failureOf(() => set(home, world)).files).toBe('pending')
     expect(listRuns(worldIn(home)).runs).toEqual([])
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored' })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored' })
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('stands where it cannot be taken back either, and says so', () => {
+  test('stays if it cannot be restored either, and says so', () => {
     const home = aHome(pair)
     const error = failureOf(() =>
       set(
@@ -68,11 +68,11 @@ describe('a run that fails at its end', () => {
     expect([error.code, error.files]).toEqual(['io-failed', 'changed'])
     expect(home.text(auth)).toContain('sk-canary')
     expect(listRuns(worldIn(home)).runs).toHaveLength(1)
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 })
 
-describe('a run that fails while it switches', () => {
+describe('a run that fails during the switch', () => {
   function failingAtConfig(home: Home, meanwhile: () => void, back: Partial<Files> = {}): World {
     const world = worldIn(home)
     return withCalls(world, {
@@ -85,7 +85,7 @@ describe('a run that fails while it switches', () => {
     })
   }
 
-  test('says that it cannot be told how things stand, where others came in between', () => {
+  test('reports an unknown state if others changed files in between', () => {
     const home = aHome(pair)
     const world = failingAtConfig(home, () => home.put(auth, '{"theirs": 1}'))
     const error = failureOf(() => set(home, world))
@@ -93,7 +93,7 @@ describe('a run that fails while it switches', () => {
     expect(home.text(auth)).toBe('{"theirs": 1}')
   })
 
-  test('says what failed first, and that it is pending, where the way back fails too', () => {
+  test('reports the first failure and a pending state if the restore fails too', () => {
     const home = aHome(pair)
     let isFailing = false
     const { files } = worldIn(home)
@@ -109,10 +109,10 @@ describe('a run that fails while it switches', () => {
       'io-failed',
       '~/.codex/config.toml cannot be read or written (EIO)',
     ])
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored' })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored' })
   })
 
-  test('a fault of ours on the way back is not hidden', () => {
+  test('does not hide a bug of ours during the restore', () => {
     const home = aHome(pair)
     const world = failingAtConfig(home, () => {}, {})
     const faulty = withCalls(world, {
@@ -124,8 +124,8 @@ describe('a run that fails while it switches', () => {
   })
 })
 
-describe('a file that was overtaken', () => {
-  test('by another program after an earlier run: it is called by its cause', () => {
+describe('a file that changed underneath', () => {
+  test('by another program after an earlier run: the error names the program as the cause', () => {
     const home = aHome(pair)
     set(home, worldIn(home))
     const plan = aPlan([configEdit(sourceIn(home), 'https://other.example/v1')])
@@ -135,7 +135,7 @@ describe('a file that was overtaken', () => {
     expect(failureOf(() => applyPlan(worldIn(home), plan)).code).toBe('changed-underneath')
   })
 
-  test('by a rollback that removed it: another run was quicker', () => {
+  test('by a rollback that removed it: another run was faster', () => {
     const home = aHome()
     set(home, worldIn(home))
     const plan = aPlan([configEdit(sourceIn(home), 'https://other.example/v1')])
@@ -143,7 +143,7 @@ describe('a file that was overtaken', () => {
     expect(failureOf(() => applyPlan(worldIn(home), plan)).code).toBe('locked')
   })
 
-  test('by a run of another file: not by that', () => {
+  test('is not blamed on a run of another file', () => {
     const home = aHome({ ...pair, '.claude/settings.json': '{}\n' })
     const plan = aPlan([configEdit(sourceIn(home))])
     applyPlan(worldIn(home), aPlan([settingsEdit(sourceIn(home))]))
@@ -152,8 +152,8 @@ describe('a file that was overtaken', () => {
   })
 })
 
-describe('a plan that was overtaken by its like', () => {
-  test('is done already: nothing is recorded, and nothing of it is said to be changed', () => {
+describe('a plan that another run already applied', () => {
+  test('records nothing, and reports no change', () => {
     const home = aHome(pair)
     const plan = aPairPlan(sourceIn(home))
     const { run } = applyPlan(worldIn(home), plan)
@@ -163,7 +163,7 @@ describe('a plan that was overtaken by its like', () => {
     expect(listRuns(worldIn(home)).runs).toEqual([run])
   })
 
-  test('in one of its files goes on with the other', () => {
+  test('still changes the other file', () => {
     const home = aHome(pair)
     const plan = aPairPlan(sourceIn(home))
     applyPlan(worldIn(home), aPlan([authEdit(sourceIn(home))]))
@@ -177,7 +177,7 @@ describe('a plan that was overtaken by its like', () => {
     expect(run?.clients).toEqual(['codex'])
   })
 
-  test('does not look at files that it leaves as they are', () => {
+  test('does not check files that stay unchanged', () => {
     const home = aHome(pair)
     const same = { ...keysEdit(sourceIn(home), config, []), after: bytesOf(pair[config]) }
     const plan = aPlan([authEdit(sourceIn(home)), same])
@@ -188,8 +188,8 @@ describe('a plan that was overtaken by its like', () => {
   })
 })
 
-describe('what a run records', () => {
-  test('of its settings: their roles, and which are secret', () => {
+describe('the record of a run', () => {
+  test('has the roles of its settings, and which are secret', () => {
     const home = aHome(pair)
     const { run } = set(home, worldIn(home))
     expect(run?.files.map(({ settings }) => settings.filter(({ role }) => role))).toEqual([
@@ -208,7 +208,7 @@ describe('what a run records', () => {
     expect(listRuns(worldIn(home)).runs).toEqual([next, run])
   })
 
-  test('of what a person should know: a mode that it closed, file by file, and no undo does', () => {
+  test('notes each mode that it closed; an undo notes none', () => {
     const home = aHome(pair)
     chmodSync(home.at(auth), 0o600)
     chmodSync(home.at(config), 0o600)
@@ -227,7 +227,7 @@ describe('what a run records', () => {
 })
 
 describe('mode and owner', () => {
-  test('of a file that comes back by force are those of before', () => {
+  test('are restored with a file that is restored by force', () => {
     const home = aHome(pair)
     chmodSync(home.at(config), 0o640)
     set(home, worldIn(home))
@@ -247,7 +247,7 @@ describe('mode and owner', () => {
     expect(lstatSync(home.at(config)).gid).toBe(5678)
   })
 
-  test('that are right already are not set again; a new file has those of the system', () => {
+  test('are not set if they are right; a new file gets those of the system', () => {
     const home = aHome(pair)
     const world = withCalls(worldIn(home), { fchown: () => fail('EIO') })
     expect(set(home, world).run).toBeDefined()
@@ -265,7 +265,7 @@ describe('mode and owner', () => {
     })
   })
 
-  test('a secret that a rollback brings back closes nothing', () => {
+  test('are not closed by a rollback that restores a secret', () => {
     const home = aHome({ '.claude/settings.json': '{}\n' })
     applyPlan(worldIn(home), aPlan([settingsEdit(sourceIn(home))]))
     chmodSync(home.at('.claude/settings.json'), 0o640)
@@ -276,18 +276,18 @@ describe('mode and owner', () => {
   })
 })
 
-describe('a look before a run', () => {
+describe('the check before a run', () => {
   const notCopied = { canCopyAttributes: () => false, copyAttributes: () => false }
 
-  test('tells of attributes that are lost, of files that are there', () => {
+  test('reports attributes that existing files will lose', () => {
     const home = aHome({ [config]: 'model = "x"\n' })
     const world = withCalls(worldIn(home), notCopied)
     expect(checkTargets(world, aPairPlan(sourceIn(home)))).toEqual([
       {
         code: 'attributes-lost',
         message:
-          'Access lists and extended attributes, where there are any, are not kept: ~/.codex/config.toml',
-        hint: 'They are kept where coreutils is installed.',
+          'Access lists and extended attributes, if there are any, are not kept: ~/.codex/config.toml',
+        hint: 'They are kept if coreutils is installed.',
       },
     ])
     const mac = { ...world, machine: { ...world.machine, os: 'darwin' as const } }
@@ -295,13 +295,13 @@ describe('a look before a run', () => {
     expect(checkTargets(worldIn(home), aPairPlan(sourceIn(home)))).toEqual([])
   })
 
-  test('asks for no copier of attributes where there is nothing to copy from', () => {
+  test('does not need a tool for attributes if there is no file', () => {
     const home = aHome()
     const asked = withCalls(worldIn(home), { canCopyAttributes: () => fail('asked') })
     expect(checkTargets(asked, aPairPlan(sourceIn(home)))).toEqual([])
   })
 
-  test('of a plan that changes nothing looks at nothing', () => {
+  test('reads nothing for a plan that changes nothing', () => {
     const home = aHome(pair)
     const edit = keysEdit(sourceIn(home), config, [{ path: ['model'], value: 'old' }])
     expect(edit.after).toEqual(edit.before)
@@ -317,13 +317,13 @@ describe('a look before a run', () => {
     })
   })
 
-  test('finds no fault with a state folder that has no copies yet', () => {
+  test('accepts a state folder without copies', () => {
     const home = aHome({ ...pair, '.local/state/repoint/models.txt': '' })
     chmodSync(home.at('.local/state/repoint'), 0o700)
     expect(checkTargets(worldIn(home), aPairPlan(sourceIn(home)))).toEqual([])
   })
 
-  test('finds a file in the place of a folder also where the system calls that nothing', () => {
+  test('finds a file instead of a folder even if the system reports a missing file', () => {
     const home = aHome({ '.codex': 'a file' })
     const { files } = worldIn(home)
     const windows = withCalls(worldIn(home), {
@@ -334,7 +334,7 @@ describe('a look before a run', () => {
     )
   })
 
-  test('a group with more rights than everybody stops it only where an access list may say so', () => {
+  test('refuses a group with more rights than others only if it may be the mask of an access list', () => {
     const home = aHome({ [config]: 'model = "x"\n' })
     chmodSync(home.at(config), 0o664)
     const plan = aPlan([configEdit(sourceIn(home))])
@@ -350,7 +350,7 @@ describe('a look before a run', () => {
     expect(checkTargets(world, plan)).toHaveLength(1)
   })
 
-  test('on Windows a mark of read-only stops it, and owners say nothing', () => {
+  test('refuses a read-only mark on Windows, and ignores owners there', () => {
     const home = aHome({ 'a.toml': 'model = "x"\n' })
     const plan = aPlan([keysEdit(sourceIn(home), 'a.toml', [{ path: ['model'], value: 'y' }])])
     const { machine, processes, ...rest } = worldIn(home)
@@ -372,7 +372,7 @@ describe('a look before a run', () => {
     expect(readdirSync(home.path)).toEqual(['a.toml'])
   })
 
-  test('as an ordinary user asks nothing of the owners on the way', () => {
+  test('does not check the owners of parent folders for an ordinary user', () => {
     const home = aHome(pair)
     expect(checkTargets(notAsRoot(worldIn(home)), aPairPlan(sourceIn(home)))).toEqual([])
   })

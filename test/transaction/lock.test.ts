@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Processes } from '../../src/platform/platform.ts'
-import { sweep, withLock } from '../../src/transaction/lock.ts'
+import { removeLeftovers, withLock } from '../../src/transaction/lock.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { openState } from '../../src/transaction/state.ts'
 import { aHome } from '../support/home.ts'
 import { failureOf } from '../support/runs.ts'
@@ -42,7 +42,7 @@ function nameOf(world: World, pid: number, startTime: string, since = Date.now()
 }
 
 describe('lock', () => {
-  test('is held during the work and gone after it, also when the work fails', () => {
+  test('is held during the work and released after it, also when the work fails', () => {
     const { world, paths, holders, leftovers } = aLock()
     withLock(world, paths, () => expect(holders()).toHaveLength(1))
     expect(leftovers()).toEqual(['blobs'])
@@ -54,7 +54,7 @@ describe('lock', () => {
     expect(leftovers()).toEqual(['blobs'])
   })
 
-  test('of a living process is respected: its pid is named after a short wait', () => {
+  test('is respected if its process lives: the error names the PID after a short wait', () => {
     const { world, paths, held } = aLock()
     held(nameOf(world, 1, world.processes.startTime(1) ?? ''))
     const start = performance.now()
@@ -64,7 +64,7 @@ describe('lock', () => {
     expect(performance.now() - start).toBeGreaterThan(300)
   })
 
-  test('of a stopped process is respected too: it is still alive', () => {
+  test('is respected if its process is stopped, because it still lives', () => {
     const { world, paths, held } = aLock()
     const child = spawn('sleep', ['60'])
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -74,7 +74,7 @@ describe('lock', () => {
     expect(() => withLock(world, paths, () => {}, soonMs)).toThrow(`process ${pid}`)
   })
 
-  test('of a dead process is taken over', async () => {
+  test('is taken over if its process is dead', async () => {
     const { world, paths, held, holders } = aLock()
     const child = spawn('sleep', ['60'])
     const pid = child.pid ?? 0
@@ -95,7 +95,7 @@ describe('lock', () => {
     expect(withLock(as(world, now), paths, () => 'done')).toBe('done')
   })
 
-  test('of another machine is left alone for ten minutes', () => {
+  test('is respected for ten minutes if it belongs to another machine', () => {
     const { world, paths, held } = aLock()
     held(nameOf(as(world, { host: 'other' }), 99, 'x'))
     expect(() => withLock(world, paths, () => {}, soonMs)).toThrow('process 99 on other')
@@ -103,7 +103,7 @@ describe('lock', () => {
     expect(withLock({ ...world, clock: later }, paths, () => 'done')).toBe('done')
   })
 
-  test('whose holder cannot be told is left alone', () => {
+  test('is respected if its holder is unknown', () => {
     const { world, paths, held, holders } = aLock()
     held('something')
     expect(() => withLock(world, paths, () => {}, soonMs)).toThrow(
@@ -112,13 +112,13 @@ describe('lock', () => {
     expect(holders()).toEqual(['something'])
   })
 
-  test('that a kill left empty is taken over', () => {
+  test('is taken over if a killed run left it empty', () => {
     const { world, paths } = aLock()
     mkdirSync(paths.lock)
     expect(withLock(world, paths, () => 'done')).toBe('done')
   })
 
-  test('that is given back within the wait is taken then', async () => {
+  test('is taken when it is released during the wait', async () => {
     const { world, paths, held, holders } = aLock()
     const child = spawn('sleep', ['0.2'])
     const pid = child.pid ?? 0
@@ -150,7 +150,7 @@ describe('lock', () => {
     expect(holders()).toEqual([rival])
   })
 
-  test('on a system that never renames onto a folder works as well', () => {
+  test('works on a system that never renames onto a folder', () => {
     const { world, paths, held } = aLock()
     const windows = withCalls(world, {
       rename: (from, to) => {
@@ -163,7 +163,7 @@ describe('lock', () => {
     expect(withLock(windows, paths, () => 'done')).toBe('done')
   })
 
-  test('on a file system that calls a folder with something in it by another name works as well', () => {
+  test('works on a file system with another error for a folder that is not empty', () => {
     for (const code of ['ENOTEMPTY', 'EEXIST', 'EACCES']) {
       const { world, paths, held } = aLock()
       held(nameOf(world, 999_999, 'x'))
@@ -177,7 +177,7 @@ describe('lock', () => {
     }
   })
 
-  test('a folder that may not be renamed or read is told by its cause, with nothing left', () => {
+  test('reports a folder that cannot be renamed or read, and leaves nothing behind', () => {
     for (const [call, code] of [
       ['rename', 'EACCES'],
       ['rename', 'EPERM'],
@@ -200,7 +200,7 @@ describe('lock', () => {
     }
   })
 
-  test('of ours that could not be given back is taken again, but for one of an unknown start', () => {
+  test('is taken again if this process could not release it, unless the start time is unknown', () => {
     const { world, paths, held } = aLock()
     const { pid } = world.processes
     held(nameOf(world, pid, world.processes.startTime(pid) ?? '', 1))
@@ -210,7 +210,7 @@ describe('lock', () => {
     expect(() => withLock(unknown, paths, () => {}, soonMs)).toThrow(`at work: process ${pid}`)
   })
 
-  test('of a process of unknown start counts as alive while there is one of its number', () => {
+  test('counts as held by a process of unknown start time while its PID exists', () => {
     for (const [then, now] of [
       ['', '17'],
       ['17', ''],
@@ -222,7 +222,7 @@ describe('lock', () => {
     }
   })
 
-  test('of another machine is over after ten minutes, and names it until then', () => {
+  test('of another machine expires after ten minutes; until then the error names the machine', () => {
     const { world, paths, held, holders } = aLock()
     held(['99', 'x', world.processes.bootId(), 'other%2C%20place', '1000000'].join(','))
     const at = (ms: number) => ({ ...world, clock: { now: () => new Date(1_000_000 + ms) } })
@@ -245,7 +245,7 @@ describe('lock', () => {
     },
   )
 
-  test('only what dead runs left is swept up, and only what has our names', () => {
+  test('removes only the leftovers of dead runs, and only files with our names', () => {
     const { world, paths, leftovers } = aLock()
     const names = ['lock-1-0123456789ab', 'lock-2-0123456789ab', 'lock-3-0123456789ab']
     const holders = [nameOf(world, 1, world.processes.startTime(1) ?? ''), 'unknown', undefined]
@@ -259,19 +259,19 @@ describe('lock', () => {
       mkdirSync(`${paths.folder}/${name}`)
       writeFileSync(`${paths.folder}/${name}/${nameOf(world, 999_999, 'x')}`, '')
     }
-    sweep(world, paths)
+    removeLeftovers(world, paths)
     expect(leftovers()).toEqual(['blobs', ...names, ...odd].sort())
   })
 
-  test('a look at the state sweeps up what was killed: its lock at once, what has no holder after ten minutes', () => {
+  test('reading the state removes the lock of a killed run at once, and files without a holder after ten minutes', () => {
     const { world, paths, held, leftovers } = aLock()
     held(nameOf(world, 999_999, 'x'))
     mkdirSync(`${paths.lock}-999999-0123456789ab`)
-    writeFileSync(paths.named('models.txt.999999'), 'm')
+    writeFileSync(paths.file('models.txt.999999'), 'm')
     writeFileSync(paths.newGateways, '{')
     writeFileSync(paths.newFolders, '{')
-    writeFileSync(paths.named('models.txt'), 'm')
-    settle(world)
+    writeFileSync(paths.file('models.txt'), 'm')
+    recoverRun(world)
     expect(leftovers()).toEqual([
       'blobs',
       'folders-new.json',
@@ -282,24 +282,24 @@ describe('lock', () => {
     ])
 
     const later = new Date(Date.now() + 11 * 60_000)
-    settle({ ...world, clock: { now: () => later } })
+    recoverRun({ ...world, clock: { now: () => later } })
     expect(leftovers()).toEqual(['blobs', 'models.txt'])
   })
 
-  test('a look at the state leaves the lock of a living run alone', () => {
+  test('reading the state keeps the lock of a living run', () => {
     const { world, held, holders } = aLock()
     const name = nameOf(world, 1, world.processes.startTime(1) ?? '')
     held(name)
-    settle(world)
+    recoverRun(world)
     expect(holders()).toEqual([name])
   })
 
-  test('what a killed waiting run left is swept up', () => {
+  test('removes the leftovers of a run that was killed while it waited', () => {
     const { world, paths, leftovers } = aLock()
     const left = `${paths.lock}-999999-0123456789ab`
     mkdirSync(left)
     writeFileSync(`${left}/${nameOf(world, 999_999, 'x')}`, '')
-    sweep(world, paths)
+    removeLeftovers(world, paths)
     expect(leftovers()).toEqual(['blobs'])
   })
 })

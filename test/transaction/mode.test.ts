@@ -5,7 +5,7 @@ import { UserError } from '../../src/errors.ts'
 import type { Files } from '../../src/platform/platform.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { aPairPlan, aPlan, bytesOf } from '../support/a-plan.ts'
 import { faultyFiles } from '../support/faulty-files.ts'
@@ -33,16 +33,16 @@ function closing(path: string, text = login): Plan {
   return aPlan([edit], 'doctor')
 }
 
-describe('a run that changes a mode alone', () => {
+describe('a run that changes only a mode', () => {
   const name = '.codex/auth.json'
 
-  test('does nothing where the mode is right already', () => {
+  test('does nothing if the mode is already right', () => {
     const real = aHome()
     real.put(name, login, 0o600)
     expect(applyPlan(worldIn(real), closing(real.at(name))).run).toBeUndefined()
   })
 
-  test('leaves a file alone that was changed meanwhile', () => {
+  test('refuses a file that was changed in the meantime', () => {
     const real = aHome()
     real.put(name, '{}\n', 0o644)
     expect(() => applyPlan(worldIn(real), closing(real.at(name)))).toThrow('changed by another')
@@ -52,7 +52,7 @@ describe('a run that changes a mode alone', () => {
   test.each([
     ['another mode', (path: string) => chmodSync(path, 0o400), 0o400],
     ['another login', () => {}, 0o600],
-  ])('its undo does not open a file that was given %s since', (what, change, mode) => {
+  ])('its undo does not open a file that got %s since', (what, change, mode) => {
     const real = aHome()
     real.put(name, login, 0o644)
     applyPlan(worldIn(real), closing(real.at(name)))
@@ -62,7 +62,7 @@ describe('a run that changes a mode alone', () => {
     expect(statSync(real.at(name)).mode & 0o777).toBe(mode)
   })
 
-  test('a way back through it keeps the mode that someone set between two runs', () => {
+  test('an undo of several runs keeps the mode that someone set between two of them', () => {
     const real = aHome()
     real.put(name, login, 0o640)
     applyPlan(worldIn(real), aPairPlan(sourceIn(real)))
@@ -74,7 +74,7 @@ describe('a run that changes a mode alone', () => {
   })
 })
 
-describe('a run that changes a mode alone, cut off', () => {
+describe('an interrupted run that changes only a mode', () => {
   const auth = `${home}/.codex/auth.json`
   const plan = closing(auth)
 
@@ -102,7 +102,7 @@ describe('a run that changes a mode alone, cut off', () => {
 
   /** What does not hold once repoint has started again. */
   function problems(files: ForgetfulFiles, boot: number, end: number | undefined): string[] {
-    settle(worldOf(files, boot))
+    recoverRun(worldOf(files, boot))
     const found = [
       ...(files.text(auth) === login ? [] : ['the contents are not what they were']),
       ...files.names(`${home}/.codex`).filter((name) => name !== 'auth.json'),

@@ -30,7 +30,7 @@ const withTheirs = (text: string) =>
   text.replace('[model_providers.gateway]\n', '$&wire_api = "chat"\n')
 
 describe('a client that cannot read what others wrote into our table', () => {
-  test('loses that together with the table', () => {
+  test('loses these additions together with the table', () => {
     const home = aHomeWhere(withTheirs)
     expect(home.text(path)).toContain('wire_api')
     const { removedTables } = rollBack(home, { problemAfter })
@@ -53,7 +53,7 @@ describe('a client that cannot read what others wrote into our table', () => {
     expect(kept).toContainEqual(expect.objectContaining({ path: address, why: 'changed' }))
   })
 
-  test('keeps a table that was there before the setup, and all of ours with it', () => {
+  test('keeps a table that existed before the setup, with our settings in it', () => {
     const theirs = `${config}\n[model_providers.gateway]\nname = "Theirs"\n`
     const home = aHomeWhere(withTheirs, theirs)
     const before = home.text(path)
@@ -63,7 +63,7 @@ describe('a client that cannot read what others wrote into our table', () => {
     expect(home.text(path)).toBe(before)
   })
 
-  test('does not matter to another client', () => {
+  test('does not affect another client', () => {
     const home = aHomeWhere(withTheirs)
     const { removedTables } = rollBack(home, {
       problemAfter: (client) => (client === 'claude' ? 'unreadable' : undefined),
@@ -74,8 +74,8 @@ describe('a client that cannot read what others wrote into our table', () => {
   })
 })
 
-describe('what a person has changed and means', () => {
-  test('is recorded as a run that writes nothing, and a rollback leads back to before the first', () => {
+describe('drift that the user accepts', () => {
+  test('is recorded as a run that writes nothing, and a rollback restores the state before the first run', () => {
     const home = aHomeWhere((text) => text.replace('gpt-5.6-sol', 'gpt-5.4'))
     const meant = home.text(path)
     const edit = configEdit(sourceIn(home))

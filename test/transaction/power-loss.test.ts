@@ -57,7 +57,7 @@ const mistakes: readonly { name: string; plant: (files: Files) => Files }[] = [
   },
 ]
 
-test.each(mistakes)('power loss: the sweep catches that $name', ({ plant }) => {
+test.each(mistakes)('power loss: the sweep detects that $name', ({ plant }) => {
   const work = setupWork(pairMachines[0]!.start())
   expect(sweepWork(work, plant).violations).not.toEqual([])
 })

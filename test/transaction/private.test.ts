@@ -37,7 +37,7 @@ function look() {
         if (handle !== undefined) handles.push(handle)
       }
     }
-    // Whoever has a file open sees what is written into it later, whatever its mode is by then.
+    // A process with an open file sees later writes, whatever the mode is then.
     for (const handle of handles) {
       const text = attempt(() => fs.readFileSync(handle, { encoding: 'utf8' }))
       if (text && !seen.texts.includes(text)) seen.texts.push(text)
@@ -86,8 +86,8 @@ async function startThief(
     })
 }
 
-describe.runIf(isRoot)('another user who watches', () => {
-  test('never reads the key while a file that all may read gets it', async () => {
+describe.runIf(isRoot)('another user who watches the files', () => {
+  test('never reads the key while a world-readable file gets it', async () => {
     const home = aHome({ [settings]: '{"model": "opus"}\n' })
     chmodSync(home.at('.claude'), 0o755)
     const stop = await startThief(home, '.claude')
@@ -104,7 +104,7 @@ describe.runIf(isRoot)('another user who watches', () => {
     expect(texts.filter((text) => text.includes(canaryKey))).toEqual([])
   }, 120_000)
 
-  test('in a folder that all may write: links in our place lead nothing of ours elsewhere', async () => {
+  test('cannot redirect our files with links in a world-writable folder', async () => {
     const victim = aHome({ 'theirs.json': '{"private": true}\n' })
     chmodSync(victim.at('theirs.json'), 0o600)
     const home = aHome({ [settings]: '{"model": "opus"}\n' })
@@ -146,7 +146,7 @@ function run(command: string, ...args: string[]): string {
 describe.runIf(hasTool('setfacl'))('access lists', () => {
   const pair = { '.codex/config.toml': 'model = "x"\n' }
 
-  test('stay, also where the mode has no room for them', () => {
+  test('are kept, even if the mode cannot express them', () => {
     const home = aHome(pair)
     const path = home.at('.codex/config.toml')
     run('setfacl', '-m', 'u:65534:r,g::-', path)
@@ -157,7 +157,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
     expect(run('getfacl', '-n', path)).toBe(before)
   })
 
-  test('let nobody read a key that comes in', () => {
+  test('let nobody read a key that is written', () => {
     const home = aHome({ [settings]: '{}\n' })
     run('setfacl', '-m', 'u:65534:r', home.at(settings))
     run('setfacl', '-d', '-m', 'u:65534:rwx', home.at('.claude'))
@@ -167,7 +167,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
     expect(entries).toContain('mask::---')
   })
 
-  test('that cannot be kept are told before the question; a mask never becomes rights of the group', () => {
+  test('that cannot be kept are reported before the question; a mask never becomes rights of the group', () => {
     const home = aHome(pair)
     const path = home.at('.codex/config.toml')
     const world = withCalls(worldIn(home), {
@@ -184,7 +184,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
     expect(home.text('.codex/config.toml')).toBe('model = "x"\n')
   })
 
-  test('that could not be copied although there is a tool stop the run', () => {
+  test('stop the run if they cannot be copied although there is a tool', () => {
     const home = aHome(pair)
     const before = home.snapshot()
     const world = withCalls(worldIn(home), { copyAttributes: () => false })
@@ -194,35 +194,38 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test.runIf(hasTool('busybox'))('busybox’s cp is known to keep nothing', () => {
-    const home = aHome({ ...pair, 'bin/.keep': '' })
-    run('sh', '-c', `ln -s "$(command -v busybox)" ${home.at('bin/cp')}`)
-    const path = process.env['PATH']
-    onTestFinished(() => {
-      process.env['PATH'] = path
-    })
-    process.env['PATH'] = home.at('bin')
-    const notices = checkTargets(worldIn(home), aPlan([configEdit(sourceIn(home))]))
-    expect(notices).toMatchObject([
-      { code: 'attributes-lost', hint: expect.stringContaining('coreutils') },
-    ])
-  })
+  test.runIf(hasTool('busybox'))(
+    'the cp of busybox is detected as one that keeps no attributes',
+    () => {
+      const home = aHome({ ...pair, 'bin/.keep': '' })
+      run('sh', '-c', `ln -s "$(command -v busybox)" ${home.at('bin/cp')}`)
+      const path = process.env['PATH']
+      onTestFinished(() => {
+        process.env['PATH'] = path
+      })
+      process.env['PATH'] = home.at('bin')
+      const notices = checkTargets(worldIn(home), aPlan([configEdit(sourceIn(home))]))
+      expect(notices).toMatchObject([
+        { code: 'attributes-lost', hint: expect.stringContaining('coreutils') },
+      ])
+    },
+  )
 })
 
 describe.runIf(isRoot)('a file that cannot be replaced', () => {
-  test('since it is mounted by itself: the cause and the cure are named', ({ skip }) => {
+  test('because it is a mount: the error names cause and cure', ({ skip }) => {
     const home = aHome({ '.codex/config.toml': 'model = "x"\n', 'source.toml': 'model = "x"\n' })
     const path = home.at('.codex/config.toml')
     if (spawnSync('mount', ['--bind', home.at('source.toml'), path]).status !== 0) skip('no mount')
     onTestFinished(() => void spawnSync('umount', [path]))
     const error = failureOf(() => applyPlan(worldIn(home), aPairPlan(sourceIn(home))))
     expect(error).toMatchObject({ code: 'config-conflict', files: 'unchanged' })
-    expect(error.message).toContain('~/.codex/config.toml is mounted by itself')
+    expect(error.message).toContain('~/.codex/config.toml is a mount of its own')
     expect(error.hint).toContain('Mount its folder')
     expect(readdirSync(home.at('.codex'))).toEqual(['config.toml'])
   })
 
-  test('since it is immutable: the cause and the cure are named', ({ skip }) => {
+  test('because it is immutable: the error names cause and cure', ({ skip }) => {
     const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
     const path = home.at('.codex/config.toml')
     if (spawnSync('chattr', ['+i', path]).status !== 0) skip('no chattr here')
@@ -236,7 +239,7 @@ describe.runIf(isRoot)('a file that cannot be replaced', () => {
   })
 })
 
-test('the folder that a new version is made in is closed to others from its birth', () => {
+test('the folder of a new version is created closed to other users', () => {
   const home = aHome({ [settings]: '{}\n' })
   const world = worldIn(home)
   const modes: number[] = []
@@ -255,7 +258,7 @@ test('the folder that a new version is made in is closed to others from its birt
   expect(modes).toEqual([0o700])
 })
 
-test('a home elsewhere with the same state folder: another home’s files are never touched', () => {
+test("a second home with the same state folder: a rollback never touches the first home's files", () => {
   const one = aHome({ '.codex/config.toml': '# one\n' })
   const two = aHome({ '.codex/config.toml': '# two\n' })
   const state = { REPOINT_STATE_DIR: aHome().at('state') }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { withLock } from '../../src/transaction/lock.ts'
-import { prune } from '../../src/transaction/prune.ts'
+import { limitRuns } from '../../src/transaction/prune.ts'
 import type { World } from '../../src/transaction/record.ts'
 import {
   applyRollback,
@@ -160,7 +160,7 @@ test.each(machines)(
     const countBefore = countChanges(worldOf(start, 2))
     const merge = (world: World) => {
       const paths = openState(world)
-      withLock(world, paths, () => prune(world, paths, limit))
+      withLock(world, paths, () => limitRuns(world, paths, limit))
     }
     const { points, states, violations } = sweepPowerLoss({
       start: start.afterSync(),
@@ -189,7 +189,7 @@ test.each(machines)(
   120_000,
 )
 
-/** How many runs the records stand for. */
+/** How many runs the records contain. */
 function countChanges(world: World): number {
   return listRuns(world).runs.reduce((sum, { mergedRuns = 1 }) => sum + mergedRuns, 0)
 }
@@ -224,7 +224,7 @@ test('merges the runs of each home separately', () => {
       applyPlan(world, aPairPlan(source, key))
     }
   const paths = openState(worlds[0]!)
-  withLock(worlds[0]!, paths, () => prune(worlds[0]!, paths, 3))
+  withLock(worlds[0]!, paths, () => limitRuns(worlds[0]!, paths, 3))
 
   expect(listRuns(worlds[0]!).runs.map(({ mergedRuns = 1 }) => mergedRuns)).toEqual([1, 3, 2])
   for (const world of worlds) {

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { applyForget } from '../../src/transaction/forget.ts'
 import type { World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns, stateFolder } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, settingsEdit } from '../support/a-plan.ts'
@@ -23,9 +23,9 @@ function state(home: Home): string {
 }
 
 describe('recovery', () => {
-  test('finds nothing to do where nothing was cut off, and takes no lock for it', () => {
+  test('does nothing without an interrupted run, and takes no lock', () => {
     const home = aHome(oldPair)
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(recoverRun(worldIn(home))).toBeUndefined()
     expect(existsSync(state(home))).toBe(false)
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
     const locking = withCalls(worldIn(home), {
@@ -33,74 +33,74 @@ describe('recovery', () => {
         throw new Error('it took the lock')
       },
     })
-    expect(settle(locking)).toBeUndefined()
+    expect(recoverRun(locking)).toBeUndefined()
   })
 
-  test('takes back a run that was switching, and says so', () => {
+  test('restores an interrupted switch, and reports it', () => {
     const home = aHome(oldPair)
     const before = home.snapshot()
     killedWhileSwitching(home)
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
-    const settled = settle(worldIn(home))
-    expect(settled).toMatchObject({ outcome: 'restored', left: [] })
+    const settled = recoverRun(worldIn(home))
+    expect(settled).toMatchObject({ outcome: 'restored', kept: [] })
     expect(settled?.files).toHaveLength(2)
     expect(home.snapshot()).toEqual(before)
     expect(listRuns(worldIn(home)).runs).toEqual([])
     expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
   })
 
-  test('discards a run that had switched nothing, with all that it left', () => {
+  test('discards a run that had switched nothing, with everything that it created', () => {
     const home = aHome(oldPair)
     const before = home.snapshot()
     killedBefore(home, '/journal.json')
     expect(home.snapshot()).not.toEqual(before)
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'discarded', left: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'discarded', kept: [] })
     expect(home.snapshot()).toEqual(before)
     expect(readdirSync(state(home), { recursive: true })).toEqual(['blobs'])
   })
 
-  test('a file that someone has changed before its switch stays so, and the others go back', () => {
+  test('keeps a file that someone changed before its switch, and restores the others', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored', left: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored', kept: [] })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
     expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
   })
 
-  test('a login made since is kept, and the address goes', () => {
+  test('keeps a login made since, and removes the address', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/auth.json', newerLogin)
-    expect(settle(worldIn(home))).toMatchObject({
+    expect(recoverRun(worldIn(home))).toMatchObject({
       outcome: 'left',
       files: [home.at('.codex/config.toml')],
-      left: [home.at('.codex/auth.json')],
+      kept: [home.at('.codex/auth.json')],
     })
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
     expect(home.text('.codex/auth.json')).toBe(newerLogin)
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 
-  test('an address that was rewritten since keeps the key, and a rollback undoes both', () => {
+  test('keeps the key if the address was rewritten since, and a rollback undoes both', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nx = true\n`)
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
     applyRollback(worldIn(home), planRollback(worldIn(home))!)
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}\n[notice]\nx = true\n`)
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
   })
 
-  test('a rollback that was cut off does not bring a key back to an address changed since', () => {
+  test('does not restore a key for an address that changed during an interrupted rollback', () => {
     const home = aHome(oldPair)
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
     killedBefore(home, '/auth.json', (world) => applyRollback(world, planRollback(world)!))
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
     home.put('.codex/config.toml', `${oldConfig}# changed\n`)
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}# changed\n`)
   })
 
@@ -109,47 +109,47 @@ describe('recovery', () => {
     killedWhileSwitching(home)
     const journal = `${state(home)}/journal.json`
     writeFileSync(journal, readFileSync(journal, 'utf8').replace('.codex', '.other'))
-    const error = failureOf(() => settle(worldIn(home)))
+    const error = failureOf(() => recoverRun(worldIn(home)))
     expect(error.code).toBe('record-damaged')
     expect(error.files).toBe('unknown')
     const [aside = ''] = readdirSync(state(home)).filter((name) => name.startsWith('run-'))
     expect(error.message).toContain(aside)
     expect(listRuns(worldIn(home)).damaged).toEqual([`${state(home)}/${aside}`])
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 
-  test('a damaged journal stands in the way of undoing an earlier run in its place', () => {
+  test('refuses to undo an earlier run instead of one with a damaged journal', () => {
     const home = aHome(oldPair)
     const { run } = applyPlan(worldIn(home), aPairPlan(sourceIn(home), 'sk-first'))
     killedWhileSwitching(home, { isAllSwitched: true })
     writeFileSync(`${state(home)}/journal.json`, 'broken')
-    expect(failureOf(() => settle(worldIn(home))).code).toBe('record-damaged')
+    expect(failureOf(() => recoverRun(worldIn(home))).code).toBe('record-damaged')
     expect(failureOf(() => planRollback(worldIn(home)))).toMatchObject({
       code: 'record-damaged',
       hint: expect.stringContaining(`--run ${run?.id}`),
     })
   })
 
-  test('sets a journal aside whose copies are gone', () => {
+  test('sets a journal aside if its copies are gone', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     rmSync(`${state(home)}/blobs`, { recursive: true })
-    expect(failureOf(() => settle(worldIn(home))).code).toBe('record-damaged')
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(failureOf(() => recoverRun(worldIn(home))).code).toBe('record-damaged')
+    expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 
-  test('follows no journal to another place than the path leads to', () => {
+  test('does not follow a journal to another file than the path leads to', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     const written = home.text('.codex/config.toml')
     home.put('elsewhere/config.toml', written)
     rmSync(home.at('.codex/config.toml'))
     home.put('.codex/config.toml', { link: '../elsewhere/config.toml' })
-    expect(settle(worldIn(home))?.left).toContain(home.at('.codex/config.toml'))
+    expect(recoverRun(worldIn(home))?.kept).toContain(home.at('.codex/config.toml'))
     expect(home.text('elsewhere/config.toml')).toBe(written)
   })
 
-  test('says that it is pending when it cannot take back now, and does so later', () => {
+  test('reports a pending state if it cannot restore now, and restores later', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     const world = worldIn(home)
@@ -159,11 +159,11 @@ describe('recovery', () => {
         world.files.rename(from, to)
       },
     })
-    expect(failureOf(() => settle(readOnly))).toMatchObject({
+    expect(failureOf(() => recoverRun(readOnly))).toMatchObject({
       code: 'not-permitted',
       files: 'pending',
     })
-    expect(settle(world)).toMatchObject({ outcome: 'restored' })
+    expect(recoverRun(world)).toMatchObject({ outcome: 'restored' })
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
   })
 })
@@ -173,32 +173,32 @@ describe('recovery, step by step', () => {
     throw Object.assign(new Error(code), { code })
   }
 
-  test('a draft that was cut off while it was written goes, and nothing is said', () => {
+  test('removes an incomplete draft without a report', () => {
     const home = aHome({ '.local/state/repoint/draft.json': '{"version": 1, "ru' })
     chmodSync(state(home), 0o700)
-    expect(settle(worldIn(home))).toBeUndefined()
+    expect(recoverRun(worldIn(home))).toBeUndefined()
     expect(readdirSync(state(home))).toEqual([])
   })
 
-  test('a discarded run takes the folders along that it made', () => {
+  test('removes the folders of a discarded run', () => {
     const home = aHome()
     killedBefore(home, '/journal.json')
     expect(Object.keys(home.snapshot())).toContain('.codex')
-    expect(settle(worldIn(home))).toMatchObject({
+    expect(recoverRun(worldIn(home))).toMatchObject({
       outcome: 'discarded',
       files: [home.at('.codex/auth.json'), home.at('.codex/config.toml')],
     })
     expect(home.snapshot()).toEqual({})
   })
 
-  test('a run that made files and folders is taken back whole', () => {
+  test('restores a run that created files and folders', () => {
     const home = aHome()
     killedWhileSwitching(home, { isAllSwitched: true })
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored', left: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored', kept: [] })
     expect(home.snapshot()).toEqual({})
   })
 
-  test('a rollback that was cut off at its end gives files and folders again, with their modes', () => {
+  test('restores files and folders with their modes after a rollback that was interrupted at its end', () => {
     const home = aHome()
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
     chmodSync(home.at('.codex/config.toml'), 0o664)
@@ -207,109 +207,112 @@ describe('recovery, step by step', () => {
     expect(home.snapshot()).toEqual({})
     const umask = process.umask(0o077)
     onTestFinished(() => void process.umask(umask))
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'restored', left: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored', kept: [] })
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('nothing of ours stays beside a file that is left, nor of one that was never switched', () => {
+  test('removes staged files next to files that stay and files that were not switched', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     home.put('.codex/auth.json', newerLogin)
-    expect(settle(worldIn(home))).toMatchObject({
+    expect(recoverRun(worldIn(home))).toMatchObject({
       outcome: 'left',
       files: [home.at('.codex/config.toml')],
-      left: [home.at('.codex/auth.json')],
+      kept: [home.at('.codex/auth.json')],
     })
     expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
   })
 
-  test.each(['first', 'last'])('a changed file of one client holds no other back: %s', (place) => {
-    const home = aHome({ ...oldPair, '.claude/settings.json': '{"model": "opus"}\n' })
-    const edits = [settingsEdit(sourceIn(home)), ...aPairPlan(sourceIn(home)).edits]
-    killedBefore(home, /run-.*\.json$/, (world) =>
-      applyPlan(world, aPlan(place === 'first' ? edits : edits.toReversed(), 'setup')),
-    )
-    home.put('.claude/settings.json', '{"theirs": true}\n')
-    expect(settle(worldIn(home))).toMatchObject({
-      outcome: 'left',
-      left: [home.at('.claude/settings.json')],
-    })
-    expect(home.text('.codex/auth.json')).toBe(oldAuth)
-    expect(home.text('.codex/config.toml')).toBe(oldConfig)
-  })
+  test.each(['first', 'last'])(
+    'restores the other clients if the file of one changed: %s',
+    (place) => {
+      const home = aHome({ ...oldPair, '.claude/settings.json': '{"model": "opus"}\n' })
+      const edits = [settingsEdit(sourceIn(home)), ...aPairPlan(sourceIn(home)).edits]
+      killedBefore(home, /run-.*\.json$/, (world) =>
+        applyPlan(world, aPlan(place === 'first' ? edits : edits.toReversed(), 'setup')),
+      )
+      home.put('.claude/settings.json', '{"theirs": true}\n')
+      expect(recoverRun(worldIn(home))).toMatchObject({
+        outcome: 'left',
+        kept: [home.at('.claude/settings.json')],
+      })
+      expect(home.text('.codex/auth.json')).toBe(oldAuth)
+      expect(home.text('.codex/config.toml')).toBe(oldConfig)
+    },
+  )
 
-  test('where both files were changed since, both stay', () => {
+  test('keeps both files if both changed since', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     home.put('.codex/auth.json', newerLogin)
     home.put('.codex/config.toml', 'theirs = 1\n')
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
     expect(home.text('.codex/auth.json')).toBe(newerLogin)
     expect(home.text('.codex/config.toml')).toBe('theirs = 1\n')
   })
 
-  test('a folder in the place of a file is something of others', () => {
+  test('keeps a folder that replaced a file', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
     rmSync(home.at('.codex/config.toml'))
     home.put('.codex/config.toml/theirs', 'x')
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'left', files: [] })
     expect(home.text('.codex/config.toml/theirs')).toBe('x')
   })
 
-  test('a file in the place of the folder: nothing of ours is looked for in it', () => {
+  test('ignores a file that replaced the folder', () => {
     const home = aHome()
     killedBefore(home, '/journal.json')
     rmSync(home.at('.codex'), { recursive: true })
     home.put('.codex', 'theirs')
-    expect(settle(worldIn(home))).toMatchObject({ outcome: 'discarded' })
+    expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'discarded' })
     expect(home.text('.codex')).toBe('theirs')
   })
 
-  test('a file that is too large to be read now is no damage of the journal', () => {
+  test('does not report a damaged journal if a file is too large now', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     home.put('.codex/config.toml', '#'.repeat(1_000_001))
-    expect(failureOf(() => settle(worldIn(home)))).toMatchObject({
+    expect(failureOf(() => recoverRun(worldIn(home)))).toMatchObject({
       code: 'config-conflict',
       files: 'pending',
     })
     expect(existsSync(`${state(home)}/journal.json`)).toBe(true)
   })
 
-  test('the files of a journal whose copies are gone are named, with its own id', () => {
+  test('names the files and the ID of a journal whose copies are gone', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     const { run } = JSON.parse(readFileSync(`${state(home)}/journal.json`, 'utf8'))
     rmSync(`${state(home)}/blobs`, { recursive: true })
-    const error = failureOf(() => settle(worldIn(home)))
+    const error = failureOf(() => recoverRun(worldIn(home)))
     expect(error.message).toContain(`run-${run.id}.json`)
     expect(error.hint).toContain(': ~/.codex/auth.json, ~/.codex/config.toml')
     expect(error.cause).toMatchObject({ code: 'backup-missing' })
   })
 
-  test('a disk that fails is said by the place', () => {
+  test('names the file if the disk fails', () => {
     const home = aHome(oldPair)
     killedBefore(home, '/journal.json')
     const world = worldIn(home)
     const blind = withCalls(world, {
       lstat: (path) => (path.endsWith('journal.json') ? failing('EIO')() : world.files.lstat(path)),
     })
-    expect(failureOf(() => settle(blind)).message).toContain('~/.local/state/repoint cannot be')
+    expect(failureOf(() => recoverRun(blind)).message).toContain('~/.local/state/repoint cannot be')
     const stuck = withCalls(world, {
       unlink: (path) => (path.endsWith('draft.json') ? failing('EIO')() : world.files.unlink(path)),
     })
-    expect(failureOf(() => settle(stuck)).message).toContain('repoint/draft.json cannot be')
+    expect(failureOf(() => recoverRun(stuck)).message).toContain('repoint/draft.json cannot be')
     const held = withCalls(world, {
       unlink: (path) =>
         path.includes('/.repoint-') ? failing('EACCES')() : world.files.unlink(path),
     })
-    expect(failureOf(() => settle(held)).code).toBe('not-permitted')
-    expect(settle(world)).toMatchObject({ outcome: 'discarded' })
+    expect(failureOf(() => recoverRun(held)).code).toBe('not-permitted')
+    expect(recoverRun(world)).toMatchObject({ outcome: 'discarded' })
   })
 
-  test('comes first in a run and in forget, too', () => {
+  test('runs first in a run and in forget', () => {
     for (const work of [
       (world: World, home: Home) => applyPlan(world, aPlan([settingsEdit(sourceIn(home))])),
       (world: World) => applyForget(world, { isAll: false, runs: [], damaged: [], originals: [] }),

@@ -33,7 +33,7 @@ function setUp(home: Home, plan: Plan = aPairPlan(sourceIn(home))) {
 function bound(plan: Plan): Plan {
   const edits = plan.edits.map((edit) => ({
     ...edit,
-    changes: edit.changes.map((change) => ({ ...change, isBound: true })),
+    changes: edit.changes.map((change) => ({ ...change, undoTogether: true })),
   }))
   return { ...plan, edits }
 }
@@ -49,7 +49,7 @@ function codeOf(work: () => unknown): string {
 }
 
 describe('rollback', () => {
-  test('goes back to the byte, forward again, and back again', () => {
+  test('undoes, redoes and undoes to the byte', () => {
     const home = aHome(oldPair)
     const before = home.snapshot()
     setUp(home)
@@ -63,7 +63,7 @@ describe('rollback', () => {
     }
   })
 
-  test('switches in the reverse order, and a redo in the first order again', () => {
+  test('switches in reverse order, and a redo in the original order', () => {
     const home = aHome(oldPair)
     const run = setUp(home)
     const back = rollBack(home)
@@ -76,7 +76,7 @@ describe('rollback', () => {
     expect(back.applied.run?.undoes?.map(({ run }) => run)).toContain(run.id)
   })
 
-  test('removes the files and the folders that the run made, and a redo makes them again', () => {
+  test('removes the files and folders that the run created, and a redo creates them again', () => {
     const home = aHome()
     setUp(home)
     const after = home.snapshot()
@@ -86,7 +86,7 @@ describe('rollback', () => {
     expect(home.snapshot()).toEqual(after)
   })
 
-  test('leaves a folder that the run made when someone has put something into it', () => {
+  test('keeps a folder that the run created if someone put something into it', () => {
     const home = aHome()
     setUp(home)
     home.put('.codex/history.jsonl', '{}\n')
@@ -94,7 +94,7 @@ describe('rollback', () => {
     expect(Object.keys(home.snapshot())).toEqual(['.codex', '.codex/history.jsonl'])
   })
 
-  test('gives back the mode that the run had closed, unless someone changed it since', () => {
+  test('restores the mode that the run closed, unless someone changed it since', () => {
     const home = aHome(oldPair)
     chmodSync(home.at('.codex/auth.json'), 0o644)
     setUp(home)
@@ -106,7 +106,7 @@ describe('rollback', () => {
     expect(statSync(home.at('.codex/auth.json')).mode & 0o777).toBe(0o400)
   })
 
-  test('works through symlinks, also one that was made since', () => {
+  test('works through symlinks, also one that was created since', () => {
     const home = aHome({
       'dotfiles/auth': oldAuth,
       '.codex/auth.json': { link: '../dotfiles/auth' },
@@ -122,7 +122,7 @@ describe('rollback', () => {
     expect(lstatSync(home.at('.codex/config.toml')).isSymbolicLink()).toBe(true)
   })
 
-  test('takes our keys out of a file that the client has rewritten, and keeps its additions', () => {
+  test('removes our keys from a file that the client rewrote, and keeps its additions', () => {
     const home = aHome(oldPair)
     setUp(home)
     home.put(
@@ -136,7 +136,7 @@ describe('rollback', () => {
     expect(files.map(({ kept }) => kept)).toEqual([[], []])
   })
 
-  test('leaves a key alone that was edited since, and names it', () => {
+  test('keeps a key that was edited since, and reports it', () => {
     const home = aHome(oldPair)
     setUp(home)
     const config = home.text('.codex/config.toml').replace('"gpt-5.6-sol"', '"theirs"')
@@ -157,7 +157,7 @@ describe('rollback', () => {
     expect(files.at(-1)).toMatchObject({ action: 'unchanged', kept: [['OPENAI_API_KEY']] })
   })
 
-  test('restores a file that is ours as a whole when only its form has changed', () => {
+  test('restores a file with scope whole if only its formatting changed', () => {
     const home = aHome(oldPair)
     setUp(home)
     const { OPENAI_API_KEY } = JSON.parse(home.text('.codex/auth.json'))
@@ -166,7 +166,7 @@ describe('rollback', () => {
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
   })
 
-  test('does not bring back a file that was deleted since', () => {
+  test('does not restore a file that was deleted since', () => {
     const home = aHome(oldPair)
     setUp(home)
     rmSync(home.at('.codex/auth.json'))
@@ -175,7 +175,7 @@ describe('rollback', () => {
     expect(home.snapshot()).not.toHaveProperty('.codex/auth.json')
   })
 
-  test('gives back a file that was no valid document', () => {
+  test('restores a file that was not a valid document', () => {
     const broken = '{"tokens": '
     const home = aHome({ ...oldPair, '.codex/auth.json': broken })
     setUp(home)
@@ -183,7 +183,7 @@ describe('rollback', () => {
     expect(home.text('.codex/auth.json')).toBe(broken)
   })
 
-  test('undoes only the files of the client that is named', () => {
+  test('undoes only the files of the given client', () => {
     const home = aHome({ ...oldPair, '.claude/settings.json': '{"model": "opus"}\n' })
     const source = sourceIn(home)
     const settings = keysEdit(
@@ -203,7 +203,7 @@ describe('rollback', () => {
     expect(home.text('.claude/settings.json')).toContain('opus')
   })
 
-  test('an older run that is named: leads back through the newer ones, to the byte', () => {
+  test('undoes a given older run together with the newer ones, to the byte', () => {
     const home = aHome(oldPair)
     const before = home.snapshot()
     const first = setUp(home)
@@ -214,7 +214,7 @@ describe('rollback', () => {
     expect(applied.run?.undoes?.map(({ run }) => run)).toContain(first.id)
   })
 
-  test('leads back through newer runs and keeps what others wrote between them', () => {
+  test('undoes newer runs too, and keeps what others wrote between them', () => {
     const home = aHome(oldPair)
     const first = setUp(home)
     home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[notice]\nx = true\n`)
@@ -223,7 +223,7 @@ describe('rollback', () => {
     expect(home.text('.codex/config.toml')).toBe(`${oldConfig}\n[notice]\nx = true\n`)
   })
 
-  test('leaves address and key where they are when one of them was changed since', () => {
+  test('keeps address and key if one of them was changed since', () => {
     const home = aHome(oldPair)
     setUp(home, bound(aPairPlan(sourceIn(home))))
     const config = home.text('.codex/config.toml').replace('gateway.example', 'theirs.example')
@@ -234,7 +234,7 @@ describe('rollback', () => {
     expect(home.text('.codex/auth.json')).toContain('sk-canary')
   })
 
-  test('puts the old contents back by force, whatever was changed since', () => {
+  test('restores the old contents by force, whatever was changed since', () => {
     const home = aHome(oldPair)
     const before = home.snapshot()
     setUp(home, bound(aPairPlan(sourceIn(home))))
@@ -245,7 +245,7 @@ describe('rollback', () => {
     expect(home.text('.codex/auth.json')).toBe(oldAuth)
   })
 
-  test('finds nothing to undo where nothing is recorded; where all of it is gone, says so', () => {
+  test('finds nothing to undo without a record, and says so if all of it is gone', () => {
     const home = aHome(oldPair)
     expect(planRollback(worldIn(home))).toBeUndefined()
     setUp(home)
@@ -276,7 +276,7 @@ describe('rollback', () => {
     expect(codeOf(() => readBlob(world, sha256Of(Buffer.from(oldAuth))))).toBe('backup-missing')
   })
 
-  test('refuses to touch what stands in the place of a file now', () => {
+  test('refuses to touch what replaced a file', () => {
     const home = aHome(oldPair)
     setUp(home)
     rmSync(home.at('.codex/config.toml'))

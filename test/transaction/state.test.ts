@@ -10,15 +10,15 @@ import {
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { sha256Of } from '../../src/transaction/files.ts'
-import { prune } from '../../src/transaction/prune.ts'
+import { limitRuns } from '../../src/transaction/prune.ts'
 import { decodeDocument, type World } from '../../src/transaction/record.ts'
-import { settle } from '../../src/transaction/restore.ts'
+import { recoverRun } from '../../src/transaction/restore.ts'
 import { applyRollback, planRollback } from '../../src/transaction/rollback.ts'
 import {
   listRuns,
   nextRunId,
   openState,
-  removeUnnamedBlobs,
+  removeUnusedBlobs,
   stateFolder,
 } from '../../src/transaction/state.ts'
 import { aPairPlan, aPlan, bytesOf, keysEdit } from '../support/a-plan.ts'
@@ -41,7 +41,7 @@ describe('state folder', () => {
     expect(stateFolder(given)).toBe(expected)
   })
 
-  test('is closed to others, and so is everything in it', () => {
+  test('is closed to other users, with everything in it', () => {
     const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
     const umask = process.umask(0)
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
@@ -51,7 +51,7 @@ describe('state folder', () => {
       expect(statSync(`${folder}/${name}`).mode & 0o077, name).toBe(0)
   })
 
-  test('is refused when it is a symlink, or others can write it', () => {
+  test('is refused if it is a symlink or others can write to it', () => {
     const home = aHome()
     const plan = aPairPlan(sourceIn(home))
     mkdirSync(home.at('elsewhere'))
@@ -67,18 +67,18 @@ describe('state folder', () => {
   test.each([
     ['a file', { 'mine/notes.txt': 'x' }, 'notes.txt'],
     ['a folder called blobs with files', { 'mine/blobs/photo.jpg': 'x' }, 'photo.jpg'],
-    ['files beside records', { 'mine/journal.json.bak': 'x' }, 'journal.json.bak'],
-  ])('is refused when it holds %s that is not ours, and left as it is', (_, given, name) => {
+    ['files next to records', { 'mine/journal.json.bak': 'x' }, 'journal.json.bak'],
+  ])('is refused if it contains %s that is not ours, and is not changed', (_, given, name) => {
     const home = aHome(given)
     const before = home.snapshot('mine')
     const world = worldIn(home, { REPOINT_STATE_DIR: home.at('mine') })
     expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(name)
-    expect(() => settle(world)).toThrow("that is not repoint's")
+    expect(() => recoverRun(world)).toThrow("that is not repoint's")
     expect(home.snapshot('mine')).toEqual(before)
     expect(readdirSync(home.path)).toEqual(['mine'])
   })
 
-  test('is refused when its copies lie behind a symlink, which would lead us to delete there', () => {
+  test('is refused if the copies are behind a symlink, because we would delete files there', () => {
     const hash = 'a'.repeat(64)
     const home = aHome({ [`theirs/${hash}`]: 'x', 'state/blobs': { link: '../theirs' } })
     const world = worldIn(home, { REPOINT_STATE_DIR: home.at('state') })
@@ -95,7 +95,7 @@ describe('state folder', () => {
     expect(listRuns(world).runs).toHaveLength(2)
   })
 
-  test('only copies are tidied away in it', () => {
+  test('loses only copies in a cleanup', () => {
     const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
     const world = worldIn(home)
     applyPlan(world, aPairPlan(sourceIn(home)))
@@ -103,12 +103,12 @@ describe('state folder', () => {
     const { blobs } = paths
     writeFileSync(`${blobs}/notes.txt`, 'mine')
     writeFileSync(`${blobs}/${'b'.repeat(64)}`, 'unnamed')
-    removeUnnamedBlobs(world, paths)
+    removeUnusedBlobs(world, paths)
     expect(readdirSync(blobs)).toContain('notes.txt')
     expect(readdirSync(blobs)).not.toContain('b'.repeat(64))
   })
 
-  test('looking for runs makes no folder', () => {
+  test('is not created by listing runs', () => {
     const home = aHome()
     expect(listRuns(worldIn(home))).toEqual({ runs: [], damaged: [] })
     expect(readdirSync(home.path)).toEqual([])
@@ -118,7 +118,7 @@ describe('state folder', () => {
 describe('run ids sort by time', () => {
   const at = new Date('2026-11-21T09:15:00Z')
 
-  test('also within one second, and when the clock was set back', () => {
+  test('within one second, and after the clock was set back', () => {
     const ids: string[] = []
     const dates = [at, at, new Date('2026-11-21T09:15:01Z'), at, new Date('2020-01-01T00:00:00Z')]
     for (const date of dates) ids.push(nextRunId(date, ids.map((id) => `run-${id}.json`).sort()))
@@ -127,7 +127,7 @@ describe('run ids sort by time', () => {
     expect(ids[0]).toMatch(/^20261121T091500Z-[0-7][0-9a-f]{3}$/)
   })
 
-  test('also when one second is used up', () => {
+  test('if the IDs of one second are used up', () => {
     const id = nextRunId(at, ['run-20261121T091500Z-ffff.json'])
     expect(id > '20261121T091500Z-ffff').toBe(true)
   })
@@ -142,7 +142,7 @@ describe('a record', () => {
     return { home, world, run, path }
   }
 
-  test('that is damaged is told, never guessed at, and not touched by looking at it', () => {
+  test('is reported if it is damaged, and never changed by reading it', () => {
     const { world, path } = aRecord()
     const text = readFileSync(path, 'utf8').replace('gpt-5.6', 'gpt-5.7')
     writeFileSync(path, text)
@@ -151,7 +151,7 @@ describe('a record', () => {
     expect(readFileSync(path, 'utf8')).toBe(text)
   })
 
-  test('that is damaged is told from then on, and no copy goes while it is there', () => {
+  test('is reported as damaged from then on, and no copy is removed while it exists', () => {
     const { world, home, path } = aRecord()
     writeFileSync(path, 'broken')
     const blobs = () => readdirSync(`${stateFolder(world.machine)}/blobs`)
@@ -164,13 +164,13 @@ describe('a record', () => {
       },
     })
     expect(() => applyPlan(failing, aPlan([changeOf(home, 'third')]))).toThrow('cannot be')
-    prune(world, openState(world), 1)
+    limitRuns(world, openState(world), 1)
     expect(blobs()).toEqual(expect.arrayContaining(before))
     expect(listRuns(world)).toMatchObject({ runs: [{}], damaged: [path] })
     expect(readFileSync(path, 'utf8')).toBe('broken')
   })
 
-  test('that is damaged stops a rollback for as long as it is there, whoever has looked', () => {
+  test('stops a rollback while it exists if it is damaged', () => {
     const { world, home, path, run } = aRecord()
     applyPlan(world, aPlan([changeOf(home, 'other')]))
     const newest = `${stateFolder(world.machine)}/${
@@ -184,7 +184,7 @@ describe('a record', () => {
     expect(path).toContain(planRollback(world, { run: run?.id ?? '' })?.runs.at(-1)?.id)
   })
 
-  test('under the name of another run is damaged', () => {
+  test('is damaged if it has the name of another run', () => {
     const { world, path } = aRecord()
     writeFileSync(
       `${stateFolder(world.machine)}/run-20300101T000000Z-0000.json`,
@@ -193,7 +193,7 @@ describe('a record', () => {
     expect(listRuns(world).damaged).toHaveLength(1)
   })
 
-  test('holds no key', () => {
+  test('contains no key', () => {
     const { path } = aRecord()
     expect(readFileSync(path, 'utf8')).not.toContain('sk-canary')
   })
@@ -209,7 +209,7 @@ describe('a record', () => {
     ['nothing', () => ''],
     ['a list', () => '[]'],
     ['null', () => 'null'],
-  ])('with %s is not sound', (_, change) => {
+  ])('is damaged with %s', (_, change) => {
     const { run, path } = aRecord()
     expect(decodeDocument(readFileSync(path))?.run).toEqual(run)
     expect(decodeDocument(Buffer.from(change(readFileSync(path, 'utf8'))))).toBeUndefined()
@@ -226,7 +226,7 @@ function quickWorld(home: Home): World {
 }
 
 describe('copies', () => {
-  test('take less room than their contents, and come back to the byte', () => {
+  test('take less space than their contents, and are restored to the byte', () => {
     const long = `model = "0"\n${'# a long line of a configuration\n'.repeat(3_000)}`
     const home = aHome({ '.codex/config.toml': long })
     const world = worldIn(home)

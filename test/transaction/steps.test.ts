@@ -48,11 +48,11 @@ function append(home: Home, name: string, text: string): void {
   home.put(name, home.text(name) + text)
 }
 
-describe('a whole file of ours', () => {
+describe('a file with scope whole', () => {
   test.each([
     ['an earlier run', ['sk-second']],
     ['past a run, of which nothing is said in the end', ['sk-second', 'sk-third']],
-  ])('that was led back by hand to %s: goes on from there, and nothing is said', (_, later) => {
+  ])('restored by hand to %s: the undo continues from there without a report', (_, later) => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     const first = home.text(auth)
@@ -63,7 +63,7 @@ describe('a whole file of ours', () => {
     expect(files[0]?.kept).toEqual([])
   })
 
-  test('that was led back by hand to before us: nothing is said of it, and the address goes', () => {
+  test('restored by hand to its state before us: no report, and the address is removed', () => {
     const home = aHome(codexPair)
     setUp(home, aPairPlan(sourceIn(home)).edits)
     home.put(auth, oldLogin)
@@ -75,7 +75,7 @@ describe('a whole file of ours', () => {
     expect(home.text(config)).toBe(codexPair[config])
   })
 
-  test('that was deleted since stays deleted, through all runs', () => {
+  test('stays deleted through all runs if it was deleted since', () => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     setUp(home, [authEdit(sourceIn(home), 'sk-second')])
@@ -86,7 +86,7 @@ describe('a whole file of ours', () => {
     })
   })
 
-  test('that is broken since is left, through all runs', () => {
+  test('stays through all runs if it is broken since', () => {
     for (const between of [undefined, 'broken between']) {
       const home = aHome(codexPair)
       setUp(home, [authEdit(sourceIn(home), 'sk-first')])
@@ -97,7 +97,7 @@ describe('a whole file of ours', () => {
     }
   })
 
-  test('that was broken between two runs is restored as it was, and the older run is kept', () => {
+  test('is restored as it was if it was broken between two runs, and the older run is kept', () => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     home.put(auth, 'broken between')
@@ -107,7 +107,7 @@ describe('a whole file of ours', () => {
     expect(home.text(auth)).toBe('broken between')
   })
 
-  test('that a run removed comes back, also where only the form of a newer one was changed', () => {
+  test('is restored if a run removed it, even if only the formatting changed since', () => {
     const home = aHome(codexPair)
     setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
     setUp(home, [authEdit(sourceIn(home), 'sk-second')])
@@ -116,7 +116,7 @@ describe('a whole file of ours', () => {
     expect(home.text(auth)).toBe(oldLogin)
   })
 
-  test('that a run removed is left to the login that was made in its place since', () => {
+  test('stays if a login replaced it since', () => {
     const home = aHome(codexPair)
     setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
     home.put(auth, newerLogin)
@@ -126,7 +126,7 @@ describe('a whole file of ours', () => {
     expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
   })
 
-  test('that was changed since names our keys once, whichever runs wrote them', () => {
+  test('reports our keys once if it changed since, whichever runs wrote them', () => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home), 'sk-first')])
     setUp(home, [authEdit(sourceIn(home), 'sk-second')])
@@ -136,7 +136,7 @@ describe('a whole file of ours', () => {
     expect(files[0]?.kept).toEqual([['OPENAI_API_KEY']])
   })
 
-  test('that is no document any more is left, and what was none before it comes back', () => {
+  test('stays if it is no longer a document, and an earlier non-document is restored', () => {
     const home = aHome({ [auth]: 'none' })
     setUp(home, [authEdit(sourceIn(home))])
     home.put(auth, 'broken')
@@ -147,14 +147,14 @@ describe('a whole file of ours', () => {
   })
 })
 
-describe('a run that changed a mode alone', () => {
+describe('a run that changed only a mode', () => {
   function closed(home: Home, name: string, mode = 0o600) {
     const edit = keysEdit(sourceIn(home), name, [])
     return setUp(home, [{ ...edit, after: edit.before, holdsSecret: true, mode }])
   }
   const modeOf = (home: Home, name: string) => statSync(home.at(name)).mode & 0o777
 
-  test('gives the mode back, and takes it again', () => {
+  test('is undone and redone', () => {
     const home = aHome({ [settings]: '{}\n' })
     chmodSync(home.at(settings), 0o644)
     closed(home, settings)
@@ -166,7 +166,7 @@ describe('a run that changed a mode alone', () => {
     expect(modeOf(home, settings)).toBe(0o600)
   })
 
-  test('leaves the mode to another program that changed the file or the mode since', () => {
+  test('keeps the mode if another program changed the file or the mode since', () => {
     for (const change of [
       (home: Home) => home.put(settings, '{"theirs": 1}\n'),
       (home: Home) => chmodSync(home.at(settings), 0o640),
@@ -199,7 +199,7 @@ describe('a mode', () => {
   })
 })
 
-describe('a table of ours that others wrote into', () => {
+describe('a table of ours with additions of others', () => {
   const table = ['model_providers', 'gateway']
   const ownSettings = [
     [...table, 'name'],
@@ -218,7 +218,7 @@ describe('a table of ours that others wrote into', () => {
     return run
   }
 
-  test('keeps nothing of ours if the client can read the rest', () => {
+  test('loses our settings if the client can read the rest', () => {
     const home = aHome(codexPair)
     shared(home)
     expect(rollBack(home).kept).toEqual([])
@@ -226,7 +226,7 @@ describe('a table of ours that others wrote into', () => {
     expect(home.text(config)).toContain('theirs = 1')
   })
 
-  test('keeps what is neither address nor key if the client could not read the rest', () => {
+  test('keeps settings other than address and key if the client could not read the rest', () => {
     const home = aHome(codexPair)
     shared(home)
     const { files, kept } = rollBack(home, { problemAfter })
@@ -238,7 +238,7 @@ describe('a table of ours that others wrote into', () => {
     expect(home.text(config)).not.toContain('base_url')
   })
 
-  test('keeps nothing outside the table, also in a file that the setup created', () => {
+  test('keeps nothing outside of the table, even in a file that the setup created', () => {
     const home = aHome()
     shared(home)
     expect(rollBack(home, { problemAfter }).files[0]?.kept).toEqual(ownSettings)
@@ -252,7 +252,7 @@ describe('a table of ours that others wrote into', () => {
     expect(home.text(config)).toContain('[model_providers.mine]')
   })
 
-  test('is removed with the file if nothing of others is in it', () => {
+  test('is removed with the file if it has no additions', () => {
     const home = aHome()
     setUp(home, [configEdit(sourceIn(home))])
     append(home, config, '\n')
@@ -269,7 +269,7 @@ describe('a table of ours that others wrote into', () => {
   })
 })
 
-describe('a file that is gone', () => {
+describe('a deleted file', () => {
   const opencodeAuth = '.local/share/opencode/auth.json'
   const opencode = '.config/opencode/opencode.json'
   const own = '{"provider": {"gateway": {"options": {"baseURL": "https://mine.example"}}}}\n'
@@ -286,7 +286,7 @@ describe('a file that is gone', () => {
     expect(() => home.text(opencode)).toThrow()
   })
 
-  test('keeps the key if one of its two addresses was there before', () => {
+  test('keeps the key if one of its two addresses existed before', () => {
     const home = aHome({ ...codexPair, [config]: 'model_provider = "mine"\n' })
     setUp(home, aPairPlan(sourceIn(home)).edits)
     rmSync(home.at(config))
@@ -294,7 +294,7 @@ describe('a file that is gone', () => {
     expect(home.text(auth)).toContain(canaryKey)
   })
 
-  test('and had our key lets the address go, unless an older one would return', () => {
+  test('with our key: the address is removed, unless an older one would return', () => {
     const older = 'model_provider = "mine"\n'
     for (const before of [codexPair[config], older]) {
       const home = aHome({ [auth]: oldLogin, [config]: before })
@@ -320,7 +320,7 @@ describe('a file that is gone', () => {
 })
 
 describe('a file that cannot be undone key by key', () => {
-  test('since it is broken: the error says what force can do', () => {
+  test('because it is broken: the error explains what force does', () => {
     const home = aHome(codexPair)
     setUp(home, [configEdit(sourceIn(home))])
     home.put(config, 'broken = ')
@@ -334,8 +334,8 @@ describe('a file that cannot be undone key by key', () => {
   })
 })
 
-describe('a way back over contents that nobody came between', () => {
-  test('needs the oldest copy alone', () => {
+describe('an undo of several runs with no changes in between', () => {
+  test('needs only the oldest copy', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
     for (const model of ['first', 'second', 'third']) setModel(home, model)
     const blobs = home.at('.local/state/repoint/blobs')
@@ -346,8 +346,8 @@ describe('a way back over contents that nobody came between', () => {
   })
 })
 
-describe('what there is to undo', () => {
-  test('is nothing if all of it was restored by hand, and a deleted file is reported', () => {
+describe('the runs that can be undone', () => {
+  test('are none if everything was restored by hand, and a deleted file is reported', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [configEdit(sourceIn(home)), settingsEdit(sourceIn(home))])
     home.put(config, codexPair[config])
@@ -358,7 +358,7 @@ describe('what there is to undo', () => {
     expect(planRollback(worldIn(home))?.kept.map(({ file }) => file)).toEqual([home.at(settings)])
   })
 
-  test('is not told past a newer run whose record is damaged', () => {
+  test('do not include runs older than a damaged record', () => {
     const home = aHome(codexPair)
     const first = setModel(home, 'first')
     damageRecord(home, setModel(home, 'second'))
@@ -370,7 +370,7 @@ describe('what there is to undo', () => {
     )
   })
 
-  test('to the original are the files that still stand, after one client was led back', () => {
+  test('to the original are the remaining files after one client was undone', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
     rollBack(home, { clients: ['claude'] })
@@ -378,7 +378,7 @@ describe('what there is to undo', () => {
     expect(home.text(auth)).toBe(oldLogin)
   })
 
-  test('by force is all of the original, also where an undo went before', () => {
+  test('by force include the whole original, even after an undo', () => {
     const home = aHome(codexPair)
     setModel(home, 'first')
     rollBack(home)
@@ -388,7 +388,7 @@ describe('what there is to undo', () => {
     expect(home.text(config)).toBe(codexPair[config])
   })
 
-  test('by force is no file that an undo has led back, beside one that it left', () => {
+  test('by force exclude files that an undo already restored', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [settingsEdit(sourceIn(home)), configEdit(sourceIn(home))])
     home.put(config, home.text(config).replace('"gpt-5.6-sol"', '"theirs"'))
@@ -401,7 +401,7 @@ describe('what there is to undo', () => {
     expect(left).toContain('theirs')
   })
 
-  test('by force is the older login, where an undo has brought back one made between two runs', () => {
+  test('by force include the older login after an undo restored a newer one', () => {
     const home = aHome(codexPair)
     setUp(home, aPairPlan(sourceIn(home)).edits)
     home.put(auth, newerLogin)
@@ -412,7 +412,7 @@ describe('what there is to undo', () => {
     expect(home.text(auth)).toBe(oldLogin)
   })
 
-  test('by force is nothing more once files that a run made are gone', () => {
+  test('by force are none if the files that a run created are gone', () => {
     const home = aHome()
     setUp(home, aPairPlan(sourceIn(home)).edits)
     rollBack(home)
@@ -421,7 +421,7 @@ describe('what there is to undo', () => {
 })
 
 describe('a key that was changed between two runs', () => {
-  test('stays where the newer run did not write it', () => {
+  test('stays if the newer run did not write it', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
     setKeys(home, config, [
       { path: ['model'], value: 'first' },
@@ -434,7 +434,7 @@ describe('a key that was changed between two runs', () => {
     expect(files[0]?.kept).toEqual([['review_model']])
   })
 
-  test('in a file that was deleted and made again, and then added to: the addition stays', () => {
+  test('in a file that was deleted, created again and extended: the addition stays', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
     setModel(home, 'first')
     rmSync(home.at(config))
@@ -445,7 +445,7 @@ describe('a key that was changed between two runs', () => {
   })
 })
 
-describe('the order of a way back', () => {
+describe('the order of an undo', () => {
   const nameOf = ({ path }: { readonly path: string }) => basename(path)
 
   test('is the reverse of the run that wrote most of the pair', () => {
@@ -492,8 +492,8 @@ describe('the order of a way back', () => {
   })
 })
 
-describe('folders that the runs made', () => {
-  test('go with their files, inner ones first, whichever run made them', () => {
+describe('folders that the runs created', () => {
+  test('are removed with their files, innermost first, whichever run created them', () => {
     const home = aHome()
     setModel(home, 'a', 'a/one.toml')
     setModel(home, 'b', 'a/b/two.toml')
@@ -504,7 +504,7 @@ describe('folders that the runs made', () => {
     expect(home.snapshot()).toEqual({})
   })
 
-  test('stay, be they empty, where no file of theirs is asked for', () => {
+  test('stay, even if empty, if none of their files is undone', () => {
     const home = aHome()
     setUp(home, [configEdit(sourceIn(home)), settingsEdit(sourceIn(home))])
     rmSync(home.at(settings))
@@ -515,8 +515,8 @@ describe('folders that the runs made', () => {
   })
 })
 
-describe('which runs are asked for', () => {
-  test('those of an installation that is here, unless a run is named', () => {
+describe('the runs that an undo selects', () => {
+  test('are those of this installation, unless a run is given', () => {
     const home = aHome({ 'a.toml': '', 'b.toml': '' })
     setModel(home, 'a', 'a.toml')
     const other = setModel(home, 'b', 'b.toml')
@@ -526,7 +526,7 @@ describe('which runs are asked for', () => {
     expect(planRollback(worldIn(home), { isHere: () => false })).toBeUndefined()
   })
 
-  test('none of another home, but for what lies outside of it', () => {
+  test('exclude another home, except files outside of it', () => {
     const home = aHome({ 'a.toml': '' })
     const outside = aHome({ 'out.toml': '' })
     const state = { REPOINT_STATE_DIR: aHome().at('state') }
@@ -551,7 +551,7 @@ describe('which runs are asked for', () => {
     }
   }
 
-  test('a name that is not recorded is refused with the clients that were asked for', () => {
+  test('an unknown ID is refused with the given clients', () => {
     const home = aHome(codexPair)
     const { id } = setModel(home, 'x')
     expect(() => planRollback(worldIn(home), { run: id, clients: ['claude', 'pi'] })).toThrow(
@@ -560,7 +560,7 @@ describe('which runs are asked for', () => {
     expect(() => planRollback(worldIn(home), { run: 'none' })).toThrow('No run none is recorded')
   })
 
-  test('a damaged record that is older than the run does not matter', () => {
+  test('ignore a damaged record that is older than the run', () => {
     const home = aHome(codexPair)
     const old = setModel(home, 'first')
     const { id } = setModel(home, 'second')
@@ -571,7 +571,7 @@ describe('which runs are asked for', () => {
     expect(() => planRollback(worldIn(home), { ...toOriginal, force: true })).toThrow(place)
   })
 
-  test('a whole file that an undo left changed goes back by force, and no other', () => {
+  test('a file with scope whole that an undo kept is restored by force, and no other', () => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home))])
     rollBack(home)
@@ -599,7 +599,7 @@ describe('earlier versions of a file', () => {
       (bytes) => bytes && Buffer.from(bytes).toString(),
     )
 
-  test('are told newest first, with what others wrote since', () => {
+  test('are listed newest first, with what others wrote since', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
     setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
     const first = home.text(config)
@@ -613,7 +613,7 @@ describe('earlier versions of a file', () => {
     ])
   })
 
-  test('hold what was changed between two runs, also where it was deleted', () => {
+  test('contain what was changed between two runs, even if it was deleted since', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
     setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
     home.put(config, home.text(config).replace('"gpt-5.6-sol"', '"theirs"'))
@@ -630,20 +630,20 @@ describe('earlier versions of a file', () => {
     expect(textsOf(deleted, config)).toEqual([null, null])
   })
 
-  test('of a file beside one that points at a gateway are not told', () => {
+  test('of a file next to one with an address are none', () => {
     const home = aHome(codexPair)
     setUp(home, [...aPairPlan(sourceIn(home)).edits])
     setModel(home, 'ours', 'other.toml')
     expect(textsOf(home, 'other.toml')).toEqual([])
   })
 
-  test('of a file that a run made end with none', () => {
+  test('of a file that a run created end with no file', () => {
     const home = aHome()
     setUp(home, [configEdit(sourceIn(home))])
     expect(textsOf(home, config)).toEqual([null])
   })
 
-  test('of a file that no run wrote, or in which none points at a gateway, are not told', () => {
+  test('of a file that no run wrote, or that has no address, are none', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
     expect(textsOf(home, config)).toEqual([])
     setModel(home, 'ours')
@@ -668,7 +668,7 @@ describe('earlier versions of a file', () => {
         for (const name of readdirSync(home.at(blobs))) rmSync(home.at(`${blobs}/${name}`))
       },
     ],
-  ])('cannot be told where %s', (_, change) => {
+  ])('are unknown if %s', (_, change) => {
     const home = aHome({ [settings]: '{"model": "opus"}\n' })
     for (const name of ['first', 'second'])
       setUp(home, [settingsEdit(sourceIn(home), `https://${name}.example`, `sk-${name}`)])
@@ -676,7 +676,7 @@ describe('earlier versions of a file', () => {
     expect(textsOf(home, settings)).toEqual([])
   })
 
-  test('cannot be told while a record is damaged; a fault of ours is thrown', () => {
+  test('are unknown while a record is damaged; a bug of ours is thrown', () => {
     const home = aHome({ [settings]: '{"model": "opus"}\n' })
     const first = setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
     setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])

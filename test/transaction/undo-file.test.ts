@@ -26,12 +26,12 @@ function setUpCodex(home: Home, key?: string) {
 
 function replace(home: Home, name: string, old: string, text: string): string {
   const changed = home.text(name).replace(old, text)
-  if (changed === home.text(name)) throw new Error(`${old} does not stand in ${name}`)
+  if (changed === home.text(name)) throw new Error(`${old} is not in ${name}`)
   home.put(name, changed)
   return changed
 }
 
-describe('address and key of one client go back together', () => {
+describe('address and key of one client are undone together', () => {
   test('claude: an address that was changed by hand keeps the token', () => {
     const home = aHome({ '.claude/settings.json': settings })
     setUp(home, [settingsEdit(sourceIn(home))])
@@ -50,7 +50,7 @@ describe('address and key of one client go back together', () => {
     expect(home.text('.claude/settings.json')).toBe(changed)
   })
 
-  test('claude: a token that was taken out lets the address go, so that no login is sent to it', () => {
+  test('claude: the address is removed with a removed token, so that no login is sent to it', () => {
     const home = aHome({ '.claude/settings.json': settings })
     setUp(home, [settingsEdit(sourceIn(home), 'https://gateway.example', 'sk-ours')])
     const before = JSON.parse(home.text('.claude/settings.json'))
@@ -62,7 +62,7 @@ describe('address and key of one client go back together', () => {
     expect(JSON.parse(home.text('.claude/settings.json'))).toEqual({ model: 'opus' })
   })
 
-  test('claude: a token that was taken out keeps the address where another would come back', () => {
+  test('claude: the address stays with a removed token if another address would return', () => {
     const home = aHome({ '.claude/settings.json': settings })
     setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
     setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])
@@ -91,7 +91,7 @@ describe('address and key of one client go back together', () => {
       ' also one that names our key as null',
       '{"OPENAI_API_KEY": null, "tokens": {"access_token": "newer-login"}}\n',
     ],
-  ])('codex: a login made since stays%s, and its address is its own service again', (_, login) => {
+  ])('codex: a login made since stays%s, and the address is the own service again', (_, login) => {
     const home = aHome(codexPair)
     setUpCodex(home)
     home.put('.codex/auth.json', login)
@@ -100,7 +100,7 @@ describe('address and key of one client go back together', () => {
     expect(home.text('.codex/config.toml')).toBe(config)
   })
 
-  test('codex: another key in the place of ours keeps the address', () => {
+  test('codex: another key instead of ours keeps the address', () => {
     const home = aHome(codexPair)
     setUpCodex(home)
     home.put('.codex/auth.json', '{"OPENAI_API_KEY": "sk-theirs"}')
@@ -109,7 +109,7 @@ describe('address and key of one client go back together', () => {
     expect(home.text('.codex/config.toml')).toContain('gateway.example')
   })
 
-  test('codex: a changed model goes its own way', () => {
+  test('codex: a changed model is independent of address and key', () => {
     const home = aHome(codexPair)
     setUpCodex(home)
     replace(home, '.codex/config.toml', '"gpt-5.6-sol"', '"theirs"')
@@ -119,7 +119,7 @@ describe('address and key of one client go back together', () => {
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
   })
 
-  test('one client that is held does not hold another of the same run', () => {
+  test('a client that is kept does not affect another one of the same run', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
     replace(home, '.claude/settings.json', 'gateway.example', 'theirs.example')
@@ -128,7 +128,7 @@ describe('address and key of one client go back together', () => {
     expect(home.text('.claude/settings.json')).toContain('theirs.example')
   })
 
-  test('by force they go back exactly, also where all of it was changed, broken or deleted', () => {
+  test('by force they are restored exactly, even if everything was changed, broken or deleted', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     const before = home.snapshot()
     setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
@@ -143,7 +143,7 @@ describe('address and key of one client go back together', () => {
     expect(Object.keys(home.snapshot())).toEqual(Object.keys(before))
   })
 
-  test('by force a file that was there only after the run goes, and its pair comes back', () => {
+  test('by force a file that the run created is removed, and its pair is restored', () => {
     const home = aHome({ '.codex/auth.json': chatGptLogin })
     setUpCodex(home)
     rmSync(home.at('.codex/config.toml'))
@@ -153,8 +153,8 @@ describe('address and key of one client go back together', () => {
   })
 })
 
-describe('a way back through several runs', () => {
-  test('leads through each of them, and keeps what others wrote in between', () => {
+describe('an undo of several runs', () => {
+  test('undoes each of them, and keeps what others wrote in between', () => {
     const home = aHome(codexPair)
     const first = setUpCodex(home, 'sk-first')
     replace(home, '.codex/config.toml', 'model = ', '# theirs\nmodel = ')
@@ -168,7 +168,7 @@ describe('a way back through several runs', () => {
     expect(home.text('.claude/settings.json')).toContain('gateway.example')
   })
 
-  test('takes along what a newer run wrote beside the files of the older one', () => {
+  test('undoes what a newer run wrote next to the files of the older one', () => {
     const home = aHome({ '.codex/auth.json': chatGptLogin, '.codex/config.toml': config })
     const [, address] = aPairPlan(sourceIn(home)).edits
     const first = setUp(home, address ? [address] : [])
@@ -191,7 +191,7 @@ describe('a way back through several runs', () => {
     expect(plan.edits.map(({ path }) => basename(path))).toEqual(['config.toml', 'auth.json'])
   })
 
-  test('leaves another installation of the same client alone', () => {
+  test('does not touch another installation of the same client', () => {
     const home = aHome({ ...codexPair, 'other/config.toml': config })
     const elsewhere = keysEdit(sourceIn(home), 'other/config.toml', [
       { path: ['model'], value: 'ours' },
@@ -209,8 +209,8 @@ describe('a way back through several runs', () => {
       const home = aHome({ 'other/x.json': '{}\n' })
       setUp(home, [
         keysEdit(sourceIn(home), 'other/x.json', [
-          { path: ['entry', 'url'], value: 'https://gateway.example', isBound: true },
-          { path: ['entry', 'at'], value: 'never', isStamped: true },
+          { path: ['entry', 'url'], value: 'https://gateway.example', undoTogether: true },
+          { path: ['entry', 'at'], value: 'never', rewrittenByClient: true },
         ]),
       ])
       const { entry } = JSON.parse(home.text('other/x.json'))
@@ -220,7 +220,7 @@ describe('a way back through several runs', () => {
     },
   )
 
-  test('names nothing as kept that an earlier step has led back', () => {
+  test('does not report a setting as kept that an older undo restored', () => {
     const home = aHome({ '.claude/settings.json': settings })
     const first = setUp(home, [settingsEdit(sourceIn(home), 'https://first.example', 'sk-first')])
     setUp(home, [settingsEdit(sourceIn(home), 'https://second.example', 'sk-second')])
@@ -258,7 +258,7 @@ describe('a way back through several runs', () => {
     }
   })
 
-  test('to the original: the own bytes of every client, in whichever run it came first', () => {
+  test('to the original: the first bytes of every client, whichever run came first', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     const before = home.snapshot()
     setUpCodex(home, 'sk-first')
@@ -275,7 +275,7 @@ describe('a way back through several runs', () => {
     expect(home.text('.claude/settings.json')).toContain('first.example')
   })
 
-  test('to the original of one client leaves the others', () => {
+  test('to the original of one client keeps the others', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     setUpCodex(home)
     setUp(home, [settingsEdit(sourceIn(home))])
@@ -320,7 +320,7 @@ describe('what someone wrote between two setups', () => {
   })
 })
 
-describe('back and forward', () => {
+describe('undo and redo', () => {
   test('after a redo, a rollback undoes the redo, not the setup of another client before it', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     const before = home.text('.codex/config.toml')
@@ -337,7 +337,7 @@ describe('back and forward', () => {
   const at = (home: Home, name: string) =>
     setUp(home, [settingsEdit(sourceIn(home), `https://${name}.example`, `sk-${name}`)])
 
-  test('goes back run by run, and forward again as far', () => {
+  test('undoes run by run, and redoes as many', () => {
     const home = aHome({ '.claude/settings.json': settings })
     const states = [home.snapshot()]
     for (const name of ['first', 'second', 'third']) {
@@ -358,7 +358,7 @@ describe('back and forward', () => {
     expect(home.snapshot()).toEqual(states[2])
   })
 
-  test('a setup ends what could be redone', () => {
+  test('a setup ends the redo', () => {
     const home = aHome({ '.claude/settings.json': settings })
     at(home, 'first')
     rollBack(home)
@@ -370,7 +370,7 @@ describe('back and forward', () => {
     expect(home.text('.claude/settings.json')).toContain('second.example')
   })
 
-  test('a setup that wrote the key alone ends it for the address too', () => {
+  test('a setup that wrote only the key ends the redo of the address too', () => {
     const home = aHome(codexPair)
     setUpCodex(home)
     rollBack(home)
@@ -378,7 +378,7 @@ describe('back and forward', () => {
     expect(planRollback(worldIn(home), { redo: true })).toBeUndefined()
   })
 
-  test('what was redone last is undone first, and alone', () => {
+  test('the last redone run is undone first, and alone', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     const before = home.snapshot()
     setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
@@ -394,7 +394,7 @@ describe('back and forward', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('what an undo had to leave goes back by force, and never forward', () => {
+  test('kept settings are restored by force, and never by a redo', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     const before = home.snapshot()
     setUpCodex(home)
@@ -407,7 +407,7 @@ describe('back and forward', () => {
     expect(planRollback(worldIn(home), { force: true })).toBeUndefined()
   })
 
-  test('force wipes nothing out of a file that an undo has led back', () => {
+  test('force changes nothing in a file that an undo already restored', () => {
     const home = aHome(codexPair)
     setUpCodex(home)
     home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\n[tui]\nx = 1\n`)
@@ -418,7 +418,7 @@ describe('back and forward', () => {
 })
 
 describe('which run is undone', () => {
-  test('a run whose files were deleted since does not stand before older ones of other clients', () => {
+  test('a run whose files were deleted since does not block older ones of other clients', () => {
     const home = aHome({ '.claude/settings.json': settings })
     setUp(home, [settingsEdit(sourceIn(home))])
     setUpCodex(home)
@@ -438,7 +438,7 @@ describe('which run is undone', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('and so it can be by the name of the other client', () => {
+  test('the rest can be rolled back by the name of the other client', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     const before = home.snapshot()
     setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
@@ -460,7 +460,7 @@ describe('which run is undone', () => {
     expect(() => planRollback(worldIn(home), options)).toThrow('Cannot read the record')
   })
 
-  test('by force the original is reached past a damaged record in between', () => {
+  test('by force the original is restored past a damaged record in between', () => {
     const home = aHome(codexPair)
     setUpCodex(home, 'sk-first')
     const { id } = setUpCodex(home, 'sk-second')

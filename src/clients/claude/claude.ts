@@ -16,6 +16,7 @@ import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
 import { isDiscovering, ourKeys } from './plan.ts'
@@ -31,6 +32,7 @@ import {
   readSettings,
   slotModelsIn,
   slotOf,
+  slotVariables,
   withoutWindow,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -76,6 +78,10 @@ const shared = {
       },
     ],
     interpolation: { names: null, values: null },
+    gatewayVariables: {
+      addresses: [names.baseUrl],
+      others: [names.token, names.model, names.smallFast, names.subagent, ...slotVariables],
+    },
   },
   firstRequest,
   launchSettings,
@@ -126,6 +132,8 @@ const shared = {
       ]),
     ]
   },
+
+  gatewaySettings,
 
   read(files) {
     const file = fileOf(files, 'settings')

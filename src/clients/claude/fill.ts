@@ -3,7 +3,7 @@ import {
   compareVersions,
   messagesTiers,
   onlyModel,
-  withoutVendor,
+  removeVendor,
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import { type GatewayInfo, type ResolveInput, type Slot, slots } from '../client.ts'
@@ -101,7 +101,7 @@ function bestMatch(
 
 /** `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929` are `claude-sonnet-4-5`. */
 function plain(id: string): string {
-  return withoutVendor(id)
+  return removeVendor(id)
     .toLowerCase()
     .replaceAll('.', '-')
     .replace(/-\d{8}$/, '')

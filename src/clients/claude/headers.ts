@@ -1,4 +1,4 @@
-import { judgedHeader } from '../../gateway/input/header.ts'
+import { classifyHeader } from '../../gateway/input/header.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import type { SetupTarget } from '../client.ts'
 import { isStrayHeader } from '../headers.ts'
@@ -33,7 +33,7 @@ export function customHeaders(
 export function readCustomHeaders(text: string | undefined): readonly ExtraHeader[] {
   return linesOf(text).flatMap((line) => {
     const { name, value } = headerIn(line)
-    return name === '' || value === '' ? [] : [judgedHeader(name, value)]
+    return name === '' || value === '' ? [] : [classifyHeader(name, value)]
   })
 }
 

@@ -1,4 +1,4 @@
-import { withoutVendor } from '../../gateway/models/rules.ts'
+import { removeVendor } from '../../gateway/models/rules.ts'
 import type { Slot } from '../client.ts'
 import { isBefore, testedVersions } from '../tested.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -81,7 +81,7 @@ export function sentFirst(version: string, slot: Slot): string {
  * older ones, dated and under a vendor's name too (run on 2.1.329, 2026-11-22).
  */
 export function knowsModel(id: string, version: string = tableVersions.newest): boolean {
-  const name = withoutDate(withoutVendor(id))
+  const name = withoutDate(removeVendor(id))
   const sent = Object.values(sentIds).flat()
   const found = sent.find((one) => withoutDate(one.id) === name)
   if (found !== undefined) return !isBefore(version, found.since)

@@ -1,6 +1,6 @@
 import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
-import { gptTiers, isChatModel, messagesTiers, nearestModels } from '../../gateway/models/rules.ts'
+import { closestModels, gptTiers, isChatModel, messagesTiers } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import { type ResolvedOptions, type Slot, slots } from '../client.ts'
 import {
@@ -68,7 +68,7 @@ function askedBy(version: string, start: Start): FirstAsked {
   const probeModel = sentFirst(version, slot)
   const other = pinFor(start, slot, probeModel)
   const probeHint = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${start.command}${slot === 'sonnet' ? '' : ` --slot ${slot}`} --${slot}-model ${other}`
-  return { probeModel, probeHint: probeHint, findings }
+  return { probeModel, probeHint, findings }
 }
 
 /**
@@ -134,7 +134,7 @@ function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
   const tier = messagesTiers(catalog, slots)[slot]
   if (tier.length > 0) return tier
 
-  const nearest = nearestModels(sentIds[slot].at(-1)!.id, catalog)
+  const nearest = closestModels(sentIds[slot].at(-1)!.id, catalog)
   const near = nearest.length === 0 ? '' : `Nearest: ${nearest.join(', ')}. `
   const offered = catalog.models.filter(isChatModel).slice(0, 5)
   const way =

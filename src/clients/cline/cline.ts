@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
-import { described } from '../../gateway/models/facts.ts'
+import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { catalogEntry, defaultModel } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
@@ -9,6 +9,7 @@ import { editReadably } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
 import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
 import { keepsModels, oneUse, resolveOneModel } from '../resolve.ts'
@@ -110,7 +111,7 @@ export const cline: ClientModule = {
     const { contextWindow, ...others } = resolved
     const { model, findings } = resolved
 
-    const limit = described(
+    const limit = withKnownFacts(
       catalogEntry(input.gatewayInfo.catalog, model) ?? { id: model },
     ).maxOutputTokens
     const isSafe = limit === undefined || limit >= usualOutputTokens
@@ -147,6 +148,12 @@ export const cline: ClientModule = {
         reasoning_effort: enabled === true && effort !== 'none' ? effort : undefined,
       },
     }
+  },
+
+  gatewaySettings(files) {
+    const file = fileOf(files, 'providers')
+    if (cline.read(files).baseUrl === undefined) return {}
+    return { providers: gatewaySettingsIn(sensitiveSettings, file, providerId) }
   },
 
   read(files) {
@@ -222,7 +229,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
     { path: at('baseUrl'), value: baseUrl },
     ...headerKeys(at('headers'), settings['headers'], target, isOtherGateway),
     // Both must be there. It writes the time of each of its starts.
-    { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, isStamped: true },
+    { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, rewrittenByClient: true },
     ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),
   ]
 }

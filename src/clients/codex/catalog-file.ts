@@ -11,7 +11,7 @@ import { entriesIn, isForAll } from './catalog.ts'
  * A file that is missing, cut or of another form ends it at its start; versions before 0.105.0 do not
  * look at it. Run on 0.98.0 to 0.169.0, 2026-11-23.
  */
-const catalogPath = ['model_catalog_json']
+export const catalogPath = ['model_catalog_json']
 
 /** Before config.toml names the file it is there; it goes after that. Absent: it stays as it is. */
 export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {

@@ -2,7 +2,7 @@ import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import type { Finding } from '../../finding.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
-import { catalogEntry, speaks, withoutVendor } from '../../gateway/models/rules.ts'
+import { catalogEntry, removeVendor, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { ResolvedOptions, ResolveInput } from '../client.ts'
 import { offeredModels } from '../picker.ts'
@@ -46,7 +46,7 @@ export function entriesIn(text: string | undefined): readonly Entry[] {
 
 /** Codex searches its own table by the beginning of an id, without its vendor (0.169.0, 2026-11-22). */
 function entryOf(table: readonly Entry[], id: string): Entry | undefined {
-  const name = withoutVendor(id)
+  const name = removeVendor(id)
   const fitting = table.filter(({ slug }) => name.startsWith(slug))
   return fitting.toSorted((one, other) => other.slug.length - one.slug.length)[0]
 }
@@ -68,8 +68,8 @@ export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): Res
     return resolved
   // Those that speak the protocol, and those of which the gateway says as much as of the chosen one.
   const listed = catalogEntry(gatewayInfo.catalog, resolved.model)
-  const said = listed === undefined ? 'unknown' : speaks(listed, 'responses')
-  const canUse = (one: CatalogModel) => [true, said].includes(speaks(one, 'responses'))
+  const said = listed === undefined ? 'unknown' : supportsProtocol(listed, 'responses')
+  const canUse = (one: CatalogModel) => [true, said].includes(supportsProtocol(one, 'responses'))
   const offered = offeredModels(input, resolved, ['responses']).offered.filter(
     (one) => one.id === resolved.model || canUse(one),
   )

@@ -203,7 +203,7 @@ function* harmfulSettings(
       path: [...path, key],
       value: undefined,
       isSecret: true,
-      isBound: true,
+      undoTogether: true,
     }))
     yield findingAt(config, [...path, first], {
       code: 'codex-provider-setting',

@@ -153,7 +153,7 @@ function* uselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
 const withoutLogin: FileFix = {
   fileKind: 'auth',
   changes: [
-    { path: ['tokens'], value: undefined, isSecret: true, isBound: true },
+    { path: ['tokens'], value: undefined, isSecret: true, undoTogether: true },
     { path: ['auth_mode'], value: undefined },
     { path: ['last_refresh'], value: undefined },
   ],

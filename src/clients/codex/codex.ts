@@ -1,8 +1,8 @@
 import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { factsInSnapshot } from '../../gateway/models/facts.ts'
-import { defaultModel, withoutVendor } from '../../gateway/models/rules.ts'
+import { snapshotFacts } from '../../gateway/models/facts.ts'
+import { defaultModel, removeVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import { isOpencodeAuth } from '../auth-json.ts'
 import {
@@ -37,6 +37,7 @@ import { startupFindings } from './check-provider.ts'
 import { aboutConversations } from './conversations.ts'
 import { codexFiles } from './files.ts'
 import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { withoutOffer } from './migrations.ts'
 import { otherAddress } from './other-providers.ts'
@@ -58,8 +59,8 @@ import tested from './tested.json' with { type: 'json' }
 const windows: WindowHabit = {
   knows: (id) =>
     /^gpt-(?:5\.5|5\.6-(?:sol|terra|luna)|6-(?:sol|luna|astra)|6\.1-(?:sol|terra))/.test(
-      withoutVendor(id),
-    ) || (factsInSnapshot(id).contextWindow ?? 0) >= assumedWindow,
+      removeVendor(id),
+    ) || (snapshotFacts(id).contextWindow ?? 0) >= assumedWindow,
   otherwise: 'Codex, which does not know it either, assumes 272,000 tokens',
 }
 
@@ -104,6 +105,7 @@ export const codex: ClientModule = {
     ],
     interpolation: { names: null, values: null },
     reservedProviderIds: reservedIds,
+    gatewayVariables: { addresses: [], others: ['CODEX_API_KEY'] },
   },
   files: codexFiles,
   resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], windows)),
@@ -143,6 +145,8 @@ trust_level = "trusted"
     // Codex does not start where config.toml names a catalog that is not there.
     return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
   },
+
+  gatewaySettings,
 
   read(files) {
     const config = readKind(files, 'config')
@@ -205,7 +209,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
     before: file.bytes,
     holdsSecret: true,
   } as const
-  const change = { path: ['OPENAI_API_KEY'], isSecret: true, isBound: true }
+  const change = { path: ['OPENAI_API_KEY'], isSecret: true, undoTogether: true }
   // Older versions send what stands there as Bearer all the same (0.105.0; not 0.169.0, 2026-11-22).
   if (target.keyHeader !== undefined)
     return { ...edit, changes: [{ ...change, value: undefined }], after: null }

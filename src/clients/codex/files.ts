@@ -15,6 +15,7 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
   const { join } = pathsOf(machine)
   const home = codexHome(machine)
   const own = { holdsSecret: false, use: 'target' } as const
+  const whole = { ...own, format: 'json', isReplacedWhole: true } as const
   const layer = { format: 'toml', holdsSecret: false, use: 'layer' } as const
 
   const isWindows = machine.os === 'win32'
@@ -28,8 +29,8 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
 
   return [
     // The key goes first: a config that names the gateway never stands beside another login.
-    { ...own, kind: 'auth', path: join(home, 'auth.json'), format: 'json', holdsSecret: true },
-    { ...own, kind: 'catalog', path: join(home, catalog), format: 'json', isOptional: true },
+    { ...whole, kind: 'auth', path: join(home, 'auth.json'), holdsSecret: true },
+    { ...whole, kind: 'catalog', path: join(home, catalog), isOptional: true },
     { ...own, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
     ...[...system, ...projectFiles(machine, disk, home), ...profiles, managed]
       .filter(({ path }) => disk.exists(path))

@@ -1,4 +1,4 @@
-import { withoutVendor } from '../../gateway/models/rules.ts'
+import { removeVendor } from '../../gateway/models/rules.ts'
 import { emptyTools, input } from '../../gateway/question.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
@@ -47,7 +47,7 @@ export function firstRequest(
   { version, model, modelTable }: FirstRequestInput,
 ): FirstRequest {
   const config = readKind(files, 'config')
-  const isOwn = withoutVendor(model).startsWith('gpt-5')
+  const isOwn = removeVendor(model).startsWith('gpt-5')
   const effort = config.text(['model_reasoning_effort']) ?? (isOwn ? 'medium' : undefined)
   const reasoning = effort === undefined ? { summary: 'auto' } : { effort }
   const reasons = isOwn || version === undefined || !isBefore(version, reasonsWithAll)

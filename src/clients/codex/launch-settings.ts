@@ -1,5 +1,5 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import { isAmong } from '../../gateway/input/header.ts'
+import { includesHeader } from '../../gateway/input/header.ts'
 import {
   type LaunchSettings,
   type LoadedFiles,
@@ -34,7 +34,7 @@ export function launchSettings(
     file.table(['model_providers', target.providerId]),
   )
   const isPlain = (table: Table = {}) =>
-    textMembers(table['query_params']).every((one) => isAmong(one, query)) &&
+    textMembers(table['query_params']).every((one) => includesHeader(one, query)) &&
     credentialKeys.every((name) => table[name] === undefined) &&
     harmfulKeys(table).length === 0
   const id = tables.every(isPlain) ? target.providerId : 'repoint-run'

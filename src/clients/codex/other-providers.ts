@@ -186,7 +186,7 @@ export function* othersInTheWay(
         providerId: id,
         url,
         hasKey: false,
-        change: { path: ['model_providers', id], isBound: true },
+        change: { path: ['model_providers', id], undoTogether: true },
       })
     else if (ours.length > 0 && ((isAtGateway(url) && isHarmless) || id === providerId))
       yield findingAt(config, ['model_providers', id], {

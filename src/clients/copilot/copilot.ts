@@ -59,6 +59,13 @@ export const copilot: ClientModule = {
       },
     ],
     interpolation: { names: null, values: /\\n/ },
+    gatewayVariables: {
+      addresses: [names.baseUrl],
+      others: [
+        ...[names.key, names.type, names.wireApi, names.headers, names.model],
+        ...names.others,
+      ],
+    },
   },
   files: () => [],
 
@@ -66,6 +73,7 @@ export const copilot: ClientModule = {
   resolve: (input) => resolveOneModel(input, protocols, { knows: () => true, otherwise: '' }),
 
   plan: () => [],
+  gatewaySettings: () => ({}),
   firstRequest: carries,
   read: () => ({}),
   previewModels: () => [],

@@ -15,6 +15,7 @@ import { oneUse } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { droidName, sensitiveSettings } from './sensitive-settings.ts'
 import {
@@ -127,6 +128,8 @@ export const droid: ClientModule = {
   },
 
   firstRequest,
+
+  gatewaySettings,
 
   read(files) {
     const settings = readSettings(fileOf(files, 'settings'))

@@ -26,6 +26,7 @@ import {
   startingModel,
 } from './config.ts'
 import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -128,6 +129,8 @@ export const openclaw: ClientModule = {
   },
 
   firstRequest,
+
+  gatewaySettings,
 
   read(files) {
     const file = readConfig(files)

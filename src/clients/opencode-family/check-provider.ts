@@ -186,7 +186,7 @@ export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findi
     const provider = formerProviderFinding(view, choice, target, {
       providerId: id,
       url,
-      change: { path: ['provider', id], isBound: true },
+      change: { path: ['provider', id], undoTogether: true },
       hasKey,
       beside: `its entry in ${auth.path}`,
     })
@@ -197,7 +197,7 @@ export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findi
       code: `${client}-former-key`,
       message: `the key of the provider ${id} is left of an earlier setup`,
       hint: 'Remove it.',
-      becomes: { value: undefined, isSecret: true, isBound: true },
+      becomes: { value: undefined, isSecret: true, undoTogether: true },
       severity: 'warning',
     })
   }

@@ -1,4 +1,4 @@
-import { listHolds, listLacks } from '../../edits/plan.ts'
+import { addToList, removeFromList } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
 import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
 import { findingAt, placeholderOf, relativePathFindings, unreadFileFinding } from '../findings.ts'
@@ -129,7 +129,7 @@ function* hiddenByLists(
     const mended = mustHold ? [...held, ...hidden] : held.filter((one) => !hidden.includes(one))
     const changes =
       file?.path === target.path
-        ? hidden.map((one) => (mustHold ? listHolds : listLacks)(path, one))
+        ? hidden.map((one) => (mustHold ? addToList : removeFromList)(path, one))
         : [{ path, value: mended }]
     yield findingAt(file ?? target, path, {
       code: `${id}-hidden`,

@@ -12,6 +12,7 @@ import { testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
 import { firstRequest } from './first-request.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { filesOf, type Layout } from './layout.ts'
 import { effortPath, plan } from './plan.ts'
@@ -40,7 +41,7 @@ function expectUsable(
 
 /** A client of this layout. Facts without a version: run against opencode 1.18.33, 2026-11-21. */
 export function clientOf(layout: Layout, { tested, program, ...own }: Own): ClientModule {
-  const { id, label, reservedProviderIds, withoutWindow } = layout
+  const { id, label, reservedProviderIds, variables, withoutWindow } = layout
   return {
     ...own,
     program: {
@@ -69,6 +70,10 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         isInKeys: true,
       },
       reservedProviderIds,
+      gatewayVariables: {
+        addresses: [`${variables}_CONFIG_CONTENT`],
+        others: [`${variables}_AUTH_CONTENT`],
+      },
     },
     files: (machine, disk) => filesOf(layout, machine, disk),
 
@@ -120,6 +125,8 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         broken: problem,
       })
     },
+
+    gatewaySettings: (texts) => gatewaySettings(layout, texts),
 
     offeredModels(texts) {
       const { value } = mergedConfig(texts)

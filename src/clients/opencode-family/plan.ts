@@ -53,7 +53,7 @@ function keyEntry(
 ): readonly SettingChange[] {
   const now = readFile(file)
   const hasEntry = now.get([providerId]) !== undefined
-  const bound = { isSecret: true, isBound: true }
+  const bound = { isSecret: true, undoTogether: true }
   // With an entry `authorization: Bearer` goes out as well (1.18.33, 2026-11-22).
   if (keyHeader !== undefined)
     return hasEntry ? [{ path: [providerId], value: undefined, ...bound }] : []

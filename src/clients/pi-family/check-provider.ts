@@ -110,7 +110,7 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Findings {
       if (!names.test(name) || value === key) continue
 
       const what = `header ${name} of ${providerId}`
-      const change = { path: [...path, 'headers', name], isSecret: true, isBound: true }
+      const change = { path: [...path, 'headers', name], isSecret: true, undoTogether: true }
       yield findingAt(models, change.path, {
         code: `${at.client.id}-authorizing-header`,
         message: `the ${what} takes the place of its key`,
@@ -177,7 +177,7 @@ export function* formerProviders(
     yield formerProviderFinding(at.client, target, models, {
       providerId: id,
       url,
-      change: { path: providerPath(at, id), isSecret: true, isBound: true },
+      change: { path: providerPath(at, id), isSecret: true, undoTogether: true },
       hasKey: true,
     })
   }

@@ -1,4 +1,4 @@
-import { type ConfigValue, listHolds } from '../../edits/plan.ts'
+import { addToList, type ConfigValue } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
 import type { ClientContext, SetupTarget } from '../client.ts'
 import { findingAt, relativePathFindings, unreadFileFinding } from '../findings.ts'
@@ -141,7 +141,7 @@ function* otherLogin({ context, providerId }: PiView): Findings {
     code: 'pi-other-key',
     message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
     hint: 'Remove it.',
-    becomes: { value: undefined, isSecret: true, isBound: true },
+    becomes: { value: undefined, isSecret: true, undoTogether: true },
     consent: `The login for ${providerId} in auth.json goes; rollback brings it back.`,
   })
 }
@@ -156,7 +156,7 @@ function* narrowed({ settings, providerId, model }: PiView): Findings {
     code: 'pi-enabled-models',
     message: `enabledModels leaves ${model} out: pi starts with another model`,
     hint: 'Add it to enabledModels.',
-    fix: { fileKind: 'settings', changes: [listHolds(path, full)] },
+    fix: { fileKind: 'settings', changes: [addToList(path, full)] },
   })
 }
 

@@ -5,6 +5,7 @@ import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule } from '../client.ts'
 import { editKeys } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf, layersOf, originOf } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
 import { resolveWithPicker } from '../picker.ts'
@@ -133,6 +134,20 @@ export const pi: ClientModule = {
   },
 
   firstRequest,
+
+  /** A login of a vendor stays, if pi ships the provider and only its address was changed. */
+  gatewaySettings(files) {
+    const { baseUrl, providerId } = pi.read(files)
+    if (baseUrl === undefined || providerId === undefined) return {}
+
+    const login = loginOf(files, providerId)
+    const isVendors = reservedIds.includes(providerId) && login?.['type'] !== 'api_key'
+    return {
+      auth: login === undefined || isVendors ? [] : [[providerId]],
+      models: gatewaySettingsIn(sensitiveSettings, fileOf(files, 'models'), providerId),
+      settings: [['defaultProvider'], ['defaultModel']],
+    }
+  },
 
   read(files) {
     const [models, settings] = [readModels(files), readSettings(files)]

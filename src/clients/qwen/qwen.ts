@@ -1,5 +1,5 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, ListElement, SettingChange, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
@@ -23,9 +23,11 @@ import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.t
 import { oneUse, resolveOneModel } from '../resolve.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
+import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { qwenName, sensitiveSettings } from './sensitive-settings.ts'
 import {
+  elementOf,
   entriesIn,
   inUse,
   isBehindAnother,
@@ -89,6 +91,7 @@ export const qwen: ClientModule = {
       },
     ],
     interpolation: { names: openText, values: openText },
+    gatewayVariables: { addresses: ['OPENAI_BASE_URL'], others: ['OPENAI_MODEL'] },
   },
 
   files(machine, disk) {
@@ -155,6 +158,8 @@ export const qwen: ClientModule = {
       hints: outputLimitCures,
     }
   },
+
+  gatewaySettings,
 
   /** Of the protocols that it speaks this is about the one that a setup writes. */
   read(files) {
@@ -277,10 +282,6 @@ function ownEntries(settings: ConfigValue | undefined): readonly Table[] {
 /** Where an entry of another model stands than the one that is started with. */
 function pathOf(id: string): SettingPath {
   return [...paths.entries, elementOf(id)]
-}
-
-function elementOf(id: string): ListElement {
-  return { element: { envKey: keyVariable, id } }
 }
 
 /** What an entry becomes, be it that of another model, which `/model` offers beside the one in use. */

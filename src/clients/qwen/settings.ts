@@ -1,4 +1,4 @@
-import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
+import type { ConfigValue, ListElement, SettingPath } from '../../edits/plan.ts'
 import type { LoadedFile, LoadedFiles } from '../client.ts'
 import {
   brokenText,
@@ -67,6 +67,11 @@ export const ownEntry: SettingPath = [
   ...paths.entries,
   { element: { envKey: keyVariable }, isFirst: true },
 ]
+
+/** An entry of ours in the list. */
+export function elementOf(id: string): ListElement {
+  return { element: { envKey: keyVariable, id } }
+}
 
 /** The user's own settings, the weaker file before the stronger. */
 export function ownFiles(files: LoadedFiles): readonly ReadFile[] {
@@ -167,4 +172,5 @@ export function inUse(settings: ConfigValue): InUse {
   }
 }
 
-const usualVariable = 'OPENAI_API_KEY'
+/** Of the key, where an entry names none. */
+export const usualVariable = 'OPENAI_API_KEY'

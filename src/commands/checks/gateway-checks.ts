@@ -1,4 +1,5 @@
 import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
+import { isLoopbackUrl } from '../../clients/loaded-files.ts'
 import { strayModels } from '../../clients/picker.ts'
 import { listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
@@ -6,12 +7,12 @@ import { resultOf, UserError } from '../../errors.ts'
 import { findingFrom, hasCause } from '../../finding.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
-import { isVouchedPrivately, privateSources } from '../../gateway/http/authorities.ts'
+import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
-import { openAhead } from '../../gateway/http/request.ts'
+import { preopenConnections } from '../../gateway/http/request.ts'
 import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { catalogEntry, nativeProtocol, speaks } from '../../gateway/models/rules.ts'
+import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe.ts'
 import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
@@ -32,6 +33,8 @@ type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
 
 /** A gateway that is asked once for all the clients that use it with the same key. */
 interface AskedGateway {
+  /** The families of the clients that use it. It grows while they are listed. */
+  readonly users: string[]
   readonly access: GatewayAccess
   readonly catalog: Promise<Catalog | UserError>
   readonly balance: Promise<Balance | undefined>
@@ -63,10 +66,11 @@ export function askGateways(
     const asked =
       byGateway.get(question) ??
       askGateway(accessTo(session, { baseUrl, ...asking, timeoutMs, caFile, authorities }))
+    asked.users.push(state.client.family)
     byGateway.set(question, asked)
     byState.set(state, asked)
     // One for each: their probes go out side by side.
-    void openAhead(asked.access, 1)
+    void preopenConnections(asked.access, 1)
   }
   return byState
 }
@@ -77,7 +81,7 @@ function askGateway(access: GatewayAccess): AskedGateway {
   const balance = catalog.then((list) =>
     list instanceof UserError ? undefined : balanceOf(access, list),
   )
-  return { access, catalog, balance }
+  return { users: [], access, catalog, balance }
 }
 
 /** An empty key is told before the client finds out. */
@@ -124,7 +128,9 @@ export async function checkGateway(
     if (blamed !== 'network' && told.every(({ code }) => code !== 'network'))
       told.push(networkCheck(gateway.baseUrl, asked.access))
 
-    const hint = hintFor(error, examined, gateway, caFile)
+    const hint = isLeftBehind(error, gateway)
+      ? leftBehindHint(client, asked)
+      : hintFor(error, examined, gateway, caFile)
     const check = { ...findingFrom(error), ...compact({ hint }) }
     return [...told, blamed === 'model' ? check : { ...check, isOfGateway: true }]
   }
@@ -159,6 +165,20 @@ async function* askedChecks(
   yield* checkProtocol(examined, resolved, list)
   yield* checkBalance(await asked.balance)
   yield* checkPicker(examined, list)
+}
+
+/** Nothing listens at an address on this machine: the program that did, such as another tool's proxy, is gone. */
+function isLeftBehind({ code }: UserError, { baseUrl }: Gateway): boolean {
+  return code === 'refused' && isLoopbackUrl(baseUrl)
+}
+
+function leftBehindHint({ family }: Client, { users }: AskedGateway): string {
+  const whose = users.length > 1 ? "the clients' own services" : "the client's own service"
+  return [
+    'Start the program that listened there',
+    `set another address: repoint ${family} --base-url URL`,
+    `or go back to ${whose}: repoint off ${users.join(' ')}`,
+  ].join(', ')
 }
 
 /** The hints of some failures speak of flags that a setup has and doctor has not. */
@@ -244,7 +264,7 @@ function* checkProtocol(
   const native = nativeProtocol(model)
   const entry = list instanceof UserError ? undefined : catalogEntry(list, model)
   const isBetter = native !== protocol && client.protocols.includes(native)
-  if (entry === undefined || !isBetter || speaks(entry, native) !== true) return
+  if (entry === undefined || !isBetter || supportsProtocol(entry, native) !== true) return
 
   yield {
     code: 'protocol',
@@ -321,7 +341,7 @@ function isPlainAfar(baseUrl: string): boolean {
 /** An answer of any kind proves that much. */
 function networkCheck(baseUrl: string, access: GatewayAccess): CheckResult {
   const { host, protocol } = new URL(baseUrl)
-  const by = isVouchedPrivately(access) ? ` by an authority of ${privateSources(access)}` : ''
+  const by = isPrivatelyTrusted(access) ? ` by an authority of ${privateSources(access)}` : ''
   const tls = protocol === 'https:' ? `, and its certificate is trusted${by}` : ''
   const message = `${host} is found and answers${tls}`
   return { code: 'network', severity: 'ok', message, brief: 'answers', isOfGateway: true }

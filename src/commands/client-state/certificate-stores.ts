@@ -2,8 +2,8 @@ import type { Client, ClientState } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { catalogOrError } from '../../gateway/catalog.ts'
-import { mayRefuse } from '../../gateway/http/authorities.ts'
-import { hangUp } from '../../gateway/http/request.ts'
+import { mayRejectCertificate } from '../../gateway/http/authorities.ts'
+import { closeIdleConnections } from '../../gateway/http/request.ts'
 import type { CertificateStores, GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Session } from '../screen/session.ts'
@@ -39,10 +39,10 @@ export async function expectBelieved(
   asAll = access,
 ): Promise<void> {
   const asClient = { ...access, authorities: authoritiesOf(access.env, [client]) }
-  if (!mayRefuse(asClient, asAll)) return
+  if (!mayRejectCertificate(asClient, asAll)) return
 
   const answer = await catalogOrError(asClient)
-  await hangUp(asClient)
+  await closeIdleConnections(asClient)
   if (answer instanceof UserError && answer.code === 'tls') throw answer
 }
 

@@ -5,12 +5,12 @@ import type { FileEdit } from '../../edits/plan.ts'
 import { plainPath } from '../../edits/values.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type FileFix, messageWithLocation } from '../../finding.ts'
-import { isAmong } from '../../gateway/input/header.ts'
+import { includesHeader } from '../../gateway/input/header.ts'
 import { isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { copyOf } from '../../transaction/state.ts'
+import { contentsIfAvailable } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './files.ts'
 import { type ClientStatus, gatewayOf, shownAddress } from './state.ts'
@@ -55,9 +55,9 @@ function settingsDrift(
 
   if (key === undefined) return [`${login ?? 'nothing'} in place of the key`]
   if (expected.isKey?.(key) === false) return ['another key stands there']
-  const unsent = expected.headers?.find((header) => !isAmong(header, settings.headers))
+  const unsent = expected.headers?.find((header) => !includesHeader(header, settings.headers))
   if (unsent !== undefined) return [`the header ${unsent.name} is missing or has another value`]
-  const missing = expected.query?.find((part) => !isAmong(part, settings.query))
+  const missing = expected.query?.find((part) => !includesHeader(part, settings.query))
   if (missing !== undefined)
     return [`${missing.name} is missing in the query of the address, or has another value`]
   return expected.settings ? modelDrift(settings, expected.settings) : []
@@ -96,8 +96,8 @@ export function leftAt(
   const state = client.read(asRecorded(session, texts, files, 'after'))
   const gateway = gatewayOf(session, client, state, runs)
   const ours = savedExtras(session)
-  const headers = state.headers?.filter((one) => isAmong(one, ours.headers))
-  const query = state.query?.filter((one) => isAmong(one, ours.query))
+  const headers = state.headers?.filter((one) => includesHeader(one, ours.headers))
+  const query = state.query?.filter((one) => includesHeader(one, ours.query))
   return (
     gateway && { ...gateway, isKey: (one) => one === state.key, headers, query, settings: state }
   )
@@ -150,7 +150,7 @@ export function driftSince(session: Session, state: ClientStatus, runs: Runs): D
     else {
       const versions = {
         before: state.texts[index]!.bytes,
-        after: copyOf(session.platform, after),
+        after: contentsIfAvailable(session.platform, after),
       }
       edits.push({ client: client.id, path, format, scope, changes, holdsSecret, ...versions })
     }

@@ -15,10 +15,10 @@ import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
 import type { FileStatus, Files } from '../../platform/platform.ts'
-import { fileFailure } from '../../transaction/files.ts'
+import { toFileError } from '../../transaction/files.ts'
 import type { RecordedFile } from '../../transaction/record.ts'
-import { copyOf } from '../../transaction/state.ts'
-import { readIfThere } from '../../transaction/target.ts'
+import { contentsIfAvailable } from '../../transaction/state.ts'
+import { readIfExists } from '../../transaction/target.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
@@ -86,16 +86,16 @@ export function isUsual(session: Session, client: Client): boolean {
 function readConfig(session: Session, file: ConfigFile): Bytes | null {
   const { files, machine } = session.platform
   try {
-    return readIfThere(files, machine, file.path, 'config-invalid')
+    return readIfExists(files, machine, file.path, 'config-invalid')
   } catch (error) {
     if (file.use === 'layer') return null
-    const failure = fileFailure(machine, file.path, error)
+    const failure = toFileError(machine, file.path, error)
     if (failure instanceof UserError) throw failure
     // Also a fault of ours is a file that is not read: what was switched by then is told with it.
     throw new UserError({
       code: 'config-conflict',
       message: `${session.showPath(file.path)} cannot be read as a file (${String(error)})`,
-      hint: 'Move away what stands in its place, then try again.',
+      hint: 'Move away what is in its place, then try again.',
       cause: error,
     })
   }
@@ -119,7 +119,7 @@ export function asRecorded(
 ): LoadedFiles {
   return texts.map((text) => {
     const file = files.find(({ path }) => path === text.path)
-    return file ? { ...text, bytes: copyOf(platform, file[when]) } : text
+    return file ? { ...text, bytes: contentsIfAvailable(platform, file[when]) } : text
   })
 }
 

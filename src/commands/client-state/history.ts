@@ -1,25 +1,25 @@
 import { exitStatus, resultOf, UserError } from '../../errors.ts'
 import type { Runs } from '../../transaction/record.ts'
-import { type Settled, settle } from '../../transaction/restore.ts'
+import { type RecoveredRun, recoverRun } from '../../transaction/restore.ts'
 import { listRuns } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 
 /** Settles a run that was cut off, and says so. Comes first in every command that reads state. */
 export function settleFirst(session: Session): void {
-  const settled = settle(session.platform)
+  const settled = recoverRun(session.platform)
   if (settled === undefined) return
   session.addFindings({ code: 'run-recovered', message: describeSettled(session, settled) })
   session.showFindings('note')
 }
 
-function describeSettled(session: Session, { run, outcome, files, left }: Settled): string {
+function describeSettled(session: Session, { run, outcome, files, kept }: RecoveredRun): string {
   const list = (paths: readonly string[]) => paths.map((path) => session.showPath(path)).join(', ')
   if (outcome === 'discarded')
     return `Run ${run} had been cut off before it changed anything, and is discarded`
   if (outcome === 'restored')
     return `Run ${run} had been cut off and is taken back; as they were before it: ${list(files)}`
   const back = files.length === 0 ? '' : `; as they were before it: ${list(files)}`
-  return `Run ${run} had been cut off, and cannot be taken back as a whole, because its files were changed since${back}; left as they are: ${list(left)}. Roll back, or set the client up again`
+  return `Run ${run} had been cut off, and cannot be taken back as a whole, because its files were changed since${back}; left as they are: ${list(kept)}. Roll back, or set the client up again`
 }
 
 /** The recorded runs. A damaged record becomes a notice. */

@@ -19,7 +19,7 @@ import { resultOf, UserError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
 import { gatewayAt, isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
-import { gatewaysIfReadable, nameOf } from '../../state/find-gateways.ts'
+import { findGatewayName, gatewaysIfReadable } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { savedModels } from '../../state/model-cache.ts'
 import { sha256Of } from '../../transaction/files.ts'
@@ -119,7 +119,7 @@ export function gatewayOf(
     known.find((one) => rootOf(one, protocol) === root) ??
     known.find((one) => isSameButVersion(rootOf(one, protocol), root)) ??
     gatewayAt(root, protocol)
-  return { ...found, name: nameOf(session, protocol, state) }
+  return { ...found, name: findGatewayName(session, protocol, state) }
 }
 
 /** Whether repoint has set up the client, also if the user changed the address since. */
@@ -128,11 +128,10 @@ export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean
   return inForce(client, runs) !== undefined || isAtOwnRoot(client, state, runs)
 }
 
-/** The newest setup of a client that is not undone. */
+/** The newest setup of a client that is not undone. Undefined: there is none, or `off` followed. */
 function inForce({ id }: Pick<ClientName, 'id'>, runs: Runs): RunRecord | undefined {
-  return activeRuns(runs.toReversed(), familyIds(id)).findLast(
-    (run) => isSetupRun(run) && run.baseUrl !== '',
-  )
+  const newest = activeRuns(runs.toReversed(), familyIds(id)).findLast(isSetupRun)
+  return newest?.baseUrl === '' ? undefined : newest
 }
 
 /** A client that repoint has set up. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Files, Platform } from '../../platform/platform.ts'
-import { attempt, createDurably, randomName, sha256Of } from '../../transaction/files.ts'
+import { createDurably, ignoreFileErrors, randomName, sha256Of } from '../../transaction/files.ts'
 import { openState, statePaths } from '../../transaction/state.ts'
 
 /** Whose process cannot be seen from here, on another machine or before a boot, is gone after so long, in ms. */
@@ -15,7 +15,7 @@ const folderNames = /^\.try-(\d+)-([0-9a-f]{12})-[0-9a-f]{12}$/
  */
 export function newFolder(platform: Platform): string {
   const { folder } = statePaths(platform.machine)
-  attempt(() => sweep(platform, folder))
+  ignoreFileErrors(() => sweep(platform, folder))
   return join(folder, `.try-${platform.processes.pid}-${placeMark(platform)}-${randomName()}`)
 }
 
@@ -27,7 +27,7 @@ function sweep(platform: Platform, folder: string): void {
     const [, pid, mark] = folderNames.exec(name) ?? []
     if (pid === undefined) continue
 
-    attempt(() => {
+    ignoreFileErrors(() => {
       const path = join(folder, name)
       const { kind, uid, modifiedMs } = files.lstat(path)
 
@@ -74,7 +74,7 @@ export async function inFolder<Result>(
     return await work()
   } finally {
     // What was started there may still be writing.
-    attempt(() => removeFolder(files, folder))
+    ignoreFileErrors(() => removeFolder(files, folder))
   }
 }
 

@@ -3,7 +3,7 @@ import { isLoopbackUrl } from '../../clients/loaded-files.ts'
 import { UserError } from '../../errors.ts'
 import { ask } from '../../gateway/ask.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
-import { hangUp } from '../../gateway/http/request.ts'
+import { closeIdleConnections } from '../../gateway/http/request.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { printable } from '../../text.ts'
 import type { Session } from '../screen/session.ts'
@@ -87,6 +87,6 @@ async function refusedKeys({ ...access }: GatewayAccess): Promise<unknown> {
   if (!isLoopbackUrl(access.baseUrl)) return undefined
   const url = new URL('/_repoint/counters', access.baseUrl).href
   const answer = await ask(access, { method: 'GET', url, headers: {}, maxBytes: 1_000 })
-  await hangUp(access)
+  await closeIdleConnections(access)
   return 'body' in answer ? asObject(jsonIn(answer.body))?.['refusedKeys'] : undefined
 }

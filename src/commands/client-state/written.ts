@@ -4,8 +4,13 @@ import { documentOf } from '../../edits/format.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { includesPath } from '../../edits/values.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
-import { changeTo, type RecordedFile, type RunRecord, type Runs } from '../../transaction/record.ts'
-import { copyOf } from '../../transaction/state.ts'
+import {
+  type RecordedFile,
+  type RunRecord,
+  type Runs,
+  settingChange,
+} from '../../transaction/record.ts'
+import { contentsIfAvailable } from '../../transaction/state.ts'
 import { activeRuns } from '../../transaction/undo/stack.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -49,18 +54,21 @@ export function changedSince(
   if (setup === undefined) return []
 
   const { file } = setup
-  const [then, now] = [documentOf(file, copyOf(platform, file.after)), documentOf(file, bytes)]
+  const [then, now] = [
+    documentOf(file, contentsIfAvailable(platform, file.after)),
+    documentOf(file, bytes),
+  ]
   // A pruned copy, or a file that cannot be read any more: nothing can be said key by key.
   if (then === undefined || (now === undefined && bytes !== null)) return []
 
   const repair = lastStanding(path, runs, (run) => !isSetupRun(run))?.file
-  const repaired = repair && documentOf(repair, copyOf(platform, repair.after))
+  const repaired = repair && documentOf(repair, contentsIfAvailable(platform, repair.after))
   const isRepaired = (key: SettingPath) =>
     includesPath(repair?.settings.map((one) => one.path) ?? [], key) &&
     isDeepStrictEqual(repaired?.get(key), now?.get(key))
 
   return file.settings
-    .map((setting): SettingChange => changeTo(setting, then.get(setting.path)))
+    .map((setting): SettingChange => settingChange(setting, then.get(setting.path)))
     .filter(({ path: key, value }) => !isDeepStrictEqual(value, now?.get(key)) && !isRepaired(key))
 }
 
@@ -79,7 +87,7 @@ export function isFromElsewhere(
   const paths = texts.map(({ path }) => path)
   const isWritten = (file: RecordedFile) => {
     const [before, after] = [file.before, file.after].map((version) =>
-      documentOf(file, copyOf(platform, version)),
+      documentOf(file, contentsIfAvailable(platform, version)),
     )
 
     return file.settings.some(({ path }) => {
@@ -89,7 +97,7 @@ export function isFromElsewhere(
   }
 
   return runs
-    .filter((run) => run.kind === 'change' && run.baseUrl !== baseUrl)
+    .filter((run) => run.kind === 'change' && ![baseUrl, ''].includes(run.baseUrl))
     .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))
 }
 

@@ -3,7 +3,7 @@ import { type EnvironmentRow, loadClient } from '../../clients/list.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import { knownGateway, saveGateway } from '../../state/save-gateway.ts'
+import { savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import { printableLine } from '../../text.ts'
 import { expectWorking, installedVersion } from '../client-state/program.ts'
 import {
@@ -61,7 +61,7 @@ async function tellVariables(
   const protocol = protocolOf(client, models)
   const proof = { protocol, model: models.probeModel }
   session.warn(...saveGateway(session.platform, { access, proof }))
-  const name = knownGateway(session.platform, access)?.name
+  const name = savedGatewayFor(session.platform, access)?.name
 
   const root = rootOf(access, protocol)
   const { baseUrl, headers } = access

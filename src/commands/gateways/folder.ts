@@ -3,7 +3,7 @@ import { Command } from '@commander-js/extra-typings'
 import { resultOf, UserError } from '../../errors.ts'
 import { savedGateway } from '../../state/find-gateways.ts'
 import { changeFolders, readFolders, type SavedFolder } from '../../state/folders.ts'
-import { isThere } from '../../transaction/files.ts'
+import { pathExists } from '../../transaction/files.ts'
 import { commandOf, examples, GatewayArgument } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import { folderHere, gatewayOf, realPath, shownFolder } from './by-folder.ts'
@@ -100,7 +100,7 @@ function show(
   for (const one of folders) {
     const failure = resultOf(() => gatewayOf(session, one))
     if (failure instanceof UserError) session.say(`! ${failure.message}`)
-    else if (!isThere(session.platform.files, one.path))
+    else if (!pathExists(session.platform.files, one.path))
       session.say(`! There is no folder ${shownFolder(session, one)} any more`)
   }
   if (here !== undefined) session.remark('`*`: counts here.')

@@ -2,10 +2,10 @@ import { Argument, Command } from '@commander-js/extra-typings'
 import { rowOf } from '../../clients/list.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
-import { headerDocument, shownHeader } from '../../gateway/input/header.ts'
-import { shownQuery } from '../../gateway/input/query.ts'
+import { formatHeader, headerDocument } from '../../gateway/input/header.ts'
+import { formatQuery } from '../../gateway/input/query.ts'
 import { rootsOf } from '../../gateway/roots.ts'
-import { noneSaved, savedGateway, savedGateways, sinceThen } from '../../state/find-gateways.ts'
+import { formatAge, noGatewayHint, savedGateway, savedGateways } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { maskSecret } from '../../text.ts'
 import { runsSoFar, settleFirst } from '../client-state/history.ts'
@@ -70,7 +70,7 @@ export const command = commandOf(define, async (session, word, exported, { check
         roots,
         key: maskSecret(one.key),
         headers: headerDocument(headers),
-        query: query && shownQuery(query),
+        query: query && formatQuery(query),
         proven: one.proven ?? null,
         clients: idsOf(usersOf(one, clients)),
         check: check ? checkDocument(checked.get(one.name)) : undefined,
@@ -143,14 +143,14 @@ function show(
   checked: GatewayChecks,
 ): void {
   if (all.length === 0) {
-    session.say(`No gateway is remembered so far. ${noneSaved}`)
+    session.say(`No gateway is remembered so far. ${noGatewayHint}`)
     return
   }
   const now = session.platform.clock.now()
   const rows = all.map((one) => {
     const { name, baseUrl, key, proven } = one
     const users = idsOf(usersOf(one, clients))
-    const by = proven && `${sinceThen(proven.at, now)} by ${proven.protocol} ${proven.model}`
+    const by = proven && `${formatAge(proven.at, now)} by ${proven.protocol} ${proven.model}`
     return [
       `${users.length > 0 ? '*' : ' '} ${name}`,
       baseUrl,
@@ -166,8 +166,8 @@ function show(
       session.say(`  ${name} has chat at ${baseUrls.chat}, messages at ${baseUrls.messages}`)
     if (keyHeader !== undefined) session.say(`  ${name} takes the key as ${keyHeader}`)
     if (headers.length > 0)
-      session.say(`  ${name} is asked with ${headers.map(shownHeader).join(', ')}`)
-    if (query !== undefined) session.say(`  ${name} is asked with ${shownQuery(query)}`)
+      session.say(`  ${name} is asked with ${headers.map(formatHeader).join(', ')}`)
+    if (query !== undefined) session.say(`  ${name} is asked with ${formatQuery(query)}`)
   }
 
   for (const [name, { failure, balance }] of checked) {

@@ -5,7 +5,7 @@ import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
-import { nameOf, savedGateway } from '../../state/find-gateways.ts'
+import { findGatewayName, savedGateway } from '../../state/find-gateways.ts'
 import type { SavedFolder } from '../../state/folders.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { stateNow } from '../client-state/files.ts'
@@ -177,7 +177,7 @@ function saidBy(session: Session, folder: SavedFolder, client: Client | undefine
 
   const state = stateNow(session, client) ?? {}
   const own =
-    nameOf(session, protocolOf(client, state), state) ?? state.baseUrl ?? 'its own service'
+    findGatewayName(session, protocolOf(client, state), state) ?? state.baseUrl ?? 'its own service'
   return own === folder.gateway ? says : `${says}; ${client.label}'s own files say ${own}`
 }
 

@@ -2,7 +2,12 @@ import { Command } from '@commander-js/extra-typings'
 import { rowOf, rows } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
-import { noneSaved, savedChoices, savedGateway, savedGateways } from '../../state/find-gateways.ts'
+import {
+  noGatewayHint,
+  savedChoices,
+  savedGateway,
+  savedGateways,
+} from '../../state/find-gateways.ts'
 import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import { clientsSetUp, noteLeftOut, whyNotSetUp } from '../client-state/state.ts'
 import {
@@ -66,7 +71,7 @@ async function askName(session: Session): Promise<string> {
     throw new UserError({
       code: 'usage',
       message: all.length === 0 ? 'No gateway is remembered so far' : 'No gateway is named',
-      hint: all.length === 0 ? noneSaved : 'One of `repoint gateways`: repoint use NAME',
+      hint: all.length === 0 ? noGatewayHint : 'One of `repoint gateways`: repoint use NAME',
     })
 
   return session.platform.ask.search({

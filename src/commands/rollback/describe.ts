@@ -17,7 +17,9 @@ export function whatItDid(run: RunRecord, runs: Runs): string {
 
   const earlier = (run.mergedRuns ?? 1) - 1
   const more = earlier === 0 ? '' : ` (with ${earlier} earlier ${earlier === 1 ? 'run' : 'runs'})`
-  return `${possessive(labelsOf(run.clients))} ${nounOf(run.command)}${more}`
+  const isOffOfSeveral = run.command === 'off' && run.clients.length > 1
+  const noun = isOffOfSeveral ? 'return to their own services' : nounOf(run.command)
+  return `${possessive(labelsOf(run.clients))} ${noun}${more}`
 }
 
 function undoneBy({ undoes = [] }: RunRecord, runs: Runs): RunRecord | undefined {

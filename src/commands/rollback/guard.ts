@@ -9,7 +9,7 @@ import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
 import type { RecordedFile, RunRecord, Runs } from '../../transaction/record.ts'
 import type { ProblemAfter, RollbackPlan } from '../../transaction/rollback.ts'
-import { copyOf } from '../../transaction/state.ts'
+import { contentsIfAvailable } from '../../transaction/state.ts'
 import { isAddress } from '../../transaction/undo/undo-file.ts'
 import type { UndoProblem } from '../../transaction/undo/undo-run.ts'
 import { asRecorded, listClientFiles, readClientFiles } from '../client-state/files.ts'
@@ -274,7 +274,7 @@ function isCopyOfOurs(
 
   return recorded.some((file) => {
     if (!file.settings.some(({ role }) => isAddress(role))) return false
-    const written = documentOf(file, copyOf(platform, file.after))
+    const written = documentOf(file, contentsIfAvailable(platform, file.after))
     const found = documentOf({ ...file, path }, bytes)
     const ours = file.settings.filter(
       (setting) => setting.role !== 'model' && written?.get(setting.path) !== undefined,

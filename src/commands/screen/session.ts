@@ -1,7 +1,7 @@
 import { type FilesState, UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
-import { dots, maskTellTale, printable, shortPath } from '../../text.ts'
+import { maskSecretsIn, printable, secretMask, shortPath } from '../../text.ts'
 import { fittingTable, isUtf8, looksOf, paint, wrapLine } from './drawing.ts'
 
 /** Members of our documents that are never text from elsewhere: masking would only damage them. */
@@ -183,8 +183,8 @@ export class Session {
   /** Masks every known secret, and whatever looks like a key of the usual form. */
   redact(text: string): string {
     let clean = text
-    for (const secret of this.#secrets) clean = clean.replaceAll(secret, dots)
-    return maskTellTale(clean)
+    for (const secret of this.#secrets) clean = clean.replaceAll(secret, secretMask)
+    return maskSecretsIn(clean)
   }
 
   /** A path as a person writes it: `~/.codex/config.toml`. */

@@ -21,8 +21,8 @@ import {
   type Upstream,
 } from '../../serve/index.ts'
 import { parseFault } from '../../serve/settings/fault-spec.ts'
-import { readModels } from '../../serve/settings/models-file.ts'
-import { Misfit } from '../../serve/settings/schema.ts'
+import { readCatalogFile } from '../../serve/settings/models-file.ts'
+import { InvalidData } from '../../serve/settings/schema.ts'
 import { printable } from '../../text.ts'
 import { installedVersions } from '../client-state/program.ts'
 import { newFolder, withFiles } from '../client-state/temp-folder.ts'
@@ -161,7 +161,7 @@ function readFaultFlag(text: string): Fault {
   try {
     return parseFault(text)
   } catch (error) {
-    if (!(error instanceof Misfit)) throw error
+    if (!(error instanceof InvalidData)) throw error
     throw new UserError({
       code: 'usage',
       message: `--fault ${text}: ${error.message}`,
@@ -179,7 +179,7 @@ async function readModelsFile(
   // Loaded only when there is a file to read.
   const { maxYamlBytes, readYaml } = await import('../../serve/settings/yaml.ts')
   const text = readText(() => files.read(path, maxYamlBytes), `the catalog ${path}`)
-  return readYaml(text, path, readModels)
+  return readYaml(text, path, readCatalogFile)
 }
 
 function readText(read: () => Uint8Array, what: string): string {

@@ -1,12 +1,12 @@
 /** Step 7 of a setup: write all files or none, read them back, and stop servers with an old key. */
-import { protocolOf } from '../../clients/client.ts'
+import { type Client, protocolOf } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
-import { actionOf } from '../../edits/plan.ts'
+import { actionOf, type Plan } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { saveGateway } from '../../state/save-gateway.ts'
-import { acceptDrift, applyPlan } from '../../transaction/apply.ts'
-import type { Applied } from '../../transaction/record.ts'
+import { type ApplyOptions, acceptDrift, applyPlan } from '../../transaction/apply.ts'
+import type { ApplyResult } from '../../transaction/record.ts'
 import { readClientFiles } from '../client-state/files.ts'
 import { adviceForRunning, nowRun, stopLeftRunning } from '../client-state/program.ts'
 import type { Tried } from '../client-state/try-client.ts'
@@ -16,7 +16,7 @@ import { refuseMismatch, type SetupPlan } from './plan.ts'
 
 /** What a setup has done. */
 export interface AppliedSetup {
-  readonly applied: Applied
+  readonly applied: ApplyResult
   /** The answers to `--try-client`. */
   readonly tried: readonly Tried[]
   /** What is still to do, for a script: it does not say whether a client runs. */
@@ -31,18 +31,41 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
   const applied = writeFiles(plan)
   if (catalog !== undefined) saveModels(session.platform, catalog)
 
-  const changed = clients.filter(({ id }) =>
-    applied.files.some(({ client, action }) => client === id && action !== 'unchanged'),
-  )
+  const changed = changedClients(applied, clients)
   const toDo = await stopLeftRunning(session, changed, consent)
   const tried = await tryClients(plan, applied)
   if (isLeftToClients) session.warn(...saveGateway(session.platform, gatewayToSave(plan)))
+  return { applied, tried, ...(await nextSteps(session, { applied, clients, changed, toDo })) }
+}
 
+/** The clients of which a file was written. */
+export function changedClients(
+  applied: ApplyResult,
+  clients: readonly Client[],
+): readonly Client[] {
+  return clients.filter(({ id }) =>
+    applied.files.some(({ client, action }) => client === id && action !== 'unchanged'),
+  )
+}
+
+/** What is still to do, and the command to type. @param toDo what `stopLeftRunning` returned */
+export async function nextSteps(
+  session: Session,
+  {
+    applied,
+    clients,
+    changed,
+    toDo,
+  }: {
+    readonly applied: ApplyResult
+    readonly clients: readonly Client[]
+    readonly changed: readonly Client[]
+    readonly toDo: readonly string[]
+  },
+): Promise<Pick<AppliedSetup, 'next' | 'toType'>> {
   const advice = clients.map(({ program }) => program.restartAdvice)
   const running = session.isJson ? [] : await adviceForRunning(session, changed)
   return {
-    applied,
-    tried,
     next: applied.run ? [...toDo, ...advice, 'Undo: repoint rollback'] : [],
     toType: [...toDo, ...running, nowRun(session, clients)],
   }
@@ -53,16 +76,35 @@ export function isProven({ run }: SetupPlan): boolean {
   return run.request.flags.verify && !run.isLeftToClients
 }
 
-function writeFiles(plan: SetupPlan): Applied {
+function writeFiles(plan: SetupPlan): ApplyResult {
   const { session, isLeftToClients } = plan.run
   acceptUnchanged(plan)
-
-  const mismatches: UserError[] = []
-  const applied = applyPlan(session.platform, plan, {
-    readBack: () => mismatches.push(...mismatchesIn(plan)),
+  return writePlan(session, plan, {
+    findMismatches: () => mismatchesIn(plan),
     lastStep: isLeftToClients
       ? undefined
       : (locked) => saveGateway(session.platform, gatewayToSave(plan), locked),
+  })
+}
+
+/**
+ * Writes all files of a plan or none, and reads them back.
+ *
+ * @param findMismatches why the written files do not say what was planned
+ * @throws UserError as `applyPlan` does, and the first mismatch
+ */
+export function writePlan(
+  session: Session,
+  plan: Plan,
+  {
+    findMismatches,
+    lastStep,
+  }: Pick<ApplyOptions, 'lastStep'> & { readonly findMismatches: () => readonly UserError[] },
+): ApplyResult {
+  const mismatches: UserError[] = []
+  const applied = applyPlan(session.platform, plan, {
+    verify: () => mismatches.push(...findMismatches()),
+    lastStep,
   })
   session.noteApplied(applied)
   session.warn(...applied.notices)
@@ -101,7 +143,7 @@ function gatewayToSave(plan: SetupPlan) {
 }
 
 /** `--try-client`. If the clients' answers are the only proof, a failure undoes the setup. */
-async function tryClients({ run }: SetupPlan, applied: Applied): Promise<readonly Tried[]> {
+async function tryClients({ run }: SetupPlan, applied: ApplyResult): Promise<readonly Tried[]> {
   const { session, request, clients, access, isLeftToClients } = run
   if (!request.flags.tryClient) return []
 
@@ -116,7 +158,7 @@ async function tryClients({ run }: SetupPlan, applied: Applied): Promise<readonl
   }
 }
 
-async function undo(session: Session, { run }: Applied): Promise<void> {
+async function undo(session: Session, { run }: ApplyResult): Promise<void> {
   const { applyRollback, planRollback } = await import('../../transaction/rollback.ts')
   const plan = run && planRollback(session.platform, { run: run.id })
   if (plan === undefined) return

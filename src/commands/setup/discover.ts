@@ -10,7 +10,7 @@ import type { ImportLink } from '../../gateway/input/link.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
 import type { Gateway, GatewayAccess } from '../../gateway/types.ts'
-import { expectNameFor } from '../../state/save-gateway.ts'
+import { checkNameIsFree } from '../../state/save-gateway.ts'
 import { expectWorking } from '../client-state/program.ts'
 import {
   type FoundGateway,
@@ -54,7 +54,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
     const found = await findGateway(session, flags, preset)
     const run = found.link === undefined ? given : withLink(given, found.link)
 
-    expectNameFor(session.platform, flags.name, found.access.baseUrl)
+    checkNameIsFree(session.platform, flags.name, found.access.baseUrl)
     try {
       const { notices, ...proof } = await proofOf(run, found.access)
       const { access, chosen } = proof

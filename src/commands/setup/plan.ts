@@ -14,7 +14,7 @@ import { effectiveOptions, keepsModels, modelsIn, optionsToKeep } from '../../cl
 import { actionOf, type FileEdit, type Plan } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { type Finding, hasCause, messageWithLocation } from '../../finding.ts'
-import { isAmong } from '../../gateway/input/header.ts'
+import { includesHeader } from '../../gateway/input/header.ts'
 import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
@@ -247,8 +247,8 @@ export function refuseMismatch(client: Client, files: LoadedFiles, access: Gatew
   const isKey = key === access.key && keyHeader === access.keyHeader
   const { headers = [], query = [] } = access
   const isAllSent =
-    headers.every((one) => isAmong(one, after.headers)) &&
-    query.every((one) => isAmong(one, after.query))
+    headers.every((one) => includesHeader(one, after.headers)) &&
+    query.every((one) => includesHeader(one, after.query))
 
   if (isThere && isKey && isAllSent) return
   throw new UserError({

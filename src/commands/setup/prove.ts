@@ -16,7 +16,7 @@ import type { Finding } from '../../finding.ts'
 import { askBalanceBeside, type BalanceBeside } from '../../gateway/balance.ts'
 import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
-import { openAhead } from '../../gateway/http/request.ts'
+import { preopenConnections } from '../../gateway/http/request.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { nativeProtocol } from '../../gateway/models/rules.ts'
 import { isSameRoots, rootOf } from '../../gateway/roots.ts'
@@ -82,7 +82,7 @@ export async function proveClients(given: SetupRun, reached: GatewayAccess): Pro
   const access = { ...reached, authorities: authoritiesOf(reached.env, clients) }
   const isMessagesGiven = given.request.flags.messagesUrl !== undefined
   const finder = new GatewayFinder(access, { isMessagesGiven })
-  if (clients.length > 1) void openAhead(access, clients.length)
+  if (clients.length > 1) void preopenConnections(access, clients.length)
   let balance: BalanceBeside | undefined
 
   try {

@@ -1,31 +1,48 @@
 /** Step 8 of a setup: report. */
 import { editDocument } from '../../edits/describe.ts'
+import type { Plan } from '../../edits/plan.ts'
+import type { ApplyResult } from '../../transaction/record.ts'
+import type { Session } from '../screen/session.ts'
 import { type AppliedSetup, isProven } from './apply.ts'
 import type { SetupPlan } from './plan.ts'
+
+/** What became of a plan. @param applied absent: a dry run */
+export function sayOutcome(
+  session: Session,
+  applied: ApplyResult | undefined,
+  { done, unchanged }: { readonly done: string; readonly unchanged: string },
+): void {
+  if (applied === undefined) session.say('Dry run: nothing was changed.')
+  else if (applied.run === undefined) session.say(`${unchanged}; nothing was changed.`)
+  else {
+    session.say(`${done}: run ${applied.run.id}`)
+    session.say('  Undo: repoint rollback')
+    for (const { path, note } of applied.files)
+      if (note !== undefined) session.say(`  ${session.showPath(path)}: ${note}`)
+  }
+}
+
+/** The files of a plan as `--json` prints them. @param applied absent: a dry run */
+export function fileDocuments({ edits }: Pick<Plan, 'edits'>, applied: ApplyResult | undefined) {
+  return edits.map((edit, index) => {
+    const file = editDocument(edit)
+    const { action = file.action, note } = applied?.files[index] ?? {}
+    return { ...file, action, note }
+  })
+}
 
 /** @param result absent: a dry run */
 export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
   const { session, request, balance } = plan.run
   const { applied, tried = [], next = [], toType = [] } = result ?? {}
   const { verify, dryRun } = request.flags
-  if (applied === undefined) session.say('Dry run: nothing was changed.')
-  else if (applied.run === undefined)
-    session.say('Everything is set up so already; nothing was changed.')
-  else {
-    session.say(`✔ Done${verify ? '' : ', not verified'}: run ${applied.run.id}`)
-    session.say('  Undo: repoint rollback')
-    for (const { path, note } of applied.files)
-      if (note !== undefined) session.say(`  ${session.showPath(path)}: ${note}`)
-  }
+  const done = `✔ Done${verify ? '' : ', not verified'}`
+  sayOutcome(session, applied, { done, unchanged: 'Everything is set up so already' })
 
   for (const { client, said } of tried) session.say(`  ${client} says: ${said}`)
   for (const line of toType) session.say(`  ${line}`)
 
-  const files = plan.edits.map((edit, index) => {
-    const file = editDocument(edit)
-    const { action = file.action, note } = applied?.files[index] ?? {}
-    return { ...file, action, note }
-  })
+  const files = fileDocuments(plan, applied)
   session.document({
     command: plan.command,
     dryRun,

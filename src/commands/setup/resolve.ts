@@ -12,7 +12,7 @@ import { effectiveOptions, listing, modelsIn } from '../../clients/resolve.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { adviseNamingModel } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { isChatModel, nearestModels, speaks } from '../../gateway/models/rules.ts'
+import { closestModels, isChatModel, supportsProtocol } from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
@@ -256,7 +256,7 @@ export async function withModelFromUser(
 
 function canUse({ protocols }: Client, requested: ClientOptions, model: CatalogModel) {
   const spoken = requested.protocol ? [requested.protocol] : protocols
-  return spoken.some((one) => speaks(model, one) !== false)
+  return spoken.some((one) => supportsProtocol(model, one) !== false)
 }
 
 function chatModels(
@@ -323,7 +323,7 @@ async function pickedModel(
 ): Promise<string | undefined> {
   const none = { value: '', name: `none: leave ${client.label} out` }
   const names = rejected.map(({ model }) => model)
-  const nearest = names.flatMap((name) => nearestModels(name, catalog))
+  const nearest = names.flatMap((name) => closestModels(name, catalog))
   const choices = chatModels(catalog).filter(({ value }) => !names.includes(value))
   const isNear = ({ value }: AskChoice) => nearest.includes(value)
   const model = await session.platform.ask.search({

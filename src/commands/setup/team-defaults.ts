@@ -9,7 +9,7 @@ import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { request } from '../../gateway/http/request.ts'
 import { type AddressOptions, normaliseBaseUrl } from '../../gateway/input/base-url.ts'
 import { usualRoots } from '../../gateway/roots.ts'
-import { accept, Misfit, mapping, text } from '../../serve/settings/schema.ts'
+import { InvalidData, object, parseData, text } from '../../serve/settings/schema.ts'
 import { checkName } from '../../state/find-gateways.ts'
 import { printableLine } from '../../text.ts'
 import type { GatewayFlags } from '../command.ts'
@@ -151,24 +151,24 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
 /** @throws what `refuse` makes of the first place that does not fit */
 function fitting(bytes: Uint8Array, refuse: (what: string) => UserError) {
   try {
-    return accept(fileOfDefaults, jsonIn(new TextDecoder().decode(bytes)))
+    return parseData(fileOfDefaults, jsonIn(new TextDecoder().decode(bytes)))
   } catch (error) {
-    throw error instanceof Misfit ? refuse(error.message) : error
+    throw error instanceof InvalidData ? refuse(error.message) : error
   }
 }
 
-const fileOfDefaults = mapping({
+const fileOfDefaults = object({
   version: v.literal(1, 'is not 1'),
   name: v.optional(text),
   baseUrl: text,
   messagesUrl: v.optional(text),
-  clients: mapping(Object.fromEntries(rows.map((row) => [row.id, v.optional(flagsOf(row))]))),
+  clients: object(Object.fromEntries(rows.map((row) => [row.id, v.optional(flagsOf(row))]))),
 })
 
 function flagsOf({ flags }: ClientRow) {
   const fittingFor = (flag: ClientFlag) =>
     v.custom<FlagValue>((value) => isFitting(flag, value), 'has no fitting value')
-  return mapping(
+  return object(
     Object.fromEntries(flags.map((flag) => [nameOfFlag(flag), v.exactOptional(fittingFor(flag))])),
   )
 }

@@ -1,23 +1,23 @@
 import type { ConfigValue, SettingPath } from '../plan.ts'
 import { isValueTable, type Value, type ValueTable } from '../values.ts'
 
-/** A parsed text: `root` comes from the independent parser, the containers from the one that has places. */
+/** A parsed text. `root` comes from the independent parser, `containers` from the parser with offsets. */
 export interface ParsedText {
   readonly text: string
   readonly root: ValueTable
   /**
-   * The root's first.
+   * All containers. The root is first.
    *
-   * @throws UserError `config-invalid` where only the parser with places refuses the text
+   * @throws UserError `config-invalid` if only the parser with offsets rejects the text
    */
   readonly containers: readonly Container[]
 }
 
-/** Where in a text: the keys from the root. An element of a list has its index for a key. */
+/** A path in a text: the keys from the root. The key of a list element is its index. */
 export type IndexedPath = readonly (string | number)[]
 
 /**
- * What holds members: a table, an object or a list, as it stands in the text.
+ * A part of the text that has members: a table, an object or a list.
  *
  *     [a]              a container of `lines`, with the member `a.b`
  *     b = { c = 1 }    whose value is an `inline` container: inside `a.b`, with the member `a.b.c`
@@ -27,24 +27,24 @@ export type IndexedPath = readonly (string | number)[]
 export interface Container {
   readonly kind: ContainerKind
   readonly path: IndexedPath
-  /** Of the header, or of the braces or brackets with all that they hold. */
+  /** The range of the header, or of the braces or brackets with their contents. */
   readonly start: number
   readonly end: number
   /** In the order of the text. */
   readonly members: readonly Member[]
-  /** The member whose value it is; undefined for the root and for what is below a header. */
+  /** The member that has this container as its value. The root and tables with a header have none. */
   readonly owner?: Member | undefined
 }
 
 /** How a container separates its members. */
 export type ContainerKind =
-  /** TOML: a line each, below a header or above all headers. */
+  /** TOML: one line for each member, below a header or above all headers. */
   | 'lines'
-  /** TOML: commas within braces, which stay on their line. */
+  /** TOML: braces with commas, on one line. */
   | 'inline'
-  /** JSON: commas within braces, on one line or on several. */
+  /** JSON: braces with commas, on one line or on several. */
   | 'object'
-  /** Commas within brackets. */
+  /** Brackets with commas. */
   | 'list'
 
 /** `key = value`, `"key": value` or an element of a list. */
@@ -54,65 +54,65 @@ export interface Member {
   readonly start: number
   readonly valueStart: number
   readonly end: number
-  /** Its value, where that holds members itself. */
+  /** The member's value, if it is a container. */
   readonly inside: Container | undefined
 }
 
-/** What to write: a value, one as another version of the file spells it, or members one by one. */
+/** What to write: a value, the source text of a value, or single members. */
 export type Content =
   | { readonly value: Value }
   | { readonly source: string }
   | { readonly members: ReadonlyMap<string, Content> }
 
-/** How a container writes its members. */
+/** The formatting of a container's members. */
 export interface MemberLayout {
   readonly isMultiLine: boolean
   /** The line break of the neighbouring line. */
   readonly eol: string
   /** One level of indentation. */
   readonly unit: string
-  /** What stands before each member on its line. */
+  /** The indentation of each member. */
   readonly indent: string
-  /** What stands between key and value: `: `. */
+  /** The text between key and value: `: `. */
   readonly colon: string
-  /** Names stand without quotes. */
+  /** Names have no quotes. */
   readonly isUnquoted: boolean
 }
 
-/** A key that is to have a value. */
+/** A key and its new content. */
 export interface Setting {
   readonly path: SettingPath
   readonly content: Content
 }
 
-/** What TOML, JSON and JSON5 each know: parsing and spelling. Finding, setting and removing know neither. */
+/** How TOML, JSON and JSON5 are parsed and spelled. Finding, setting and removing work for all of them. */
 export interface Dialect {
   /** @throws UserError `config-invalid` with line and column */
   parse(text: string, place: string): ParsedText
-  /** A change's value as `parse` would give it back. */
+  /** Converts a change's value to the form that `parse` returns. */
   toValue(value: ConfigValue): Value
-  /** A value at its place. @throws Conflict where it cannot be written at all */
+  /** Spells a value. @throws Conflict if the format cannot express it */
   spell(content: Content, layout: MemberLayout): string
-  /** A member with a value that is spelled already. `keys` are several only for a dotted key. */
+  /** Spells a member whose value is spelled already. Only a dotted key has several `keys`. */
   spellMember(keys: readonly string[], value: string, layout: MemberLayout): string
-  /** What follows at the end of `text` for keys whose tables have no place in it yet. */
-  spellAtEnd(text: string, settings: readonly Setting[]): string
-  /** The lines that a person would add for `settings`. */
+  /** Spells the tables to append to `text` for keys whose tables do not exist yet. */
+  spellNewTables(text: string, settings: readonly Setting[]): string
+  /** The lines that a user would add by hand for `settings`. */
   spellByHand(settings: readonly Setting[]): string
   /** Matches a comment at `lastIndex`. */
   readonly comment: RegExp
-  /** What a value that is no table is called: `a list`. */
-  nameOf(value: Value): string
-  /** What holds keys is called: `a table`. */
+  /** Names the kind of a value that is not a table: `a list`. */
+  describeValue(value: Value): string
+  /** The format's word for a table: `a table`. */
   readonly table: string
-  /** Whether nothing is left of the file but blanks. */
+  /** Whether the file has only blanks, or an empty root. */
   isBlank(text: string): boolean
 }
 
-/** An edit that cannot be made at this place. Becomes a UserError `config-conflict`. */
+/** An edit that is impossible at this place. It becomes a UserError `config-conflict`. */
 export class Conflict extends Error {
   readonly offset: number
-  /** @param offset where in the text */
+  /** @param offset the place in the text */
   constructor(reason: string, offset: number) {
     super(reason)
     this.name = 'Conflict'
@@ -120,8 +120,8 @@ export class Conflict extends Error {
   }
 }
 
-/** Members one by one, in the order in which they are first named. */
-export function membersOf(
+/** Groups settings by their first key, in the order in which the keys first appear. */
+export function groupMembers(
   settings: readonly { readonly path: readonly string[]; readonly content: Content }[],
 ): ReadonlyMap<string, Content> {
   const groups = new Map<string, { path: readonly string[]; content: Content }[]>()
@@ -133,13 +133,13 @@ export function membersOf(
   return new Map(
     [...groups].map(([key, group]) => {
       const whole = group.find(({ path }) => path.length === 0)
-      return [key, whole?.content ?? { members: membersOf(group) }]
+      return [key, whole?.content ?? { members: groupMembers(group) }]
     }),
   )
 }
 
-/** A table as its members, one by one; all else as it is. */
-export function byMembers(content: Content): Content {
+/** Converts the value of a table to single members. Other content stays as it is. */
+export function asMembers(content: Content): Content {
   if (!('value' in content) || !isValueTable(content.value)) return content
   const children = Object.entries(content.value)
   return { members: new Map(children.map(([key, value]) => [key, { value }])) }

@@ -1,4 +1,4 @@
-/** Documented in the README of @iarna/toml 3.0.0, without types. It brings no parser along. */
+/** Documented in the README of @iarna/toml 3.0.0, without types. It does not load the parser. */
 declare module '@iarna/toml/stringify.js' {
   import type { stringify } from '@iarna/toml'
 

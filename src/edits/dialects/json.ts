@@ -1,5 +1,5 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { applySplices, eolAt, invalid, notReadHere } from '../text.ts'
+import { applySplices, eolAt, invalidConfig, unsupported } from '../text.ts'
 import {
   emptyTable,
   isValueTable,
@@ -11,57 +11,63 @@ import {
   type ValueTable,
 } from '../values.ts'
 import {
-  byMembers,
+  asMembers,
   Conflict,
   type Container,
   type Content,
   type Dialect,
+  groupMembers,
   type IndexedPath,
   type Member,
   type MemberLayout,
-  membersOf,
   type Setting,
 } from './dialect.ts'
 
 /**
- * JSON and JSONC. Two parsers that share no code must both accept a text: the engine's own says what
- * it means, jsonc-parser where it stands. Whether a client bears comments and trailing commas is its
- * module's to say: `strictJsonProblem`.
+ * JSON and JSONC. Two parsers that share no code must both accept a text: JSON.parse provides the
+ * values, jsonc-parser the offsets. Whether a client accepts comments and trailing commas is decided in
+ * the client's module, with `strictJsonProblem`.
  */
 export const jsonDialect: Dialect = {
   parse(text, place) {
-    const root = meaningOfJson(text, place)
-    const tree = placesInJson(text, place)
+    const root = parseRoot(text, place)
+    const tree = parseJsonTree(text, place)
     return { text, root, containers: jsonContainers(tree) }
   },
   toValue: (value) => toValue(value, toLiteral),
   spell: spellJson,
   spellMember: ([key = ''], value, layout) => spellName(key, layout) + layout.colon + value,
-  spellAtEnd: spellNewRoot,
+  spellNewTables: spellNewRoot,
   spellByHand: (settings) => spellRoot(settings, '\n'),
   comment: /\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y,
-  nameOf: kindName,
+  describeValue: describeJsonValue,
   table: 'an object',
   isBlank: (text) => /^\s*(\{\s*\}\s*)?$/.test(text),
 }
 
-function meaningOfJson(text: string, place: string): ValueTable {
+function parseRoot(text: string, place: string): ValueTable {
   let root: Value
   try {
-    root = judgeJson(text, place)
+    root = parseStrict(text, place)
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
-    placesInJson(text, place)
-    throw invalid(place, 'it is not valid JSON', text, 0)
+    parseJsonTree(text, place)
+    throw invalidConfig(place, 'it is not valid JSON', text, 0)
   }
+
   if (!isValueTable(root)) {
-    throw invalid(place, 'its root is not an object', text, placesInJson(text, place)!.offset)
+    throw invalidConfig(
+      place,
+      'its root is not an object',
+      text,
+      parseJsonTree(text, place)!.offset,
+    )
   }
 
   return root
 }
 
-/** What JSONC allows and JSON does not. Offsets in UTF-16 units, `end` exclusive. */
+/** Something that JSONC allows and JSON does not. Offsets in UTF-16 units, `end` exclusive. */
 export interface Leniency {
   readonly kind: 'comment' | 'trailing comma'
   readonly start: number
@@ -73,84 +79,86 @@ const number = /-?\d[\d.eE+-]*/.source
 const jsonToken = new RegExp(`${string}|//[^\\r\\n]*|/\\*[\\s\\S]*?\\*/|[^\\s"/]|["/]`, 'g')
 
 /**
- * Comments and trailing commas, in their order.
+ * Finds comments and trailing commas, in the order of the text.
  *
- * @throws UserError `config-invalid` for what is nested too deeply
+ * @throws UserError `config-invalid` if the nesting is too deep
  */
-export function lenienciesOf(text: string, place: string): readonly Leniency[] {
-  const found: Leniency[] = []
-  /** The comma that only blanks and comments have followed so far. */
+export function findLeniencies(text: string, place: string): readonly Leniency[] {
+  const leniencies: Leniency[] = []
+  /** The last comma, if only blanks and comments followed it so far. */
   let comma: number | undefined
   let depth = 0
 
   for (const { 0: part, index: start } of text.matchAll(jsonToken)) {
     const end = start + part.length
     if (part.startsWith('//') || part.startsWith('/*')) {
-      found.push({ kind: 'comment', start, end })
+      leniencies.push({ kind: 'comment', start, end })
       continue
     }
 
     if ('{['.includes(part) && ++depth > maxNesting) {
-      throw notReadHere(place, `nested more than ${maxNesting} levels deep`, text, start)
+      throw unsupported(place, `nested more than ${maxNesting} levels deep`, text, start)
     }
     if ('}]'.includes(part)) {
       depth--
-      if (comma !== undefined) found.push({ kind: 'trailing comma', start: comma, end: comma + 1 })
+      if (comma !== undefined)
+        leniencies.push({ kind: 'trailing comma', start: comma, end: comma + 1 })
     }
     comma = part === ',' ? start : undefined
   }
-  return found.toSorted((a, b) => a.start - b.start)
+
+  return leniencies.toSorted((a, b) => a.start - b.start)
 }
 
 /**
- * The second opinion on a JSON text. It shares no code with jsonc-parser: what JSONC allows is blanked,
- * and the JavaScript engine does the rest.
+ * Parses a JSON text without jsonc-parser: replaces comments and trailing commas by blanks and calls
+ * JSON.parse.
  *
- * JSON.parse alone would lose digits of large numbers and treat `__proto__` as it likes, so it also
- * gets a copy in which each number is a string `n…` and each string, keys too, is `s…`.
+ * JSON.parse loses digits of large numbers and treats `__proto__` specially. So it also parses a copy
+ * in which each number is a string `n…` and each string, including keys, is `s…`.
  *
- * @returns an empty object for nothing but blanks and comments
+ * @returns an empty object if the text has only blanks and comments
  * @throws SyntaxError, whose message quotes the file
- * @throws UserError `config-invalid` for what is nested too deeply
+ * @throws UserError `config-invalid` if the nesting is too deep
  */
-function judgeJson(text: string, place: string): Value {
-  const blanks = lenienciesOf(text, place).map(({ start, end }) => ({ start, end, text: ' ' }))
+function parseStrict(text: string, place: string): Value {
+  const blanks = findLeniencies(text, place).map(({ start, end }) => ({ start, end, text: ' ' }))
   const strict = applySplices(text, blanks)
   if (strict.trim() === '') return emptyTable()
   JSON.parse(strict)
   const tagged = strict.replace(new RegExp(`${string}|${number}`, 'g'), (part) =>
     part.startsWith('"') ? `"s${part.slice(1)}` : `"n${part}"`,
   )
-  return untagged(JSON.parse(tagged))
+  return removeTags(JSON.parse(tagged))
 }
 
-function untagged(value: unknown): Value {
+function removeTags(value: unknown): Value {
   if (typeof value === 'string') {
     return value.startsWith('n') ? new Literal(value.slice(1)) : value.slice(1)
   }
-  if (Array.isArray(value)) return value.map(untagged)
+  if (Array.isArray(value)) return value.map(removeTags)
   if (typeof value !== 'object' || value === null) return value as Value
   const table = emptyTable()
-  for (const [key, child] of Object.entries(value)) table[key.slice(1)] = untagged(child)
+  for (const [key, child] of Object.entries(value)) table[key.slice(1)] = removeTags(child)
   return table
 }
 
 /**
- * The root object; undefined in a file that holds nothing but blanks and comments. The parser
- * recurses: only a text that passed the depth limit may reach it.
+ * The root object, or undefined if the file has only blanks and comments. The parser is recursive, so
+ * the caller must check the nesting first.
  *
  * @throws UserError `config-invalid` with line and column
  */
-function placesInJson(text: string, place: string): Node | undefined {
+function parseJsonTree(text: string, place: string): Node | undefined {
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
   const [error] = errors
   if (error === undefined) return tree
   const reason = printParseErrorCode(error.error).replace(/\B[A-Z]/g, (letter) => ` ${letter}`)
-  throw invalid(place, reason.toLowerCase(), text, error.offset)
+  throw invalidConfig(place, reason.toLowerCase(), text, error.offset)
 }
 
-/** @param tree undefined: the text holds nothing but blanks and comments */
+/** @param tree undefined if the text has only blanks and comments */
 export function jsonContainers(tree: Node | undefined): readonly Container[] {
   const containers: Container[] = []
   if (tree) addContainer(containers, tree, [], undefined)
@@ -184,27 +192,28 @@ function addContainer(
     members.push(member)
     member.inside = addContainer(containers, value, member.path, member)
   }
+
   return container
 }
 
-/** A number as `judgeJson` gives it: as it is written. */
+/** A number in the form that `parseStrict` returns: its source text. */
 function toLiteral(number: number | bigint): Value {
   if (typeof number === 'number' && !Number.isFinite(number)) return number
   return new Literal(String(number))
 }
 
-function kindName(value: Value): string {
+function describeJsonValue(value: Value): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   return `a ${value instanceof Literal ? 'number' : typeof value}`
 }
 
-function spellJson(given: Content, layout: MemberLayout): string {
-  const content = byMembers(given)
+function spellJson(unresolved: Content, layout: MemberLayout): string {
+  const content = asMembers(unresolved)
   if ('source' in content) return content.source.replace(/\r?\n/g, layout.eol)
   if ('value' in content) return spellJsonValue(content.value, layout)
 
-  const inner = deeper(layout)
+  const inner = indented(layout)
   const all = [...content.members].map(
     ([key, child]) => spellName(key, layout) + layout.colon + spellJson(child, inner),
   )
@@ -216,16 +225,16 @@ function spellJsonValue(value: Value, layout: MemberLayout): string {
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new Conflict('JSON has only finite numbers', 0)
   if (!Array.isArray(value)) return JSON.stringify(value)
-  const items = value.map((item) => spellJson({ value: item }, deeper(layout)))
+  const items = value.map((item) => spellJson({ value: item }, indented(layout)))
   return enclose('[', items, ']', layout)
 }
 
-/** Unquoted where the names beside it are, which only JSON5 bears. */
+/** Spells a name without quotes if its sibling names have none, which only JSON5 allows. */
 function spellName(key: string, { isUnquoted }: MemberLayout): string {
   return isUnquoted && /^[a-z_$][\w$]*$/i.test(key) ? key : JSON.stringify(key)
 }
 
-function deeper(layout: MemberLayout): MemberLayout {
+function indented(layout: MemberLayout): MemberLayout {
   return { ...layout, indent: layout.indent + layout.unit }
 }
 
@@ -247,7 +256,7 @@ function enclose(
   return open + eol + lines + eol + indent + close
 }
 
-/** The root object, which is not there yet. */
+/** Spells the root object of a file that has none. */
 function spellNewRoot(text: string, settings: readonly Setting[]): string {
   const eol = eolAt(text, text.length)
   const root = spellRoot(settings, eol)
@@ -260,5 +269,5 @@ function spellRoot(settings: readonly Setting[], eol: string): string {
     content,
   }))
   const layout = { isMultiLine: true, eol, unit: '  ', indent: '', colon: ': ', isUnquoted: false }
-  return spellJson({ members: membersOf(members) }, layout)
+  return spellJson({ members: groupMembers(members) }, layout)
 }

@@ -1,30 +1,31 @@
 import parse from 'json5/lib/parse.js'
 import type { Node } from 'jsonc-parser'
 import type { ConfigValue } from '../plan.ts'
-import { applySplices, invalid, notReadHere, offsetAt, type Splice } from '../text.ts'
+import { applySplices, invalidConfig, offsetAt, type Splice, unsupported } from '../text.ts'
 import { emptyTable, isValueTable, maxNesting, toValue } from '../values.ts'
 import type { Container, Dialect } from './dialect.ts'
 import { jsonContainers, jsonDialect } from './json.ts'
 
 /**
- * JSON5. json5, with which clients read it, says what a text means; where it stands is found token by
- * token, in a text that json5 has accepted. What is written is plain JSON, with unquoted names among
- * such.
+ * JSON5. The package json5, which clients use too, provides the values. The offsets come from a scan of
+ * the tokens, after json5 accepted the text. Edits write plain JSON, but with unquoted names if the
+ * sibling names are unquoted.
  */
 export const json5Dialect: Dialect = {
   ...jsonDialect,
   parse(text, place) {
-    const { start, separators } = surveyOf(text, place)
+    const { start, separators } = scanJson5(text, place)
     if (start === undefined) return { text, root: emptyTable(), containers: [] }
 
-    const root = toValue(meaningOfJson5(text, separators, place), Number)
-    if (!isValueTable(root)) throw invalid(place, 'its root is not an object', text, start)
+    const root = toValue(parseJson5(text, separators, place), Number)
+    if (!isValueTable(root)) throw invalidConfig(place, 'its root is not an object', text, start)
     let containers: readonly Container[] | undefined
+
     return {
       text,
       root,
       get containers() {
-        containers ??= jsonContainers(json5Tree(text))
+        containers ??= jsonContainers(buildTree(text))
         return containers
       },
     }
@@ -33,7 +34,7 @@ export const json5Dialect: Dialect = {
   comment: /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\//y,
 }
 
-/** A string, a mark, or what stands between blanks: a name, a number. Offsets in UTF-16 units. */
+/** A string, a punctuation mark, a name or a number. Offsets in UTF-16 units. */
 interface Token {
   readonly text: string
   readonly start: number
@@ -51,46 +52,47 @@ const json5Token = new RegExp(
   'g',
 )
 
-/** Comments are none. One by one: a large file has hundreds of thousands. */
-function* tokensOf(text: string): Generator<Token, void> {
+/** Yields the tokens without comments. A generator, because a large file has hundreds of thousands. */
+function* readTokens(text: string): Generator<Token, void> {
   for (const { 0: part, index: start } of text.matchAll(json5Token)) {
     const isComment = part.length > 1 && part.startsWith('/')
     if (!isComment) yield { text: part, start, end: start + part.length }
   }
 }
 
-interface Survey {
-  /** Of the root; undefined: the text holds nothing but blanks and comments. */
+interface Json5Scan {
+  /** The offset of the root. Undefined if the text has only blanks and comments. */
   readonly start: number | undefined
   /** Escapes for bare U+2028 and U+2029 in strings: json5 2.2.3 warns of them on the console. */
   readonly separators: readonly Splice[]
 }
 
-/** @throws UserError `config-invalid` for what is nested too deeply */
-function surveyOf(text: string, place: string): Survey {
+/** @throws UserError `config-invalid` if the nesting is too deep */
+function scanJson5(text: string, place: string): Json5Scan {
   const separators: Splice[] = []
   let root: number | undefined
   let depth = 0
 
-  for (const { text: part, start, end } of tokensOf(text)) {
+  for (const { text: part, start, end } of readTokens(text)) {
     root ??= start
     if ('{['.includes(part) && ++depth > maxNesting)
-      throw notReadHere(place, `nested more than ${maxNesting} levels deep`, text, start)
+      throw unsupported(place, `nested more than ${maxNesting} levels deep`, text, start)
     if ('}]'.includes(part)) depth--
     if (/^["'].*[\u2028\u2029]/s.test(part))
-      separators.push({ start, end, text: withEscapedSeparators(part) })
+      separators.push({ start, end, text: escapeSeparators(part) })
   }
+
   return { start: root, separators }
 }
 
-function withEscapedSeparators(string: string): string {
+function escapeSeparators(string: string): string {
   return string.replace(/\\[\s\S]|[\u2028\u2029]/g, (part) =>
     part.length > 1 ? part : `\\u${part.charCodeAt(0).toString(16)}`,
   )
 }
 
 /** @throws UserError `config-invalid` with line and column */
-function meaningOfJson5(text: string, separators: readonly Splice[], place: string): ConfigValue {
+function parseJson5(text: string, separators: readonly Splice[], place: string): ConfigValue {
   try {
     return parse(applySplices(text, separators))
   } catch (cause) {
@@ -99,19 +101,19 @@ function meaningOfJson5(text: string, separators: readonly Splice[], place: stri
     // The rest of the message quotes the file, which may hold secrets.
     const reason = /invalid (end of input|identifier character|character)/.exec(cause.message)?.[0]
     const offset = offsetAt(text, Number(lineNumber), Number(columnNumber) - 1)
-    throw invalid(place, reason ?? 'it is not valid JSON5', text, offset)
+    throw invalidConfig(place, reason ?? 'it is not valid JSON5', text, offset)
   }
 }
 
 type OpenNode = Omit<Node, 'length'> & { length: number }
 
-/** Of a text that is valid, as jsonc-parser has it: a name stands first in an object, or behind a comma. */
-function json5Tree(text: string): Node | undefined {
+/** Builds the tree of a valid text, in jsonc-parser's format. A name follows `{` or a comma. */
+function buildTree(text: string): Node | undefined {
   const open: OpenNode[] = []
   let root: Node | undefined
   let name: Node | undefined
 
-  for (const { text: part, start: offset, end } of tokensOf(text)) {
+  for (const { text: part, start: offset, end } of readTokens(text)) {
     if (part === ':' || part === ',') continue
     if (part === '}' || part === ']') {
       const closed = open.pop()!
@@ -121,7 +123,7 @@ function json5Tree(text: string): Node | undefined {
 
     const container = open.at(-1)
     if (container?.type === 'object' && name === undefined) {
-      name = { type: 'string', value: nameIn(part), offset, length: end - offset }
+      name = { type: 'string', value: parseName(part), offset, length: end - offset }
       continue
     }
 
@@ -131,17 +133,20 @@ function json5Tree(text: string): Node | undefined {
     name = undefined
     if (node.children) open.push(node)
   }
+
   return root
 }
 
-/** What it holds, and how long it is then, follows. */
+/** A node without its children. The caller adds them and then sets the length. */
 function valueNode(text: string, offset: number): OpenNode {
-  const found = { offset, length: text.length }
-  if (text === '{') return { type: 'object', ...found, children: [] }
-  return text === '[' ? { type: 'array', ...found, children: [] } : { type: 'string', ...found }
+  const position = { offset, length: text.length }
+  if (text === '{') return { type: 'object', ...position, children: [] }
+  return text === '['
+    ? { type: 'array', ...position, children: [] }
+    : { type: 'string', ...position }
 }
 
-function nameIn(text: string): string {
-  if (text.includes('\\')) return Object.keys(parse(`{${withEscapedSeparators(text)}:0}`))[0]!
+function parseName(text: string): string {
+  if (text.includes('\\')) return Object.keys(parse(`{${escapeSeparators(text)}:0}`))[0]!
   return /^["']/.test(text) ? text.slice(1, -1) : text
 }

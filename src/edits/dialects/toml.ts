@@ -1,10 +1,10 @@
 import stringify from '@iarna/toml/stringify.js'
 import { parse, TomlDate, TomlError } from 'smol-toml'
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser'
-import { endsWithBlankLine, eolAt, invalid, notReadHere, offsetAt } from '../text.ts'
+import { endsWithBlankLine, eolAt, invalidConfig, offsetAt, unsupported } from '../text.ts'
 import { Literal, maxNesting, plainKey, toValue, type Value, type ValueTable } from '../values.ts'
 import {
-  byMembers,
+  asMembers,
   Conflict,
   type Container,
   type Content,
@@ -15,18 +15,18 @@ import {
 } from './dialect.ts'
 
 /**
- * TOML. Two parsers that share no code must both accept a text: smol-toml says what it means,
- * toml-eslint-parser where it stands. @iarna/toml spells values.
+ * TOML. Two parsers that share no code must both accept a text: smol-toml provides the values,
+ * toml-eslint-parser the offsets. @iarna/toml spells values.
  */
 export const tomlDialect: Dialect = {
   parse(text, place) {
-    const root = meaningOfToml(text, place)
+    const root = parseToml(text, place)
     let containers: readonly Container[] | undefined
     return {
       text,
       root,
       get containers() {
-        containers ??= tomlContainers(placesInToml(text, place))
+        containers ??= tomlContainers(parseTomlTree(text, place))
         return containers
       },
     }
@@ -35,19 +35,19 @@ export const tomlDialect: Dialect = {
     toValue(value, (number) => (Number.isInteger(number) ? BigInt(number) : number)),
   spell: spellToml,
   spellMember: (keys, value) => `${spellKey(keys)} = ${value}`,
-  spellAtEnd: spellNewTables,
-  spellByHand: (settings) => blocksOf(settings, '\n').toSorted(rootFirst).join('\n\n'),
+  spellNewTables: spellTables,
+  spellByHand: (settings) => tableBlocks(settings, '\n').toSorted(rootFirst).join('\n\n'),
   comment: /#[^\n]*/y,
-  nameOf: (value) => (Array.isArray(value) ? 'a list' : 'a single value'),
+  describeValue: (value) => (Array.isArray(value) ? 'a list' : 'a single value'),
   table: 'a table',
   isBlank: (text) => text.trim() === '',
 }
 
-function meaningOfToml(text: string, place: string): ValueTable {
+function parseToml(text: string, place: string): ValueTable {
   try {
-    return withLiterals(parse(text, { integersAsBigInt: true }), 0) as ValueTable
+    return replaceDates(parse(text, { integersAsBigInt: true }), 0) as ValueTable
   } catch (cause) {
-    if (cause instanceof RangeError) throw notReadHere(place, cause.message, text, 0, cause)
+    if (cause instanceof RangeError) throw unsupported(place, cause.message, text, 0, cause)
     if (!(cause instanceof TomlError)) throw cause
     const offset = offsetAt(text, cause.line, cause.column - 1)
     // The rest of the message quotes the file, which may hold secrets.
@@ -57,35 +57,36 @@ function meaningOfToml(text: string, place: string): ValueTable {
       .replace(/[=\]\r\n].*/s, '')
       .trim()
     const isTwice = /redefine/.test(reason)
-    throw invalid(place, isTwice ? `${key} is set twice` : reason, text, offset)
+    throw invalidConfig(place, isTwice ? `${key} is set twice` : reason, text, offset)
   }
 }
 
-/** What smol-toml gives is ours alone: its tables, which have no prototype, and lists are kept. */
-function withLiterals(value: unknown, depth: number): Value {
+/** Replaces dates in place. The tables of smol-toml have no prototype, and nobody else uses them. */
+function replaceDates(value: unknown, depth: number): Value {
   if (typeof value !== 'object') return value as Value
   if (depth > maxNesting) throw new RangeError(`it is nested more than ${maxNesting} levels deep`)
   if (value instanceof TomlDate) return new Literal(value.toISOString())
   const members = value as Record<string, unknown>
-  for (const key in members) members[key] = withLiterals(members[key], depth + 1)
+  for (const key in members) members[key] = replaceDates(members[key], depth + 1)
   return members as ValueTable
 }
 
-function placesInToml(text: string, place: string): AST.TOMLTopLevelTable {
+function parseTomlTree(text: string, place: string): AST.TOMLTopLevelTable {
   try {
     return parseTOML(text).body[0]
   } catch (cause) {
-    // Seen in toml-eslint-parser 1.0.3 with strings of more than some 125,000 characters (2026-11-21).
+    // Seen in toml-eslint-parser 1.0.3 with strings of more than about 125,000 characters (2026-11-21).
     if (cause instanceof RangeError)
-      throw notReadHere(place, 'it holds too long a text', text, 0, cause)
+      throw unsupported(place, 'it holds too long a text', text, 0, cause)
     if (!(cause instanceof ParseError)) throw cause
-    throw invalid(place, cause.message, text, offsetAt(text, cause.lineNumber, cause.column))
+    throw invalidConfig(place, cause.message, text, offsetAt(text, cause.lineNumber, cause.column))
   }
 }
 
 function tomlContainers(top: AST.TOMLTopLevelTable): readonly Container[] {
   const root: OpenContainer = { kind: 'lines', path: [], start: 0, end: 0, members: [] }
   const containers = [root]
+
   for (const node of top.body) {
     if (node.type === 'TOMLKeyValue') {
       addMember(containers, root, node)
@@ -145,9 +146,9 @@ function addValue(
   }
 }
 
-/** On one line. */
-function spellToml(given: Content): string {
-  const content = byMembers(given)
+/** Spells content on one line. */
+function spellToml(unresolved: Content): string {
+  const content = asMembers(unresolved)
   if ('source' in content) return content.source
   if ('value' in content) return spellTomlValue(content.value)
 
@@ -165,10 +166,10 @@ function spellKey(keys: readonly string[]): string {
   return keys.map((key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : spellScalar(key))).join('.')
 }
 
-/** Types of @iarna/toml leave out bigint, which it renders (seen in 3.0.0). */
+/** The types of @iarna/toml leave out bigint, which it supports (seen in 3.0.0). */
 function spellScalar(scalar: string | number | boolean): string {
   if (/\p{Surrogate}/u.test(String(scalar)))
-    throw new Conflict('half a character cannot stand in a TOML file', 0)
+    throw new Conflict('TOML cannot contain half a character', 0)
   // @iarna/toml escapes only the first control character (seen in 3.0.0).
   return stringify.value(scalar).replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must be escaped
@@ -177,17 +178,17 @@ function spellScalar(scalar: string | number | boolean): string {
   )
 }
 
-/** A new `[table]` for each parent. */
-function spellNewTables(text: string, settings: readonly Setting[]): string {
+/** Spells a new `[table]` for each parent. */
+function spellTables(text: string, settings: readonly Setting[]): string {
   const eol = eolAt(text, text.length)
-  const blocks = blocksOf(settings, eol).join(eol + eol)
+  const blocks = tableBlocks(settings, eol).join(eol + eol)
   if (text === '') return blocks + eol
   if (!text.endsWith('\n')) return eol + eol + blocks
   return (endsWithBlankLine(text) ? '' : eol) + blocks + eol
 }
 
-/** Keys of the same table, below its header; keys of the root have none. */
-function blocksOf(settings: readonly Setting[], eol: string): string[] {
+/** One block for each table: its header, then its keys. The root has no header. */
+function tableBlocks(settings: readonly Setting[], eol: string): string[] {
   const blocks = new Map<string, string[]>()
   for (const { path, content } of settings) {
     const keys = path.map(plainKey)

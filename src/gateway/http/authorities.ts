@@ -4,23 +4,27 @@ import tls from 'node:tls'
 import { ifPossible, UserError } from '../../errors.ts'
 import type { CertificateStores, GatewayAccess } from '../types.ts'
 
-/** Where no client is asked for: what most of them read. */
-const usual: CertificateStores = {
+/** The stores if no client is selected: the ones that most clients read. */
+const defaultStores: CertificateStores = {
   system: true,
   files: ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
   folders: ['SSL_CERT_DIR'],
 }
 
-/** Gateways for which no public authority vouches. */
-const privateGateways = new WeakSet<GatewayAccess>()
+/** Gateways that were trusted because of private authorities. */
+const privatelyTrusted = new WeakSet<GatewayAccess>()
 
-/** Whether it was what the client believes beside the public authorities that vouched for a gateway. */
-export function isVouchedPrivately(access: GatewayAccess): boolean {
-  return privateGateways.has(access)
+/** Whether the client's private authorities, in addition to the public ones, were used for a gateway. */
+export function isPrivatelyTrusted(access: GatewayAccess): boolean {
+  return privatelyTrusted.has(access)
 }
 
-/** Where the authorities come from that may have vouched, for people. */
-export function privateSources({ authorities = usual, caFile, env }: GatewayAccess): string {
+/** Names the sources of private authorities for a message. */
+export function privateSources({
+  authorities = defaultStores,
+  caFile,
+  env,
+}: GatewayAccess): string {
   const { system, files, folders } = authorities
   const set = [...files, ...folders].filter((name) => env[name])
   return [...(caFile ? [caFile] : []), ...set, ...(system ? ["the system's store"] : [])].join(
@@ -28,44 +32,59 @@ export function privateSources({ authorities = usual, caFile, env }: GatewayAcce
   )
 }
 
-/** Whether a client may refuse a certificate that was believed for several: it reads less than they do. */
-export function mayRefuse(asClient: GatewayAccess, asAll: GatewayAccess): boolean {
-  const own = sourcesOf(asClient)
-  return isVouchedPrivately(asAll) && sourcesOf(asAll).some((source) => !own.includes(source))
+/** Whether a client may reject a certificate that was trusted for all clients, because it reads fewer stores. */
+export function mayRejectCertificate(asClient: GatewayAccess, asAll: GatewayAccess): boolean {
+  const clientSources = certificateSources(asClient)
+  return (
+    isPrivatelyTrusted(asAll) &&
+    certificateSources(asAll).some((source) => !clientSources.includes(source))
+  )
 }
 
-function sourcesOf({ authorities = usual, caFile, env }: GatewayAccess): readonly unknown[] {
+function certificateSources({
+  authorities = defaultStores,
+  caFile,
+  env,
+}: GatewayAccess): readonly unknown[] {
   const { system, hidesSystem, files, folders } = authorities
   const isSystem = system && !(hidesSystem !== undefined && env[hidesSystem])
-  const named = [...files, ...folders].map((name) => env[name])
-  return [caFile, ...named, isSystem ? 'system' : undefined].filter(Boolean)
+  const namedSources = [...files, ...folders].map((name) => env[name])
+  return [caFile, ...namedSources, isSystem ? 'system' : undefined].filter(Boolean)
 }
 
 /**
- * Who may vouch for a gateway, `public`: the public authorities, without what Node was told to add, and
- * what a person names for the client; `client`: the system's store too, where the client reads it. One
- * for all connections of an access, since reading hundreds of certificates takes a while. Undefined:
- * Node's own.
+ * The authorities that a connection trusts. `public`: the public authorities, without those that Node was
+ * configured to add, and the authorities that the user names for the client. `client`: also the
+ * system's store, if the client reads it. All connections of an access share one context, because
+ * reading hundreds of certificates is slow.
  *
- * @throws UserError `usage` if the file of `--ca-file` cannot be read or holds no certificate
+ * @returns undefined if Node's default is right
+ * @throws UserError `usage` if the file of `--ca-file` cannot be read or has no certificate
  */
-export function trustOf(
+export function trustedContext(
   access: GatewayAccess,
-  believes: 'public' | 'client',
+  trust: 'public' | 'client',
 ): tls.SecureContext | undefined {
-  const known = contexts[believes].get(access)
-  if (known !== undefined) return known
+  const cached = contexts[trust].get(access)
+  if (cached !== undefined) return cached
 
-  const { authorities = usual, caFile, env } = access
-  const named = [...(caFile === undefined ? [] : [readPem(caFile)]), ...namedAuthorities(access)]
+  const { authorities = defaultStores, caFile, env } = access
+  const namedCertificates = [
+    ...(caFile === undefined ? [] : [readPem(caFile)]),
+    ...readNamedAuthorities(access),
+  ]
   const { system, hidesSystem } = authorities
-  const isHidden = hidesSystem !== undefined && readable(env[hidesSystem]).length > 0
-  const stored = believes === 'client' && system && !isHidden ? systemAuthorities() : []
-  if (named.length + stored.length > 0) privateGateways.add(access)
-  else if (!isNodeToldMore(env)) return undefined
+  const isHidden = hidesSystem !== undefined && readPemIfPossible(env[hidesSystem]).length > 0
+  const systemCertificates =
+    trust === 'client' && system && !isHidden ? readSystemAuthorities() : []
+  if (namedCertificates.length + systemCertificates.length > 0) privatelyTrusted.add(access)
+  else if (!nodeHasExtraAuthorities(env)) return undefined
 
-  const context = tls.createSecureContext({ ca: [...tls.rootCertificates, ...named, ...stored] })
-  contexts[believes].set(access, context)
+  const context = tls.createSecureContext({
+    ca: [...tls.rootCertificates, ...namedCertificates, ...systemCertificates],
+  })
+  contexts[trust].set(access, context)
+
   return context
 }
 
@@ -74,41 +93,44 @@ const contexts = {
   client: new WeakMap<GatewayAccess, tls.SecureContext>(),
 }
 
-function namedAuthorities({ authorities = usual, env }: GatewayAccess): readonly string[] {
+function readNamedAuthorities({
+  authorities = defaultStores,
+  env,
+}: GatewayAccess): readonly string[] {
   const { files, folders } = authorities
-  const inFolders = folders.flatMap((name) => (env[name] ?? '').split(delimiter)).flatMap(filesIn)
-  return [...files.map((name) => env[name]), ...inFolders].flatMap(readable)
+  const inFolders = folders.flatMap((name) => (env[name] ?? '').split(delimiter)).flatMap(listFiles)
+  return [...files.map((name) => env[name]), ...inFolders].flatMap(readPemIfPossible)
 }
 
-/** Whether Node believes more by itself than the public authorities. */
-function isNodeToldMore(env: GatewayAccess['env']): boolean {
+/** Whether Node trusts more than the public authorities by default. */
+function nodeHasExtraAuthorities(env: GatewayAccess['env']): boolean {
   const variables = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA']
   return variables.some((name) => env[name]) || /-ca\b/.test(env['NODE_OPTIONS'] ?? '')
 }
 
-/** A broken file there is the client's to warn about, and no reason to fail. */
-function readable(path: string | undefined): string[] {
+/** Ignores files that cannot be read. The client warns about them itself. */
+function readPemIfPossible(path: string | undefined): string[] {
   return path ? (ifPossible(() => [readPem(path)]) ?? []) : []
 }
 
-function filesIn(folder: string): readonly string[] {
+function listFiles(folder: string): readonly string[] {
   if (folder === '') return []
   return ifPossible(() => readdirSync(folder).map((name) => join(folder, name))) ?? []
 }
 
-/** Where Linux and the BSDs keep it as one file: Debian, Fedora, openSUSE, Alpine and others. */
-const bundles = [
+/** The system's store as one file: on Debian, Fedora, openSUSE, Alpine, the BSDs and others. */
+const systemBundles = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
   '/etc/ssl/ca-bundle.pem',
   '/etc/ssl/cert.pem',
 ]
 
-function systemAuthorities(): readonly string[] {
-  // From Node 22.15 on; it reads the stores of macOS and Windows too.
+function readSystemAuthorities(): readonly string[] {
+  // Exists since Node 22.15. It also reads the stores of macOS and Windows.
   const { getCACertificates } = tls as { getCACertificates?: (type: 'system') => string[] }
   const listed = getCACertificates?.('system') ?? []
-  return [...listed, ...bundles.flatMap(readable).slice(0, 1)]
+  return [...listed, ...systemBundles.flatMap(readPemIfPossible).slice(0, 1)]
 }
 
 function readPem(path: string): string {
@@ -127,7 +149,7 @@ function readPem(path: string): string {
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text
   throw new UserError({
     code: 'usage',
-    message: `The CA file ${path} holds no PEM certificate`,
-    hint: 'Convert it: openssl x509 -inform der -in FILE -out FILE.pem, then give that with --ca-file.',
+    message: `The CA file ${path} contains no PEM certificate`,
+    hint: 'Convert it: openssl x509 -inform der -in FILE -out FILE.pem, then use that file with --ca-file.',
   })
 }

@@ -5,137 +5,138 @@ import { UserError } from '../../errors.ts'
 import { isLoopback } from '../input/base-url.ts'
 import type { RequestStage } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
-import { trustOf } from './authorities.ts'
+import { trustedContext } from './authorities.ts'
 import { type ForwardProxy, proxyFor } from './proxy.ts'
 
-/** One connection to a gateway, kept open between requests; it carries one at a time. */
+/** A connection to a gateway. It stays open between requests and carries one at a time. */
 export interface Connection {
   readonly dispatcher: Dispatcher
-  /** The proxy in use, for people, without its password. */
+  /** The proxy in use, for messages, without its password. */
   readonly shownProxy: string | undefined
-  readonly way: ConnectStyle
-  /** How far opening has come; read by whoever reports a failure. */
+  readonly style: ConnectStyle
+  /** The current stage of opening, for reports of failures. */
   stage: RequestStage
-  /** It was open before its request came, so the other side may have closed it meanwhile. */
-  hasWaited: boolean
-  /** Told of what undici would try again without end; set by whoever waits. */
+  /** The connection was idle before its request, so the server may have closed it. */
+  wasIdle: boolean
+  /** Receives errors after which undici would retry forever. The sender of a request sets it. */
   onBroken: ((error: Error) => void) | undefined
-  /** Opens it before its first request, for which it waits. Behind a proxy it waits unopened. */
+  /** Opens the connection before its first request. With a proxy, it stays unopened until then. */
   readonly openNow: () => void
-  /** For the next request. An idle connection does not keep the process alive. */
+  /** Keeps the connection for the next request. An idle connection does not keep the process alive. */
   readonly keep: () => void
-  /** Ends it, also while it is being opened. */
+  /** Closes the connection, even while it is being opened. */
   readonly close: () => void
 }
 
-/** How a connection is opened: another way may be needed where the usual one fails. */
+/** How a connection is opened. If the default fails, another style may work. */
 export interface ConnectStyle {
-  /** How long one of a name's several addresses is waited for before the next is tried, in ms. */
+  /** How long to wait for one of a name's several addresses before trying the next, in ms. */
   readonly addressTimeoutMs: number
   readonly offersHttp2: boolean
-  /** Whether the public authorities are to vouch for the gateway, or whoever the client believes. */
-  readonly believes: 'public' | 'client'
+  /** Trusts only public authorities, or also those that the client trusts. */
+  readonly trust: 'public' | 'client'
 }
 
 type ConnectOptions = buildConnector.BuildOptions
 
 const idle = new WeakMap<GatewayAccess, Connection[]>()
 
-/** A connection that waits for another request. */
+/** Takes an idle connection, if there is one. */
 export function takeIdle(access: GatewayAccess): Connection | undefined {
   return idle.get(access)?.pop()
 }
 
 /**
- * A connection that opens itself with its first request.
+ * Creates a connection that opens with its first request.
  *
  * @throws UserError for a useless proxy variable or CA file
  */
-export function newConnection(access: GatewayAccess, way: ConnectStyle): Connection {
+export function newConnection(access: GatewayAccess, style: ConnectStyle): Connection {
   const target = new URL(access.baseUrl)
   const proxy = proxyFor(target, access.env)
-  if (proxy !== undefined && target.protocol === 'http:') throw wouldSeeKey(proxy, target)
+  if (proxy !== undefined && target.protocol === 'http:') throw proxySeesKeyError(proxy, target)
 
   const opening = new AbortController()
 
   const tcp: ConnectOptions = {
-    // undici knows a socket only once it is open; one that never opens would hold the process.
+    // undici cannot close a socket that never opens, and such a socket would keep the process alive.
     signal: opening.signal,
-    autoSelectFamilyAttemptTimeout: way.addressTimeoutMs,
-    // undici would set it before there is a connection, which Wine 8 refuses (seen 2026-11-22).
+    autoSelectFamilyAttemptTimeout: style.addressTimeoutMs,
+    // undici would set it before there is a connection, which Wine 8 rejects (seen 2026-11-22).
     keepAlive: false,
     timeout: 0,
   }
   const secure: ConnectOptions = {
-    ...compact({ secureContext: trustOf(access, way.believes) }),
-    // NODE_TLS_REJECT_UNAUTHORIZED=0 counts only where nothing is said.
+    ...compact({ secureContext: trustedContext(access, style.trust) }),
+    // Overrides NODE_TLS_REJECT_UNAUTHORIZED=0.
     rejectUnauthorized: true,
-    allowH2: way.offersHttp2,
+    allowH2: style.offersHttp2,
     keepAlive: false,
     timeout: 0,
   }
 
-  const wait = (): void => {
-    connection.hasWaited = true
+  const keepIdle = (): void => {
+    connection.wasIdle = true
     idle.set(access, [...(idle.get(access) ?? []), connection])
   }
   const setStage = (stage: RequestStage): void => {
     connection.stage = stage
   }
   const giveUp = (error: Error): void => connection.onBroken?.(error)
-  const direct = early(directly({ tcp, secure, setStage }), target)
+  const direct = withPreopening(connectDirectly({ tcp, secure, setStage }), target)
 
   const connection: Connection = {
-    dispatcher: dispatcherFor(proxy, { tcp, secure, setStage, giveUp, connect: direct.connect }),
-    shownProxy: proxy && shownProxy(proxy),
-    way,
+    dispatcher: createDispatcher(proxy, { tcp, secure, setStage, giveUp, connect: direct.connect }),
+    shownProxy: proxy && formatProxy(proxy),
+    style,
     stage: proxy === undefined ? 'connect' : 'proxy',
-    hasWaited: false,
+    wasIdle: false,
     onBroken: undefined,
     openNow() {
       if (proxy === undefined) direct.open()
-      wait()
+      keepIdle()
     },
     keep() {
       connection.stage = 'first-byte'
-      wait()
+      keepIdle()
     },
     close() {
       void connection.dispatcher.destroy()
       opening.abort()
     },
   }
+
   return connection
 }
 
-/** Who allows plain http trusts a network, and not whoever runs a proxy in it. */
-function wouldSeeKey(proxy: ForwardProxy, target: URL): UserError {
+/** A user who allows plain http trusts the network, but not the operator of a proxy in it. */
+function proxySeesKeyError(proxy: ForwardProxy, target: URL): UserError {
   return new UserError({
     code: 'proxy',
-    message: `The proxy ${shownProxy(proxy)} would see the key, since ${target.origin} is asked in plain http`,
-    hint: `Use https, or go around the proxy: NO_PROXY=${target.hostname}.`,
+    message: `The proxy ${formatProxy(proxy)} would see the key, because ${target.origin} uses plain http`,
+    hint: `Use https, or bypass the proxy: NO_PROXY=${target.hostname}.`,
   })
 }
 
-function shownProxy({ hostname, port, variable }: ForwardProxy): string {
+function formatProxy({ hostname, port, variable }: ForwardProxy): string {
   return `${hostname}:${port} (from ${variable})`
 }
 
-interface Opening {
+interface ConnectSetup {
   readonly tcp: ConnectOptions
   readonly secure: ConnectOptions
   readonly setStage: (stage: RequestStage) => void
 }
 
-interface Ways extends Opening {
-  /** To the gateway itself. */
+interface DispatcherSetup extends ConnectSetup {
+  /** Connects to the gateway itself. */
   readonly connect: buildConnector.connector
   readonly giveUp: (error: Error) => void
 }
 
-function dispatcherFor(proxy: ForwardProxy | undefined, ways: Ways): Dispatcher {
-  const { tcp, secure, setStage, giveUp, connect } = ways
-  // Deadlines are ours: undici's own count each part of a request alone.
+function createDispatcher(proxy: ForwardProxy | undefined, setup: DispatcherSetup): Dispatcher {
+  const { tcp, secure, setStage, giveUp, connect } = setup
+  // Our own deadlines apply. Those of undici count each part of a request separately.
   const limits = {
     connections: 1,
     headersTimeout: 0,
@@ -148,12 +149,20 @@ function dispatcherFor(proxy: ForwardProxy | undefined, ways: Ways): Dispatcher 
   const { kind, username, password } = proxy
   const host = proxy.hostname.includes(':') ? `[${proxy.hostname}]` : proxy.hostname
   const uri = `${kind}://${host}:${proxy.port}`
+
   if (kind === 'socks5') {
-    const options = { ...limits, username, password, connect: toSocks(ways), requestTls: secure }
+    const options = {
+      ...limits,
+      username,
+      password,
+      connect: connectToSocks(setup),
+      requestTls: secure,
+    }
     return new Socks5ProxyAgent(uri, options)
   }
 
   const credentials = Buffer.from(`${username}:${password}`).toString('base64')
+
   return new ProxyAgent({
     ...limits,
     uri,
@@ -164,19 +173,19 @@ function dispatcherFor(proxy: ForwardProxy | undefined, ways: Ways): Dispatcher 
       new Pool(origin, options)
         .on('connect', () => setStage('tunnel'))
         .on('disconnect', (_origin, _targets, error) => {
-          // A proxy that hangs up at CONNECT; one that opens a tunnel leaves undici with "upgrade".
+          // The proxy closed the connection at CONNECT. After an opened tunnel, undici reports "upgrade".
           if (error.code !== 'UND_ERR_INFO') giveUp(error)
         }),
   })
 }
 
-interface EarlyConnector {
-  /** Begins: what comes of it is handed to the first who asks. */
+interface PreopenedConnector {
+  /** Starts to connect. The first call of `connect` gets the result. */
   readonly open: () => void
   readonly connect: buildConnector.connector
 }
 
-function early(connect: buildConnector.connector, target: URL): EarlyConnector {
+function withPreopening(connect: buildConnector.connector, target: URL): PreopenedConnector {
   const { host, protocol, port } = target
   const hostname = target.hostname.replace(/^\[|\]$/g, '')
   let opened: Promise<Parameters<buildConnector.Callback>> | undefined
@@ -202,9 +211,9 @@ function early(connect: buildConnector.connector, target: URL): EarlyConnector {
   }
 }
 
-/** TCP and TLS one after the other, so that a failure can say which. */
-function directly({ tcp, secure, setStage }: Opening): buildConnector.connector {
-  const toAddress = buildConnector({
+/** Connects TCP and TLS in separate steps, so that a failure can name the step. */
+function connectDirectly({ tcp, secure, setStage }: ConnectSetup): buildConnector.connector {
+  const connectTcp = buildConnector({
     ...tcp,
     lookup(hostname, options, callback) {
       setStage('lookup')
@@ -214,31 +223,32 @@ function directly({ tcp, secure, setStage }: Opening): buildConnector.connector 
       })
     },
   })
-  const overTls = buildConnector(secure)
+  const connectTls = buildConnector(secure)
 
   return (options, callback) => {
     const isSecure = options.protocol === 'https:'
     const port = options.port || (isSecure ? '443' : '80')
-    toAddress({ ...options, protocol: 'http:', port }, (...[error, socket]) => {
+    connectTcp({ ...options, protocol: 'http:', port }, (...[error, socket]) => {
       if (error !== null) return callback(error, null)
       if (isSecure) {
         setStage('tls')
-        return overTls({ ...options, httpSocket: socket }, callback)
+        return connectTls({ ...options, httpSocket: socket }, callback)
       }
 
       const address = socket.remoteAddress ?? ''
       if (!isLoopback(options.hostname) || isLoopback(address)) return callback(null, socket)
-      // A name of this machine that leads elsewhere: the key would go there in clear.
+      // A name of this machine resolved to another machine, which would receive the key in clear text.
       socket.destroy()
+
       return callback(Object.assign(new Error(address), { code: 'ERR_NOT_LOOPBACK' }), null)
     })
   }
 }
 
-function toSocks({ tcp, setStage }: Opening): buildConnector.connector {
-  const toAddress = buildConnector(tcp)
+function connectToSocks({ tcp, setStage }: ConnectSetup): buildConnector.connector {
+  const connectTcp = buildConnector(tcp)
   return (options, callback) =>
-    toAddress(options, (...result) => {
+    connectTcp(options, (...result) => {
       if (result[0] === null) setStage('tunnel')
       callback(...result)
     })

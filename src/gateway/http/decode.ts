@@ -1,7 +1,7 @@
 import { ifPossible } from '../../errors.ts'
 import type { HttpAnswer } from '../judge/answer.ts'
 
-/** A body as text: unpacked and decoded, at most `maxBytes` of it. Never throws. */
+/** Decompresses and decodes a body, up to `maxBytes`. Never throws. */
 export async function decodeBody(
   bytes: Uint8Array,
   headers: HttpAnswer['headers'],
@@ -9,11 +9,11 @@ export async function decodeBody(
 ): Promise<{ text: string; cut?: 'limit' | 'encoding' }> {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
   if (encoding === '' || encoding === 'identity' || bytes.length === 0) {
-    return { text: textOf(bytes, headers) }
+    return { text: decodeCharset(bytes, headers) }
   }
 
   const zlib = await import('node:zlib')
-  // Unpacks as far as it goes: an answer that was cut still shows its beginning.
+  // Decompresses as far as possible, so that a truncated response still shows its beginning.
   const options = { maxOutputLength: maxBytes, finishFlush: zlib.constants.Z_SYNC_FLUSH }
   const brotli = {
     maxOutputLength: maxBytes,
@@ -34,14 +34,14 @@ export async function decodeBody(
   try {
     let unpacked = bytes
     for (const name of encoding.split(/\s*,\s*/).reverse()) unpacked = unpack[name]!(unpacked)
-    return { text: textOf(unpacked, headers) }
+    return { text: decodeCharset(unpacked, headers) }
   } catch (error) {
     const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
     return { text: '', cut: isTooLarge ? 'limit' : 'encoding' }
   }
 }
 
-function textOf(bytes: Uint8Array, headers: HttpAnswer['headers']): string {
+function decodeCharset(bytes: Uint8Array, headers: HttpAnswer['headers']): string {
   const charset = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
   const decoder = ifPossible(() => new TextDecoder(charset)) ?? new TextDecoder()
   return decoder.decode(bytes)

@@ -10,20 +10,20 @@ export interface ForwardProxy {
   /** Never printed. */
   readonly username: string
   readonly password: string
-  /** The variable that names it. */
+  /** The environment variable that configures it. */
   readonly variable: string
 }
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * The proxy that the environment names for `url`, as curl reads it: the lower-case name first,
- * `NO_PROXY` with hosts, `.suffixes`, ports, addresses, ranges of them and `*`.
+ * The proxy that the environment sets for `url`, by curl's rules: the lower-case name first, and
+ * `NO_PROXY` with hosts, `.suffixes`, ports, addresses, address ranges and `*`.
  *
- * `HTTP_PROXY` in capitals counts too: Node, Go and the clients read it. This machine is asked
- * directly whatever they say: a proxy could not know which machine is meant, and would see the key.
+ * `HTTP_PROXY` in upper case counts too, because Node, Go and the clients read it. A loopback address
+ * never uses a proxy: the proxy could not reach this machine by it, and would see the key.
  *
- * @throws UserError `proxy` if the variable is no address of a proxy
+ * @throws UserError `proxy` if the variable is not the address of a proxy
  */
 export function proxyFor(url: URL, env: Env): ForwardProxy | undefined {
   if (isLoopback(url.hostname)) return undefined
@@ -38,13 +38,15 @@ export function proxyFor(url: URL, env: Env): ForwardProxy | undefined {
   if (variable === undefined || isExempt(url, env['no_proxy'] || env['NO_PROXY'] || '')) {
     return undefined
   }
+
   return parseProxy(env[variable]!.trim(), variable)
 }
 
 function parseProxy(text: string, variable: string): ForwardProxy {
   const withScheme = text.includes('://') ? text : `http://${text}`
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined
-  const kind = kinds[url?.protocol ?? '']
+  const kind = proxyKinds[url?.protocol ?? '']
+
   if (url === undefined || kind === undefined || url.hostname === '') {
     throw new UserError({
       code: 'proxy',
@@ -57,13 +59,13 @@ function parseProxy(text: string, variable: string): ForwardProxy {
     kind,
     hostname: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? defaultPort[kind] : Number(url.port),
-    username: decode(url.username),
-    password: decode(url.password),
+    username: decodeIfPossible(url.username),
+    password: decodeIfPossible(url.password),
     variable,
   }
 }
 
-const kinds: Readonly<Record<string, ForwardProxy['kind']>> = {
+const proxyKinds: Readonly<Record<string, ForwardProxy['kind']>> = {
   'http:': 'http',
   'https:': 'https',
   'socks:': 'socks5',
@@ -80,10 +82,10 @@ function isExempt(url: URL, noProxy: string): boolean {
     .toLowerCase()
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
-    .some((entry) => covers(entry, host, port))
+    .some((entry) => matchesEntry(entry, host, port))
 }
 
-function covers(entry: string, host: string, port: string): boolean {
+function matchesEntry(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true
   const [, network = '', bits] = /^\[?([\d.a-f:]+)\]?\/(\d+)$/.exec(entry) ?? []
   if (bits !== undefined) return isInRange(host, network, Number(bits))
@@ -103,6 +105,6 @@ function isInRange(host: string, network: string, bits: number): boolean {
   return range.check(host, family)
 }
 
-function decode(text: string): string {
+function decodeIfPossible(text: string): string {
   return ifPossible(() => decodeURIComponent(text)) ?? text
 }

@@ -2,37 +2,37 @@ import type { Dispatcher } from 'undici'
 import { compact } from '../../compact.ts'
 import type { HttpAnswer, NetworkFailure } from '../judge/answer.ts'
 import type { GatewayAccess } from '../types.ts'
-import { isVouchedPrivately } from './authorities.ts'
+import { isPrivatelyTrusted } from './authorities.ts'
 import type { Connection, ConnectStyle } from './connection.ts'
 import { decodeBody } from './decode.ts'
 
 export interface RequestSpec {
   readonly method: 'GET' | 'POST'
-  /** In the origin of `access.baseUrl`. */
+  /** Has the origin of `access.baseUrl`. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Most of a body that is read, packed or unpacked. */
+  /** The limit for the body, compressed or not. */
   readonly maxBytes: number
-  /** Whether the text so far is all we need; the rest is not waited for. */
+  /** Whether the text so far is enough, so that the rest need not be read. */
   readonly isEnough?: (text: string) => boolean
-  /** Longest wait for the whole answer once the request is on its way, in ms. Absent: that of the gateway. */
+  /** The time limit for the response after the request is sent, in ms. Absent: `access.timeoutMs`. */
   readonly answerWithinMs?: number | undefined
 }
 
 const maxRedirects = 3
 
-/** How long a stream may take to end after its last event, in ms; its connection is kept then. */
-const closingMs = 500
+/** How long to wait for the end of a stream after its last event, in ms, to keep the connection. */
+const streamEndMs = 500
 
-/** Node's own for each of a name's addresses; far ones, or a lost packet, take longer. */
-const firstWay: ConnectStyle = { addressTimeoutMs: 250, offersHttp2: false, believes: 'public' }
+/** 250 ms is Node's default for each address. A distant address, or a lost packet, needs longer. */
+const defaultStyle: ConnectStyle = { addressTimeoutMs: 250, offersHttp2: false, trust: 'public' }
 
 /**
- * One request with the key, within `access.timeoutMs`. A redirect inside the same origin is
- * followed; one that leads elsewhere comes back as the answer, since the key must not go there.
+ * Sends one request with the key, within `access.timeoutMs`. Follows redirects in the same origin. A
+ * redirect to another origin is returned as the response, because the key must not be sent there.
  *
- * @throws UserError for a useless proxy variable or CA file
+ * @throws UserError for an invalid proxy variable or CA file
  */
 export async function request(
   access: GatewayAccess,
@@ -43,124 +43,129 @@ export async function request(
   for (let redirects = 0; ; redirects++) {
     const result = await send({ access, spec, url, deadline })
     if (!('status' in result) || redirects === maxRedirects) return result
-    const next = followable(spec.method, result, url)
+    const next = redirectTarget(spec.method, result, url)
     if (next === undefined) return result
     url = next
   }
 }
 
 /**
- * Opens `count` connections side by side, for requests that will be sent so: each carries one at a
- * time, and opening it takes two round trips or three. Never throws: who then asks is told.
+ * Opens `count` connections for requests that will be sent in parallel. A connection carries one
+ * request at a time, and opening it takes two or three round trips. Never throws: the first request
+ * reports the problem.
  */
-export async function openAhead(access: GatewayAccess, count: number): Promise<void> {
+export async function preopenConnections(access: GatewayAccess, count: number): Promise<void> {
   const { newConnection } = await import('./connection.ts')
   try {
-    for (let opened = 0; opened < count; opened++) newConnection(access, firstWay).openNow()
+    for (let opened = 0; opened < count; opened++) newConnection(access, defaultStyle).openNow()
   } catch {
-    // A useless proxy variable or CA file.
+    // An invalid proxy variable or CA file.
   }
 }
 
-/** Ends the connections that wait for another request. */
-export async function hangUp(access: GatewayAccess): Promise<void> {
+/** Closes the idle connections. */
+export async function closeIdleConnections(access: GatewayAccess): Promise<void> {
   const { takeIdle } = await import('./connection.ts')
-  for (let one = takeIdle(access); one !== undefined; one = takeIdle(access)) one.close()
+  for (let connection = takeIdle(access); connection !== undefined; connection = takeIdle(access))
+    connection.close()
 }
 
-interface Sending {
+interface Transmission {
   readonly access: GatewayAccess
   readonly spec: RequestSpec
   readonly url: URL
-  /** In the time of `performance.now()`, as `timeoutMs` has it from the first address on. */
+  /** By `performance.now()`. Redirects do not extend it. */
   readonly deadline: number
 }
 
-/** Once more, in another way, where the connection was at fault and not the gateway. */
-async function send(sending: Sending): Promise<HttpAnswer | NetworkFailure> {
-  // undici is large: only who asks a gateway waits for it.
+/** Sends a request. If the connection failed, and not the gateway, it retries in another style. */
+async function send(transmission: Transmission): Promise<HttpAnswer | NetworkFailure> {
+  // undici is large, so it is loaded only before a request.
   const { newConnection, takeIdle } = await import('./connection.ts')
-  const usual: ConnectStyle = isVouchedPrivately(sending.access)
-    ? { ...firstWay, believes: 'client' }
-    : firstWay
-  let connection = takeIdle(sending.access) ?? newConnection(sending.access, usual)
+  const style: ConnectStyle = isPrivatelyTrusted(transmission.access)
+    ? { ...defaultStyle, trust: 'client' }
+    : defaultStyle
+  let connection = takeIdle(transmission.access) ?? newConnection(transmission.access, style)
   for (;;) {
-    const result = await sendOn(connection, sending)
+    const result = await sendOn(connection, transmission)
     if ('status' in result) {
-      if (!gaveUpWaiting(connection, result)) return result
-      connection = newConnection(sending.access, connection.way)
+      if (!wasClosedWhileIdle(connection, result)) return result
+      connection = newConnection(transmission.access, connection.style)
       continue
     }
-    const way = otherWay(connection, result)
-    if (way === undefined) return result.failure
-    connection = newConnection(sending.access, way)
+    const nextStyle = retryStyle(connection, result)
+    if (nextStyle === undefined) return result.failure
+    connection = newConnection(transmission.access, nextStyle)
   }
 }
 
 /**
- * The server has closed an open connection because no request came in time. It sends its 408 before
- * it sees the request, which may be sent again on a new connection (RFC 9110, 15.5.9).
+ * Whether the server closed an idle connection because it received no request in time. It sent the 408
+ * before it saw the request, which may be sent again on a new connection (RFC 9110, 15.5.9).
  */
-function gaveUpWaiting({ hasWaited }: Connection, { status, headers }: HttpAnswer): boolean {
-  return hasWaited && status === 408 && headers['connection']?.toLowerCase() === 'close'
+function wasClosedWhileIdle({ wasIdle }: Connection, { status, headers }: HttpAnswer): boolean {
+  return wasIdle && status === 408 && headers['connection']?.toLowerCase() === 'close'
 }
 
-/** A request that got no answer, and the error itself. */
-interface Failed {
+/** A request without a response, and the error. */
+interface FailedRequest {
   readonly failure: NetworkFailure
   readonly error: Error
 }
 
-function otherWay(
-  { hasWaited, way }: Connection,
-  { failure, error }: Failed,
+function retryStyle(
+  { wasIdle, style }: Connection,
+  { failure, error }: FailedRequest,
 ): ConnectStyle | undefined {
   if (failure.reason !== 'error') return undefined
-  // The server has closed it meanwhile.
-  if (hasWaited && failure.stage === 'first-byte') return way
-  if (!way.offersHttp2 && wantsHttp2(failure)) return { ...way, offersHttp2: true }
-  // The client may believe more than the public authorities.
-  if (way.believes === 'public' && isFromStranger(failure)) return { ...way, believes: 'client' }
-  // Every address was given up for the next, the last because this machine has no way there.
+  // The server closed the idle connection.
+  if (wasIdle && failure.stage === 'first-byte') return style
+  if (!style.offersHttp2 && wantsHttp2(failure)) return { ...style, offersHttp2: true }
+  // The client may trust more than the public authorities.
+  if (style.trust === 'public' && isUnknownAuthority(failure)) return { ...style, trust: 'client' }
+  // Every address timed out, except the last one, which this machine cannot reach.
   const isTooShort =
     error instanceof AggregateError && error.errors.some(({ code }) => code === 'ETIMEDOUT')
-  return isTooShort ? { ...way, addressTimeoutMs: way.addressTimeoutMs * 4 } : undefined
+  return isTooShort ? { ...style, addressTimeoutMs: style.addressTimeoutMs * 4 } : undefined
 }
 
-/** The certificate is signed by somebody who is not known. */
-function isFromStranger({ errorCode }: NetworkFailure): boolean {
+/** Whether the certificate comes from an unknown authority. */
+function isUnknownAuthority({ errorCode }: NetworkFailure): boolean {
   return /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/.test(
     errorCode,
   )
 }
 
-/** The server ends the handshake over HTTP/1.1, or answers it with an HTTP/2 frame. */
+/** Whether the server requires HTTP/2: it aborts the handshake, or answers with an HTTP/2 frame. */
 function wantsHttp2({ url, errorCode, detail, firstBytes = '' }: NetworkFailure): boolean {
   return (
     url.startsWith('https:') &&
     (/NO_APPLICATION_PROTOCOL/.test(errorCode) ||
       /no application protocol/.test(detail) ||
-      // A frame of type 4 on stream 0: what an HTTP/2 server sends first (RFC 9113, 3.4).
+      // An HTTP/2 server sends a frame of type 4 on stream 0 first (RFC 9113, 3.4).
       (firstBytes.startsWith('\0\0') && firstBytes[3] === '\x04'))
   )
 }
 
-function sendOn(connection: Connection, sending: Sending): Promise<HttpAnswer | Failed> {
-  const { access, spec, url } = sending
-  const started = sending.deadline - access.timeoutMs
+function sendOn(
+  connection: Connection,
+  transmission: Transmission,
+): Promise<HttpAnswer | FailedRequest> {
+  const { access, spec, url } = transmission
+  const started = transmission.deadline - access.timeoutMs
 
   return new Promise((resolve, reject) => {
-    const received = new Received(spec)
+    const received = new ResponseBuffer(spec)
     let isSettled = false
-    let closing: NodeJS.Timeout | undefined
-    let patience: NodeJS.Timeout | undefined
+    let streamEndTimer: NodeJS.Timeout | undefined
+    let answerTimer: NodeJS.Timeout | undefined
 
     const settle = (): boolean => {
       if (isSettled) return false
       isSettled = true
-      clearTimeout(total)
-      clearTimeout(patience)
-      clearTimeout(closing)
+      clearTimeout(deadlineTimer)
+      clearTimeout(answerTimer)
+      clearTimeout(streamEndTimer)
       access.signal?.removeEventListener('abort', onCancel)
       return true
     }
@@ -168,7 +173,7 @@ function sendOn(connection: Connection, sending: Sending): Promise<HttpAnswer | 
       if (!settle()) return
       connection.close()
       const waitedMs = Math.round(performance.now() - started)
-      resolve({ failure: failureOf({ connection, url, reason, error, waitedMs }), error })
+      resolve({ failure: toNetworkFailure({ connection, url, reason, error, waitedMs }), error })
     }
     const finish = (end: 'whole' | 'enough' | 'limit' | 'connection'): void => {
       if (!settle()) return
@@ -181,19 +186,22 @@ function sendOn(connection: Connection, sending: Sending): Promise<HttpAnswer | 
     const onCancel = (): void => fail('cancelled', new Error('Cancelled'))
 
     connection.onBroken = (error) => fail('error', error)
-    const total = setTimeout(onDeadline, Math.max(1, sending.deadline - performance.now()))
+    const deadlineTimer = setTimeout(
+      onDeadline,
+      Math.max(1, transmission.deadline - performance.now()),
+    )
     if (access.signal?.aborted === true) return onCancel()
     access.signal?.addEventListener('abort', onCancel, { once: true })
 
-    // Not undici's `request`: only a handler is told when a request begins to be sent.
+    // Not undici's `request`, because only a handler learns when the request starts.
     connection.dispatcher.dispatch(dispatchOptions(spec, url), {
       onRequestStart() {
         connection.stage = 'first-byte'
         const { answerWithinMs } = spec
-        if (answerWithinMs !== undefined) patience = setTimeout(onDeadline, answerWithinMs)
+        if (answerWithinMs !== undefined) answerTimer = setTimeout(onDeadline, answerWithinMs)
       },
       onResponseStart(_controller, status, headers) {
-        // Interim answers (1xx) come before the real one.
+        // Interim responses (1xx) precede the real one.
         if (status < 200) return
         connection.stage = 'body'
         received.start(status, headers)
@@ -202,13 +210,13 @@ function sendOn(connection: Connection, sending: Sending): Promise<HttpAnswer | 
         if (isSettled) return
         const state = received.add(chunk)
         if (state === 'limit') finish('limit')
-        if (state === 'enough') closing ??= setTimeout(() => finish('enough'), closingMs)
+        if (state === 'enough') streamEndTimer ??= setTimeout(() => finish('enough'), streamEndMs)
       },
       onResponseEnd() {
         finish('whole')
       },
       onResponseError(_controller, error) {
-        if (closing !== undefined) finish('enough')
+        if (streamEndTimer !== undefined) finish('enough')
         else if (received.status !== 0) finish('connection')
         else fail('error', error)
       },
@@ -226,8 +234,8 @@ function dispatchOptions(spec: RequestSpec, url: URL): Dispatcher.DispatchOption
   }
 }
 
-/** What has come so far. */
-class Received {
+/** The response received so far. */
+class ResponseBuffer {
   status = 0
   private headers: Record<string, string> = {}
   private readonly chunks: Uint8Array[] = []
@@ -258,11 +266,12 @@ class Received {
     this.sizeBytes += chunk.length
     if (chunk.length > rest) return 'limit'
 
-    // What is packed can only be judged as a whole.
+    // A compressed body can only be checked as a whole.
     if (this.spec.isEnough === undefined || this.headers['content-encoding'] !== undefined) {
       return 'more'
     }
     this.text += this.decoder.decode(chunk, { stream: true })
+
     return this.spec.isEnough(this.text) ? 'enough' : 'more'
   }
 
@@ -284,24 +293,24 @@ class Received {
   }
 }
 
-function failureOf(failed: {
+function toNetworkFailure(options: {
   connection: Connection
   url: URL
   reason: NetworkFailure['reason']
   error: Error
   waitedMs: number
 }): NetworkFailure {
-  const { connection, url, reason, waitedMs } = failed
-  const error = failed.error as NodeJS.ErrnoException & {
-    // undici: the bytes that were no HTTP.
+  const { connection, url, reason, waitedMs } = options
+  const error = options.error as NodeJS.ErrnoException & {
+    // From undici: bytes that are not HTTP.
     data?: string
-    // Node, where a name has several addresses and none answers.
+    // From Node, if a name has several addresses and none responds.
     errors?: readonly NodeJS.ErrnoException[]
-    // Node, for a certificate of another host.
+    // From Node, for a certificate of another host.
     cert?: { subjectaltname?: string }
   }
 
-  // undici says a proxy's refusal in words only (7.30, lib/dispatcher/proxy-agent.js).
+  // undici reports a proxy's rejection only in the message (7.30, lib/dispatcher/proxy-agent.js).
   const refusal = /^Proxy response \((\d{3})\)/.exec(error.message)?.[1]
 
   return compact({
@@ -317,11 +326,15 @@ function failureOf(failed: {
   })
 }
 
-/** Where a redirect leads, if it stays in the origin and keeps the method. */
-function followable(method: RequestSpec['method'], answer: HttpAnswer, from: URL): URL | undefined {
-  const kept = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308]
+/** The target of a redirect that stays in the origin and keeps the method. */
+function redirectTarget(
+  method: RequestSpec['method'],
+  answer: HttpAnswer,
+  from: URL,
+): URL | undefined {
+  const allowedStatuses = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308]
   const location = answer.headers['location']
-  if (!kept.includes(answer.status) || location === undefined) return undefined
+  if (!allowedStatuses.includes(answer.status) || location === undefined) return undefined
   if (!URL.canParse(location, from.href)) return undefined
   const to = new URL(location, from)
   return to.origin === from.origin && to.username === '' ? to : undefined

@@ -1,162 +1,168 @@
 import { UserError } from '../../errors.ts'
-import { looksLikeKey, maskSecret, maskTellTale } from '../../text.ts'
+import { looksLikeKey, maskSecret, maskSecretsIn } from '../../text.ts'
 import { type ExtraHeader, keyHeaders, type QueryParameter } from '../types.ts'
 
-/** A header that is to be sent from now on, or no longer: then it has no value. */
-export type AskedHeader = ExtraHeader | { readonly name: string; readonly value?: undefined }
+/** A header to send from now on. Without a value, the header is removed. */
+export type HeaderChange = ExtraHeader | { readonly name: string; readonly value?: undefined }
 
-/** Where values come from that do not belong on a command line. */
+/** Reads values that do not belong on a command line. */
 export interface HeaderSources {
-  /** Undefined: not set. */
+  /** Returns undefined if the variable is not set. */
   readonly variable: (name: string) => string | undefined
-  /** @throws UserError where the file cannot be read */
+  /** @throws UserError if the file cannot be read */
   readonly file: (path: string) => string
 }
 
 const variable = /\$(?:\{(\w+)\}|(\w+))/
 
-const longestName = 100
-const longestValue = 4_096
+const maxNameLength = 100
+const maxValueLength = 4_096
 
 /** A token of RFC 9110, 5.6.2. */
 const token = /^[!#$%&'*+.^_`|~\w-]+$/
 
-/** What HTTP, the clients or repoint itself send. */
-const taken =
+/** Headers that HTTP, the clients or repoint send themselves. */
+const reservedNames =
   /^(?:accept|accept-(?:charset|encoding|language)|anthropic-.*|connection|content-.*|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent)$/
 
-/** Names of headers by which somebody proves who they are. */
-const credential =
+/** Names of headers with credentials. */
+const credentialName =
   /(?:^|[-_.])(?:apikey|auth|authorization|authentication|cookies?|credentials?|jwt|keys?|tokens?)$|secret|passw/
 
-/** Whether a header is called like one that proves who sends it. */
+/** Whether a header has a name that is typical of credentials. */
 export function isCredentialHeader(name: string): boolean {
-  return credential.test(name.toLowerCase())
+  return credentialName.test(name.toLowerCase())
 }
 
 /**
- * What one `--header` says: `name: value`, where the value is text with variables of the environment
- * in it (`$NAME`, `${NAME}`), the line in a file (`@path`), plain text that is no secret, or nothing,
- * which takes the header out. No message holds a value.
+ * Parses one `--header`: `name: value`. The value is text with environment variables (`$NAME`,
+ * `${NAME}`), the line in a file (`@path`), or plain text that is not a secret. An empty value removes
+ * the header. No message contains a value.
  *
  * @throws UserError `usage`; `key-missing` for a variable that is not set
  */
-export function readHeader(text: string, sources: HeaderSources): AskedHeader {
+export function readHeader(text: string, sources: HeaderSources): HeaderChange {
   const colon = text.indexOf(':')
   const name = text.slice(0, colon).trim().toLowerCase()
-  const given = text.slice(colon + 1).trim()
-  if (colon === -1 || !token.test(name) || name.length > longestName || looksLikeKey(name))
-    throw refused("--header takes 'name: value', and this is none", howToGive('x-example'))
-  refuseTaken(name)
-  if (given === '') return { name }
+  const template = text.slice(colon + 1).trim()
+  if (colon === -1 || !token.test(name) || name.length > maxNameLength || looksLikeKey(name))
+    throw invalidHeader("--header needs the form 'name: value'", headerUsage('x-example'))
+  refuseReserved(name)
+  if (template === '') return { name }
 
-  const isSecret = given.startsWith('@') || variable.test(given)
-  if (!isSecret && (isCredentialHeader(name) || looksSecret(given)))
-    throw refused(
-      `The value of the header ${name} may be a secret, and stands on the command line: other users see it in the process list, and it stays in the shell history`,
-      howToGive(name),
+  const isSecret = template.startsWith('@') || variable.test(template)
+
+  if (!isSecret && (isCredentialHeader(name) || looksSecret(template)))
+    throw invalidHeader(
+      `The value of the header ${name} may be a secret, and is on the command line: other users see it in the process list, and it stays in the shell history`,
+      headerUsage(name),
     )
-  const value = fill(name, given, sources).trim()
+  const value = readValue(name, template, sources).trim()
   refuseValue(name, value)
+
   return { name, value, ...(isSecret ? { isSecret } : {}) }
 }
 
 /** @throws UserError `usage` */
-function refuseTaken(name: string): void {
+function refuseReserved(name: string): void {
   if (name === 'authorization' || keyHeaders.some((one) => one === name))
-    throw refused(
-      `${name} holds the key, which has flags of its own`,
-      'Give the key with --key-env NAME, --key-file PATH or --key-stdin. A gateway that refuses it as `authorization: Bearer` is asked with x-api-key and api-key by itself.',
+    throw invalidHeader(
+      `${name} contains the key, which has its own flags`,
+      'Give the key with --key-env NAME, --key-file PATH or --key-stdin. If a gateway rejects it as `authorization: Bearer`, repoint tries x-api-key and api-key itself.',
     )
-  if (taken.test(name))
-    throw refused(`${name} is set by every client itself, and cannot be given`, 'Leave it out.')
+  if (reservedNames.test(name))
+    throw invalidHeader(
+      `Every client sets ${name} itself, so it cannot be changed`,
+      'Leave it out.',
+    )
 }
 
-function fill(name: string, given: string, sources: HeaderSources): string {
-  if (given.startsWith('@')) return sources.file(given.slice(1).trim())
-  return given.replaceAll(new RegExp(variable, 'g'), (_, braced?: string, bare?: string) => {
-    const named = braced ?? bare ?? ''
-    const value = sources.variable(named)
+function readValue(name: string, template: string, sources: HeaderSources): string {
+  if (template.startsWith('@')) return sources.file(template.slice(1).trim())
+  return template.replaceAll(new RegExp(variable, 'g'), (_, braced?: string, bare?: string) => {
+    const variableName = braced ?? bare ?? ''
+    const value = sources.variable(variableName)
     if (value) return value
     throw new UserError({
       code: 'key-missing',
-      message: `The environment variable ${named}, for the header ${name}, is ${value === '' ? 'empty' : 'not set'}`,
+      message: `The environment variable ${variableName}, for the header ${name}, is ${value === '' ? 'empty' : 'not set'}`,
       hint: 'Set it, then run the command again.',
     })
   })
 }
 
-/** Whether plain text could be a secret, be it in a part. */
+/** Whether a text, or a part of it, could be a secret. */
 export function looksSecret(text: string): boolean {
-  return maskTellTale(text) !== text || text.split(/[\s,;=:"'{}]+/).some(looksLikeKey)
+  return maskSecretsIn(text) !== text || text.split(/[\s,;=:"'{}]+/).some(looksLikeKey)
 }
 
 /** @throws UserError `usage` */
 function refuseValue(name: string, value: string): void {
-  const copyAgain = 'Look at what the variable or the file holds; it must be one line.'
-  if (value === '') throw refused(`The value of the header ${name} is empty`, copyAgain)
+  const hint = 'Check the contents of the variable or the file: it must be one line.'
+  if (value === '') throw invalidHeader(`The value of the header ${name} is empty`, hint)
   if (/[\r\n]/.test(value))
-    throw refused(`The value of the header ${name} has more than one line`, copyAgain)
-  if (!/^[ -~]+$/.test(value) || value.length > longestValue)
-    throw refused(
-      `The value of the header ${name} ${value.length > longestValue ? `is longer than ${longestValue} characters` : 'holds characters outside of ASCII, or control characters'}`,
-      copyAgain,
+    throw invalidHeader(`The value of the header ${name} has more than one line`, hint)
+  if (!/^[ -~]+$/.test(value) || value.length > maxValueLength)
+    throw invalidHeader(
+      `The value of the header ${name} ${value.length > maxValueLength ? `is longer than ${maxValueLength} characters` : 'contains non-ASCII or control characters'}`,
+      hint,
     )
 }
 
-function refused(message: string, hint: string): UserError {
+function invalidHeader(message: string, hint: string): UserError {
   return new UserError({ code: 'usage', message, hint })
 }
 
-function howToGive(name: string): string {
+function headerUsage(name: string): string {
   return `In single quotes: --header '${name}: $VARIABLE', or from a file: --header '${name}: @path'.`
 }
 
 /**
- * What is sent from now on: what is asked for now, over what was sent before.
+ * Applies header changes to the headers that were sent before.
  *
- * @throws UserError `usage` for a header that is asked for twice
+ * @throws UserError `usage` if two changes have the same header
  */
-export function withAsked(
+export function applyHeaderChanges(
   before: readonly ExtraHeader[],
-  asked: readonly AskedHeader[],
+  changes: readonly HeaderChange[],
 ): readonly ExtraHeader[] {
-  const names = asked.map(({ name }) => name)
+  const names = changes.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw refused(`The header ${twice} is given twice`, 'Keep one of them.')
+  if (twice !== undefined)
+    throw invalidHeader(`The header ${twice} is given twice`, 'Keep one of them.')
   return [
     ...before.filter(({ name }) => !names.includes(name)),
-    ...asked.filter((header) => header.value !== undefined),
+    ...changes.filter((header) => header.value !== undefined),
   ]
 }
 
-/** A header of which it is not known where its value comes from: secret, where it looks so. */
-export function judgedHeader(name: string, value: string): ExtraHeader {
+/** A header from an unknown source. It counts as secret if it looks like a secret. */
+export function classifyHeader(name: string, value: string): ExtraHeader {
   const isSecret = isCredentialHeader(name) || looksSecret(value)
   return { name: name.toLowerCase(), value, ...(isSecret ? { isSecret } : {}) }
 }
 
-/** For people: `x-portkey-provider: openai`, a secret's last characters alone. */
-export function shownHeader(header: ExtraHeader): string {
-  return `${header.name}: ${shownValue(header)}`
+/** Formats a header for people: `x-portkey-provider: openai`. Secret values are masked. */
+export function formatHeader(header: ExtraHeader): string {
+  return `${header.name}: ${formatValue(header)}`
 }
 
-function shownValue({ value, isSecret }: ExtraHeader): string {
+function formatValue({ value, isSecret }: ExtraHeader): string {
   return isSecret ? maskSecret(value) : value
 }
 
-/** As a document tells them: the shown values by name. */
+/** The headers for a JSON document: names with masked values. */
 export function headerDocument(
   headers: readonly ExtraHeader[],
 ): Readonly<Record<string, string>> | undefined {
   if (headers.length === 0) return undefined
-  return Object.fromEntries(headers.map((header) => [header.name, shownValue(header)]))
+  return Object.fromEntries(headers.map((header) => [header.name, formatValue(header)]))
 }
 
-/** Whether a header, or a part of a query, is among those that go along. */
-export function isAmong(
+/** Whether a list contains this header or query parameter. */
+export function includesHeader(
   { name, value }: QueryParameter,
-  sent: readonly QueryParameter[] = [],
+  headers: readonly QueryParameter[] = [],
 ): boolean {
-  return sent.some((one) => one.name === name && one.value === value)
+  return headers.some((one) => one.name === name && one.value === value)
 }

@@ -2,11 +2,11 @@ import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { isSecretName } from '../../text.ts'
 
-/** Of what is read for a key: a key is a line. */
+/** The most that is read for a key, in bytes. A key is one line. */
 export const maxKeyBytes = 64 * 1024
 
-/** The ways in which instructions leave a gap for the key, behind the `sk-` that some show. */
-const gaps: readonly RegExp[] = [
+/** Placeholders for the key in instructions, after an optional `sk-`. */
+const placeholders: readonly RegExp[] = [
   /^[<{[(].*[>}\])]$/s,
   /^\$\{?\w+\}?$/,
   /^\$env:\w+$/i,
@@ -18,28 +18,28 @@ const gaps: readonly RegExp[] = [
   /你的|您的|密钥|令牌|填写|替换/u,
 ]
 
-/** A web page shows keys like this: the middle is gone. */
-const masked = /\*{3,}|•|…|\.{3,}/u
+/** Web pages show keys like this: without the middle. */
+const maskedMiddle = /\*{3,}|•|…|\.{3,}/u
 
 const quotes = /^["'`“”‘’«»「」]+|["'`“”‘’«»「」]+$/gu
 
-/** A wrapped key goes on with nothing but what keys are made of (RFC 4648, 5). */
-const keyPiece = /^[\w-]+$/
+/** The characters of a key (RFC 4648, 5). The next lines of a wrapped key have no others. */
+const keyCharacters = /^[\w-]+$/
 
 /**
- * The key in what people paste: without spaces, line breaks, quotes, `Bearer`, an assignment
- * around it, comment lines, or characters of no width. Further lines count as one wrapped key only
- * where they can be nothing else: they may be other secrets, which must not be sent along. No
- * message ever holds the key or a part of it.
+ * Extracts the key from a pasted text: removes spaces, line breaks, quotes, `Bearer`, an assignment,
+ * comment lines and zero-width characters. Several lines are joined only if they must be one wrapped
+ * key. Otherwise they may be other secrets, which must not be sent. No message ever contains the key
+ * or a part of it.
  *
- * @throws UserError `key-missing`, `key-placeholder`, or `usage` for what cannot be a key
+ * @throws UserError `key-missing`, `key-placeholder`, or `usage` if the text cannot be a key
  */
 export function cleanKey(input: string): { key: string; notices: Finding[] } {
-  // A single line break at the end is how files and pipes end: nothing to talk about.
-  const given = input.replace(/\r?\n$/, '')
-  const withoutComments = given.replace(/^\s*#.*(?:[\r\n]+|$)/gm, '')
-  const { text, removed } = bareKey(withoutComments)
-  if (withoutComments !== given) removed.push('comment lines')
+  // Files and pipes end with a line break. It is not worth a notice.
+  const withoutLineEnd = input.replace(/\r?\n$/, '')
+  const withoutComments = withoutLineEnd.replace(/^\s*#.*(?:[\r\n]+|$)/gm, '')
+  const { text, removed } = removeWrappings(withoutComments)
+  if (withoutComments !== withoutLineEnd) removed.push('comment lines')
   refuseControlCharacters(text)
 
   const lines = text.split(/[\r\n\u2028\u2029]+/).map((line) => line.trim())
@@ -48,44 +48,45 @@ export function cleanKey(input: string): { key: string; notices: Finding[] } {
     refuseSeveralLines(lines, removed.includes(assignmentLabel))
     removed.push('line breaks')
   }
-  refuseGaps(key)
-  refuseWhatIsNoKey(key)
+  refusePlaceholder(key)
+  refuseNonKey(key)
 
   const notices =
     removed.length === 0
       ? []
       : [{ code: 'key-cleaned', message: `The key was cleaned: ${removed.join(', ')} removed` }]
+
   return { key, notices }
 }
 
 function refuseSeveralLines(lines: readonly string[], isAssigned: boolean): void {
   if (lines.slice(1).some((line) => line.startsWith('sk-'))) {
-    throw badKey('This is more than one key', 'Give one key.')
+    throw invalidKey('This is more than one key', 'Give one key.')
   }
-  if (!isAssigned && lines.every((line) => keyPiece.test(line))) return
-  throw badKey(
-    `The key is followed by other text: these are ${lines.length} lines, and a key is one`,
-    `Give the line with the key alone. ${howToGive}`,
-    pasteKey,
+  if (!isAssigned && lines.every((line) => keyCharacters.test(line))) return
+  throw invalidKey(
+    `The key is followed by other text: there are ${lines.length} lines, and a key is one line`,
+    `Give only the line with the key. ${keyUsage}`,
+    pasteKeyHint,
   )
 }
 
-/** Cleaning them away would make a key of what is none. */
+/** Control characters are not removed, because the rest would not be the key. */
 function refuseControlCharacters(text: string): void {
   if (!/(?![\t\r\n])\p{Cc}/u.test(text)) return
-  throw badKey(
-    'The key holds control characters',
+  throw invalidKey(
+    'The key contains control characters',
     'Copy the key again; a file with it must be plain text (UTF-8, not UTF-16).',
   )
 }
 
-/** What stands around a key, taken away layer by layer; and the names of what was taken. */
-function bareKey(given: string): { text: string; removed: string[] } {
+/** Removes the text around a key, layer by layer. @returns the key, and the names of what was removed */
+function removeWrappings(input: string): { text: string; removed: string[] } {
   const removed: string[] = []
-  let text = given
+  let text = input
   for (let previous: string | undefined; previous !== text; ) {
     previous = text
-    for (const [name, take] of wrappings) {
+    for (const [name, take] of keyWrappings) {
       const rest = take(text)
       if (rest !== text && !removed.includes(name)) removed.push(name)
       text = rest
@@ -97,40 +98,40 @@ function bareKey(given: string): { text: string; removed: string[] } {
 
 const assignmentLabel = 'the assignment around it'
 
-const wrappings: readonly (readonly [name: string, take: (text: string) => string])[] = [
-  // A paste in a terminal may bring its bracketing along: ESC [ 200 ~.
+const keyWrappings: readonly (readonly [name: string, take: (text: string) => string])[] = [
+  // A terminal can wrap a paste in escape sequences: ESC [ 200 ~.
   ['invisible characters', (text) => text.replace(/\p{Cc}\[20[01]~|\p{Cf}/gu, '')],
   ['spaces around it', (text) => text.trim()],
   [assignmentLabel, withoutAssignment],
   ['quotes', (text) => text.replace(quotes, '').trim()],
-  ['the punctuation behind it', (text) => text.replace(/[,;]+$/, '').trim()],
+  ['the punctuation after it', (text) => text.replace(/[,;]+$/, '').trim()],
   [
     '"Bearer"',
     (text) => text.replace(/^authorization\s*:\s*/i, '').replace(/^bearer(?:\s+|$)/i, ''),
   ],
 ]
 
-function refuseGaps(text: string): void {
-  // What begins like a comment was one, inside of quotes or behind a name.
+function refusePlaceholder(text: string): void {
+  // A comment inside quotes or after a name is no key.
   if (text === '' || text.startsWith('#')) {
     throw new UserError({
       code: 'key-missing',
       message: 'The key is empty',
-      hint: howToGive,
-      hintAtPrompt: pasteKey,
+      hint: keyUsage,
+      hintAtPrompt: pasteKeyHint,
     })
   }
 
-  if (gaps.some((pattern) => pattern.test(text.replace(/^sk-/, '')))) {
+  if (placeholders.some((pattern) => pattern.test(text.replace(/^sk-/, '')))) {
     throw new UserError({
       code: 'key-placeholder',
       message: 'The key is still a placeholder from the instructions',
-      hint: `Put your own key in its place. ${howToGive}`,
-      hintAtPrompt: pasteKey,
+      hint: `Use your own key instead. ${keyUsage}`,
+      hintAtPrompt: pasteKeyHint,
     })
   }
 
-  if (masked.test(text)) {
+  if (maskedMiddle.test(text)) {
     throw new UserError({
       code: 'key-placeholder',
       message: 'The key is masked: its middle is missing',
@@ -139,12 +140,12 @@ function refuseGaps(text: string): void {
   }
 }
 
-function badKey(message: string, hint: string, hintAtPrompt?: string): UserError {
+function invalidKey(message: string, hint: string, hintAtPrompt?: string): UserError {
   return new UserError({ code: 'usage', message, hint, hintAtPrompt })
 }
 
-const howToGive = 'Give it with --key-stdin, --key-file PATH or --key-env NAME.'
-const pasteKey = 'Paste your own key alone.'
+const keyUsage = 'Give it with --key-stdin, --key-file PATH or --key-env NAME.'
+const pasteKeyHint = 'Paste only your own key.'
 
 function withoutAssignment(text: string): string {
   const assignment =
@@ -154,42 +155,42 @@ function withoutAssignment(text: string): string {
   return without === text ? text : without.replace(/\}$/, '').trim()
 }
 
-/** A key that consists of settings itself: `tid=…;exp=…`, as GitHub Copilot's tokens (2026-11-23). */
-function isOfPairs(text: string): boolean {
+/** Whether a key consists of pairs: `tid=…;exp=…`, like GitHub Copilot's tokens (2026-11-23). */
+function consistsOfPairs(text: string): boolean {
   if (!/^[\w-]+=[^;,&"']*(?:;[\w-]+=[^;,&"']*)+$/.test(text)) return false
   return text.split(';').every((pair) => !isSecretName(pair.split('=', 1)[0]!))
 }
 
-function refuseWhatIsNoKey(text: string): void {
+function refuseNonKey(text: string): void {
   if (/^https?:\/\//i.test(text)) {
-    throw badKey(
+    throw invalidKey(
       'The key is a web address',
-      `The address belongs to --base-url. ${howToGive}`,
-      pasteKey,
+      `The address must be given with --base-url. ${keyUsage}`,
+      pasteKeyHint,
     )
   }
 
   if (/\s/.test(text)) {
-    throw badKey('The key has spaces inside', 'Copy the key alone, without the text around it.')
+    throw invalidKey('The key has spaces inside', 'Copy only the key, without the text around it.')
   }
 
-  if (/[,;&]["'{]*\w+["']?[:=]/.test(text) && !isOfPairs(text)) {
-    throw badKey(
+  if (/[,;&]["'{]*\w+["']?[:=]/.test(text) && !consistsOfPairs(text)) {
+    throw invalidKey(
       'The key is followed by another setting',
-      `Copy the key alone. ${howToGive}`,
-      pasteKey,
+      `Copy only the key. ${keyUsage}`,
+      pasteKeyHint,
     )
   }
   if (/[^!-~]/.test(text)) {
-    throw badKey(
-      'The key holds characters that no key has (outside of ASCII)',
+    throw invalidKey(
+      'The key contains non-ASCII characters, which no key has',
       'Copy the key again from the web page; a chat or a word processor may have changed it.',
     )
   }
 }
 
-/** Why a key in the arguments is refused. */
-export function keyOnCommandLine(): UserError {
+/** The error for a key in the arguments. */
+export function keyOnCommandLineError(): UserError {
   return new UserError({
     code: 'usage',
     message:

@@ -4,14 +4,14 @@ import { type AddressOptions, normaliseBaseUrl } from './base-url.ts'
 import { cleanKey } from './key.ts'
 
 /**
- * What the button of a gateway's page hands to a tool: `ccswitch://v1/import?resource=provider&app=…`.
- * The form is CC Switch's (its manual 5.3, 3.20.0); New API, sub2api and others emit it (2026-11-23).
+ * The import link of a gateway's web page: `ccswitch://v1/import?resource=provider&app=…`. CC Switch
+ * defines it (manual 5.3, version 3.20.0). New API, sub2api and others create it (2026-11-23).
  */
 export interface ImportLink {
   readonly key: string
-  /** At least one, as `normaliseBaseUrl` gives them. The first that proves is the one. */
+  /** At least one, normalised. repoint uses the first one that can be proven. */
   readonly baseUrls: readonly [string, ...string[]]
-  /** The client that the link is for, by the word of its command line; it may be none of ours. */
+  /** The client of the link, by the name of its command. It may be one that repoint does not know. */
   readonly client: string | undefined
   readonly name: string | undefined
   readonly model: string | undefined
@@ -23,8 +23,8 @@ export interface ImportLink {
 const maxAddresses = 8
 const maxTextLength = 200
 
-/** What a link says, without its key, on one line. */
-export function shownLink({ client, name, baseUrls, model, slotModels }: ImportLink): string {
+/** Formats a link on one line, without its key. */
+export function formatLink({ client, name, baseUrls, model, slotModels }: ImportLink): string {
   const models = [
     model ?? [],
     Object.entries(slotModels).map(([slot, id]) => `${slot} ${id}`),
@@ -38,89 +38,93 @@ export function shownLink({ client, name, baseUrls, model, slotModels }: ImportL
 }
 
 /**
- * Reads a link as data: no script of it is run, no configuration of it is fetched or obeyed. No message
- * ever holds the link, since the key is in it.
+ * Parses a link as data. repoint never runs its script, and never fetches or applies its configuration.
+ * No message ever contains the link, because the key is in it.
  *
  * @throws UserError `usage`, `key-missing` or `key-placeholder`
  */
-export function readImportLink(text: string, allowed: AddressOptions): ImportLink {
-  const fields = fieldsOf(text)
-  const kind = single(fields, 'resource') ?? 'provider'
-  if (kind !== 'provider') throw badLink('The link brings something else than a gateway')
+export function readImportLink(text: string, options: AddressOptions): ImportLink {
+  const fields = parseFields(text)
+  const kind = readField(fields, 'resource') ?? 'provider'
+  if (kind !== 'provider') throw invalidLink('The link is for something other than a gateway')
 
-  const given = single(fields, 'apiKey')
-  const addresses = single(fields, 'endpoint')
-  if (given === undefined || addresses === undefined) {
-    const what = given === undefined ? 'key' : 'address'
-    throw badLink(`The link holds no ${what}${fields.has('config') ? ' of its own' : ''}`)
+  const keyText = readField(fields, 'apiKey')
+  const addresses = readField(fields, 'endpoint')
+  if (keyText === undefined || addresses === undefined) {
+    const what = keyText === undefined ? 'key' : 'address'
+    throw invalidLink(`The link contains no ${what}${fields.has('config') ? ' of its own' : ''}`)
   }
 
-  const { key, notices } = cleanKey(given)
-  const [first, ...others] = addressesIn(addresses, allowed)
+  const { key, notices } = cleanKey(keyText)
+  const [first, ...others] = readAddresses(addresses, options)
   const slotModels = ['opus', 'sonnet', 'haiku'].flatMap((slot): [string, string][] => {
-    const model = single(fields, `${slot}Model`)
+    const model = readField(fields, `${slot}Model`)
     return model === undefined ? [] : [[slot, model]]
   })
+
   return {
     key,
     baseUrls: [first!, ...others],
-    client: single(fields, 'app'),
-    name: single(fields, 'name'),
-    model: single(fields, 'model'),
+    client: readField(fields, 'app'),
+    name: readField(fields, 'name'),
+    model: readField(fields, 'model'),
     slotModels: Object.fromEntries(slotModels),
-    notices: [...notices, ...leftOut(fields)],
+    notices: [...notices, ...unusedParts(fields)],
   }
 }
 
-function fieldsOf(text: string): URLSearchParams {
+function parseFields(text: string): URLSearchParams {
   const bare = text.trim().replace(/^["'<]|["'>]$/g, '')
   const url = URL.canParse(bare) ? new URL(bare) : undefined
   const isImport = url?.host.toLowerCase() === 'v1' && /^\/import\/?$/.test(url.pathname)
-  if (!isImport) throw badLink('The link is none that adds a gateway')
+  if (!isImport) throw invalidLink('The link does not add a gateway')
   return url.searchParams
 }
 
-/** @throws UserError `usage` for what is there twice, is too long or holds control characters */
-function single(fields: URLSearchParams, name: string): string | undefined {
+/** @throws UserError `usage` if the field is repeated, too long, or has control characters */
+function readField(fields: URLSearchParams, name: string): string | undefined {
   const [value, ...others] = fields.getAll(name).map((one) => one.trim())
-  if (others.length > 0) throw badLink(`The link names ${name} more than once`)
+  if (others.length > 0) throw invalidLink(`The link names ${name} more than once`)
   if (value === undefined || value === '') return undefined
   const isShort = value.length <= maxTextLength || ['apiKey', 'endpoint'].includes(name)
   if (!isShort || /\p{Cc}|\p{Cf}/u.test(value))
-    throw badLink(`${name} in the link is too long or holds control characters`)
+    throw invalidLink(`${name} in the link is too long or contains control characters`)
   return value
 }
 
-function addressesIn(text: string, allowed: AddressOptions): readonly string[] {
-  const given = text
+function readAddresses(text: string, options: AddressOptions): readonly string[] {
+  const addressTexts = text
     .split(',')
     .map((one) => one.trim())
     .filter(Boolean)
-  if (given.length === 0) throw badLink('The link holds no address')
-  if (given.length > maxAddresses)
-    throw badLink(`The link holds ${given.length} addresses, and repoint tries ${maxAddresses}`)
-  const addresses = given.map((one) => normaliseBaseUrl(one, allowed))
+  if (addressTexts.length === 0) throw invalidLink('The link contains no address')
+  if (addressTexts.length > maxAddresses)
+    throw invalidLink(
+      `The link contains ${addressTexts.length} addresses, and repoint tries at most ${maxAddresses}`,
+    )
+  const addresses = addressTexts.map((one) => normaliseBaseUrl(one, options))
   if (addresses.some(({ query }) => query.length > 0))
-    throw badLink('An address in the link has a query')
+    throw invalidLink('An address in the link has a query')
+
   return [...new Set(addresses.map(({ baseUrl }) => baseUrl))]
 }
 
-/** What the link brings beside a gateway. */
-function leftOut(fields: URLSearchParams): readonly Finding[] {
-  const brought = [
+/** Reports the parts of a link that repoint does not use. */
+function unusedParts(fields: URLSearchParams): readonly Finding[] {
+  const parts = [
     ['usageScript', 'a script'],
     ['config', 'a configuration'],
     ['configUrl', 'the address of a configuration'],
   ].flatMap(([name, what]) => (fields.get(name!) ? [what!] : []))
-  if (brought.length === 0) return []
-  const message = `The link also brings ${brought.join(' and ')}, which repoint leaves alone`
+  if (parts.length === 0) return []
+  const message = `The link also contains ${parts.join(' and ')}, which repoint ignores`
   return [{ code: 'link-parts-unused', message }]
 }
 
-function badLink(message: string): UserError {
+function invalidLink(message: string): UserError {
   return new UserError({
     code: 'usage',
     message,
-    hint: "Copy key and address by themselves from the gateway's page.",
+    hint: "Copy the key and the address separately from the gateway's page.",
   })
 }

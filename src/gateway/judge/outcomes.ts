@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
-import { nearestModels } from '../models/rules.ts'
+import { closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
 import type { AskedRequest, HttpAnswer, Outcome } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
@@ -157,7 +157,7 @@ const forbiddings = {
 export function modelUnknown(judged: JudgedAnswer): Outcome {
   const { model = '', catalog } = judged.question
   const near =
-    catalog === undefined ? [] : nearestModels(model, catalog).filter((id) => id !== model)
+    catalog === undefined ? [] : closestModels(model, catalog).filter((id) => id !== model)
   const isListed = catalog?.models.some(({ id }) => id === model) === true
 
   return outcome(judged, {

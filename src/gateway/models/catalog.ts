@@ -1,58 +1,59 @@
 import { compact } from '../../compact.ts'
 import { asObject, jsonIn, secretForms } from '../foreign-text.ts'
 import type { CatalogModel } from '../types.ts'
-import { factsIn, type ListEntry } from './facts.ts'
-import { saysNoConversation } from './purpose.ts'
+import { type ListEntry, readFacts } from './facts.ts'
+import { isNonConversational } from './purpose.ts'
 
-/** Whether a body is a catalog of any of the known shapes. */
+/** Whether a body is a catalog in one of the known formats. */
 export function isCatalogBody(body: string): boolean {
-  return entriesIn(jsonIn(body)) !== undefined
+  return findEntries(jsonIn(body)) !== undefined
 }
 
-/** A page of a catalog; most have only one. */
+/** A page of a catalog. Most catalogs have only one. */
 export interface CatalogPage {
   readonly models: readonly CatalogModel[]
-  /** How many were left out because no file should hold their id. */
-  readonly leftOut: number
-  /** Whether there were more than `limit`. */
+  /** The number of models that were skipped because their ID is unsafe in a file. */
+  readonly skipped: number
+  /** The page has more models than `limit`. */
   readonly isCut: boolean
-  /** Entries of the page, and the ID of the last one. */
+  /** The number of entries. */
   readonly entries: number
+  /** The ID of the last entry. */
   readonly lastId?: string
 }
 
 /**
- * The models in a catalog of any shape: a list, or an object by ID, at the root or below a member such as
- * `data`, `models` or `result.items`. An ID that comes twice counts once; entries without an ID are
- * skipped. What holds one of `secrets` is left out, since it would carry it into files and onto screens.
+ * Reads the models of a catalog in any known format: a list, or an object by ID, at the root or below a
+ * member such as `data`, `models` or `result.items`. A repeated ID counts once. Entries without an ID
+ * are ignored. A text that contains one of `secrets` is skipped, so that it reaches no file or screen.
  */
 export function readPage(body: string, secrets: readonly string[], limit: number): CatalogPage {
-  const isSafe = safetyCheck(secrets)
+  const isSafe = createSafetyCheck(secrets)
   const models = new Map<string, CatalogModel>()
-  const entries = entriesIn(jsonIn(body)) ?? []
-  let leftOut = 0
+  const entries = findEntries(jsonIn(body)) ?? []
+  let skipped = 0
   let isCut = false
   for (const entry of entries) {
-    const id = idOf(entry)
+    const id = entryId(entry)
     if (id === undefined || models.has(id)) continue
     if (models.size === limit) {
       isCut = true
       break
     }
     if (isSafe(id)) models.set(id, readModel(id, asObject(entry) ?? {}, isSafe))
-    else leftOut++
+    else skipped++
   }
 
   return compact({
     models: [...models.values()],
-    leftOut,
+    skipped,
     isCut,
     entries: entries.length,
-    lastId: idOf(entries.at(-1)),
+    lastId: entryId(entries.at(-1)),
   })
 }
 
-/** Members that hold the list, the usual ones first. */
+/** The members that contain the list, the most common first. */
 const listNames = [
   ...['data', 'models', 'items', 'result', 'results', 'list', 'records', 'rows', 'entries'],
   ...[
@@ -67,16 +68,16 @@ const listNames = [
   ...['body', 'payload', 'response', 'page', 'available_models', 'availableModels'],
 ]
 
-/** Deepest list that is looked for: `data.result.models`. */
+/** The deepest list that is found: `data.result.models`. */
 const maxDepth = 3
 
-function entriesIn(value: unknown): readonly unknown[] | undefined {
+function findEntries(value: unknown): readonly unknown[] | undefined {
   const root = asObject(value)
   if (root !== undefined && (root['error'] ?? null) !== null) return undefined
-  const found = listIn(value, 0)
+  const found = findList(value, 0)
   if (found !== undefined) return found
 
-  // New API sends null for a key that may use no model at all.
+  // New API sends null if the key may use no model.
   if (root?.['object'] === 'list' && root['data'] === null) return []
   const children = listNames.flatMap((name) => root?.[name] ?? [])
   return children.some((child) => Array.isArray(child) && child.length === 0) ||
@@ -85,39 +86,42 @@ function entriesIn(value: unknown): readonly unknown[] | undefined {
     : undefined
 }
 
-/** The first list of models at or below a value; an object by ID becomes a list. */
-function listIn(value: unknown, depth: number): readonly unknown[] | undefined {
-  if (Array.isArray(value)) return listFrom(value, depth)
+/** The first list of models at or below a value. An object by ID is converted to a list. */
+function findList(value: unknown, depth: number): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return checkList(value, depth)
   const object = asObject(value)
   if (object === undefined || depth > maxDepth) return undefined
 
   for (const name of listNames) {
-    const list = listIn(object[name], depth + 1)
+    const list = findList(object[name], depth + 1)
     if (list !== undefined) return list
   }
-  return depth === 0 && !hasModelFacts(object) ? undefined : byId(object)
+  return depth === 0 && !hasModelFacts(object) ? undefined : listById(object)
 }
 
-function listFrom(list: readonly unknown[], depth: number): readonly unknown[] | undefined {
-  // Providers with a list of models each.
+function checkList(list: readonly unknown[], depth: number): readonly unknown[] | undefined {
+  // A list of providers, each with a list of models.
   const nested = list.flatMap((entry) => {
     const models = asObject(entry)?.['models']
     return Array.isArray(models) ? models : []
   })
-  if (nested.some((entry) => idOf(entry) !== undefined)) return nested
-  if (list.some((entry) => idOf(entry) !== undefined)) return list
+  if (nested.some((entry) => entryId(entry) !== undefined)) return nested
+  if (list.some((entry) => entryId(entry) !== undefined)) return list
   return list.length === 0 && depth <= 1 ? list : undefined
 }
 
-/** `{"gpt-5.6-sol": {…}, "glm-5": {…}}`: the name is the ID, unless the entry has one of its own. */
-function byId(object: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
+/** Converts `{"gpt-5.6-sol": {…}, "glm-5": {…}}` to a list. The name is the ID if the entry has none. */
+function listById(object: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
   const entries = Object.entries(object)
   if (entries.length === 0 || entries.some(([, entry]) => asObject(entry) === undefined))
     return undefined
-  return entries.map(([id, entry]) => ({ ...asObject(entry), id: ownIdOf(asObject(entry)!) ?? id }))
+  return entries.map(([id, entry]) => ({
+    ...asObject(entry),
+    id: idMember(asObject(entry)!) ?? id,
+  }))
 }
 
-/** Whether an object at the root is a list by ID: an error or a status page has no such members. */
+/** Whether an object at the root is a catalog by ID. An error or a status page has no such members. */
 function hasModelFacts(object: Readonly<Record<string, unknown>>): boolean {
   return Object.values(object).some((entry) => {
     const names = Object.keys(asObject(entry) ?? {})
@@ -129,7 +133,7 @@ function hasModelFacts(object: Readonly<Record<string, unknown>>): boolean {
   })
 }
 
-/** Members that hold an ID, the usual ones first. Codex reads `slug`, LiteLLM writes `model_name`. */
+/** The members with an ID, the most common first. Codex reads `slug`, LiteLLM writes `model_name`. */
 const idNames = [
   ...['id', 'model', 'slug', 'model_id', 'modelId', 'model_name', 'modelName', 'name', 'key'],
   ...['identifier', 'uid', 'value'],
@@ -137,21 +141,21 @@ const idNames = [
 
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
 
-function idOf(value: unknown): string | undefined {
+function entryId(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value
   const entry = asObject(value)
-  return entry && ownIdOf(entry)
+  return entry && idMember(entry)
 }
 
-/** Cloudflare's `id` is a number of its database, and `name` the ID that is asked for. */
-function ownIdOf(entry: Readonly<Record<string, unknown>>): string | undefined {
+/** Skips database keys: Cloudflare's `id` is a UUID, and requests need its `name`. */
+function idMember(entry: Readonly<Record<string, unknown>>): string | undefined {
   const ids = idNames
     .map((name) => entry[name])
     .filter((id): id is string => typeof id === 'string' && id !== '')
   return ids.find((id) => !uuid.test(id)) ?? ids[0]
 }
 
-/** New API has nine. */
+/** The most endpoint types that are read. New API has nine. */
 const maxTypes = 20
 
 function readModel(id: string, entry: ListEntry, isSafe: (text: string) => boolean): CatalogModel {
@@ -165,24 +169,24 @@ function readModel(id: string, entry: ListEntry, isSafe: (text: string) => boole
     endpointTypes: hasTypes
       ? types.slice(0, maxTypes).filter((type) => textOf(type) !== undefined)
       : undefined,
-    ...factsIn(entry),
-    isConversational: saysNoConversation(entry) ? (false as const) : undefined,
+    ...readFacts(entry),
+    isConversational: isNonConversational(entry) ? (false as const) : undefined,
     displayName:
       textOf(entry['display_name']) ??
       (entry['id'] === undefined || entry['name'] === id ? undefined : textOf(entry['name'])),
   })
 }
 
-/** Shortest key that is looked for: local servers take words like `ollama` for a key. */
-const shortestKey = 12
+/** The shortest key that is searched for. Local servers accept words like `ollama` as a key. */
+const minKeyLength = 12
 
-/** A plain name, and not the key. */
-function safetyCheck(secrets: readonly string[]): (text: string) => boolean {
-  const forms = secrets.filter(({ length }) => length >= shortestKey).flatMap(secretForms)
+/** Creates a check that a text is a plain name and does not contain a secret. */
+function createSafetyCheck(secrets: readonly string[]): (text: string) => boolean {
+  const forms = secrets.filter(({ length }) => length >= minKeyLength).flatMap(secretForms)
   return (text) => isPlainName(text) && forms.every((form) => text.search(form) === -1)
 }
 
-/** Fit for a file and a terminal: not empty, of a sane length, nothing unseen. */
+/** Whether a text is safe in a file and on a terminal: 1 to 200 characters, none of them invisible. */
 export function isPlainName(text: string): boolean {
   return /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(text)
 }

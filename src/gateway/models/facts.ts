@@ -2,22 +2,23 @@ import { compact } from '../../compact.ts'
 import { valueAt } from '../foreign-text.ts'
 import type { CatalogModel, ModelFacts } from '../types.ts'
 import { dateAtEnd, plainModelName } from './ids.ts'
-import { withoutVendor } from './rules.ts'
+import { removeVendor } from './rules.ts'
 import snapshot from './snapshot.json' with { type: 'json' }
 
 export type ListEntry = Readonly<Record<string, unknown>>
 
 /**
- * What an entry of a catalog says of its model. Read in the pages of OpenRouter, vLLM, LiteLLM (also
- * its `/model/info`), Groq, Mistral, Moonshot, Anthropic, Ollama and llama.cpp, 2026-11-23.
+ * Reads the facts about a model from a catalog entry. The names come from the documentation of
+ * OpenRouter, vLLM, LiteLLM (also its `/model/info`), Groq, Mistral, Moonshot, Anthropic, Ollama and
+ * llama.cpp (2026-11-23).
  */
-export function factsIn(entry: ListEntry): ModelFacts {
+export function readFacts(entry: ListEntry): ModelFacts {
   return compact({
-    contextWindow: numberAt(entry, windowPlaces),
-    maxOutputTokens: numberAt(entry, outputPlaces),
-    images: abilityIn(entry, 'images'),
-    reasoning: abilityIn(entry, 'reasoning'),
-    tools: abilityIn(entry, 'tools'),
+    contextWindow: readNumber(entry, windowPlaces),
+    maxOutputTokens: readNumber(entry, outputPlaces),
+    images: readAbility(entry, 'images'),
+    reasoning: readAbility(entry, 'reasoning'),
+    tools: readAbility(entry, 'tools'),
   })
 }
 
@@ -29,7 +30,7 @@ const windowPlaces: readonly string[] = [
   'max_context_length',
   'model_info.max_input_tokens',
   'limit.context',
-  // What one request may use: llama.cpp runs with less than the model was trained for.
+  // The limit of a request: llama.cpp runs with less than the model was trained for.
   'meta.n_ctx',
 ]
 
@@ -44,17 +45,17 @@ const outputPlaces: readonly string[] = [
 type Ability = 'images' | 'reasoning' | 'tools'
 
 interface AbilityPlaces {
-  /** Where it is true or false. */
-  readonly at: readonly string[]
-  /** Lists of all that a model can: what is not in them, it cannot. */
+  /** Boolean members. */
+  readonly flags: readonly string[]
+  /** Complete lists of abilities: the model lacks an ability that is missing there. */
   readonly lists: readonly string[]
-  /** What it is called in a list. */
+  /** The names of the ability in a list. */
   readonly words: readonly string[]
 }
 
 const abilities: Readonly<Record<Ability, AbilityPlaces>> = {
   images: {
-    at: [
+    flags: [
       'supports_vision',
       'supports_image_in',
       'model_info.supports_vision',
@@ -65,7 +66,7 @@ const abilities: Readonly<Record<Ability, AbilityPlaces>> = {
     words: ['image', 'vision', 'multimodal'],
   },
   reasoning: {
-    at: [
+    flags: [
       'supports_reasoning',
       'model_info.supports_reasoning',
       'capabilities.reasoning',
@@ -76,7 +77,7 @@ const abilities: Readonly<Record<Ability, AbilityPlaces>> = {
     words: ['reasoning', 'reasoning_effort', 'thinking'],
   },
   tools: {
-    at: [
+    flags: [
       'supports_function_calling',
       'supports_tools',
       'model_info.supports_function_calling',
@@ -88,36 +89,36 @@ const abilities: Readonly<Record<Ability, AbilityPlaces>> = {
   },
 }
 
-function abilityIn(entry: ListEntry, ability: Ability): boolean | undefined {
-  const { at, lists, words } = abilities[ability]
+function readAbility(entry: ListEntry, ability: Ability): boolean | undefined {
+  const { flags, lists, words } = abilities[ability]
   const isNamed = (list: readonly unknown[]) => words.some((word) => list.includes(word))
-  const said = at.map((place) => valueAt(entry, place)).find((one) => typeof one === 'boolean')
-  if (typeof said === 'boolean') return said
+  const flag = flags.map((place) => valueAt(entry, place)).find((one) => typeof one === 'boolean')
+  if (typeof flag === 'boolean') return flag
 
-  const whole = lists.map((place) => valueAt(entry, place)).find(isFilledList)
-  if (whole !== undefined) return isNamed(whole)
-  const some = valueAt(entry, 'capabilities')
-  return isFilledList(some) && isNamed(some) ? true : undefined
+  const completeList = lists.map((place) => valueAt(entry, place)).find(isFilledList)
+  if (completeList !== undefined) return isNamed(completeList)
+  const partialList = valueAt(entry, 'capabilities')
+  return isFilledList(partialList) && isNamed(partialList) ? true : undefined
 }
 
 function isFilledList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > 0
 }
 
-function numberAt(entry: ListEntry, places: readonly string[]): number | undefined {
+function readNumber(entry: ListEntry, places: readonly string[]): number | undefined {
   return places
     .map((place) => valueAt(entry, place))
     .map((value) => (typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value))
     .find((value): value is number => Number.isSafeInteger(value) && (value as number) > 0)
 }
 
-/** Of models.dev, by scripts/models-snapshot.js. */
+/** The source of the snapshot: models.dev, read by scripts/models-snapshot.js. */
 export const snapshotSource = `${snapshot.source}, ${snapshot.date}`
 const rows: ReadonlyMap<string, string> = new Map(Object.entries(snapshot.models))
 
-/** What the snapshot says of an id, under its vendor or none, with a date or without. */
-export function factsInSnapshot(id: string): ModelFacts {
-  const names = [withoutVendor(id).toLowerCase(), plainModelName(id)]
+/** The facts of the snapshot for an ID, with or without its vendor and date. */
+export function snapshotFacts(id: string): ModelFacts {
+  const names = [removeVendor(id).toLowerCase(), plainModelName(id)]
   const row = [...names, ...names.map((name) => name.replace(dateAtEnd, ''))]
     .map((name) => rows.get(name))
     .find((found) => found !== undefined)
@@ -135,18 +136,18 @@ export function factsInSnapshot(id: string): ModelFacts {
   })
 }
 
-/** A model with all that is known of it: what the gateway says counts before the snapshot. */
-export function described(model: CatalogModel): CatalogModel {
-  const { maxOutputTokens, ...known }: CatalogModel = { ...factsInSnapshot(model.id), ...model }
-  const { contextWindow: window = Number.POSITIVE_INFINITY } = known
-  // A gateway that gives a model less room cannot give it more to say.
+/** Adds the facts of the snapshot to a model. The facts of the gateway win. */
+export function withKnownFacts(model: CatalogModel): CatalogModel {
+  const { maxOutputTokens, ...facts }: CatalogModel = { ...snapshotFacts(model.id), ...model }
+  const { contextWindow: window = Number.POSITIVE_INFINITY } = facts
+  // The output cannot be longer than the context window that the gateway allows.
   return compact({
-    ...known,
+    ...facts,
     maxOutputTokens: maxOutputTokens && Math.min(maxOutputTokens, window),
   })
 }
 
-/** Whether the snapshot knows of a model what the gateway does not say. */
-export function isFromSnapshot(model: CatalogModel): boolean {
-  return Object.keys(factsInSnapshot(model.id)).some((fact) => !(fact in model))
+/** Whether the snapshot adds a fact that the gateway does not report. */
+export function usesSnapshot(model: CatalogModel): boolean {
+  return Object.keys(snapshotFacts(model.id)).some((fact) => !(fact in model))
 }

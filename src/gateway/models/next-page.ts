@@ -1,77 +1,81 @@
 import { asObject, jsonIn } from '../foreign-text.ts'
 
-/** What one page of a list of models says about the next. */
-export interface PageAnswer {
-  /** Where it was read. */
+/** The response with one page of a list of models. */
+export interface CatalogResponse {
+  /** The address of the page. */
   readonly url: string
-  /** In lower case. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** How far the list has been read. */
-export interface ReadSoFar {
-  /** Entries on this page and on all so far. */
+/** How much of the list has been read. */
+export interface PageProgress {
+  /** The number of entries on this page. */
   readonly onPage: number
+  /** The number of entries on all pages so far. */
   readonly total: number
   readonly lastId: string | undefined
 }
 
 /**
- * The address of the next page: a link in a header or in the body, a token, the last ID, or the number of
- * the next page. Never of another origin or path, since the key is sent there. Undefined: the page says
- * nothing of another.
+ * The address of the next page, from a link in a header or in the body, a token, the last ID, or a page
+ * number. It always has the same origin and path, because the key is sent there. Undefined if the
+ * response names no next page.
  */
-export function nextPage(answer: PageAnswer, read: ReadSoFar): string | undefined {
-  const members = membersOf(jsonIn(answer.body))
+export function nextPage(answer: CatalogResponse, progress: PageProgress): string | undefined {
+  const members = collectMembers(jsonIn(answer.body))
   const query =
-    linkIn(answer.headers['link']) ??
-    linkAmong(members) ??
-    tokenAmong(members) ??
-    lastIdAmong(members, read) ??
-    numberAmong(members, read, new URL(answer.url).searchParams)
+    nextLinkInHeader(answer.headers['link']) ??
+    nextLinkInBody(members) ??
+    nextToken(members) ??
+    nextAfterLastId(members, progress) ??
+    nextPageNumber(members, progress, new URL(answer.url).searchParams)
   if (query === undefined) return undefined
 
   const here = new URL(answer.url)
+
   if (typeof query === 'string') {
     if (!URL.canParse(query, here.href)) return undefined
     const next = new URL(query, here.href)
     return next.origin === here.origin && next.pathname === here.pathname ? next.href : undefined
   }
   for (const [name, value] of Object.entries(query)) here.searchParams.set(name, value)
+
   return here.href
 }
 
 type Query = Readonly<Record<string, string>>
 
-/** Members with their names as they are written, by the same in lower case and without `_` and `-`. */
+/** Members by their plain name: in lower case, without `_` and `-`. `name` is the original name. */
 type BodyMembers = ReadonlyMap<string, { readonly name: string; readonly value: unknown }>
 
-/** Objects next to or around the list that describe its pages. */
-const holders =
+/** The names of objects that describe the pages of a list. */
+const pageMembers =
   /^(?:data|meta|metadata|pagination|paging|pageinfo|pager|links|resultinfo|result|cursor|cursors)$/
 
-function membersOf(body: unknown): BodyMembers {
+function collectMembers(body: unknown): BodyMembers {
   const members = new Map<string, { name: string; value: unknown }>()
   const add = (object: Readonly<Record<string, unknown>>, depth: number): void => {
     for (const [name, value] of Object.entries(object)) {
       const plain = name.toLowerCase().replace(/[_@-]/g, '')
       if (!members.has(plain)) members.set(plain, { name, value })
       const inner = asObject(value)
-      if (inner !== undefined && depth < 2 && holders.test(plain)) add(inner, depth + 1)
+      if (inner !== undefined && depth < 2 && pageMembers.test(plain)) add(inner, depth + 1)
     }
   }
   const root = asObject(body)
   if (root !== undefined) add(root, 0)
+
   return members
 }
 
 /** RFC 8288: `<https://gw.example/v1/models?page=2>; rel="next"`. */
-function linkIn(header = ''): string | undefined {
+function nextLinkInHeader(header = ''): string | undefined {
   return /<([^<>]{1,2000})>[^,<]*;\s*rel="?next\b/i.exec(header.slice(0, 10_000))?.[1]
 }
 
-function linkAmong(members: BodyMembers): string | undefined {
+function nextLinkInBody(members: BodyMembers): string | undefined {
   for (const name of ['next', 'nexturl', 'nextpageurl', 'nextlink', 'odata.nextlink', 'nextpage']) {
     const value = members.get(name)?.value
     const link = asObject(value)?.['href'] ?? value
@@ -80,7 +84,7 @@ function linkAmong(members: BodyMembers): string | undefined {
   return undefined
 }
 
-function tokenAmong(members: BodyMembers): Query | undefined {
+function nextToken(members: BodyMembers): Query | undefined {
   for (const plain of ['nextpagetoken', 'nexttoken', 'nextcursor', 'continuationtoken', 'next']) {
     const { name = '', value } = members.get(plain) ?? {}
     if (typeof value !== 'string' || value === '') continue
@@ -92,41 +96,44 @@ function tokenAmong(members: BodyMembers): Query | undefined {
   return undefined
 }
 
-function lastIdAmong(members: BodyMembers, { lastId }: ReadSoFar): Query | undefined {
+function nextAfterLastId(members: BodyMembers, { lastId }: PageProgress): Query | undefined {
   const hasMore = ['hasmore', 'hasnext', 'hasnextpage'].some(
     (name) => members.get(name)?.value === true,
   )
   if (!hasMore) return undefined
 
-  const named = ['lastid', 'endcursor'].map((name) => members.get(name)?.value).find(isText)
+  const named = ['lastid', 'endcursor']
+    .map((name) => members.get(name)?.value)
+    .find(isNonEmptyString)
   if (named !== undefined) return { limit: '1000', after_id: named }
-  if (numberIn(members, pageNames) !== undefined || lastId === undefined) return undefined
+  if (findNumber(members, pageNames) !== undefined || lastId === undefined) return undefined
+
   // Anthropic reads `after_id`, OpenAI's other lists read `after`.
   return { limit: '1000', after_id: lastId, after: lastId }
 }
 
 const pageNames = ['page', 'currentpage', 'pagenum', 'pagenumber', 'pageno', 'pageindex']
-const pagesNames = ['totalpages', 'pages', 'pagecount', 'lastpage', 'numpages', 'totalpage']
+const pageCountNames = ['totalpages', 'pages', 'pagecount', 'lastpage', 'numpages', 'totalpage']
 const totalNames = ['total', 'totalcount', 'totalitems', 'totalresults', 'count']
 
-function numberAmong(
+function nextPageNumber(
   members: BodyMembers,
-  { onPage, total }: ReadSoFar,
-  asked: URLSearchParams,
+  { onPage, total }: PageProgress,
+  requestQuery: URLSearchParams,
 ): Query | undefined {
-  const nextNumber = numberIn(members, ['nextpage', 'next'])
+  const nextNumber = findNumber(members, ['nextpage', 'next'])
   if (nextNumber !== undefined) return { page: String(nextNumber) }
 
-  const all = numberIn(members, totalNames)
-  const offset = numberIn(members, ['offset', 'skip'])
+  const all = findNumber(members, totalNames)
+  const offset = findNumber(members, ['offset', 'skip'])
   if (offset !== undefined && all !== undefined)
     return offset + onPage < all && onPage > 0 ? { offset: String(offset + onPage) } : undefined
 
-  const pages = numberIn(members, pagesNames)
+  const pages = findNumber(members, pageCountNames)
   const hasMore = ['hasmore', 'hasnext', 'hasnextpage'].some(
     (name) => members.get(name)?.value === true,
   )
-  const page = numberIn(members, pageNames) ?? (Number(asked.get('page')) || 1)
+  const page = findNumber(members, pageNames) ?? (Number(requestQuery.get('page')) || 1)
   const isLast = pages === undefined ? all === undefined || total >= all : page >= pages
   if (isLast && !hasMore) return undefined
   const name = pageNames.map((plain) => members.get(plain)?.name).find((one) => one !== undefined)
@@ -134,13 +141,13 @@ function numberAmong(
   return { [isPlain ? 'page' : name]: String(page + 1) }
 }
 
-function numberIn(members: BodyMembers, names: readonly string[]): number | undefined {
+function findNumber(members: BodyMembers, names: readonly string[]): number | undefined {
   return names
     .map((name) => members.get(name)?.value)
-    .map((value) => (isText(value) && /^\d{1,9}$/.test(value) ? Number(value) : value))
+    .map((value) => (isNonEmptyString(value) && /^\d{1,9}$/.test(value) ? Number(value) : value))
     .find((value): value is number => Number.isSafeInteger(value) && (value as number) >= 0)
 }
 
-function isText(value: unknown): value is string {
+function isNonEmptyString(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }

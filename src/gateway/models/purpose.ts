@@ -2,32 +2,35 @@ import { asObject } from '../foreign-text.ts'
 import type { ListEntry } from './facts.ts'
 
 /**
- * Whether an entry of a catalog says that its model holds no conversation: it makes images or
- * embeddings, say, or is not served now. Read in the lists of Together, Vercel, Mistral, Copilot,
- * LiteLLM, Fireworks, Cohere, Gemini, Bedrock, Cloudflare, Hugging Face and LM Studio, 2026-11-24.
+ * Whether a catalog entry says that its model cannot hold a conversation: it creates images or
+ * embeddings, for example, or is disabled. The rules come from the catalogs of Together, Vercel,
+ * Mistral, Copilot, LiteLLM, Fireworks, Cohere, Gemini, Bedrock, Cloudflare, Hugging Face and LM Studio
+ * (2026-11-24).
  */
-export function saysNoConversation(entry: ListEntry): boolean {
-  const members = membersOf(entry)
-  if (isSwitchedOff(members)) return true
+export function isNonConversational(entry: ListEntry): boolean {
+  const members = flattenMembers(entry)
+  if (isDisabled(members)) return true
 
-  const kind = verdictOf(kindPlaces.flatMap((place) => textsAt(members, place)))
-  const output = verdictOf(outputPlaces.flatMap((place) => textsAt(members, place)).map(outputOf))
+  const kind = combineVerdicts(kindPlaces.flatMap((place) => readTexts(members, place)))
+  const output = combineVerdicts(
+    outputPlaces.flatMap((place) => readTexts(members, place)).map(outputPart),
+  )
   const flag = flagVerdict(members)
   const certain = [kind, output, flag]
   if (certain.includes('other')) return true
   if (certain.includes('text')) return false
 
-  const endpoints = endpointPlaces.flatMap((place) => textsAt(members, place))
-  const abilities = textsAt(members, 'capabilities')
-  return (verdictOf(endpoints) ?? verdictOf(abilities)) === 'other'
+  const endpoints = endpointPlaces.flatMap((place) => readTexts(members, place))
+  const abilities = readTexts(members, 'capabilities')
+  return (combineVerdicts(endpoints) ?? combineVerdicts(abilities)) === 'other'
 }
 
-type Verdict = 'text' | 'other' | undefined
+type Purpose = 'text' | 'other' | undefined
 
-/** Members by their path, names in lower case and without `_` and `-`: `architecture.modality`. */
+/** Members by their path. Names are in lower case, without `_` and `-`: `architecture.modality`. */
 type Members = ReadonlyMap<string, unknown>
 
-/** Members that name what a model is made for. */
+/** Members with the purpose of a model. */
 const kindPlaces = [
   ...['type', 'modeltype', 'subtype', 'modelsubtype', 'kind', 'modelkind', 'task', 'tasks'],
   ...['task.name', 'tasktype', 'mode', 'modelinfo.mode', 'category', 'categories', 'pipelinetag'],
@@ -35,20 +38,20 @@ const kindPlaces = [
   ...['modelinfo.type', 'details.type', 'metadata.type', 'metadata.task', 'metadata.category'],
 ]
 
-/** Members that name what a model answers with. */
+/** Members with the output types of a model. */
 const outputPlaces = [
   ...['outputmodalities', 'modalities.output', 'architecture.outputmodalities', 'modality'],
   ...['architecture.modality', 'supportedoutputmodalities', 'output', 'outputs'],
   ...['outputtypes', 'capabilities.outputmodalities', 'metadata.outputmodalities'],
 ]
 
-/** Members that name where a model is served. */
+/** Members with the endpoints of a model. */
 const endpointPlaces = [
   ...['supportedendpoints', 'endpoints', 'endpointtypes', 'supportedgenerationmethods'],
   ...['supportedapis', 'apis', 'methods', 'supportedmethods', 'routes', 'modelability'],
 ]
 
-/** Members that are true or false, by whether a model holds a conversation. */
+/** Boolean members that are true for conversational models. */
 const flagPlaces = ['', 'capabilities.', 'modelinfo.', 'features.', 'metadata.'].flatMap((parent) =>
   [
     ...['chat', 'completionchat', 'chatcompletion', 'chatcompletions', 'completion'],
@@ -62,25 +65,25 @@ const offPlaces = ['disabled', 'isdisabled', 'archived', 'isarchived', 'deleted'
 const offStates =
   /^(?:in-?active|disabled|offline|retired|unavailable|archived|deleted|stopped|error|failed|shutdown)$/i
 
-function isSwitchedOff(members: Members): boolean {
+function isDisabled(members: Members): boolean {
   return (
     onPlaces.some((place) => members.get(place) === false) ||
     offPlaces.some((place) => members.get(place) === true) ||
     ['status', 'state']
-      .flatMap((place) => textsAt(members, place))
+      .flatMap((place) => readTexts(members, place))
       .some((text) => offStates.test(text))
   )
 }
 
-function flagVerdict(members: Members): Verdict {
+function flagVerdict(members: Members): Purpose {
   const flags = flagPlaces.map((place) => members.get(place))
   if (flags.includes(true)) return 'text'
   return flags.includes(false) ? 'other' : undefined
 }
 
-/** Text wins: what holds a conversation may do more. */
-function verdictOf(texts: readonly string[]): Verdict {
-  const verdicts = texts.map(verdictOn)
+/** Combines verdicts. `text` wins, because a conversational model can have other abilities too. */
+function combineVerdicts(texts: readonly string[]): Purpose {
+  const verdicts = texts.map(judgeText)
   return verdicts.includes('text') ? 'text' : verdicts.find((verdict) => verdict !== undefined)
 }
 
@@ -89,10 +92,10 @@ const otherWords =
 const textWords =
   /chat|text|language|\bllm|\bv?lm\b|vlm|mllm|completion|generate ?content|responses?\b|messages?\b|convers|code|coding|instruct|reasoning|multi-?modal|omni|assistant|^openai$|^anthropic$|^gemini$/i
 
-/** `text-to-image`, `text->text`: what comes behind the arrow counts. */
+/** `text-to-image`, `text->text`: the part after the arrow is the output. */
 const arrow = /^(.*?)\s*(?:->|→|[-_ ](?:to|2)[-_ ])\s*(.*)$/i
 
-function verdictOn(value: string): Verdict {
+function judgeText(value: string): Purpose {
   const text = value.replace(/([a-z])([A-Z])/g, '$1 $2')
   const [, from = '', to = ''] = arrow.exec(text) ?? []
   if (to !== '') {
@@ -103,15 +106,15 @@ function verdictOn(value: string): Verdict {
   return textWords.test(text) ? 'text' : undefined
 }
 
-/** Of `text+image->text` the output. */
-function outputOf(text: string): string {
+/** The output part of a modality: `text` in `text+image->text`. */
+function outputPart(text: string): string {
   return arrow.test(text) && text.includes('>') ? text.slice(text.indexOf('>') + 1) : text
 }
 
 /** The most texts that are read of one member. */
 const maxTexts = 30
 
-function textsAt(members: Members, place: string): readonly string[] {
+function readTexts(members: Members, place: string): readonly string[] {
   const value = members.get(place)
   const list = Array.isArray(value) ? value.slice(0, maxTexts) : [value]
   return list.flatMap((one) => {
@@ -120,8 +123,8 @@ function textsAt(members: Members, place: string): readonly string[] {
   })
 }
 
-/** The entry's members and those of its objects. */
-function membersOf(entry: ListEntry): Members {
+/** The members of the entry and of its objects. */
+function flattenMembers(entry: ListEntry): Members {
   const members = new Map<string, unknown>()
   for (const [name, value] of Object.entries(entry)) {
     const plain = plainName(name)

@@ -1,15 +1,15 @@
-import { nearestTo } from '../../text.ts'
+import { closestNames } from '../../text.ts'
 import type { Catalog, CatalogModel, Protocol } from '../types.ts'
 import { newestOfMaker } from './families.ts'
 import { dateAtEnd, plainModelName } from './ids.ts'
 
-/** A model, and why the rules took it, in words. */
+/** A model, and the reason why the rules chose it, as text. */
 export interface ChosenModel {
   readonly id: string
   readonly reason: string
 }
 
-/** GPT models by strength, for a client that wants several. Undefined: no rule fits. */
+/** GPT models by strength, for a client that needs several. Undefined if no rule applies. */
 export type GptTiers = Readonly<Record<'best' | 'balanced' | 'small', ChosenModel | undefined>>
 
 /** The entry of a model in a catalog. */
@@ -24,8 +24,8 @@ export function catalogEntry(
 const otherPurposes =
   /(?:^|[-_/.:])(?:image|images|imagen|dall|dalle|flux|midjourney|mj|stable|sdxl|seedream|audio|realtime|tts|whisper|transcribe|transcription|speech|asr|voice|embed|embedding|embeddings|bge|rerank|reranker|moderation|sora|veo|video|kling|suno|ocr|t2v|i2v|t2i|i2i|ideogram|recraft|runway|hailuo|luma|seedance|elevenlabs|lyria|music|stt|canvas|reel|minilm|colbert|voyage|cosyvoice|paraformer|upscaler?|nano-banana)(?:$|[-_/.:\d])/i
 
-/** Endpoint types of New API that carry a conversation. */
-const conversational = [
+/** The endpoint types of New API for conversations. */
+const conversationTypes = [
   'openai',
   'openai-response',
   'openai-response-compact',
@@ -34,24 +34,24 @@ const conversational = [
 ]
 
 /**
- * Whether a model can be offered for a conversation. Where nothing says otherwise, it can; what LiteLLM
- * lists as `openai/*` is a pattern (docs.litellm.ai/docs/wildcard_routing, read 2026-11-22).
+ * Whether a model can be offered for a conversation. It can, unless the catalog says otherwise. An ID
+ * such as LiteLLM's `openai/*` is a pattern (docs.litellm.ai/docs/wildcard_routing, read 2026-11-22).
  */
 export function isChatModel(model: CatalogModel): boolean {
   if (model.isConversational === false) return false
   if (otherPurposes.test(model.id) || model.id.includes('*')) return false
   const types = model.endpointTypes
   if (types === undefined || types.length === 0) return true
-  // New API puts what a model is made for first: image models come as image-generation, openai.
-  return conversational.includes(types[0]!)
+  // New API lists the main purpose first: image models have image-generation, openai.
+  return conversationTypes.includes(types[0]!)
 }
 
 /**
- * Whether a model speaks a protocol. `unknown`: the gateway does not say, or it lists the model
- * for chat completions only. New API lists the GPT models so and serves them on its other routes
- * too, by translation (common/endpoint_type.go, read 2026-11-21): only a probe can tell.
+ * Whether a model supports a protocol. `unknown`: the gateway does not say, or lists the model for chat
+ * completions only. New API lists GPT models like this, but translates other routes to them too
+ * (common/endpoint_type.go, read 2026-11-21), so only a probe can tell.
  */
-export function speaks(model: CatalogModel, protocol: Protocol): boolean | 'unknown' {
+export function supportsProtocol(model: CatalogModel, protocol: Protocol): boolean | 'unknown' {
   if (!isChatModel(model)) return false
   const types = model.endpointTypes
   if (types === undefined || types.length === 0) return 'unknown'
@@ -62,7 +62,7 @@ export function speaks(model: CatalogModel, protocol: Protocol): boolean | 'unkn
 
 /** Whether a model may speak one of these protocols. */
 export function speaksAny(model: CatalogModel, protocols: readonly Protocol[]): boolean {
-  return protocols.some((protocol) => speaks(model, protocol) !== false)
+  return protocols.some((protocol) => supportsProtocol(model, protocol) !== false)
 }
 
 /**
@@ -81,8 +81,8 @@ const endpointType: Readonly<Record<Protocol, string>> = {
 }
 
 /**
- * The model for a client that needs one: the newest family's sol variant; or, if a gateway has a single
- * chat model, that one; or the newest of the maker that has the most. Undefined: only a person can choose.
+ * The default model for a client: the newest family's sol variant; or the only chat model; or the newest
+ * model of the maker with the most models. Undefined if the user must choose.
  */
 export function defaultModel(
   catalog: Catalog,
@@ -101,36 +101,38 @@ export function smallModel(catalog: Catalog): ChosenModel | undefined {
   const models = gptModels(catalog.models.filter(isChatModel))
   const { mini } = previousTiers(models)
   if (mini !== undefined)
-    return { id: mini.model.id, reason: `mini tier of the previous family, ${family(mini)}` }
+    return { id: mini.model.id, reason: `mini tier of the previous family, ${familyName(mini)}` }
 
-  const luna = newestWith(models, 'luna')
+  const luna = newestVariant(models, 'luna')
+
   return (
     luna && {
       id: luna.model.id,
-      reason: `economical variant of the newest family, ${family(luna)}`,
+      reason: `economical variant of the newest family, ${familyName(luna)}`,
     }
   )
 }
 
 /**
- * The newest sol; the previous family's base tier; its mini. Where there is no previous family with
- * such tiers, the newest family's terra and luna stand in.
+ * The newest sol, the previous family's base tier, and its mini. If no previous family has these tiers,
+ * the newest family's terra and luna replace them.
  *
- * The endpoint types are not asked: see {@link speaks}.
+ * Ignores the endpoint types: see {@link supportsProtocol}.
  */
 export function gptTiers(catalog: Catalog): GptTiers {
   const models = gptModels(catalog.models.filter(isChatModel))
   const sol = newestSol(models)
-  const terra = newestWith(models, 'terra')
+  const terra = newestVariant(models, 'terra')
   const { base } = previousTiers(models)
 
   const best = sol && { id: sol.model.id, reason: solReason(sol) }
   const balanced = base
-    ? { id: base.model.id, reason: `base tier of the previous family, ${family(base)}` }
+    ? { id: base.model.id, reason: `base tier of the previous family, ${familyName(base)}` }
     : terra && {
         id: terra.model.id,
-        reason: `balanced variant of the newest family, ${family(terra)}`,
+        reason: `balanced variant of the newest family, ${familyName(terra)}`,
       }
+
   return { best, balanced, small: smallModel(catalog) }
 }
 
@@ -139,18 +141,18 @@ export function gptTiers(catalog: Catalog): GptTiers {
  * prefix or in other letters; a short family id (`gpt-5.6`) is that family's sol variant, where the
  * catalog lists it. Undefined: not in the catalog, which does not say that it is not served.
  */
-export function resolveModel(catalog: Catalog, asked: string): ChosenModel | undefined {
+export function resolveModel(catalog: Catalog, typed: string): ChosenModel | undefined {
   const { models } = catalog
-  const sol = aliasTarget(catalog, asked)
-  if (sol !== undefined) return { id: sol, reason: `the sol variant of ${asked}` }
-  if (models.some((model) => model.id === asked)) return { id: asked, reason: 'asked for' }
+  const sol = aliasTarget(catalog, typed)
+  if (sol !== undefined) return { id: sol, reason: `the sol variant of ${typed}` }
+  if (models.some((model) => model.id === typed)) return { id: typed, reason: 'asked for' }
   // A preset of OpenRouter is no vendor (openrouter.ai/docs/features/presets, read 2026-11-22).
-  if (asked.startsWith('@preset/')) return undefined
+  if (typed.startsWith('@preset/')) return undefined
 
-  const name = withoutVendor(asked).toLowerCase()
-  const alike = models.filter((model) => withoutVendor(model.id).toLowerCase() === name)
-  const best = alike.find((model) => model.id === withoutVendor(model.id)) ?? alike[0]
-  return best && { id: best.id, reason: `the catalog's name for ${asked}` }
+  const name = removeVendor(typed).toLowerCase()
+  const sameName = models.filter((model) => removeVendor(model.id).toLowerCase() === name)
+  const best = sameName.find((model) => model.id === removeVendor(model.id)) ?? sameName[0]
+  return best && { id: best.id, reason: `the catalog's name for ${typed}` }
 }
 
 /** The one model that a gateway has for conversations. Undefined: it has none, or a choice. */
@@ -159,7 +161,7 @@ export function onlyModel(catalog: Catalog, ...protocols: readonly Protocol[]): 
   return others.length === 0 ? only?.id : undefined
 }
 
-/** The listed model that a short family id is served as. Undefined: it is no such name here. */
+/** The listed model for a short family ID. Undefined if the ID is not such an alias here. */
 export function aliasTarget({ models }: Catalog, id: string): string | undefined {
   const short = parseGptId(id)
   if (short === undefined || !isBare(short)) return undefined
@@ -168,7 +170,7 @@ export function aliasTarget({ models }: Catalog, id: string): string | undefined
   )?.model.id
 }
 
-/** For each word the ids that hold it, as the ids of the messages client's own models do. */
+/** For each word, the IDs of messages models that contain it, such as `opus`. */
 export function messagesTiers<Word extends string>(
   catalog: Catalog,
   words: readonly Word[],
@@ -179,23 +181,24 @@ export function messagesTiers<Word extends string>(
   >
 
   for (const model of catalog.models) {
-    const parts = withoutVendor(model.id)
+    const parts = removeVendor(model.id)
       .toLowerCase()
       .split(/[^a-z]+/)
     const word = words.find((name) => parts.includes(name))
-    if (word !== undefined && speaks(model, 'messages') !== false) tiers[word].push(model.id)
+    if (word !== undefined && supportsProtocol(model, 'messages') !== false)
+      tiers[word].push(model.id)
   }
 
   return tiers
 }
 
-/** What a GPT model's id says. Ids are opaque: this only ranks and groups, it never makes one up. */
+/** The parts of a GPT model's ID. They are only used to rank and group IDs, never to compose one. */
 interface GptId {
-  /** `[5, 6]` for `gpt-5.6-sol`; compared as numbers, so 5.10 is newer than 5.9. */
+  /** `[5, 6]` for `gpt-5.6-sol`. Compared as numbers, so 5.10 is newer than 5.9. */
   readonly family: readonly number[]
-  /** `sol`, `terra`, `luna`, `mini`, …; empty for the bare family id. */
+  /** `sol`, `terra`, `luna`, `mini`, …; empty for the short family ID. */
   readonly variant: string
-  /** Digits of a date in the id; empty: none. */
+  /** The digits of a date in the ID; empty if there is none. */
   readonly date: string
   readonly hasVendor: boolean
 }
@@ -205,7 +208,7 @@ interface GptModel {
   readonly id: GptId
 }
 
-/** GPT models, the best name first: newest family, no date before dated, no vendor before vendor. */
+/** The GPT models, the best ID first: newest family, then without a date, then without a vendor. */
 function gptModels(models: readonly CatalogModel[]): readonly GptModel[] {
   return models
     .flatMap((model) => {
@@ -222,21 +225,21 @@ function gptModels(models: readonly CatalogModel[]): readonly GptModel[] {
     )
 }
 
-function newestWith(models: readonly GptModel[], variant: string): GptModel | undefined {
+function newestVariant(models: readonly GptModel[], variant: string): GptModel | undefined {
   return models.find(({ id }) => id.variant === variant)
 }
 
 /**
- * The newest family's sol, under its own name or, where only that is listed, under the family's short
- * one. Beside a mini the bare id is a base tier.
+ * The newest family's sol, or its short ID if the catalog lists only that. If the family has a mini, the
+ * short ID is its base tier.
  */
 function newestSol(models: readonly GptModel[]): GptModel | undefined {
-  const withMini = familiesOf(models.filter(({ id }) => id.variant === 'mini'))
+  const withMini = familyNames(models.filter(({ id }) => id.variant === 'mini'))
   const newest = models.find(
-    (model) => model.id.variant === 'sol' || (isBare(model.id) && !withMini.has(family(model))),
+    (model) => model.id.variant === 'sol' || (isBare(model.id) && !withMini.has(familyName(model))),
   )
   const sols = models.filter(({ id }) => id.variant === 'sol')
-  return sols.find((model) => newest && family(model) === family(newest)) ?? newest
+  return sols.find((model) => newest && familyName(model) === familyName(newest)) ?? newest
 }
 
 function isBare({ variant, date }: GptId): boolean {
@@ -245,29 +248,29 @@ function isBare({ variant, date }: GptId): boolean {
 
 function solReason(model: GptModel): string {
   const name = model.id.variant === 'sol' ? '' : 'short name of the '
-  return `${name}sol variant of the newest family, ${family(model)}`
+  return `${name}sol variant of the newest family, ${familyName(model)}`
 }
 
 /**
- * Base and mini tier of the newest family that has both; each alone where none has both. A family
- * with a sol variant has no base tier: its bare id is the service's short name for sol.
+ * The base and mini tiers of the newest family that has both. If no family has both, the newest of each.
+ * A family with a sol variant has no base tier: its short ID means sol.
  */
 function previousTiers(models: readonly GptModel[]): {
   base: GptModel | undefined
   mini: GptModel | undefined
 } {
   const newest = newestSol(models)?.id.family
-  const withSol = familiesOf(models.filter(({ id }) => id.variant === 'sol'))
+  const withSol = familyNames(models.filter(({ id }) => id.variant === 'sol'))
   const older = models.filter(
     (model) =>
       (newest === undefined || compareVersions(model.id.family, newest) < 0) &&
-      !withSol.has(family(model)),
+      !withSol.has(familyName(model)),
   )
 
   const bases = older.filter(({ id }) => id.variant === '')
   const minis = older.filter(({ id }) => id.variant === 'mini')
-  const withMini = familiesOf(minis)
-  // A family in between has newer tiers of its own.
+  const withMini = familyNames(minis)
+  // A family in between has newer tiers.
   const isBetween = ({ id }: GptModel) =>
     newest !== undefined &&
     compareVersions(id.family, newest) < 0 &&
@@ -275,25 +278,25 @@ function previousTiers(models: readonly GptModel[]): {
   const tiered = models.filter(({ id }) => ['terra', 'luna'].includes(id.variant))
   if (tiered.some(isBetween)) return { base: undefined, mini: undefined }
 
-  const base = bases.find((model) => withMini.has(family(model))) ?? bases[0]
-  const mini = minis.find((model) => base !== undefined && family(base) === family(model))
+  const base = bases.find((model) => withMini.has(familyName(model))) ?? bases[0]
+  const mini = minis.find((model) => base !== undefined && familyName(base) === familyName(model))
   return { base, mini: mini ?? minis[0] }
 }
 
-function familiesOf(models: readonly GptModel[]): ReadonlySet<string> {
-  return new Set(models.map(family))
+function familyNames(models: readonly GptModel[]): ReadonlySet<string> {
+  return new Set(models.map(familyName))
 }
 
-function family(model: GptModel): string {
+function familyName(model: GptModel): string {
   return `gpt-${model.id.family.join('.')}`
 }
 
-/** The id without its vendor: `openai/gpt-5.6-sol` is `gpt-5.6-sol`. */
-export function withoutVendor(id: string): string {
+/** Removes the vendor from an ID: `openai/gpt-5.6-sol` becomes `gpt-5.6-sol`. */
+export function removeVendor(id: string): string {
   return id.slice(id.lastIndexOf('/') + 1)
 }
 
-/** Reads a GPT id, or undefined where it is none. */
+/** Parses the ID of a GPT model. Undefined for any other ID. */
 function parseGptId(id: string): GptId | undefined {
   const name = plainModelName(id)
   const match = /^gpt-(\d+(?:\.\d+)*)((?:-[a-z0-9.]+)*)$/.exec(name)
@@ -303,7 +306,7 @@ function parseGptId(id: string): GptId | undefined {
   const variant = match[2]!.slice(1, date === null ? undefined : date.index).replace(/^-/, '')
 
   return {
-    // 5.0 is 5.
+    // 5.0 equals 5.
     family: match[1]!
       .replace(/(?:\.0+)+$/, '')
       .split('.')
@@ -314,7 +317,7 @@ function parseGptId(id: string): GptId | undefined {
   }
 }
 
-/** Negative where `a` is the older version: `[3, 7]` before `[4]`. */
+/** Compares versions. Negative if `a` is older: `[3, 7]` is older than `[4]`. */
 export function compareVersions(a: readonly number[], b: readonly number[]): number {
   for (let part = 0; part < Math.max(a.length, b.length); part++) {
     const difference = (a[part] ?? 0) - (b[part] ?? 0)
@@ -324,7 +327,7 @@ export function compareVersions(a: readonly number[], b: readonly number[]): num
 }
 
 /** The ids of the catalog that look most like `asked`: at most `count`, the likest first. */
-export function nearestModels(asked: string, catalog: Catalog, count = 3): readonly string[] {
+export function closestModels(asked: string, catalog: Catalog, count = 3): readonly string[] {
   const ids = catalog.models.filter(isChatModel).map(({ id }) => id)
-  return nearestTo(asked, ids, withoutVendor).slice(0, count)
+  return closestNames(asked, ids, removeVendor).slice(0, count)
 }

@@ -6,11 +6,11 @@ import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
 import { messages } from '../codecs/messages.ts'
 import { responses } from '../codecs/responses.ts'
-import { isReachable, type ServedModels } from '../model/catalog.ts'
-import { answerOf, builtInAnswer } from '../model/model.ts'
-import { asObject, asString, type JsonObject, jsonIn } from '../requests/read.ts'
+import { type ServedModels, servesProtocol } from '../model/catalog.ts'
+import { buildAnswer, builtInAnswer } from '../model/model.ts'
+import { asString, type JsonObject, parseJson, toObject } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { type Beside, InvalidRequest } from '../requests/request.ts'
+import { InvalidRequest, type RequestContext } from '../requests/request.ts'
 import type { Scope } from '../scopes.ts'
 import { type Fault, type FaultName, faultFailure, group } from '../settings/faults.ts'
 import type { RawReply } from '../settings/scenario.ts'
@@ -19,26 +19,26 @@ import type { MessageThreads } from '../store/threads.ts'
 
 const codecs: Readonly<Record<Protocol, Codec>> = { chat, responses, messages }
 
-/** What the decision depends on beside the request. */
+/** The state that the decision depends on in addition to the request. */
 interface DecisionContext {
   readonly catalog: ServedModels
   readonly scope: Scope
-  /** What requests may go on from. */
+  /** Earlier answers that requests can continue. */
   readonly responses: StoredResponses
   readonly threads: MessageThreads
   newCallId(): string
 }
 
-/** An inference request as it came. */
+/** An unparsed inference request. */
 interface InferenceRequest {
   readonly protocol: Protocol
   readonly body: string
-  /** Whether its Content-Type says so. */
+  /** Whether the Content-Type is JSON. */
   readonly isJson: boolean
-  readonly headers: NonNullable<Beside['headers']>
+  readonly headers: NonNullable<RequestContext['headers']>
 }
 
-/** What a real gateway answered once. */
+/** An answer that was recorded from a real gateway. */
 interface RecordedAnswer {
   readonly raw: RawReply
 }
@@ -46,58 +46,59 @@ interface RecordedAnswer {
 export interface ModelAnswer {
   readonly codec: Codec
   readonly body: JsonObject
-  /** Of responses: with what came before. */
+  /** For responses: the input with the earlier conversation. */
   readonly input: unknown
   readonly model: string
   readonly answer: WholeAnswer
-  /** Of messages: later requests may go on from it. */
+  /** For messages: later requests can continue this answer. */
   readonly isInThread: boolean
 }
 
-/** Decides in the service's order: rate limit, model, body, price, quota, upstream. Does no I/O of its own. */
+/** Decides in the service's order of checks: rate limit, model, body, price, quota, upstream. Does no I/O. */
 export async function decide(context: DecisionContext, inference: InferenceRequest) {
   const { protocol } = inference
-  // The service leaves a body of another type unread and then misses the model.
-  const sent = inference.isJson ? jsonIn(inference.body) : {}
-  const body = asObject(sent)
+  // The service does not read a body of another type, and then finds no model.
+  const parsed = inference.isJson ? parseJson(inference.body) : {}
+  const body = toObject(parsed)
   const modelAsked = asString(body['model'])
-  const decision: Undecided = {
+  const decision: Decision = {
     protocol,
     modelAsked,
     modelServed: undefined,
     isStream: body['stream'] === true,
-    fault: context.scope.faults.strike({ route: protocol, model: modelAsked }, inference.body),
+    fault: context.scope.faults.nextFault({ route: protocol, model: modelAsked }, inference.body),
   }
 
   const result =
-    forced(decision, 'before-model') ??
-    (sent === undefined
+    failureAt(decision, 'before-model') ??
+    (parsed === undefined
       ? failures.notJson()
-      : await modelResult(context, { ...inference, sent: body }, decision))
+      : await answerModel(context, { ...inference, json: body }, decision))
+
   return { result, ...decision }
 }
 
-/** What is known of the answer before all checks have passed. */
-interface Undecided {
+/** The state of the decision while the checks run. */
+interface Decision {
   readonly protocol: Protocol
   readonly modelAsked: string | undefined
   modelServed: string | undefined
   readonly isStream: boolean
-  /** Everything that is to go wrong. An error in it becomes the result. */
+  /** All faults for this request. An error in it becomes the result. */
   fault: Fault | undefined
 }
 
 interface ParsedRequest extends InferenceRequest {
-  readonly sent: JsonObject
+  readonly json: JsonObject
 }
 
-async function modelResult(
+async function answerModel(
   context: DecisionContext,
   inference: ParsedRequest,
-  decision: Undecided,
+  decision: Decision,
 ): Promise<ModelAnswer | RecordedAnswer | GatewayFailure> {
   const { catalog, scope, newCallId } = context
-  const model = inference.sent['model']
+  const model = inference.json['model']
   const { modelAsked, protocol } = decision
   if (modelAsked === undefined && model !== undefined && model !== null)
     return failures.modelNotAString()
@@ -106,45 +107,45 @@ async function modelResult(
   const entry = catalog.resolve(modelAsked)
   if (catalog.find(modelAsked)?.isForbidden) return failures.modelForbidden(modelAsked)
   if (entry === undefined) return failures.unknownModel(modelAsked, group)
-  const atModel = forced(decision, 'at-model')
-  if (atModel !== undefined) return atModel
+  const modelFailure = failureAt(decision, 'at-model')
+  if (modelFailure !== undefined) return modelFailure
 
   decision.modelServed = entry.id
   const codec = codecs[protocol]
-  const read = settled(() => readWhole(context, codec, inference))
-  if (read instanceof InvalidRequest) return failures.invalidRequest(read.message)
+  const parsed = catchRefusal(() => readRequest(context, codec, inference))
+  if (parsed instanceof InvalidRequest) return failures.invalidRequest(parsed.message)
   if (entry.hasNoPrice) return failures.noPrice(modelAsked)
-  const late = forced(decision, 'after-body')
-  if (late !== undefined) return late
-  if (!isReachable(entry, protocol)) return failures.protocolUnsupported()
+  const lateFailure = failureAt(decision, 'after-body')
+  if (lateFailure !== undefined) return lateFailure
+  if (!servesProtocol(entry, protocol)) return failures.protocolUnsupported()
   if (entry.isNotForChat) return failures.notAChatModel()
-  if (read instanceof Refusal) return failures.refused(read)
+  if (parsed instanceof Refusal) return failures.refused(parsed)
 
-  const { request, ...asked } = read
+  const { request, ...facts } = parsed
   const played = await scope.play(request, protocol, inference.headers)
   if (played?.failure !== undefined) return played.failure
   if (played?.fault !== undefined) {
     decision.fault = { ...decision.fault, ...played.fault }
-    const failure = failureInPlace(decision)
+    const failure = faultResult(decision)
     if (failure !== undefined) return failure
   }
   if (played?.raw !== undefined) return { raw: played.raw }
   if (request.unsealed !== undefined) return failures.refused(request.unsealed)
 
-  const script = played ?? settled(() => ({ utterances: builtInAnswer(request, entry.id) }))
+  const script = played ?? catchRefusal(() => ({ utterances: builtInAnswer(request, entry.id) }))
   if (script instanceof Error) return failures.refused(script)
-  const answer = answerOf(script, request, newCallId)
-  return { codec, ...asked, model: entry.id, answer }
+  const answer = buildAnswer(script, request, newCallId)
+  return { codec, ...facts, model: entry.id, answer }
 }
 
-/** The failure that a fault asks for, if this is the check at which it comes up. */
-function forced(decision: Undecided, check: FailurePoint): GatewayFailure | undefined {
+/** The failure that a fault causes at this check. */
+function failureAt(decision: Decision, check: FailurePoint): GatewayFailure | undefined {
   const point = failurePoints[decision.fault?.error ?? 'upstream'] ?? 'after-body'
-  return point === check ? failureInPlace(decision) : undefined
+  return point === check ? faultResult(decision) : undefined
 }
 
-/** The failure that a fault asks for, unless it is to come within the stream. */
-function failureInPlace({ fault, ...decision }: Undecided): GatewayFailure | undefined {
+/** The failure that a fault causes, unless it occurs inside the stream. */
+function faultResult({ fault, ...decision }: Decision): GatewayFailure | undefined {
   const isInStream = decision.isStream && fault?.errorAfter !== undefined
   if (fault === undefined || isInStream) return undefined
   return faultFailure(fault, { route: decision.protocol, model: decision.modelAsked })
@@ -152,7 +153,7 @@ function failureInPlace({ fault, ...decision }: Undecided): GatewayFailure | und
 
 type FailurePoint = 'before-model' | 'at-model' | 'after-body'
 
-/** Of the others it is `after-body`. */
+/** Faults that are not listed fail `after-body`. */
 const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
   'invalid-token': 'before-model',
   'rate-limited': 'before-model',
@@ -161,25 +162,25 @@ const failurePoints: Readonly<Partial<Record<FaultName, FailurePoint>>> = {
 }
 
 /**
- * Reads a request with what it goes on from.
+ * Reads a request together with the conversation that it continues.
  *
  * @throws InvalidRequest, Refusal
  */
-function readWhole(
+function readRequest(
   { responses, threads, scope }: DecisionContext,
   codec: Codec,
-  { protocol, headers, sent }: ParsedRequest,
+  { protocol, headers, json }: ParsedRequest,
 ) {
-  const input = protocol === 'responses' ? responses.wholeInput(sent) : undefined
-  const thread = protocol === 'messages' ? threads.whole(sent) : undefined
-  const body = thread ?? sent
+  const input = protocol === 'responses' ? responses.wholeInput(json) : undefined
+  const thread = protocol === 'messages' ? threads.wholeRequest(json) : undefined
+  const body = thread ?? json
   const { families } = scope
   const request = codec.readRequest(body, { input, headers, families })
   return { request, body, input, isInThread: thread !== undefined }
 }
 
-/** What some work comes to, or why the vendor or the service refuses it. */
-export function settled<Result>(work: () => Result): Result | Refusal {
+/** Returns the result of `work`, or the `Refusal` that it throws. */
+export function catchRefusal<Result>(work: () => Result): Result | Refusal {
   try {
     return work()
   } catch (error) {

@@ -1,13 +1,13 @@
 import type { Protocol } from '../../protocols.ts'
 import type { AnswerFacts, AnswerStream } from '../codecs/codec.ts'
 import { failures } from '../codecs/failure.ts'
-import { fragmentsOf } from '../http/fragments.ts'
+import { splitStream } from '../http/fragments.ts'
 import type { Reply } from '../http/reply.ts'
 import { vendorHeaders } from '../http/vendor-headers.ts'
 import { answerIds } from '../ids.ts'
 import type { ServedModels } from '../model/catalog.ts'
 import type { Limits } from '../options.ts'
-import { reasonOfFailure } from '../reason.ts'
+import { explainFailure } from '../reason.ts'
 import type { Route } from '../routes.ts'
 import type { Scope } from '../scopes.ts'
 import { type Fault, type FaultTarget, faultFailure } from '../settings/faults.ts'
@@ -17,26 +17,26 @@ import { MessageThreads } from '../store/threads.ts'
 import type { ModelAnswer } from './decide.ts'
 import { decide } from './decide.ts'
 
-interface InferenceParts {
+interface InferenceOptions {
   readonly catalog: ServedModels
   readonly limits: Limits
 }
 
-/** Answers requests for a model, with what somebody wrote or with the built-in one. */
+/** Answers inference requests, with written answers or with the built-in model. */
 export class Inference {
   openStreams = 0
-  readonly #parts: InferenceParts
+  readonly #options: InferenceOptions
   readonly #newAnswerId = answerIds()
   readonly #responses = new StoredResponses()
   readonly #threads = new MessageThreads()
 
-  constructor(parts: InferenceParts) {
-    this.#parts = parts
+  constructor(options: InferenceOptions) {
+    this.#options = options
   }
 
   async answer(reply: Reply, protocol: Protocol, scope: Scope): Promise<void> {
     const { request, entry } = reply
-    const { catalog } = this.#parts
+    const { catalog } = this.#options
     const type = request.headers['content-type']
     const isJson = type?.startsWith('application/json') ?? false
     const callPrefix = protocol === 'messages' ? 'toolu_' : 'call_'
@@ -56,14 +56,14 @@ export class Inference {
     entry.modelServed = decision.modelServed
     entry.stream = isStream
 
-    if (!(await reply.comesThrough(fault))) return
-    if ('raw' in result) await this.#giveAgain(reply, result.raw)
-    else if ('shape' in result) reply.fail(result, reasonOfFailure(result, entry, type, catalog))
+    if (!(await reply.applyFault(fault))) return
+    if ('raw' in result) await this.#sendRecorded(reply, result.raw)
+    else if ('shape' in result) reply.fail(result, explainFailure(result, entry, type, catalog))
     else if (isStream) this.#stream(reply, result, fault, scope.fragment)
     else this.#sendWhole(reply, result, fault)
   }
 
-  giveStored(reply: Reply, { id, isInput }: Extract<Route, { kind: 'stored' }>): void {
+  sendStored(reply: Reply, { id, isInput }: Extract<Route, { kind: 'stored' }>): void {
     const { method, path } = reply.entry
     const query = new URLSearchParams(path.split('?')[1])
     const read = () => (isInput ? this.#responses.inputOf(id, query) : this.#responses.find(id))
@@ -73,7 +73,7 @@ export class Inference {
     else reply.json(JSON.stringify(answer))
   }
 
-  async #giveAgain(
+  async #sendRecorded(
     reply: Reply,
     { status, type, afterMs, body = '', events = [] }: RawReply,
   ): Promise<void> {
@@ -94,7 +94,7 @@ export class Inference {
 
   #sendWhole(reply: Reply, given: ModelAnswer, fault: Fault | undefined): void {
     const { codec, body, answer } = given
-    const text = JSON.stringify(codec.fold(body, this.#factsOf(reply, given), answer))
+    const text = JSON.stringify(codec.document(body, this.#recordAnswer(reply, given), answer))
     if (fault?.errorAfter !== undefined) reply.fail(failures.upstream(500))
     else if (fault?.cutAfter !== undefined) reply.sendHalf(text)
     else reply.json(text, vendorHeaders(codec.protocol, reply.entry))
@@ -106,19 +106,20 @@ export class Inference {
     fault: Fault | undefined,
     fragment: Scope['fragment'],
   ): void {
-    if (this.openStreams >= this.#parts.limits.maxOpenStreams) {
+    if (this.openStreams >= this.#options.limits.maxOpenStreams) {
       reply.fail(failures.upstream(503, 'too many open streams'))
       return
     }
 
     const { codec, body, model, answer } = given
-    const stream = codec.encodeStream(body, this.#factsOf(reply, given), answer)
-    const frames = framesOf(stream, fault, { route: codec.protocol, model })
+    const stream = codec.encodeStream(body, this.#recordAnswer(reply, given), answer)
+    const frames = streamFrames(stream, fault, { route: codec.protocol, model })
     const ending = fault?.cutAfter === undefined ? 'end' : 'cut'
     const betweenMs = fault?.betweenMs ?? 0
+
     if (betweenMs > 0) this.#write(reply, { pieces: frames, betweenMs: () => betweenMs, ending })
     else {
-      const pieces = fragment === 'off' ? [frames.join('')] : fragmentsOf(frames)
+      const pieces = fragment === 'off' ? [frames.join('')] : splitStream(frames)
       this.#write(reply, { pieces, ending })
     }
   }
@@ -129,8 +130,8 @@ export class Inference {
     reply.stream(stream)
   }
 
-  /** What an answer carries beside what is said; its tokens are noted down, and it is kept if it is to be. */
-  #factsOf({ entry }: Reply, given: ModelAnswer): AnswerFacts {
+  /** Creates the facts of an answer, logs its tokens, and stores it if later requests can continue it. */
+  #recordAnswer({ entry }: Reply, given: ModelAnswer): AnswerFacts {
     const { codec, body, model, answer } = given
     entry.inputTokens = answer.usage.inputTokens
     entry.outputTokens = answer.usage.outputTokens
@@ -144,18 +145,19 @@ export class Inference {
   }
 }
 
-/** The frames of a stream, as far as a fault lets it go. */
-function framesOf(
+/** The frames of a stream, up to the point at which a fault ends it. */
+function streamFrames(
   stream: AnswerStream,
   fault: Fault | undefined,
   target: FaultTarget,
 ): readonly string[] {
   const { errorAfter, cutAfter } = fault ?? {}
-  const most = Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)
+  const limit = Math.min(errorAfter ?? Infinity, cutAfter ?? Infinity)
   const frames: string[] = []
   const all = stream.frames[Symbol.iterator]()
-  // One more would count as sent.
-  while (frames.length < most) {
+
+  // Reading one more frame would count it as sent.
+  while (frames.length < limit) {
     const { done, value } = all.next()
     if (done) break
     frames.push(value)
@@ -167,5 +169,6 @@ function framesOf(
     type: target.route === 'messages' ? 'api_error' : 'new_api_error',
     code: 'bad_response',
   }
+
   return [...frames, stream.fail(failure)]
 }

@@ -1,24 +1,21 @@
 import type { Usage } from '../requests/reading/turns.ts'
 import type { Tool } from '../requests/request.ts'
 
-/**
- * The vocabulary between the model and the protocols on the way out: the blocks of an answer become
- * frames or a document. Nothing here knows a protocol or a socket.
- */
+/** The types that the protocols share for answers: the blocks of an answer become frames or a document. */
 
-/** What a model says, before the limits of the request cut it. */
+/** A part of the model's output before the limits of the request are applied. */
 export type Utterance =
   | { readonly type: 'thinking'; readonly text: string }
-  /** `isRefusal`: the text says why nothing is said. */
+  /** `isRefusal`: the text explains why the model does not answer. */
   | { readonly type: 'text'; readonly text: string; readonly isRefusal?: boolean }
-  /** `text`: the arguments, JSON for a function, free text for a custom tool. */
+  /** `text`: the arguments. JSON for a function, free text for a custom tool. */
   | { readonly type: 'call'; readonly text: string; readonly tool: Tool }
 
-/** A part of an answer, as far as it was said. */
+/** A part of an answer after the limits of the request are applied. */
 export type Block = Utterance & {
-  /** By the limit of tokens, before its end. */
+  /** The token limit cut the block. */
   readonly isCut: boolean
-  /** Of a call; empty elsewhere. */
+  /** The ID of a call; empty for other blocks. */
   readonly id: string
 }
 
@@ -34,7 +31,7 @@ export type FinishReason =
   | { readonly type: 'tool-calls' }
   | { readonly type: 'length' }
   | { readonly type: 'stop-sequence'; readonly sequence: string }
-  /** The model will not say it. */
+  /** The model refused to answer. */
   | { readonly type: 'refusal' }
-  /** A filter of the vendor came between. */
+  /** A filter of the vendor stopped the answer. */
   | { readonly type: 'content-filter' }

@@ -5,12 +5,17 @@ import type { Tool } from '../requests/request.ts'
 import type { Block, FinishReason, WholeAnswer } from './answer.ts'
 import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
 import { sseFrame } from './codec.ts'
-import { piecesOf } from './tokens.ts'
+import { splitTokens } from './tokens.ts'
 
 /** POST /v1/chat/completions. */
-export const chat: Codec = { protocol: 'chat', readRequest: readChatRequest, encodeStream, fold }
+export const chat: Codec = {
+  protocol: 'chat',
+  readRequest: readChatRequest,
+  encodeStream: encodeChatStream,
+  document: chatDocument,
+}
 
-function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream {
+function encodeChatStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream {
   const options = body['stream_options']
   const includesUsage = isObject(options) && options['include_usage'] === true
   const hasFunctions = isLegacy(body)
@@ -22,7 +27,7 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
       created: facts.createdAt,
       model: facts.model,
       choices,
-      ...(includesUsage ? { usage: usage && usageOf(usage) } : {}),
+      ...(includesUsage ? { usage: usage && chatUsage(usage) } : {}),
     })
   const deltaChunk = (delta: object, reason: string | null = null) =>
     chunk([{ index: 0, delta, logprobs: null, finish_reason: reason }])
@@ -30,6 +35,7 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
   function* frames() {
     let index = -1
     yield deltaChunk({ role: 'assistant', content: '', refusal: null })
+
     for (const block of answer.blocks) {
       if (block.type === 'call') {
         index++
@@ -37,10 +43,10 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
         yield deltaChunk(
           hasFunctions
             ? { function_call: { name: tool.name, arguments: '' } }
-            : { tool_calls: [{ index, ...callOf(id, tool, '') }] },
+            : { tool_calls: [{ index, ...chatCall(id, tool, '') }] },
         )
       }
-      for (const piece of piecesOf(block)) yield deltaChunk(deltaOf(block, piece, index))
+      for (const piece of splitTokens(block)) yield deltaChunk(deltaOf(block, piece, index))
     }
 
     yield deltaChunk({}, finishReason(answer.reason, hasFunctions))
@@ -64,7 +70,7 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
   }
 }
 
-function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
+function chatDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
   const texts: string[] = []
   const thoughts: string[] = []
   const refusals: string[] = []
@@ -72,7 +78,7 @@ function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object
   for (const block of answer.blocks)
     if (block.type === 'thinking') thoughts.push(block.text)
     else if (block.type === 'text') (block.isRefusal ? refusals : texts).push(block.text)
-    else toolCalls.push(callOf(block.id, block.tool, block.text))
+    else toolCalls.push(chatCall(block.id, block.tool, block.text))
 
   const hasFunctions = isLegacy(body)
   const calls = hasFunctions
@@ -94,11 +100,11 @@ function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object
     created: facts.createdAt,
     model: facts.model,
     choices: [{ index: 0, message, logprobs: null, finish_reason }],
-    usage: usageOf(answer.usage),
+    usage: chatUsage(answer.usage),
   }
 }
 
-function callOf(id: string, { name, kind }: Tool, input: string) {
+function chatCall(id: string, { name, kind }: Tool, input: string) {
   return kind === 'function'
     ? { id, type: 'function', function: { name, arguments: input } }
     : { id, type: 'custom', custom: { name, input } }
@@ -117,7 +123,7 @@ function finishReason(reason: FinishReason, hasFunctions: boolean): string {
   }
 }
 
-function usageOf({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {
+function chatUsage({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,

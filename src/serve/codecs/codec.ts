@@ -1,43 +1,40 @@
 import type { Protocol } from '../../protocols.ts'
 import type { JsonObject } from '../requests/read.ts'
-import type { Beside, ModelRequest } from '../requests/request.ts'
+import type { ModelRequest, RequestContext } from '../requests/request.ts'
 import type { WholeAnswer } from './answer.ts'
 import type { GatewayFailure } from './failure.ts'
 
-/** What an answer carries beside what the model says. */
+/** The facts of an answer in addition to the model's output. */
 export interface AnswerFacts {
-  /** Unique within the process; each protocol puts its own prefix before it. */
+  /** Unique within the process. Each protocol adds its own prefix. */
   readonly id: string
-  /** The model that serves, in full. */
+  /** The full name of the model that answers. */
   readonly model: string
   /** Seconds since 1970. */
   readonly createdAt: number
 }
 
-/**
- * One protocol, as values: a body becomes a request, an answer frames or a document. A codec holds no
- * socket and writes nothing.
- */
+/** Converts between one protocol and the shared types. A codec is pure: it writes nothing. */
 export interface Codec {
   readonly protocol: Protocol
   /** @throws InvalidRequest, Refusal */
-  readRequest(body: JsonObject, beside?: Beside): ModelRequest
+  readRequest(body: JsonObject, context?: RequestContext): ModelRequest
   encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream
-  /** The document of a whole answer. */
-  fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object
+  /** The document of a whole answer, for a request without streaming. */
+  document(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object
 }
 
 export interface AnswerStream {
-  /** One server-sent event each. */
+  /** Each frame is a server-sent event. */
   readonly frames: Iterable<string>
-  /** What a failure after the frames that were taken looks like. The stream ends after it. */
+  /** The frame for a failure after the frames that were read so far. It ends the stream. */
   fail(failure: Pick<GatewayFailure, 'message' | 'type' | 'code' | 'param'>): string
 }
 
-/** Text of one server-sent event; without a name, as the chat protocol sends it, if `event` is absent. */
+/** Formats a server-sent event. Without `event`, it has no name, as in the chat protocol. */
 export function sseFrame(data: object, event?: string): string {
   const name = event === undefined ? '' : `event: ${event}\n`
-  // JSON holds no line break.
+  // JSON contains no line break.
   return `${name}data: ${JSON.stringify(data)}\n\n`
 }
 

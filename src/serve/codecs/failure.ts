@@ -2,12 +2,12 @@ import type { Protocol } from '../../protocols.ts'
 import type { Refusal } from '../requests/refusal.ts'
 
 /**
- * A failure as the service answers it. The shapes were read in the source of New API, 2026-11-21:
+ * A failure as the service returns it. The shapes come from the source of New API (2026-11-21):
  *
- * - `route`: no such route, or a model that does not exist at GET /v1/models/{id}
- * - `gate`: everything before a model is chosen; the same shape on every route
- * - `relay`: everything after; on the messages route in the shape of that protocol
- * - `vendor`: as the vendor behind says it, with no word of the service's own
+ * - `route`: no such route, or an unknown model at GET /v1/models/{id}
+ * - `gate`: failures before a model is chosen; the same shape on every route
+ * - `relay`: failures after that; on the messages route in the shape of that protocol
+ * - `vendor`: an error of the vendor, without text of the service
  */
 export interface GatewayFailure {
   readonly status: number
@@ -16,79 +16,83 @@ export interface GatewayFailure {
   readonly type: string
   readonly code: string | null
   readonly param?: string
-  /** In whole seconds, for the header of the same name. */
+  /** The value of the header Retry-After, in whole seconds. */
   readonly retryAfter?: number
 }
 
-const inShape =
+const failureWithShape =
   (shape: GatewayFailure['shape'], type = 'new_api_error') =>
   (status: number, code: string | null, message: string, param?: string | null): GatewayFailure => {
     return { status, shape, message, type, code, ...(param ? { param } : {}) }
   }
 
-const gate = inShape('gate')
-const relay = inShape('relay')
-const route = inShape('route')
-/** No fault of the service's. */
-const invalidRoute = inShape('route', 'invalid_request_error')
-/** By the vendor behind the service, passed on. */
-const passed = inShape('relay', 'invalid_request_error')
+const gateFailure = failureWithShape('gate')
+const relayFailure = failureWithShape('relay')
+const routeFailure = failureWithShape('route')
+/** An error of the client. */
+const invalidRoute = failureWithShape('route', 'invalid_request_error')
+/** An error of the vendor that the service forwards. */
+const vendorFailure = failureWithShape('relay', 'invalid_request_error')
 
 export const failures = {
   wrongRoute: (method: string, path: string) =>
     invalidRoute(404, '', `Invalid URL (${method} ${path})`),
-  notImplemented: () => route(501, 'api_not_implemented', 'API not implemented'),
-  /** By this gateway; the service itself does it. */
-  leftOut: (method: string, path: string) =>
-    route(
+  notImplemented: () => routeFailure(501, 'api_not_implemented', 'API not implemented'),
+  /** This gateway does not support the route, but the service does. */
+  unsupportedRoute: (method: string, path: string) =>
+    routeFailure(
       501,
       'unsupported_by_local_gateway',
       `The local gateway does not do this: ${method} ${path}. The service may: try it there.`,
     ),
   noSuchModel: (id: string) =>
     invalidRoute(200, 'model_not_found', `The model '${id}' does not exist`, 'model'),
-  invalidToken: () => gate(401, '', 'Invalid token'),
+  invalidToken: () => gateFailure(401, '', 'Invalid token'),
   rateLimited: (maxRequests = 60, minutes = 1) =>
-    gate(
+    gateFailure(
       429,
       '',
       `You have reached the request limit: maximum ${maxRequests} requests in ${minutes} minutes`,
     ),
-  notJson: () => gate(400, '', 'Invalid request: invalid JSON request body'),
-  modelNotAString: () => gate(400, '', 'Invalid request: field model must be a string'),
-  noModelNamed: () => gate(400, '', 'Model name not specified, model name cannot be empty'),
-  modelForbidden: (model: string) => gate(403, '', `This token has no access to model ${model}`),
+  notJson: () => gateFailure(400, '', 'Invalid request: invalid JSON request body'),
+  modelNotAString: () => gateFailure(400, '', 'Invalid request: field model must be a string'),
+  noModelNamed: () => gateFailure(400, '', 'Model name not specified, model name cannot be empty'),
+  modelForbidden: (model: string) =>
+    gateFailure(403, '', `This token has no access to model ${model}`),
   unknownModel: (model: string, group = 'default') =>
-    gate(
+    gateFailure(
       503,
       'model_not_found',
       `No available channel for model ${model} under group ${group} (distributor)`,
     ),
-  bodyTooLarge: () => relay(413, 'read_request_body_failed', 'request body too large'),
-  invalidRequest: (message: string) => relay(500, 'invalid_request', message),
-  refused: ({ message, param, code, status }: Refusal) => passed(status, code, message, param),
-  noSuchResponse: (id: string) => passed(404, null, `Response with id '${id}' not found.`),
+  bodyTooLarge: () => relayFailure(413, 'read_request_body_failed', 'request body too large'),
+  invalidRequest: (message: string) => relayFailure(500, 'invalid_request', message),
+  refused: ({ message, param, code, status }: Refusal) =>
+    vendorFailure(status, code, message, param),
+  noSuchResponse: (id: string) => vendorFailure(404, null, `Response with id '${id}' not found.`),
   noPrice: (model: string) =>
-    relay(
+    relayFailure(
       500,
       'model_price_error',
       `Model ${model} ratio or price not set, please contact administrator`,
     ),
-  outOfQuota: () => relay(403, 'insufficient_user_quota', 'Insufficient quota'),
-  protocolUnsupported: () => relay(500, 'convert_request_failed', 'not implemented'),
+  outOfQuota: () => relayFailure(403, 'insufficient_user_quota', 'Insufficient quota'),
+  protocolUnsupported: () => relayFailure(500, 'convert_request_failed', 'not implemented'),
   upstream: (status: number, message = `bad response status code ${status}`) =>
-    relay(status, 'bad_response_status_code', message),
-  upstreamUnreachable: (message: string) => relay(500, 'do_request_failed', message),
-  /** Of the author of a test, as 400: no SDK tries that again, as it would a 500. Nobody wrote an answer. */
+    relayFailure(status, 'bad_response_status_code', message),
+  upstreamUnreachable: (message: string) => relayFailure(500, 'do_request_failed', message),
+  /** No answer is written for this request. The status is 400, because SDKs would retry a 500. */
   unanswered: (question: string) =>
-    passed(400, 'no_answer', `No answer is written for ${question}.`),
-  /** The same: the function that answers has thrown, or said what is no answer. */
-  answerFailed: (problem: string) => passed(400, 'answer_failed', `The answer is none: ${problem}`),
-  /** Our own fault. */
-  internal: (message: string) => relay(500, 'internal', `This is a fault in repoint: ${message}`),
-  /** What the vendor answers for an image or a realtime model. */
+    vendorFailure(400, 'no_answer', `No answer is written for ${question}.`),
+  /** The answer function threw an error, or returned an invalid answer. The status is 400 too. */
+  answerFailed: (problem: string) =>
+    vendorFailure(400, 'answer_failed', `The answer is none: ${problem}`),
+  /** A bug in repoint. */
+  internal: (message: string) =>
+    relayFailure(500, 'internal', `This is a fault in repoint: ${message}`),
+  /** The vendor's error for an image or a realtime model. */
   notAChatModel: () =>
-    passed(
+    vendorFailure(
       404,
       null,
       'This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/completions?',
@@ -114,14 +118,15 @@ export function failureText(
     shape === 'route' ? failure.message : `${failure.message} (request id: ${requestId})`
   if (shape === 'gate') return goJson({ error: { code, message, type } })
 
-  // The vendor's SDK goes on from a lost thread by what it finds there.
+  // The vendor's SDK uses this code to recover from a lost thread.
   const details = code?.startsWith('thread_') ? { details: { error_code: code } } : {}
   if (protocol === 'messages')
     return goJson({ error: { ...details, type, message }, type: 'error' })
+
   return goJson({ error: { message, type, param: failure.param ?? '', code } })
 }
 
-/** JSON as Go's encoder writes it: the characters that HTML minds are escaped. */
+/** Encodes JSON like Go's encoder, which escapes the special characters of HTML. */
 function goJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

@@ -1,27 +1,31 @@
 import { readMessagesRequest } from '../requests/messages.ts'
 import { isObject, type JsonObject } from '../requests/read.ts'
 import type { Usage } from '../requests/reading/turns.ts'
-import { sealOf } from '../requests/seal.ts'
+import { createSeal } from '../requests/seal.ts'
 import type { Block, FinishReason, WholeAnswer } from './answer.ts'
 import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
 import { sseFrame } from './codec.ts'
-import { piecesOf } from './tokens.ts'
+import { splitTokens } from './tokens.ts'
 
 /** POST /v1/messages. */
 export const messages: Codec = {
   protocol: 'messages',
   readRequest: readMessagesRequest,
-  encodeStream,
-  fold,
+  encodeStream: encodeMessagesStream,
+  document: messageDocument,
 }
 
-function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream {
+function encodeMessagesStream(
+  body: JsonObject,
+  facts: AnswerFacts,
+  answer: WholeAnswer,
+): AnswerStream {
   const { blocks, reason, usage } = answer
   const isOmitted = omitsThoughts(body)
 
   function* frames() {
     const begun = { ...usage, outputTokens: 1, reasoningTokens: 0 }
-    yield frame({ type: 'message_start', message: messageOf(facts, [], null, begun) })
+    yield frame({ type: 'message_start', message: buildMessage(facts, [], null, begun) })
     yield frame({ type: 'ping' })
 
     for (const [index, block] of blocks.entries()) {
@@ -30,16 +34,16 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
       // The vendor begins arguments with an empty delta (recorded 2026-11-24).
       if (block.type === 'call') yield delta(deltaOf(block, ''))
       if (block.type !== 'thinking' || !isOmitted)
-        for (const piece of piecesOf(block)) yield delta(deltaOf(block, piece))
+        for (const piece of splitTokens(block)) yield delta(deltaOf(block, piece))
       if (block.type === 'thinking')
-        yield delta({ type: 'signature_delta', signature: sealOf(isOmitted ? '' : block.text) })
+        yield delta({ type: 'signature_delta', signature: createSeal(isOmitted ? '' : block.text) })
       yield frame({ type: 'content_block_stop', index })
     }
 
     const last = {
       container: null,
       stop_details: null,
-      ...stopOf(reason),
+      ...stopMembers(reason),
       ...safeguardResults(body, blocks),
     }
     yield frame({ type: 'message_delta', delta: last, usage: tokenCounts(usage) })
@@ -69,19 +73,19 @@ function deltaOf({ type }: Block, piece: string): object {
   return { type: 'input_json_delta', partial_json: piece }
 }
 
-function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
+function messageDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
   const isOmitted = omitsThoughts(body)
-  const content = answer.blocks.map((block) => contentOf(block, isOmitted))
+  const content = answer.blocks.map((block) => contentBlock(block, isOmitted))
   return {
-    ...messageOf(facts, content, answer.reason, answer.usage),
+    ...buildMessage(facts, content, answer.reason, answer.usage),
     ...safeguardResults(body, answer.blocks),
   }
 }
 
 /**
- * A verdict for each tool call, if the request asks for one as Claude Code does in auto mode. This
- * gateway judges nothing: every call is `not_flagged`. The shape is the one that Claude Code 2.1.331
- * accepts (run 2026-11-24) and that LiteLLM documents: https://docs.litellm.ai/docs/claude_code_auto_mode
+ * A verdict for each tool call, if the request asks for it, as Claude Code does in auto mode. This
+ * gateway checks nothing: every call is `not_flagged`. Claude Code 2.1.331 accepts this shape (run
+ * 2026-11-24), and LiteLLM documents it: https://docs.litellm.ai/docs/claude_code_auto_mode
  */
 function safeguardResults({ safeguards }: JsonObject, blocks: readonly Block[]): object {
   if (!Array.isArray(safeguards) || safeguards.length === 0) return {}
@@ -92,29 +96,29 @@ function safeguardResults({ safeguards }: JsonObject, blocks: readonly Block[]):
   return { safeguard_results: [{ type: 'dangerous_tool_use', status }] }
 }
 
-function contentOf(block: Block, isOmitted: boolean): object {
+function contentBlock(block: Block, isOmitted: boolean): object {
   switch (block.type) {
     case 'thinking': {
       const thinking = isOmitted ? '' : block.text
-      return { type: 'thinking', thinking, signature: sealOf(thinking) }
+      return { type: 'thinking', thinking, signature: createSeal(thinking) }
     }
-    // Without citations: null is more than some SDKs take (@ai-sdk/anthropic 3.0.138, 2026-11-22).
+    // No citations, because some SDKs reject null (@ai-sdk/anthropic 3.0.138, 2026-11-22).
     case 'text':
       return { type: 'text', text: block.text }
     case 'call': {
-      // What was cut is no JSON; the vendor hands over what it could read of it.
+      // A cut text is not JSON. The vendor returns the part that it could parse.
       const input = block.isCut ? {} : JSON.parse(block.text || '{}')
       return toolUse(block.id, block.tool.name, input)
     }
   }
 }
 
-/** Claude Code 2.1.329 asks for thoughts of which it sees the signature alone (2026-11-22). */
+/** Whether the client wants only the signature of thoughts, as Claude Code 2.1.329 does (2026-11-22). */
 function omitsThoughts({ thinking }: JsonObject): boolean {
   return isObject(thinking) && thinking['display'] === 'omitted'
 }
 
-function messageOf(
+function buildMessage(
   facts: AnswerFacts,
   content: readonly object[],
   reason: FinishReason | null,
@@ -129,7 +133,7 @@ function messageOf(
     container: null,
     diagnostics: null,
     stop_details: null,
-    ...stopOf(reason),
+    ...stopMembers(reason),
     usage: {
       ...tokenCounts(usage),
       cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
@@ -144,7 +148,7 @@ function toolUse(id: string, name: string, input: unknown): object {
   return { type: 'tool_use', id, caller: { type: 'direct' }, name, input }
 }
 
-function stopOf(reason: FinishReason | null): object {
+function stopMembers(reason: FinishReason | null): object {
   const sequence = reason?.type === 'stop-sequence' ? reason.sequence : null
   return { stop_reason: reason && stopReason(reason), stop_sequence: sequence }
 }
@@ -167,7 +171,7 @@ function stopReason(reason: FinishReason): string {
 
 function tokenCounts({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {
   return {
-    // Here, what came from the cache does not count as input.
+    // This protocol does not count cached tokens as input.
     input_tokens: inputTokens - cachedTokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cachedTokens,

@@ -1,27 +1,31 @@
-import { asList, asObject, isObject, type JsonObject } from '../requests/read.ts'
+import { asList, isObject, type JsonObject, toObject } from '../requests/read.ts'
 import type { Usage } from '../requests/reading/turns.ts'
 import { readResponsesRequest } from '../requests/responses.ts'
-import { sealOf } from '../requests/seal.ts'
+import { createSeal } from '../requests/seal.ts'
 import type { Block, FinishReason, WholeAnswer } from './answer.ts'
 import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
 import { sseFrame } from './codec.ts'
-import { piecesOf } from './tokens.ts'
+import { splitTokens } from './tokens.ts'
 
 /** POST /v1/responses. */
 export const responses: Codec = {
   protocol: 'responses',
   readRequest: readResponsesRequest,
-  encodeStream,
-  fold,
+  encodeStream: encodeResponsesStream,
+  document: responseDocument,
 }
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream {
-  const document = documentOf(body, facts)
-  const told = toldOf(body)
+function encodeResponsesStream(
+  body: JsonObject,
+  facts: AnswerFacts,
+  answer: WholeAnswer,
+): AnswerStream {
+  const document = createDocument(body, facts)
+  const thoughts = thoughtOptions(body)
   let sequence = 0
-  /** Every event is called as its data says. */
+  /** The name of each event is the type of its data. */
   const frame = (type: string, members: object) =>
     sseFrame({ type, sequence_number: sequence++, ...members }, type)
 
@@ -31,10 +35,13 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
     yield frame('response.in_progress', { response })
 
     for (const [index, block] of answer.blocks.entries()) {
-      const begun = itemOf({ facts, told, block: { ...block, text: '' }, index }, 'in_progress')
-      yield frame('response.output_item.added', { output_index: index, item: begun })
-      yield* spoken(block, index)
-      const item = itemOf({ facts, told, block, index }, endOf(block))
+      const started = outputItem(
+        { facts, thoughts, block: { ...block, text: '' }, index },
+        'in_progress',
+      )
+      yield frame('response.output_item.added', { output_index: index, item: started })
+      yield* contentFrames(block, index)
+      const item = outputItem({ facts, thoughts, block, index }, itemStatus(block))
       yield frame('response.output_item.done', { output_index: index, item })
     }
 
@@ -42,20 +49,22 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
     yield frame(`response.${status}`, { response: document(status, answer.blocks, answer) })
   }
 
-  /** What is said in an item, piece by piece. */
-  function* spoken(block: Block, index: number) {
-    const wording = wordingOf(block, told)
-    if (wording === undefined) return
-    const { event, part, content_index, summary_index, logprobs, whole } = wording
-    const item_id = itemIdOf(facts, block, index)
+  /** The frames for the contents of an item, piece by piece. */
+  function* contentFrames(block: Block, index: number) {
+    const events = blockEvents(block, thoughts)
+    if (events === undefined) return
+    const { event, part, content_index, summary_index, logprobs, whole } = events
+    const item_id = itemId(facts, block, index)
     const place = { item_id, output_index: index, content_index, summary_index }
     const placed = (name: string, members: object) =>
       frame(`response.${name}`, { ...place, ...members })
 
-    if (part !== undefined) yield placed(`${part}.added`, { part: partOf({ ...block, text: '' }) })
+    if (part !== undefined)
+      yield placed(`${part}.added`, { part: contentPart({ ...block, text: '' }) })
     const type = `response.${event}.delta`
-    for (const delta of piecesOf(block)) {
-      // Written out, the most frequent event by far takes half of the time.
+
+    for (const delta of splitTokens(block)) {
+      // Not built by `placed`: that would take twice as long, and this is the most frequent event.
       const data = {
         type,
         sequence_number: sequence++,
@@ -68,8 +77,9 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
       }
       yield sseFrame(data, type)
     }
+
     yield placed(`${event}.done`, { ...whole, logprobs })
-    if (part !== undefined) yield placed(`${part}.done`, { part: partOf(block) })
+    if (part !== undefined) yield placed(`${part}.done`, { part: contentPart(block) })
   }
 
   return {
@@ -78,20 +88,20 @@ function encodeStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
   }
 }
 
-/** How a block is said: the words of its events, and what is in them beside the pieces. */
-interface Wording {
+/** The events for the contents of a block: their names, and their members except the pieces. */
+interface BlockEvents {
   readonly event: string
-  /** Of the part that is said, in an item that has parts. */
+  /** The name of the part, if the item has parts. */
   readonly part?: string
   readonly content_index?: number
   readonly summary_index?: number
   readonly logprobs?: readonly []
-  /** What the last event repeats. */
+  /** The members that repeat the whole text in the last event. */
   readonly whole: object
 }
 
-/** Undefined: nothing of it is to be heard. */
-function wordingOf(block: Block, told: Told): Wording | undefined {
+/** @returns undefined if the client gets no events for the contents */
+function blockEvents(block: Block, thoughts: ThoughtOptions): BlockEvents | undefined {
   const { type, text } = block
   if (type === 'call')
     return isFunction(block)
@@ -99,7 +109,7 @@ function wordingOf(block: Block, told: Told): Wording | undefined {
       : { event: 'custom_tool_call_input', whole: { input: text } }
   if (type === 'thinking') {
     const [event, part] = ['reasoning_summary_text', 'reasoning_summary_part']
-    return told.summary ? { event, part, summary_index: 0, whole: { text } } : undefined
+    return thoughts.summary ? { event, part, summary_index: 0, whole: { text } } : undefined
   }
 
   const inItem = { part: 'content_part', content_index: 0 }
@@ -108,15 +118,15 @@ function wordingOf(block: Block, told: Told): Wording | undefined {
     : { event: 'output_text', ...inItem, logprobs: [], whole: { text } }
 }
 
-function fold(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
-  return documentOf(body, facts)(endStatus(answer.reason), answer.blocks, answer)
+function responseDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
+  return createDocument(body, facts)(endStatus(answer.reason), answer.blocks, answer)
 }
 
 function endStatus({ type }: FinishReason): 'completed' | 'incomplete' {
   return type === 'length' || type === 'content-filter' ? 'incomplete' : 'completed'
 }
 
-function partOf(block: Block) {
+function contentPart(block: Block) {
   const { text } = block
   if (block.type === 'thinking') return { type: 'summary_text', text }
   return block.type === 'text' && block.isRefusal
@@ -124,8 +134,8 @@ function partOf(block: Block) {
     : { type: 'output_text', annotations: [], logprobs: [], text }
 }
 
-/** The status of an item that is no longer open. */
-function endOf({ isCut }: Block): ItemStatus {
+/** The status of a finished item. */
+function itemStatus({ isCut }: Block): ItemStatus {
   return isCut ? 'incomplete' : 'completed'
 }
 
@@ -133,22 +143,22 @@ function isFunction(block: Block): boolean {
   return block.type === 'call' && block.tool.kind === 'function'
 }
 
-/** What a client wants to hear of thoughts. */
-interface Told {
+/** The forms of thoughts that the client requests. */
+interface ThoughtOptions {
   readonly summary: boolean
   readonly encrypted: boolean
 }
 
-function toldOf(body: JsonObject): Told {
-  const { summary } = asObject(body['reasoning'])
+function thoughtOptions(body: JsonObject): ThoughtOptions {
+  const { summary } = toObject(body['reasoning'])
   return {
     summary: typeof summary === 'string',
     encrypted: asList(body['include']).includes('reasoning.encrypted_content'),
   }
 }
 
-/** The id of an output item, which tells its kind and its place. */
-function itemIdOf({ id }: AnswerFacts, block: Block, index: number): string {
+/** The ID of an output item. It encodes the kind and the index. */
+function itemId({ id }: AnswerFacts, block: Block, index: number): string {
   if (block.type === 'text') return `msg_${id}${index}`
   if (block.type === 'thinking') return `rs_${id}${index}`
   return `${isFunction(block) ? 'fc' : 'ctc'}_${id}${index}`
@@ -156,22 +166,24 @@ function itemIdOf({ id }: AnswerFacts, block: Block, index: number): string {
 
 interface PlacedBlock {
   readonly facts: AnswerFacts
-  readonly told: Told
+  readonly thoughts: ThoughtOptions
   readonly block: Block
   readonly index: number
 }
 
-function itemOf({ facts, told, block, index }: PlacedBlock, status: ItemStatus) {
-  const id = itemIdOf(facts, block, index)
+function outputItem({ facts, thoughts, block, index }: PlacedBlock, status: ItemStatus) {
+  const id = itemId(facts, block, index)
   const isOpen = status === 'in_progress'
   if (block.type === 'text') {
-    const content = isOpen ? [] : [partOf(block)]
+    const content = isOpen ? [] : [contentPart(block)]
     return { id, type: 'message', status, content, role: 'assistant' }
   }
 
   if (block.type === 'thinking') {
-    const summary = told.summary && !isOpen ? [partOf(block)] : []
-    const sealed = told.encrypted ? { encrypted_content: isOpen ? '' : sealOf(block.text) } : {}
+    const summary = thoughts.summary && !isOpen ? [contentPart(block)] : []
+    const sealed = thoughts.encrypted
+      ? { encrypted_content: isOpen ? '' : createSeal(block.text) }
+      : {}
     return { id, type: 'reasoning', summary, ...sealed }
   }
 
@@ -179,6 +191,7 @@ function itemOf({ facts, told, block, index }: PlacedBlock, status: ItemStatus) 
   const said = isFunction(block)
     ? { arguments: block.text, call_id: block.id }
     : { call_id: block.id, input: block.text }
+
   return {
     id,
     type: isFunction(block) ? 'function_call' : 'custom_tool_call',
@@ -189,10 +202,10 @@ function itemOf({ facts, told, block, index }: PlacedBlock, status: ItemStatus) 
   }
 }
 
-/** Makes the document of an answer, which repeats what the request said. */
-function documentOf(body: JsonObject, facts: AnswerFacts) {
-  const echo = echoOf(body)
-  const told = toldOf(body)
+/** Creates the document of an answer. It repeats members of the request. */
+function createDocument(body: JsonObject, facts: AnswerFacts) {
+  const echo = echoRequest(body)
+  const thoughts = thoughtOptions(body)
 
   return (
     status: ItemStatus,
@@ -208,8 +221,10 @@ function documentOf(body: JsonObject, facts: AnswerFacts) {
     error: null,
     incomplete_details: status === 'incomplete' ? { reason: incompleteReason(end?.reason) } : null,
     model: facts.model,
-    output: blocks.map((block, index) => itemOf({ facts, told, block, index }, endOf(block))),
-    usage: end && usageOf(end.usage),
+    output: blocks.map((block, index) =>
+      outputItem({ facts, thoughts, block, index }, itemStatus(block)),
+    ),
+    usage: end && responseUsage(end.usage),
     ...echo,
   })
 }
@@ -218,7 +233,7 @@ function incompleteReason(reason: FinishReason | undefined): string {
   return reason?.type === 'content-filter' ? 'content_filter' : 'max_output_tokens'
 }
 
-function usageOf({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {
+function responseUsage({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) {
   return {
     input_tokens: inputTokens,
     input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
@@ -228,7 +243,7 @@ function usageOf({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: U
   }
 }
 
-/** What the vendor's own tools used: none runs here. */
+/** The usage of the vendor's own tools. None of them runs here. */
 const noToolUsage = {
   image_gen: {
     input_tokens: 0,
@@ -240,8 +255,8 @@ const noToolUsage = {
   web_search: { num_requests: 0 },
 }
 
-function echoOf(body: JsonObject) {
-  const { summary, effort } = asObject(body['reasoning'])
+function echoRequest(body: JsonObject) {
+  const { summary, effort } = toObject(body['reasoning'])
   return {
     instructions: body['instructions'] ?? null,
     max_output_tokens: body['max_output_tokens'] ?? null,
@@ -259,10 +274,10 @@ function echoOf(body: JsonObject) {
     service_tier: 'default',
     store: body['store'] ?? true,
     temperature: body['temperature'] ?? 1,
-    text: { format: { type: 'text' }, ...asObject(body['text']) },
+    text: { format: { type: 'text' }, ...toObject(body['text']) },
     tool_choice: body['tool_choice'] ?? 'auto',
     tool_usage: noToolUsage,
-    tools: asList(body['tools']).map(toolEcho),
+    tools: asList(body['tools']).map(echoTool),
     top_logprobs: 0,
     top_p: body['top_p'] ?? 1,
     truncation: body['truncation'] ?? 'disabled',
@@ -270,7 +285,7 @@ function echoOf(body: JsonObject) {
   }
 }
 
-function toolEcho(tool: unknown): unknown {
+function echoTool(tool: unknown): unknown {
   if (!isObject(tool) || tool['type'] !== 'function') return tool
   return {
     ...tool,

@@ -3,14 +3,14 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Decompress } from 'fzstd'
 
-/** So many pieces are joined at a time: a piece may be one byte, and takes 350 to be remembered. */
-const piecesAtOnce = 1024
+/** How many pieces are joined at a time. A piece of one byte takes 350 bytes of memory. */
+const piecesPerBlock = 1024
 
 /**
  * Reads a whole body.
  *
- * @returns undefined: it is larger than allowed, and the rest of it is still to come
- * @throws if the client goes away before its end
+ * @returns undefined if it is too large; the rest of it is not read yet
+ * @throws if the client disconnects before the end
  */
 export async function readBody(
   request: IncomingMessage,
@@ -25,50 +25,53 @@ export async function readBody(
     bytes += piece.length
     if (bytes > maxBytes) return undefined
     pieces.push(piece)
-    if (pieces.length < piecesAtOnce) continue
+    if (pieces.length < piecesPerBlock) continue
     blocks.push(Buffer.concat(pieces))
     pieces = []
   }
+
   return Buffer.concat([...blocks, ...pieces], bytes)
 }
 
-const unpackers: Readonly<Record<string, (body: Buffer, maxBytes: number) => Promise<Buffer>>> = {
-  gzip: (body, maxOutputLength) => promisify(gunzip)(body, { maxOutputLength }),
-  deflate: (body, maxOutputLength) => promisify(inflate)(body, { maxOutputLength }),
-  br: (body, maxOutputLength) => promisify(brotliDecompress)(body, { maxOutputLength }),
-  // Node has it from 22.15 on.
-  zstd: async (body, maxBytes) => {
-    const pieces: Uint8Array[] = []
-    let bytes = 0
-    const stream = new Decompress((piece) => {
-      bytes += piece.length
-      if (bytes > maxBytes) throw new RangeError('too large')
-      pieces.push(piece)
-    })
-    stream.push(body, true)
-    return Buffer.concat(pieces)
-  },
-}
+const decompressors: Readonly<Record<string, (body: Buffer, maxBytes: number) => Promise<Buffer>>> =
+  {
+    gzip: (body, maxOutputLength) => promisify(gunzip)(body, { maxOutputLength }),
+    deflate: (body, maxOutputLength) => promisify(inflate)(body, { maxOutputLength }),
+    br: (body, maxOutputLength) => promisify(brotliDecompress)(body, { maxOutputLength }),
+    // Node supports zstd since 22.15.
+    zstd: async (body, maxBytes) => {
+      const pieces: Uint8Array[] = []
+      let bytes = 0
+      const stream = new Decompress((piece) => {
+        bytes += piece.length
+        if (bytes > maxBytes) throw new RangeError('too large')
+        pieces.push(piece)
+      })
+      stream.push(body, true)
+      return Buffer.concat(pieces)
+    },
+  }
 
 /**
- * Unpacks a body: Codex sends zstd, others gzip and br. What is packed in another way stays as it is.
+ * Decompresses a body: Codex sends zstd, others gzip and br. A body with another encoding is returned
+ * unchanged.
  *
- * @returns undefined: it would be larger than allowed
- * @throws where it is not packed as `encoding` says
+ * @returns undefined if it would be too large
+ * @throws if the body does not have this encoding
  */
-export async function unpacked(
+export async function decompress(
   body: Buffer,
   encoding: string | undefined,
   maxBytes: number,
 ): Promise<Buffer | undefined> {
   const name = encoding?.trim().toLowerCase() ?? ''
-  const unpack = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined
-  if (unpack === undefined) return body
+  const decompressor = Object.hasOwn(decompressors, name) ? decompressors[name] : undefined
+  if (decompressor === undefined) return body
 
   try {
-    return await unpack(body, maxBytes)
+    return await decompressor(body, maxBytes)
   } catch (error) {
-    // ERR_BUFFER_TOO_LARGE is one too.
+    // ERR_BUFFER_TOO_LARGE is a RangeError too.
     if (error instanceof RangeError) return undefined
     throw error
   }

@@ -8,108 +8,108 @@ import { type LogEntry, maxLoggedBody } from '../log/request-log.ts'
 import type { Limits } from '../options.ts'
 import { page } from '../page/page.ts'
 import { describeFault, type Fault } from '../settings/faults.ts'
-import { restOfUpload } from './upload.ts'
+import { readRemainingUpload } from './upload.ts'
 import { vendorHeaders } from './vendor-headers.ts'
 
-/** `cut`: the connection is torn down instead of ended. */
+/** `cut`: the connection is destroyed instead of ended. */
 export type StreamEnding = 'end' | 'cut'
 
 const jsonType = 'application/json; charset=utf-8'
 
-interface WholeText {
+interface TextResponse {
   /** 200 if absent. */
   readonly status?: number
   /** Content-Type. */
   readonly type: string
   readonly text: string
   /** Further headers. */
-  readonly more?: OutgoingHttpHeaders
+  readonly headers?: OutgoingHttpHeaders
 }
 
-interface WrittenStream {
+interface StreamResponse {
   /** 200 if absent. */
   readonly status?: number
-  /** Content-Type; that of events if absent. */
+  /** The Content-Type. Absent: that of server-sent events. */
   readonly type?: string
-  /** What is written at a time. */
+  /** The parts that are written one after the other. */
   readonly pieces: readonly (string | Buffer)[]
-  /** How long to wait before the piece with this index, in ms; a turn of the event loop if absent. */
+  /** The delay before the piece with this index, in ms. Absent: a turn of the event loop. */
   readonly betweenMs?: ((next: number) => number) | undefined
   readonly ending: StreamEnding
 }
 
-interface ReplyParts {
+interface ReplyOptions {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly entry: LogEntry
   readonly limits: Limits
-  /** Called once, when nothing more will be noted in the entry. */
+  /** Called once, when the entry is complete. */
   readonly onEnd: (entry: LogEntry) => void
 }
 
 /**
- * The answer to one request: the only place that writes to its response. Notes down in the log entry
- * what was sent when, and stops writing as soon as the client has gone.
+ * The response to one request. Only this class writes to it. It records in the log entry what was sent
+ * when, and stops writing when the client disconnects.
  */
 export class Reply {
   readonly request: IncomingMessage
   readonly entry: LogEntry
   readonly #response: ServerResponse
-  readonly #parts: ReplyParts
+  readonly #options: ReplyOptions
   #stopWaiting = () => {}
   #hasEnded = false
-  /** Of a stream: the system took its last piece. */
+  /** The system accepted the last piece of a stream. */
   #isDelivered = false
-  /** What was sent, as far as the log keeps it. */
-  #sent = ''
+  /** The text that was sent, up to the limit of the log. */
+  #sentText = ''
   /** A piece may end in the middle of a character. */
   readonly #decoder = new StringDecoder()
-  /** What comes of the request after its answer. */
-  #rest: ReturnType<typeof restOfUpload>
+  /** The part of the request that arrives after the response. */
+  #remainingUpload: ReturnType<typeof readRemainingUpload>
 
-  constructor(parts: ReplyParts) {
-    this.request = parts.request
-    this.entry = parts.entry
-    this.#response = parts.response
-    this.#parts = parts
+  constructor(options: ReplyOptions) {
+    this.request = options.request
+    this.entry = options.entry
+    this.#response = options.response
+    this.#options = options
     this.onEnd(() => {
       this.#end(this.#isDelivered ? 'done' : 'cut')
       this.#stopWaiting()
     })
   }
 
-  /** Answers with a whole text at once. */
-  send({ status = 200, type, text, more = {} }: WholeText): void {
-    this.#rest = restOfUpload(this.request)
-    this.#writeHead(status, type, { 'Content-Length': Buffer.byteLength(text), ...more })
+  /** Sends a whole text. */
+  send({ status = 200, type, text, headers = {} }: TextResponse): void {
+    this.#remainingUpload = readRemainingUpload(this.request)
+    this.#writeHead(status, type, { 'Content-Length': Buffer.byteLength(text), ...headers })
     this.#endWith(text)
   }
 
-  json(text: string, more: OutgoingHttpHeaders = {}): void {
-    this.send({ type: jsonType, text, more })
+  json(text: string, headers: OutgoingHttpHeaders = {}): void {
+    this.send({ type: jsonType, text, headers })
   }
 
-  /** @param reason in a person's words; the failure's own if absent */
+  /** @param reason the explanation for the log; absent: the failure's message */
   fail(failure: GatewayFailure, reason = failure.message): void {
     const { protocol, id } = this.entry
     const { status, retryAfter, shape } = failure
     this.entry.reason = reason
     const left = status === 429 ? 0 : undefined
-    const more = {
+    const headers = {
       ...(shape === 'vendor' ? vendorHeaders(protocol, this.entry, left) : {}),
       ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
     }
-    this.send({ status, type: jsonType, text: failureText(failure, id, protocol), more })
+    this.send({ status, type: jsonType, text: failureText(failure, id, protocol), headers })
   }
 
   page(): void {
-    const more = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': page.policy }
-    this.send({ type: 'text/html; charset=utf-8', text: page.html, more })
+    const headers = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': page.policy }
+    this.send({ type: 'text/html; charset=utf-8', text: page.html, headers })
   }
 
-  /** Carries out the parts of a fault that come before any answer. Returns whether one is to be given. */
-  async comesThrough(fault: Fault | undefined): Promise<boolean> {
-    // The client may have gone while somebody thought about the answer.
+  /** Applies the effects of a fault before the response. Returns whether a response should follow. */
+  async applyFault(fault: Fault | undefined): Promise<boolean> {
+    // The client may have disconnected while an answer function was running.
     if (this.#hasEnded) return false
     if (fault === undefined) return true
     this.entry.fault = describeFault(fault)
@@ -120,39 +120,36 @@ export class Reply {
     return !fault.reset && !fault.webPage
   }
 
-  /** Our own fault: a 500, or the end of an answer that has begun. */
+  /** Reports a bug in repoint: with a 500, or by ending a response that has begun. */
   crash(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
     if (this.entry.status === undefined) this.fail(failures.internal(message))
     else this.#response.destroy()
   }
 
-  /** Announces a whole answer, sends half of it and tears the connection down. */
+  /** Announces a whole response, sends half of it and destroys the connection. */
   sendHalf(text: string): void {
     this.#writeHead(200, 'application/json', { 'Content-Length': Buffer.byteLength(text) })
     this.#cutAfter(text.slice(0, text.length / 2))
   }
 
-  /** Resets the connection without an answer. */
+  /** Resets the connection without a response. */
   reset(): void {
     this.request.socket.resetAndDestroy()
     this.abandon()
   }
 
-  /** The client went away before its answer was complete. */
+  /** The client disconnected before the response was complete. */
   abandon(): void {
     this.#end('cut')
   }
 
-  /**
-   * Calls back once, when the answer has ended or the client has gone; whoever asked last is called
-   * first.
-   */
+  /** Calls back once, when the response has ended or the client has disconnected. The last callback runs first. */
   onEnd(callBack: () => void): void {
     this.#response.prependOnceListener('close', callBack)
   }
 
-  /** Waits, unless the client goes away first. Returns whether it is still there. */
+  /** Waits, unless the client disconnects first. Returns whether it is still connected. */
   wait(delayMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, delayMs, true)
@@ -164,23 +161,24 @@ export class Reply {
   }
 
   /** Writes a stream piece by piece. */
-  async stream(stream: WrittenStream): Promise<void> {
+  async stream(stream: StreamResponse): Promise<void> {
     const { status = 200, type = sseHeaders['Content-Type'], pieces, betweenMs, ending } = stream
     const response = this.#response
-    // Node calls back, and emits `finish`, for a client that has gone too (20.20, 2026-11-25).
+    // Node calls back, and emits `finish`, even if the client has disconnected (20.20, 2026-11-25).
     const noteDelivery = () => {
       this.#isDelivered = !this.request.socket.destroyed
     }
     this.#writeHead(status, type, { ...sseHeaders, 'Content-Type': type })
 
     for (const [index, piece] of pieces.entries()) {
-      if (index > 0) await (betweenMs === undefined ? aTurn() : this.wait(betweenMs(index)))
+      if (index > 0) await (betweenMs === undefined ? nextTurn() : this.wait(betweenMs(index)))
       if (this.#hasEnded) return
       this.#note(piece)
       const isLast = index === pieces.length - 1
       const isTaken = response.write(piece, isLast ? noteDelivery : undefined)
-      if (!isTaken && !isLast) await this.#drained()
+      if (!isTaken && !isLast) await this.#waitForDrain()
     }
+
     if (ending === 'end') response.end()
     else {
       this.#tearDown()
@@ -188,19 +186,19 @@ export class Reply {
     }
   }
 
-  /** Passes an answer on as it comes; `note` is told each piece. */
+  /** Forwards a response as it arrives. `onPiece` receives each piece. */
   relay(
     answer: IncomingMessage,
     headers: OutgoingHttpHeaders,
-    note: (piece: Buffer) => void,
+    onPiece: (piece: Buffer) => void,
   ): void {
     const response = this.#response
     const status = answer.statusCode ?? 0
     this.onEnd(() => this.#end(response.writableFinished ? 'done' : 'cut'))
-    this.#begin(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
+    this.#startResponse(status, { ...headers, 'X-Oneapi-Request-Id': this.entry.id })
 
     answer.on('data', (piece: Buffer) => {
-      note(piece)
+      onPiece(piece)
       this.#note(piece)
     })
     answer.once('error', () => response.destroy())
@@ -220,8 +218,8 @@ export class Reply {
     this.#end('cut')
   }
 
-  /** Notes down that the answer begins, and writes its headers. */
-  #begin(status: number, headers: OutgoingHttpHeaders): void {
+  /** Records the start of the response, and writes its headers. */
+  #startResponse(status: number, headers: OutgoingHttpHeaders): void {
     const { entry } = this
     entry.status = status
     entry.firstByteMs = performance.now() - entry.startedMs
@@ -231,9 +229,9 @@ export class Reply {
 
   #writeHead(status: number, contentType: string, more: OutgoingHttpHeaders): void {
     const { entry, request } = this
-    // The service lets any web page call it.
+    // The service allows requests from any web page.
     const isForAnyPage = request.headers.origin !== undefined && entry.path.startsWith('/v1')
-    this.#begin(status, {
+    this.#startResponse(status, {
       'Content-Type': contentType,
       'X-Oneapi-Request-Id': entry.id,
       ...more,
@@ -243,20 +241,20 @@ export class Reply {
 
   #note(piece: Buffer | string): void {
     this.entry.responseBytes += Buffer.byteLength(piece)
-    if (this.#sent.length > maxLoggedBody) return
-    this.#sent += typeof piece === 'string' ? piece : this.#decoder.write(piece)
+    if (this.#sentText.length > maxLoggedBody) return
+    this.#sentText += typeof piece === 'string' ? piece : this.#decoder.write(piece)
   }
 
-  /** Waits until the client has read; one that does not read for long is cut off. */
-  async #drained(): Promise<void> {
+  /** Waits until the client has read. Disconnects a client that does not read for too long. */
+  async #waitForDrain(): Promise<void> {
     this.#response.once('drain', () => this.#stopWaiting())
-    if (await this.wait(this.#parts.limits.stalledWriteMs)) this.#response.destroy()
+    if (await this.wait(this.#options.limits.stalledWriteMs)) this.#response.destroy()
   }
 
-  /** Flushes what was written, then drops the connection without ending the answer. */
+  /** Flushes the written data, then drops the connection without ending the response. */
   #tearDown(): void {
     this.#response.flushHeaders()
-    // Node keeps what was written until the end of this turn (26.10.0, 2026-11-23).
+    // Node keeps written data until the end of this turn (26.10.0, 2026-11-23).
     setImmediate(() => this.request.socket.destroySoon())
   }
 
@@ -266,20 +264,20 @@ export class Reply {
     const { entry } = this
     entry.state = state
     entry.totalMs = performance.now() - entry.startedMs
-    entry.responseBody = this.#sent + this.#decoder.end()
+    entry.responseBody = this.#sentText + this.#decoder.end()
 
-    if (this.#rest === undefined) this.#parts.onEnd(entry)
+    if (this.#remainingUpload === undefined) this.#options.onEnd(entry)
     else
-      this.#rest.then((rest) => {
+      this.#remainingUpload.then((rest) => {
         entry.requestBytes ||= rest.bytes
         entry.requestBody ||= rest.text
-        this.#parts.onEnd(entry)
+        this.#options.onEnd(entry)
       })
   }
 }
 
-/** Waits for a whole turn of the event loop, in which a client in the same process reads too. */
-function aTurn(): Promise<void> {
+/** Waits for a whole turn of the event loop, so that a client in the same process can read. */
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => setImmediate(resolve))
   })

@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import { maxLoggedBody } from '../log/request-log.ts'
-import { unpacked } from './body.ts'
+import { decompress } from './body.ts'
 
-/** How long an upload may go on after its answer, in ms. */
+/** How long an upload may continue after the response, in ms. */
 const lingerMs = 1000
 
 /**
- * What comes of a request that is answered without its body, as far as the log keeps it. Lets the
- * client finish sending for a moment, so that it reads the answer instead of a reset, then drops the
- * connection. To be called before the answer is written: Node throws away what nobody reads by then.
+ * Reads the rest of a request that gets its response before its body was read, up to the limit of the
+ * log. The client can finish sending for a moment, so that it reads the response instead of a reset.
+ * Then the connection is dropped. Call this before writing the response, because Node discards unread
+ * data then.
  *
- * @returns the bytes as they were sent, and the text, unpacked; undefined: nothing comes any more
+ * @returns the number of bytes sent, and the decompressed text; undefined if the request is complete
  */
-export function restOfUpload(request: IncomingMessage) {
+export function readRemainingUpload(request: IncomingMessage) {
   const { 'content-length': announced, 'transfer-encoding': encoding } = request.headers
   if (request.complete || request.destroyed) return undefined
   if (announced === undefined && encoding === undefined) return undefined
@@ -23,20 +24,21 @@ export function restOfUpload(request: IncomingMessage) {
     if (bytes < maxLoggedBody) pieces.push(piece)
     bytes += piece.length
   }
-  // Of a body that was too large, the beginning has gone.
+  // The start of a body that was too large is lost already.
   if (request.readableDidRead) request.resume()
   else request.on('data', keep)
 
   const timer = setTimeout(() => request.socket.destroy(), lingerMs)
   const ended = new Promise<void>((resolve) => request.once('end', resolve).once('close', resolve))
+
   return ended.then(async () => {
     clearTimeout(timer)
     const sent = Buffer.concat(pieces)
     const encoding = request.headers['content-encoding']
-    const body = await unpacked(sent, encoding, maxUnpacked).catch(() => sent)
+    const body = await decompress(sent, encoding, maxDecompressedBytes).catch(() => sent)
     return { bytes, text: body?.toString() ?? '' }
   })
 }
 
-/** Larger bodies are not unpacked for somebody who may not even ask, in bytes. */
-const maxUnpacked = 4 * maxLoggedBody
+/** The limit for decompressing a rejected request, in bytes. The client may have no valid key. */
+const maxDecompressedBytes = 4 * maxLoggedBody

@@ -2,19 +2,19 @@ import type { ServerResponse } from 'node:http'
 import { sseFrame, sseHeaders } from '../codecs/codec.ts'
 import type { LogEntry, RequestLog } from './request-log.ts'
 
-/** Pages that can look at the same time. */
+/** How many pages can be open at the same time. */
 const maxOpenPages = 32
-/** Changes are gathered for so long, in ms: a page cannot draw ten thousand requests a second. */
-const gatherMs = 100
-/** More than this in one go is left out but for the newest. */
-const maxRequestsAtOnce = 200
-/** A page that does not read for so long is let go, in bytes. */
+/** How long changes are collected, in ms. A page cannot draw ten thousand requests a second. */
+const batchMs = 100
+/** A larger batch keeps only its newest requests. */
+const maxRequestsPerBatch = 200
+/** A page with more unread bytes is disconnected. */
 const maxUnreadBytes = 4 * 1024 * 1024
-/** A line now and then keeps proxies and browsers from hanging up, in ms. */
-const beatMs = 15_000
+/** The interval of comment lines that keep proxies and browsers connected, in ms. */
+const heartbeatMs = 15_000
 
-/** The pages that look at the log; does nothing as long as nobody looks. */
-export function watchLog(log: RequestLog) {
+/** Streams the log to open pages. Does nothing while no page is open. */
+export function createLogStream(log: RequestLog) {
   const pages = new Set<ServerResponse>()
   const changed = new Map<string, LogEntry>()
   let timer: NodeJS.Timeout | undefined
@@ -22,7 +22,7 @@ export function watchLog(log: RequestLog) {
 
   return { add }
 
-  /** Sends a page the log as it happens, until it has gone. */
+  /** Streams the log to a page until it disconnects. */
   function add(response: ServerResponse): void {
     if (pages.size >= maxOpenPages) {
       response.writeHead(503).end()
@@ -32,11 +32,11 @@ export function watchLog(log: RequestLog) {
     response.writeHead(200, { ...sseHeaders, 'Cross-Origin-Resource-Policy': 'same-origin' })
     response.write(': the requests of this gateway\n\n')
     pages.add(response)
-    stopListening ??= log.listen(note)
+    stopListening ??= log.listen(addEntry)
 
-    const beat = setInterval(() => response.write(': still here\n\n'), beatMs)
+    const heartbeat = setInterval(() => response.write(': still here\n\n'), heartbeatMs)
     response.once('close', () => {
-      clearInterval(beat)
+      clearInterval(heartbeat)
       pages.delete(response)
       if (pages.size === 0) stop()
     })
@@ -50,17 +50,17 @@ export function watchLog(log: RequestLog) {
     changed.clear()
   }
 
-  function note(entry: LogEntry): void {
-    // Again at the end, so that the newest stay when some are left out.
+  function addEntry(entry: LogEntry): void {
+    // Move the entry to the end, so that the newest entries stay in a full batch.
     changed.delete(entry.id)
     changed.set(entry.id, entry)
-    if (changed.size > maxRequestsAtOnce) changed.delete(changed.keys().next().value!)
-    timer ??= setTimeout(flush, gatherMs)
+    if (changed.size > maxRequestsPerBatch) changed.delete(changed.keys().next().value!)
+    timer ??= setTimeout(flush, batchMs)
   }
 
   function flush(): void {
     timer = undefined
-    const requests = [...changed.values()].map((entry) => log.summaryOf(entry))
+    const requests = [...changed.values()].map((entry) => log.summarize(entry))
     changed.clear()
     const frame = sseFrame(requests, 'requests')
     for (const page of pages)

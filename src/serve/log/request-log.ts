@@ -1,84 +1,86 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Protocol } from '../../protocols.ts'
-import { jsonIn } from '../requests/read.ts'
-import { hideKeys, maskKey } from './secrets.ts'
+import { parseJson } from '../requests/read.ts'
+import { maskKey, maskKeys } from './secrets.ts'
 
-/** Which headers carried a key. */
+/** The headers that had a key. */
 export type AuthHeaders = 'bearer' | 'x-api-key' | 'both' | 'none'
 
-/** What is known of a request at its arrival. */
+/** The facts about a request when it arrives. */
 interface Arrival {
-  /** What the client got as `X-Oneapi-Request-Id`. */
+  /** The value of the response header `X-Oneapi-Request-Id`. */
   readonly id: string
   readonly at: Date
   readonly method: string
-  /** With the query. A long one is cut. */
+  /** With the query. Long paths are cut. */
   readonly path: string
   readonly protocol: Protocol | undefined
   readonly auth: AuthHeaders
-  /** The key that counted, masked. */
+  /** The effective key, masked. */
   readonly key: string
   readonly keyMatches: boolean
 }
 
-/** What a request and its answer are known by. */
+/** The facts about a request and its response. */
 interface RequestFacts extends Arrival {
   /** Counts from 1 in the order of arrival. */
   readonly number: number
   readonly modelAsked: string | undefined
-  /** An alias resolved; undefined: no model was reached. */
+  /** The model after aliases are resolved. Undefined if no model was reached. */
   readonly modelServed: string | undefined
   readonly stream: boolean
-  /** `open`: still being answered. `cut`: the connection ended before the answer did. */
+  /** `open`: the response has not ended. `cut`: the connection ended before the response. */
   readonly state: 'open' | 'done' | 'cut'
-  /** Undefined as long as nothing was answered. */
+  /** Undefined before the response begins. */
   readonly status: number | undefined
   readonly firstByteMs: number | undefined
   readonly totalMs: number | undefined
   readonly inputTokens: number | undefined
   readonly outputTokens: number | undefined
-  /** What was done to this answer on request. */
+  /** The fault that was applied to this response. */
   readonly fault: string | undefined
-  /** Why it was refused, in a person's words; undefined: it was not, or not by this gateway. */
+  /** The explanation of a rejection. Undefined if this gateway did not reject the request. */
   readonly reason: string | undefined
   readonly requestBytes: number
   readonly responseBytes: number
 }
 
-/** A line of the log, without what is large. Keys are masked everywhere in it. */
+/** A line of the log, without headers and bodies. Keys are masked everywhere. */
 export interface RequestSummary extends RequestFacts {
   /** The User-Agent header. */
   readonly client: string
 }
 
-/** One request as the log tells it. Keys are masked everywhere in it. */
+/** A logged request with headers and bodies. Keys are masked everywhere. */
 export interface LoggedRequest extends RequestSummary {
   readonly headers: Readonly<Record<string, string>>
   /** Cut at `maxLoggedBody`. */
   readonly requestBody: string
-  /** The request's body parsed, each time it is read; undefined: it is no JSON, or was cut. */
+  /** The request's body, parsed at each access. Undefined if it is not JSON, or was cut. */
   // biome-ignore lint/suspicious/noExplicitAny: the author of a test knows what it is
   readonly json?: any
-  /** Those that were sent, but for the ones that belong to the connection. */
+  /** The headers that were sent, except those of the connection. */
   readonly responseHeaders: Readonly<Record<string, string>>
   /** Cut at `maxLoggedBody`. */
   readonly responseBody: string
 }
 
-/** What the server notes down while it answers. Raw: never leaves this folder unmasked. */
+/** The record that the server fills in while it responds. It is raw: only masked copies leave this folder. */
 export type LogEntry = { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fact] } & {
-  /** Names and values in turn, as they came. */
+  /** Alternating names and values, as received. */
   rawHeaders: readonly string[]
-  /** On the clock of `performance.now()`. */
+  /** By `performance.now()`. */
   startedMs: number
   requestBody: string
   responseHeaders: OutgoingHttpHeaders
   responseBody: string
-  /** What the log counts for it, in characters. */
+  /** The size that the log counts for the entry, in characters. */
   countedCharacters: number
 }
 
-export function openEntry(arrival: Arrival & Pick<LogEntry, 'rawHeaders' | 'startedMs'>): LogEntry {
+export function createEntry(
+  arrival: Arrival & Pick<LogEntry, 'rawHeaders' | 'startedMs'>,
+): LogEntry {
   return {
     number: 0,
     modelAsked: undefined,
@@ -98,24 +100,24 @@ export function openEntry(arrival: Arrival & Pick<LogEntry, 'rawHeaders' | 'star
     responseBody: '',
     responseBytes: 0,
     countedCharacters: 0,
-    // Last: V8 takes a hundred times longer for the members behind a spread (Node 20.20, 2026-11-22).
+    // Last, because V8 is a hundred times slower for members after a spread (Node 20.20, 2026-11-22).
     ...arrival,
   }
 }
 
 /**
- * A longer body is cut in the log, in characters. Holds what Claude Code sends: 75–115 kB (2.1.197,
+ * The longest body in the log, in characters. Longer ones are cut. Claude Code sends 75–115 kB (2.1.197,
  * 2026-11-21).
  */
 export const maxLoggedBody = 256 * 1024
 
-/** A longer path, key, model or client is cut in the log, in characters. */
-const maxLoggedLine = 1000
+/** The longest path, key, model or client in the log, in characters. Longer ones are cut. */
+const maxLoggedLength = 1000
 
-/** How much the log keeps; the oldest entries go first. */
+/** The limits of the log. The oldest entries are dropped first. */
 interface LogLimits {
   readonly loggedRequests: number
-  /** Of all headers and bodies together. */
+  /** The size of all headers and bodies together. */
   readonly loggedCharacters: number
 }
 
@@ -129,51 +131,51 @@ export class RequestLog {
   /** In the order of their arrival. */
   readonly #entries: LogEntry[] = []
   #characters = 0
-  #newest = 0
+  #lastNumber = 0
 
-  /** @param secrets the keys that nothing may show by now: the gateway's own and that of its upstream */
+  /** @param secrets returns the keys to mask: those of the gateway and of its upstream */
   constructor(secrets: () => readonly string[], limits: LogLimits) {
     this.#secrets = secrets
     this.#limits = limits
   }
 
-  /** Takes an entry in and gives it its number. */
+  /** Adds an entry and sets its number. */
   add(entry: LogEntry): void {
-    entry.number = ++this.#newest
-    entry.path = cutText(entry.path, maxLoggedLine)
-    entry.key = cutText(entry.key, maxLoggedLine)
+    entry.number = ++this.#lastNumber
+    entry.path = cutText(entry.path, maxLoggedLength)
+    entry.key = cutText(entry.key, maxLoggedLength)
     this.#entries.push(entry)
     this.#count(entry)
     this.#dropOldest()
-    this.#tell(entry)
+    this.#notify(entry)
   }
 
-  /** To be called once, when the answer has ended. */
+  /** Must be called once, when the response has ended. */
   finish(entry: LogEntry): void {
-    // The entry may be gone already.
+    // The entry may have been dropped already.
     const isKept = entry.number >= (this.#entries[0]?.number ?? Number.POSITIVE_INFINITY)
-    entry.modelAsked = entry.modelAsked && cutText(entry.modelAsked, maxLoggedLine)
-    entry.reason = entry.reason && cutText(entry.reason, maxLoggedLine)
+    entry.modelAsked = entry.modelAsked && cutText(entry.modelAsked, maxLoggedLength)
+    entry.reason = entry.reason && cutText(entry.reason, maxLoggedLength)
     entry.requestBody = this.#cutBody(entry, entry.requestBody)
     entry.responseBody = this.#cutBody(entry, entry.responseBody)
     if (isKept) this.#count(entry)
-    this.#tell(entry)
+    this.#notify(entry)
     this.#dropOldest()
   }
 
   /** Newest first. */
   summaries(): readonly RequestSummary[] {
-    return this.#entries.toReversed().map((entry) => this.summaryOf(entry))
+    return this.#entries.toReversed().map((entry) => this.summarize(entry))
   }
 
   /** Oldest first. */
-  list(isWanted: (entry: LogEntry) => boolean = () => true): readonly LoggedRequest[] {
-    return this.#entries.filter(isWanted).map((entry) => this.viewOf(entry))
+  list(isSelected: (entry: LogEntry) => boolean = () => true): readonly LoggedRequest[] {
+    return this.#entries.filter(isSelected).map((entry) => this.describe(entry))
   }
 
   find(id: string): LoggedRequest | undefined {
     const entry = this.#entries.find((one) => one.id === id)
-    return entry && this.viewOf(entry)
+    return entry && this.describe(entry)
   }
 
   clear(): void {
@@ -181,16 +183,16 @@ export class RequestLog {
     this.#characters = 0
   }
 
-  /** Calls back at arrival and at the end of each request. Returns the way to stop. */
+  /** Calls back at the arrival and at the end of each request. Returns a function that stops this. */
   listen(listener: LogListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  summaryOf(entry: LogEntry): RequestSummary {
+  summarize(entry: LogEntry): RequestSummary {
     const { requestBody, responseBody, rawHeaders, responseHeaders, startedMs, ...more } = entry
     const { countedCharacters, ...facts } = more
-    const hide = (text: string) => hideKeys(text, this.#keysOf(entry))
+    const hide = (text: string) => maskKeys(text, this.#secretsOf(entry))
     const client = rawHeaders.findIndex((name) => name.toLowerCase() === 'user-agent')
 
     return {
@@ -198,40 +200,40 @@ export class RequestLog {
       path: hide(entry.path),
       modelAsked: entry.modelAsked && hide(entry.modelAsked),
       reason: entry.reason && hide(entry.reason),
-      client: client === -1 ? '' : cutText(hide(rawHeaders[client + 1] ?? ''), maxLoggedLine),
+      client: client === -1 ? '' : cutText(hide(rawHeaders[client + 1] ?? ''), maxLoggedLength),
       key: maskKey(entry.key),
     }
   }
 
-  viewOf(entry: LogEntry): LoggedRequest {
-    const keys = this.#keysOf(entry)
-    const requestBody = hideKeys(entry.requestBody, keys)
+  describe(entry: LogEntry): LoggedRequest {
+    const keys = this.#secretsOf(entry)
+    const requestBody = maskKeys(entry.requestBody, keys)
     const view = {
-      ...this.summaryOf(entry),
-      headers: shownHeaders(entry.rawHeaders, keys),
+      ...this.summarize(entry),
+      headers: maskHeaders(entry.rawHeaders, keys),
       requestBody,
-      responseHeaders: shownHeaders(pairsOf(entry.responseHeaders), keys),
-      responseBody: hideKeys(entry.responseBody, keys),
+      responseHeaders: maskHeaders(headerPairs(entry.responseHeaders), keys),
+      responseBody: maskKeys(entry.responseBody, keys),
     }
-    // Not enumerable, so that the page does not get each body twice.
-    const json = { get: () => jsonIn(requestBody), enumerable: false }
+    // Not enumerable, so that the page does not receive each body twice.
+    const json = { get: () => parseJson(requestBody), enumerable: false }
     return Object.defineProperty(view, 'json', json) as LoggedRequest
   }
 
   /** Keys are masked before a cut, because half of a key would not be found later. */
   #cutBody(entry: LogEntry, body: string): string {
     if (body.length <= maxLoggedBody) return body
-    return cutText(hideKeys(body, this.#keysOf(entry)), maxLoggedBody)
+    return cutText(maskKeys(body, this.#secretsOf(entry)), maxLoggedBody)
   }
 
-  #keysOf({ key }: LogEntry): readonly string[] {
+  #secretsOf({ key }: LogEntry): readonly string[] {
     return [...this.#secrets(), key]
   }
 
-  /** Takes into account what an entry holds by now. */
+  /** Updates the counted size of an entry. */
   #count(entry: LogEntry): void {
     this.#characters -= entry.countedCharacters
-    entry.countedCharacters = sizeOf(entry)
+    entry.countedCharacters = entrySize(entry)
     this.#characters += entry.countedCharacters
   }
 
@@ -243,19 +245,19 @@ export class RequestLog {
       this.#characters -= this.#entries.shift()!.countedCharacters
   }
 
-  #tell(entry: LogEntry): void {
+  #notify(entry: LogEntry): void {
     for (const listener of this.#listeners) listener(entry)
   }
 }
 
-/** Names and values in turn. */
-function pairsOf(headers: OutgoingHttpHeaders): readonly string[] {
+/** Alternating names and values. */
+function headerPairs(headers: OutgoingHttpHeaders): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().flatMap((one) => [name, String(one)]),
   )
 }
 
-function shownHeaders(
+function maskHeaders(
   rawHeaders: readonly string[],
   keys: readonly string[],
 ): Readonly<Record<string, string>> {
@@ -265,7 +267,7 @@ function shownHeaders(
     const value = rawHeaders[at + 1]!
     const shown = isSecretHeader(name)
       ? maskKey(value.replace(/^bearer /i, ''))
-      : hideKeys(value, keys)
+      : maskKeys(value, keys)
     headers[name] = name in headers ? `${headers[name]}, ${shown}` : shown
   }
   return headers
@@ -275,13 +277,13 @@ export function isSecretHeader(name: string): boolean {
   return name !== 'idempotency-key' && /auth|key|cookie|token\b|secret|credential|passw/.test(name)
 }
 
-/** A copy if it is cut: a part of a text would keep the whole in memory. */
+/** Cuts a text. A cut text is copied, because a substring would keep the whole text in memory. */
 function cutText(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text
   return Buffer.from(text.slice(0, maxCharacters)).toString()
 }
 
-function sizeOf({
+function entrySize({
   path,
   rawHeaders,
   requestBody,

@@ -7,67 +7,68 @@ export interface CatalogEntry {
   readonly ownedBy: string
   /** In the order in which the catalog lists them. */
   readonly endpointTypes: readonly string[]
-  /** Another name of this model: it is served under the id that stands here. */
+  /** The ID of the model that serves this alias. */
   readonly aliasOf?: string
-  /** The key may not use it: 403. */
+  /** The key may not use it. Requests get 403. */
   readonly isForbidden?: boolean
-  /** The operator forgot to price it: 500. */
+  /** The operator set no price. Requests get 500. */
   readonly hasNoPrice?: boolean
-  /** What a saved list says of it beside these: `context_length` and the like. */
+  /** Other members of a saved list, such as `context_length`. */
   readonly listed?: Readonly<Record<string, unknown>>
-  /** In the catalog, but no conversation partner: the upstream refuses it on all three protocols. */
+  /** It is in the catalog, but the upstream rejects it on all three protocols. */
   readonly isNotForChat?: boolean
 }
 
-export const everyProtocol: readonly string[] = ['openai', 'openai-response', 'anthropic']
+export const allEndpointTypes: readonly string[] = ['openai', 'openai-response', 'anthropic']
+
 /**
- * The catalog that is served unless `models` says otherwise. The ids of the message family are
- * exactly those that Claude Code 2.1.54 to 2.1.330 send for their slots (run on Linux, 2026-11-22).
+ * The default catalog. The IDs of the Claude models are exactly those that Claude Code 2.1.54 to 2.1.330
+ * send for their slots (run on Linux, 2026-11-22).
  */
 export const builtInCatalog: readonly CatalogEntry[] = builtIn
 
-/** The endpoint type that a model needs so that a protocol reaches it. */
-const endpointTypeOf: Readonly<Record<Protocol, string>> = {
+/** The endpoint type that a model needs for a protocol. */
+const endpointTypeByProtocol: Readonly<Record<Protocol, string>> = {
   chat: 'openai',
   responses: 'openai-response',
   messages: 'anthropic',
 }
 
-export function isReachable(entry: CatalogEntry, protocol: Protocol): boolean {
-  return entry.endpointTypes.includes(endpointTypeOf[protocol])
+export function servesProtocol(entry: CatalogEntry, protocol: Protocol): boolean {
+  return entry.endpointTypes.includes(endpointTypeByProtocol[protocol])
 }
 
-/** A catalog made ready: lookups and the two answers of GET /v1/models. */
-export type ServedModels = ReturnType<typeof openCatalog>
+/** A catalog with lookups and the two responses of GET /v1/models. */
+export type ServedModels = ReturnType<typeof createCatalog>
 
-export function openCatalog(entries: readonly CatalogEntry[]) {
+export function createCatalog(entries: readonly CatalogEntry[]) {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const visible = entries.filter((entry) => !entry.isForbidden && !entry.hasNoPrice)
 
   return {
     find: (id: string) => byId.get(id),
-    /** The entry that serves: an alias leads to its target. */
+    /** The entry that serves an ID. An alias is resolved. */
     resolve(id: string) {
       const entry = byId.get(id)
       return entry?.aliasOf === undefined ? entry : byId.get(entry.aliasOf)
     },
     // The service writes maps with sorted keys, hence this order.
-    list: JSON.stringify({ data: visible.map(plainModel), object: 'list', success: true }),
+    list: JSON.stringify({ data: visible.map(openaiModel), object: 'list', success: true }),
     messagesList: JSON.stringify({
-      data: visible.map(messagesModel),
+      data: visible.map(anthropicModel),
       first_id: visible[0]?.id ?? '',
       has_more: false,
       last_id: visible.at(-1)?.id ?? '',
     }),
-    /** Those to talk to, as the catalog lists them. */
+    /** The IDs of the chat models, in the order of the catalog. */
     ids: visible.flatMap(({ id, isNotForChat }) => (isNotForChat ? [] : id)),
   }
 }
 
-/** 2021-07-20T10:40:00Z: the service gives every model this time. In seconds. */
+/** 2021-07-20T10:40:00Z, in seconds. The service reports this time for every model. */
 const createdAt = 1_626_777_600
 
-export function plainModel(entry: CatalogEntry) {
+export function openaiModel(entry: CatalogEntry) {
   return {
     ...entry.listed,
     id: entry.id,
@@ -78,7 +79,7 @@ export function plainModel(entry: CatalogEntry) {
   }
 }
 
-export function messagesModel(entry: CatalogEntry) {
+export function anthropicModel(entry: CatalogEntry) {
   return {
     ...entry.listed,
     id: entry.id,

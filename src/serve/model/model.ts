@@ -1,52 +1,54 @@
 import type { Block, FinishReason, Utterance, WholeAnswer } from '../codecs/answer.ts'
-import { piecesOf } from '../codecs/tokens.ts'
-import { objectIn } from '../requests/read.ts'
-import { callNames, newestOf, type ToolResult, type Usage } from '../requests/reading/turns.ts'
+import { splitTokens } from '../codecs/tokens.ts'
+import { parseJsonObject } from '../requests/read.ts'
+import { callNames, newestTurns, type ToolResult, type Usage } from '../requests/reading/turns.ts'
 import { Refusal } from '../requests/refusal.ts'
 import { countInputTokens, type ModelRequest, type Tool } from '../requests/request.ts'
 import { lastUserText } from './person.ts'
-import { sampleOf } from './sample.ts'
+import { findSample } from './sample.ts'
 
-/** What an answer says, and how it ends, where that is not what follows from it. */
+/** The contents of an answer. `finish` and `usage` override the values that follow from it. */
 export interface Script {
   readonly utterances: readonly Utterance[]
   readonly finish?: 'stop' | 'length' | 'tool-calls' | 'refusal' | 'content-filter'
   readonly usage?: Partial<Usage>
 }
 
-/** Longest part of a tool's result that is read back, in characters. */
+/** The longest part of a tool result that the answer repeats, in characters. */
 const maxReportedCharacters = 4000
 
 /**
- * The built-in model. It knows nothing and says the same to the same question:
+ * The built-in model. It is deterministic:
  *
- * - `ping`, on a line of its own, is answered with `pong`
- * - a line `#call TOOL {json}` in the last user text calls that tool of the client; several lines
- *   are parallel calls
- * - lines `#think TEXT` are what it thinks first, where the client lets it; told to think, it always does
- * - after tool results it reports them
- * - a forced tool is called with the smallest arguments that fit its schema, and an answer that must
- *   fit a schema is the smallest that does
+ * - it answers `ping` on a separate line with `pong`
+ * - a line `#call TOOL {json}` in the last user text calls that tool of the client; several lines are
+ *   parallel calls
+ * - lines `#think TEXT` are its thoughts, if the client allows thinking; if the client requires
+ *   thinking, it always thinks
+ * - after tool results it repeats them
+ * - it calls a forced tool with the smallest arguments that fit the schema, and answers a required
+ *   schema with the smallest value that fits
  *
- * @param servedAs the model by its full id
+ * @param servedAs the full ID of the model
  */
 export function builtInAnswer(
   request: ModelRequest,
   servedAs = request.model,
 ): readonly Utterance[] {
-  const { newest, results } = newestOf(request.messages)
-  const [thoughts, asked] = thoughtsIn(lastUserText(newest))
-  const said = answerTo({ request, asked, results, servedAs })
+  const { newest, results } = newestTurns(request.messages)
+  const [thoughts, question] = splitThoughts(lastUserText(newest))
+  const answer = composeAnswer({ request, question, results, servedAs })
 
-  if (request.thinking === 'never') return said
-  if (thoughts !== '') return [{ type: 'thinking', text: thoughts }, ...said]
-  if (request.thinking === 'sometimes') return said
-  const text = asked === '' ? 'The tools have answered.' : `The user says: ${shorten(asked, 200)}`
-  return [{ type: 'thinking', text }, ...said]
+  if (request.thinking === 'never') return answer
+  if (thoughts !== '') return [{ type: 'thinking', text: thoughts }, ...answer]
+  if (request.thinking === 'sometimes') return answer
+  const text =
+    question === '' ? 'The tools have answered.' : `The user says: ${shorten(question, 200)}`
+  return [{ type: 'thinking', text }, ...answer]
 }
 
-/** What `#think` lines say, and the text without them. */
-function thoughtsIn(text: string): readonly [thoughts: string, rest: string] {
+/** The text of the `#think` lines, and the other lines. */
+function splitThoughts(text: string): readonly [thoughts: string, rest: string] {
   if (!text.includes('#think')) return ['', text]
   const lines = text.split('\n')
   const isThought = (line: string) => /^[ \t]*"?#think[ \t]/.test(line)
@@ -56,39 +58,49 @@ function thoughtsIn(text: string): readonly [thoughts: string, rest: string] {
 
 interface TurnToAnswer {
   readonly request: ModelRequest
-  readonly asked: string
+  readonly question: string
   readonly results: readonly ToolResult[]
   readonly servedAs: string
 }
 
-function answerTo({ request, asked, results, servedAs }: TurnToAnswer): readonly Utterance[] {
-  const calls = request.toolChoice === 'none' ? [] : callsIn(asked, request)
+function composeAnswer({
+  request,
+  question,
+  results,
+  servedAs,
+}: TurnToAnswer): readonly Utterance[] {
+  const calls = request.toolChoice === 'none' ? [] : parseCalls(question, request)
   if (calls.length > 0 && results.length === 0) return calls
   const forced = forcedTool(request)
+
   if (forced !== undefined) {
     const { name, kind, parameters = {} } = forced
-    const input = kind === 'custom' ? 'input' : fitting(parameters, `the arguments of ${name}`)
-    return [callTool(forced, input)]
+    const input = kind === 'custom' ? 'input' : sampleText(parameters, `the arguments of ${name}`)
+    return [callUtterance(forced, input)]
   }
   if (request.outputSchema !== undefined)
-    return [say(fitting(request.outputSchema, 'the format of the answer'))]
+    return [textUtterance(sampleText(request.outputSchema, 'the format of the answer'))]
 
-  if (results.length > 0) return [say(reportOf(results, callNames(request.messages)))]
-  if (/^["'\s]*ping["'\s]*$/im.test(asked)) return [say('pong')]
-  return [say(`${servedAs} on the local gateway. You said: ${shorten(asked.trim(), 200)}`)]
+  if (results.length > 0)
+    return [textUtterance(reportResults(results, callNames(request.messages)))]
+  if (/^["'\s]*ping["'\s]*$/im.test(question)) return [textUtterance('pong')]
+
+  return [
+    textUtterance(`${servedAs} on the local gateway. You said: ${shorten(question.trim(), 200)}`),
+  ]
 }
 
-function reportOf(results: readonly ToolResult[], names: ReadonlyMap<string, string>): string {
+function reportResults(results: readonly ToolResult[], names: ReadonlyMap<string, string>): string {
   return results
     .map(({ id, text }) => `${names.get(id) || 'The tool'} returned: ${shorten(text)}`)
     .join('\n')
 }
 
-/** The calls that `#call` lines ask for, or what is wrong with them. */
-function callsIn(asked: string, { tools, toolChoice }: ModelRequest): readonly Utterance[] {
-  if (!asked.includes('#call')) return []
+/** The calls of the `#call` lines, or a text with the problem. */
+function parseCalls(question: string, { tools, toolChoice }: ModelRequest): readonly Utterance[] {
+  if (!question.includes('#call')) return []
   const only = typeof toolChoice === 'object' ? toolChoice.name : undefined
-  // Of tools of one name the first counts.
+  // If several tools have the same name, the first one wins.
   const lastFirst = tools.toReversed()
   const byName = new Map(lastFirst.map((tool) => [tool.name, tool]))
   const scripts = new Map(
@@ -96,29 +108,35 @@ function callsIn(asked: string, { tools, toolChoice }: ModelRequest): readonly U
   )
 
   const utterances: Utterance[] = []
-  for (const match of asked.matchAll(/^[ \t]*("?)#call[ \t]+(\S+)([^\n]*)$/gm)) {
+  for (const match of question.matchAll(/^[ \t]*("?)#call[ \t]+(\S+)([^\n]*)$/gm)) {
     const [, quote = '', name = '', rest = ''] = match
     if (only !== undefined && name !== only) continue
     const tool = byName.get(name)
     const script = scripts.get(name)
     if (tool === undefined && script === undefined) {
-      // A request without tools is a side job of the client, such as a title.
+      // Clients send requests without tools for secondary tasks, such as a title.
       if (tools.length === 0) return []
       const offered = tools.map((candidate) => candidate.name).join(', ')
-      return [say(`This request offers no tool "${name}". It offers: ${offered}.`)]
+      return [textUtterance(`This request offers no tool "${name}". It offers: ${offered}.`)]
     }
 
     const written = quote === '' ? rest.trim() : unquote(rest.trim())
-    // Nothing at all counts as {}.
-    const input = tool?.kind === 'custom' ? written : JSON.stringify(objectIn(written || '{}'))
+    // An empty text counts as {}.
+    const input =
+      tool?.kind === 'custom' ? written : JSON.stringify(parseJsonObject(written || '{}'))
     if (input === undefined)
-      return [say(`The arguments of "#call ${name}" are not a JSON object: ${shorten(written)}`)]
+      return [
+        textUtterance(
+          `The arguments of "#call ${name}" are not a JSON object: ${shorten(written)}`,
+        ),
+      ]
 
-    if (tool !== undefined) utterances.push(callTool(tool, input))
-    // Codex 0.169.0 gives gpt-5.6-sol one tool that takes JavaScript and calls the others (2026-11-21).
+    if (tool !== undefined) utterances.push(callUtterance(tool, input))
+    // Codex 0.169.0 offers gpt-5.6-sol one tool that runs JavaScript and calls the others (2026-11-21).
     else if (script !== undefined)
-      utterances.push(callTool(script, `text(await tools.${name}(${input}))`))
+      utterances.push(callUtterance(script, `text(await tools.${name}(${input}))`))
   }
+
   return utterances
 }
 
@@ -130,20 +148,20 @@ function unquote(written: string): string {
 function forcedTool({ toolChoice, tools }: ModelRequest): Tool | undefined {
   if (typeof toolChoice === 'object') return tools.find(({ name }) => name === toolChoice.name)
   if (toolChoice === 'required') return tools[0]
-  return toolChoice === 'auto' ? tools.find(isAnswer) : undefined
+  return toolChoice === 'auto' ? tools.find(isJsonAnswerTool) : undefined
 }
 
-/** @ai-sdk/anthropic 4.0.105 asks for an object by a tool that newer models are not to be forced to call. */
-function isAnswer({ name, description }: Tool): boolean {
+/** Whether it is the tool by which @ai-sdk/anthropic 4.0.105 requests an object without forcing a call. */
+function isJsonAnswerTool({ name, description }: Tool): boolean {
   return name === 'json' && description === 'Respond with a JSON object.'
 }
 
-/** @throws Refusal where nothing fits */
-function fitting(schema: unknown, what: string): string {
-  const sample = sampleOf(schema)
+/** @throws Refusal if no value fits */
+function sampleText(schema: unknown, what: string): string {
+  const sample = findSample(schema)
   if (sample !== undefined) return JSON.stringify(sample)
   throw new Refusal(
-    `The built-in model finds nothing that fits the schema of ${what}.`,
+    `The built-in model finds no value that fits the schema of ${what}.`,
     null,
     'invalid_json_schema',
   )
@@ -153,16 +171,16 @@ function shorten(text: string, maxCharacters = maxReportedCharacters): string {
   return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters)}…`
 }
 
-function say(content: string): Utterance {
+function textUtterance(content: string): Utterance {
   return { type: 'text', text: content }
 }
 
-function callTool(tool: Tool, text: string): Utterance {
+function callUtterance(tool: Tool, text: string): Utterance {
   return { type: 'call', tool, text }
 }
 
-/** The answer that some utterances make, as far as the limits of the request let them. */
-export function answerOf(
+/** Builds an answer from utterances, and applies the limits of the request. */
+export function buildAnswer(
   { utterances, finish, usage }: Script,
   request: ModelRequest,
   newCallId: () => string,
@@ -175,21 +193,21 @@ export function answerOf(
   for (const utterance of utterances) {
     const { type } = utterance
     if (type === 'call' && reason.type === 'tool-calls' && !request.isParallel) break
-    const left = (request.maxOutputTokens ?? Number.POSITIVE_INFINITY) - outputTokens
-    if (left === 0) {
+    const remaining = (request.maxOutputTokens ?? Number.POSITIVE_INFINITY) - outputTokens
+    if (remaining === 0) {
       reason = { type: 'length' }
       break
     }
 
     const [text, sequence] =
-      type === 'text' ? upToStop(utterance.text, request.stopSequences) : [utterance.text]
-    const pieces = piecesOf({ type, text })
-    const said = pieces.slice(0, left)
-    const isCut = said.length < pieces.length
-    outputTokens += said.length
-    if (type === 'thinking') reasoningTokens += said.length
+      type === 'text' ? cutAtStop(utterance.text, request.stopSequences) : [utterance.text]
+    const pieces = splitTokens({ type, text })
+    const usedPieces = pieces.slice(0, remaining)
+    const isCut = usedPieces.length < pieces.length
+    outputTokens += usedPieces.length
+    if (type === 'thinking') reasoningTokens += usedPieces.length
     const id = type === 'call' ? newCallId() : ''
-    blocks.push({ ...utterance, text: said.join(''), isCut, id })
+    blocks.push({ ...utterance, text: usedPieces.join(''), isCut, id })
 
     if (type === 'call') reason = { type: 'tool-calls' }
     if (type === 'text' && utterance.isRefusal) reason = { type: 'refusal' }
@@ -199,6 +217,7 @@ export function answerOf(
   }
 
   const inputTokens = countInputTokens(request)
+
   return {
     blocks,
     reason: finish === undefined ? reason : { type: finish },
@@ -206,8 +225,8 @@ export function answerOf(
   }
 }
 
-/** Text up to the first stop sequence in it, and that sequence. */
-function upToStop(
+/** The text up to the first stop sequence, and that sequence. */
+function cutAtStop(
   content: string,
   sequences: readonly string[],
 ): readonly [text: string, sequence?: string | undefined] {

@@ -1,51 +1,52 @@
 import type { Turn } from '../requests/reading/turns.ts'
 
-/** Names of what clients put around a prompt: no person's `<b>`, `<T>` or `<document>`. */
-const opening = /^\s*<([a-z]+[-_][a-z_-]+)>/
-const closing = /<\/([a-z]+[-_][a-z_-]+)>\s*$/
+/** Tags that clients add around a prompt. A user's `<b>`, `<T>` or `<document>` has no hyphen. */
+const openingTag = /^\s*<([a-z]+[-_][a-z_-]+)>/
+const closingTag = /<\/([a-z]+[-_][a-z_-]+)>\s*$/
 
 /**
- * As OpenClaw 2026.9.6 sends them (2026-11-23): the time before a prompt in one text, and a text of its own
- * between two marks behind it.
+ * What OpenClaw 2026.9.6 adds (2026-11-23): the time at the start of the prompt, and a separate text
+ * between two marks after it.
  */
-const timeBefore = /^\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,40}\] /
-const markBefore = /^\s*<<<BEGIN_[A-Z_]+>>>/
-const markBehind = /<<<END_[A-Z_]+>>>\s*$/
+const timePrefix = /^\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,40}\] /
+const markStart = /^\s*<<<BEGIN_[A-Z_]+>>>/
+const markEnd = /<<<END_[A-Z_]+>>>\s*$/
 
-/** The last text of a person; clients put notes of their own, each in a tag, before and after it. */
+/** The last text of the user, without the notes that clients add before and after it, each in a tag. */
 export function lastUserText(messages: readonly Turn[]): string {
   const texts = messages
     .filter(({ role }) => role === 'user')
     .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text : [])))
-  const said = texts.findLast((text) => withoutNotes(text) !== '') ?? ''
-  return withoutNotes(said)
+  const lastText = texts.findLast((text) => removeNotes(text) !== '') ?? ''
+  return removeNotes(lastText)
 }
 
 /**
- * A text without the notes of a client around it: `<system-reminder>`, `<environment_context>`, and as
- * Copilot 1.0.102 sends it, `<current_datetime>…</current_datetime>` before the prompt in one text
- * (2026-11-23). A note that does not end takes all that follows with it.
+ * Removes a client's notes around a text: `<system-reminder>`, `<environment_context>`, or Copilot
+ * 1.0.102's `<current_datetime>…</current_datetime>` at the start of the prompt (2026-11-23). A note
+ * without an end extends to the end of the text.
  */
-export function withoutNotes(whole: string): string {
-  if (markBefore.test(whole) && markBehind.test(whole.slice(-maxNameLength))) return ''
-  let text = whole.replace(timeBefore, '')
-  for (let tag = opening.exec(text); tag !== null; tag = opening.exec(text)) {
+export function removeNotes(whole: string): string {
+  if (markStart.test(whole) && markEnd.test(whole.slice(-maxNameLength))) return ''
+  let text = whole.replace(timePrefix, '')
+  for (let tag = openingTag.exec(text); tag !== null; tag = openingTag.exec(text)) {
     const close = `</${tag[1]}>`
     const end = text.indexOf(close)
     if (end === -1) return ''
     text = text.slice(end + close.length).trimStart()
   }
 
-  for (let tag = closing.exec(text.slice(-maxNameLength)); tag !== null; ) {
+  for (let tag = closingTag.exec(text.slice(-maxNameLength)); tag !== null; ) {
     const start = text.lastIndexOf(`<${tag[1]}>`)
-    // Within a line it may be a person's, as elements of web pages have such names too.
+    // Within a line it may be the user's, because custom HTML elements have such names too.
     const isNote = tag[1]!.startsWith('system') || /(^|\n)\s*$/.test(text.slice(0, start).slice(-2))
     if (start === -1 || !isNote) break
     text = text.slice(0, start).trimEnd()
-    tag = closing.exec(text.slice(-maxNameLength))
+    tag = closingTag.exec(text.slice(-maxNameLength))
   }
+
   return text
 }
 
-/** Of a tag that is looked for at the end of a text, with the space behind it, in characters. */
+/** The longest closing tag at the end of a text, with the space after it, in characters. */
 const maxNameLength = 200

@@ -1,84 +1,91 @@
 import { createContext, Script } from 'node:vm'
 import { type SchemaDraft, Validator } from '@cfworker/json-schema'
 import { type GenerateOptions, generateSync, type JsonSchema } from 'json-schema-faker'
-import { asList, asNumber, asObject, isObject, type JsonObject, jsonIn } from '../requests/read.ts'
+import {
+  asList,
+  asNumber,
+  isObject,
+  type JsonObject,
+  parseJson,
+  toObject,
+} from '../requests/read.ts'
 import formatValues from './formats.json' with { type: 'json' }
 
-/** Patterns come with the schema, and some take for ever: after so many ms the search is given up. */
-const mostMs = 500
-const place = createContext({})
+/** The time limit of a search, in ms. The patterns of a schema can take forever. */
+const maxSearchMs = 500
+const sandbox = createContext({})
 const search = new Script('search()')
 
 /**
- * A small value that fits a JSON schema, the same each time: a generator guesses, and a validator has
- * the last word.
+ * Finds a small value that fits a JSON schema. A generator proposes values, and a validator checks them.
+ * The result is deterministic.
  *
- * @returns undefined: none was found
+ * @returns undefined if none was found
  */
-export function sampleOf(schema: unknown): unknown {
-  let found: unknown
-  const note = (value: unknown) => {
-    found = value
+export function findSample(schema: unknown): unknown {
+  let best: unknown
+  const onFound = (value: unknown) => {
+    best = value
   }
-  place['search'] = () =>
-    sampleIn(withDescribed(structuredClone(schema)), note) ??
-    sampleIn(structuredClone(schema), note)
+  sandbox['search'] = () =>
+    searchSample(addDescribedLimits(structuredClone(schema)), onFound) ??
+    searchSample(structuredClone(schema), onFound)
 
   try {
-    return search.runInContext(place, { timeout: mostMs })
+    return search.runInContext(sandbox, { timeout: maxSearchMs })
   } catch (error) {
-    if (isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return found
+    if (isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return best
     throw error
   }
 }
 
-/** So many guesses are checked against a schema before it counts as impossible. */
-const mostGuesses = 100
-/** A guess is made smaller until so much was gone through of it and the schema, in characters. */
-const mostChecked = 300_000
-/** Longer texts and lists are not made. */
-const mostLength = 100_000
+/** The most guesses that are checked before a schema counts as impossible. */
+const maxGuesses = 100
+/** The work limit for shrinking a guess: the characters of guess and schema in all checks. */
+const maxCheckedCharacters = 300_000
+/** The longest text or list that is generated. */
+const maxLength = 100_000
 
-/** @param note told what fits, as soon as it is found */
-function sampleIn(root: unknown, note: (value: unknown) => void): unknown {
+/** @param onFound receives a fitting value before it is shrunk */
+function searchSample(root: unknown, onFound: (value: unknown) => void): unknown {
   if (!isObject(root)) return root === false ? undefined : {}
   try {
-    const guessable = inItsWords(root) as JsonSchema
-    // The validator writes its notes into the schema.
-    const validator = new Validator(root, draftOf(root))
+    const guessable = toGeneratorSchema(root) as JsonSchema
+    // The validator modifies the schema.
+    const validator = new Validator(root, schemaDraft(root))
     const fits = (value: unknown) => validator.validate(value).valid
 
     if (fits({})) return {}
-    for (let turn = 0; turn < mostGuesses; turn++) {
-      const guess = guessAt(guessable, turn)
+    for (let turn = 0; turn < maxGuesses; turn++) {
+      const guess = generateGuess(guessable, turn)
       if (guess === undefined || !fits(guess)) continue
-      note(structuredClone(guess))
-      let checks = mostChecked / JSON.stringify([guessable, guess]).length
+      onFound(structuredClone(guess))
+      let checks = maxCheckedCharacters / JSON.stringify([guessable, guess]).length
       const held = { guess }
       shrink(held, 'guess', () => checks-- > 0 && fits(held.guess))
       return held.guess
     }
     return undefined
   } catch (error) {
-    // A reference that leads nowhere, or a pattern that is none.
+    // An unresolved reference, or an invalid pattern.
     if (error instanceof Error) return undefined
     throw error
   }
 }
 
-/** No more than is asked for, however deep; then some more of it; then everything. */
-const ways: readonly GenerateOptions[] = [
+/** First only required members, at any depth; then longer lists; then all members. */
+const generatorOptions: readonly GenerateOptions[] = [
   { optionalsProbability: 0, maxDefaultItems: 0, maxDepth: 24 },
   { optionalsProbability: 0, maxDefaultItems: 2, maxDepth: 6 },
   { alwaysFakeOptionals: true, maxDefaultItems: 2, maxDepth: 6 },
 ]
 
-function guessAt(schema: JsonSchema, turn: number): unknown {
+function generateGuess(schema: JsonSchema, turn: number): unknown {
   try {
     return generateSync(schema, {
       seed: turn + 1,
-      formats: formatMakers,
-      ...ways[turn % ways.length],
+      formats: formatGenerators,
+      ...generatorOptions[turn % generatorOptions.length],
     })
   } catch {
     return undefined
@@ -86,47 +93,50 @@ function guessAt(schema: JsonSchema, turn: number): unknown {
 }
 
 /**
- * A schema as the generator reads it (json-schema-faker 0.6.3): tuples as newer drafts have them, patterns
- * without what it does not know, names in the place of a pattern for names.
+ * Converts a schema for the generator (json-schema-faker 0.6.3): tuples as in newer drafts, patterns
+ * without unsupported syntax, and member names instead of a pattern for names.
  */
-function inItsWords(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(inItsWords)
+function toGeneratorSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(toGeneratorSchema)
   if (!isObject(schema)) return schema
   const { minLength, minItems, items, additionalItems = {}, pattern } = schema
   const least = asNumber(minLength) ?? 0
-  if (Math.max(least, asNumber(minItems) ?? 0) > mostLength) return false
+  if (Math.max(least, asNumber(minItems) ?? 0) > maxLength) return false
 
   const read = Object.entries(schema).map(([name, inner]) => [
     name,
-    name === 'const' || name === 'enum' ? inner : inItsWords(inner),
+    name === 'const' || name === 'enum' ? inner : toGeneratorSchema(inner),
   ])
   const known: JsonObject = {
-    // It takes keywords that nobody knows for members, where there are no others.
+    // Without properties, the generator treats unknown keywords as members.
     ...(schema['type'] === 'object' ? { properties: {} } : {}),
     ...Object.fromEntries(read),
-    ...(Array.isArray(items) ? { prefixItems: items.map(inItsWords), items: additionalItems } : {}),
-    ...(typeof pattern === 'string' ? { pattern: guessablePattern(pattern, least) } : {}),
+    ...(Array.isArray(items)
+      ? { prefixItems: items.map(toGeneratorSchema), items: additionalItems }
+      : {}),
+    ...(typeof pattern === 'string' ? { pattern: toGeneratorPattern(pattern, least) } : {}),
   }
-  return { ...known, ...namedMembers(known) }
+
+  return { ...known, ...requiredMembers(known) }
 }
 
-/** A `+` or `*` stands for five at most there. */
-function guessablePattern(pattern: string, least: number): string {
+/** Adapts a pattern to the minimum length. The generator expands `+` and `*` to at most five. */
+function toGeneratorPattern(pattern: string, least: number): string {
   const plain = pattern.replace(/\\p\{L[ul]?\}/g, '[a-z]')
   return least > 0 ? plain.replace(/(?<!\\)[+*]/g, `{${least},}`) : plain
 }
 
-/** Members of an object that must have some, of names by a pattern. */
-function namedMembers(schema: JsonObject): JsonObject {
-  const properties = asObject(schema['properties'])
-  const patterned = asObject(schema['patternProperties'])
-  const pattern = asObject(schema['propertyNames'])['pattern'] ?? Object.keys(patterned)[0]
+/** Adds members, named by a pattern, to an object with a minimum number of members. */
+function requiredMembers(schema: JsonObject): JsonObject {
+  const properties = toObject(schema['properties'])
+  const patterned = toObject(schema['patternProperties'])
+  const pattern = toObject(schema['propertyNames'])['pattern'] ?? Object.keys(patterned)[0]
   const lacking = (asNumber(schema['minProperties']) ?? 0) - Object.keys(properties).length
-  if (typeof pattern !== 'string' || lacking <= 0 || lacking > mostGuesses) return {}
+  if (typeof pattern !== 'string' || lacking <= 0 || lacking > maxGuesses) return {}
 
   const member = patterned[pattern] ?? schema['additionalProperties'] ?? {}
   const names = Array.from({ length: lacking }, (_, index) =>
-    String(guessAt({ type: 'string', pattern }, ways.length * index + 2)),
+    String(generateGuess({ type: 'string', pattern }, generatorOptions.length * index + 2)),
   )
   return {
     properties: { ...Object.fromEntries(names.map((name) => [name, member])), ...properties },
@@ -134,15 +144,15 @@ function namedMembers(schema: JsonObject): JsonObject {
   }
 }
 
-/** A list or an object that is being made smaller. */
-type Shrinking = Record<string | number, unknown>
+/** A list or an object that is being shrunk. */
+type ShrinkTarget = Record<string | number, unknown>
 
-/** Tries a value in the place of another, and keeps it if the whole still fits. */
-type Put = (candidate: unknown) => boolean
+/** Replaces a value, and keeps the replacement if the whole still fits. */
+type TryValue = (candidate: unknown) => boolean
 
-/** Makes what stands in `holder` smaller part by part, as long as the whole fits. */
-function shrink(holder: Shrinking, key: string | number, fits: () => boolean): void {
-  const put: Put = (candidate) => {
+/** Shrinks a member of `holder` step by step, as long as the whole fits. */
+function shrink(holder: ShrinkTarget, key: string | number, fits: () => boolean): void {
+  const tryValue: TryValue = (candidate) => {
     const before = holder[key]
     holder[key] = candidate
     if (fits()) return true
@@ -151,66 +161,67 @@ function shrink(holder: Shrinking, key: string | number, fits: () => boolean): v
   }
 
   const value = holder[key]
-  if (typeof value === 'string') shrinkText(value, put)
-  if (typeof value === 'number') shrinkNumber(value, put)
-  if (value === true) put(false)
+  if (typeof value === 'string') shrinkText(value, tryValue)
+  if (typeof value === 'number') shrinkNumber(value, tryValue)
+  if (value === true) tryValue(false)
   if (typeof value !== 'object' || value === null) return
-  for (const name of Object.keys(value).reverse()) put(without(holder[key], name))
-  const kept = holder[key] as Shrinking
+  for (const name of Object.keys(value).reverse()) tryValue(removeMember(holder[key], name))
+  const kept = holder[key] as ShrinkTarget
   for (const name of Object.keys(kept)) shrink(kept, name, fits)
 }
 
-function without(holder: unknown, name: string): unknown {
+function removeMember(holder: unknown, name: string): unknown {
   if (Array.isArray(holder)) return holder.toSpliced(Number(name), 1)
-  const { [name]: _, ...others } = holder as Shrinking
+  const { [name]: _, ...others } = holder as ShrinkTarget
   return others
 }
 
-function shrinkNumber(value: number, put: Put): void {
+function shrinkNumber(value: number, tryValue: TryValue): void {
   const whole = Math.trunc(value) + 0
-  let number = put(whole) ? whole : value
+  let number = tryValue(whole) ? whole : value
   for (let step = number; Math.abs(step) >= 1; step = Math.trunc(step / 2))
-    while (Math.abs(step) <= Math.abs(number) && put(number - step)) number -= step
+    while (Math.abs(step) <= Math.abs(number) && tryValue(number - step)) number -= step
 }
 
 const signs = [...'abcdefghijklmnopqrstuvwxyz0123456789']
 
-function shrinkText(value: string, put: Put): void {
+function shrinkText(value: string, tryValue: TryValue): void {
   if (Object.values(formats).includes(value)) return
   let text = value
   for (let step = value.length; step >= 1; step = Math.trunc(step / 2))
     for (let at = text.length - step; at >= 0; at -= step) {
       const shorter = text.slice(0, at) + text.slice(at + step)
-      if (put(shorter)) text = shorter
+      if (tryValue(shorter)) text = shorter
     }
 
-  if (put('a'.repeat(text.length))) return
+  if (tryValue('a'.repeat(text.length))) return
+
   for (let at = 0; at < text.length; at++) {
     const others = signs.map((sign) => text.slice(0, at) + sign + text.slice(at + 1))
-    text = others.find(put) ?? text
+    text = others.find(tryValue) ?? text
   }
 }
 
-const describable =
+const describedKeyword =
   /(?:^|; |, |\{)(minimum|maximum|exclusive ?minimum|exclusive ?maximum|multiple ?of|min ?length|max ?length|pattern|min ?items|max ?items|unique ?items|min ?properties|max ?properties|format): /gi
 
 /**
- * Puts limits into the schema that stand in its descriptions: SDKs write there what the vendor of
- * messages takes in no schema, "min length: 3; max length: 5." (@ai-sdk/anthropic 4.0.105),
- * `{minLength: 3}` (@anthropic-ai/sdk 1.12.0) or "minimum length 3, greater than 2" (@mastra/core
- * 1.71.0, 2026-11-23), and a model reads it.
+ * Adds the limits in descriptions to the schema. SDKs write limits that the vendor of messages rejects
+ * into the description, for the model to read: "min length: 3; max length: 5." (@ai-sdk/anthropic
+ * 4.0.105), `{minLength: 3}` (@anthropic-ai/sdk 1.12.0) or "minimum length 3, greater than 2"
+ * (@mastra/core 1.71.0, 2026-11-23).
  */
-function withDescribed(schema: unknown): unknown {
+function addDescribedLimits(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
-  for (const inner of Object.values(schema)) withDescribed(inner)
+  for (const inner of Object.values(schema)) addDescribedLimits(inner)
   const { description } = schema as JsonObject
   if (typeof description === 'string' && 'type' in schema)
-    Object.assign(schema, { ...limitsIn(description.split('\n').at(-1)!), ...schema })
+    Object.assign(schema, { ...parseLimits(description.split('\n').at(-1)!), ...schema })
   return schema
 }
 
-/** Limits in words, and what schemas call them; a length counts for texts and for lists. */
-const wordings: readonly (readonly [wording: RegExp, ...keywords: string[]])[] = [
+/** Phrases for limits, with their schema keywords. A length applies to texts and to lists. */
+const limitPhrases: readonly (readonly [wording: RegExp, ...keywords: string[]])[] = [
   [/minimum length (\d+)/, 'minLength', 'minItems'],
   [/maximum length (\d+)/, 'maxLength', 'maxItems'],
   [/exact length (\d+)/, 'minLength', 'maxLength', 'minItems', 'maxItems'],
@@ -222,9 +233,9 @@ const wordings: readonly (readonly [wording: RegExp, ...keywords: string[]])[] =
   [/input must match this regex (.+)$/, 'pattern'],
 ]
 
-function limitsInWords(line: string): readonly (readonly [string, unknown])[] {
+function parseLimitPhrases(line: string): readonly (readonly [string, unknown])[] {
   const format = /a valid ([a-z-]+)/.exec(line)?.[1] ?? ''
-  const limits = wordings.flatMap(([wording, ...keywords]) => {
+  const limits = limitPhrases.flatMap(([wording, ...keywords]) => {
     const found = wording.exec(line)?.[1]
     const value = keywords[0] === 'pattern' ? found : Number(found)
     return found === undefined ? [] : keywords.map((keyword) => [keyword, value] as const)
@@ -232,30 +243,30 @@ function limitsInWords(line: string): readonly (readonly [string, unknown])[] {
   return Object.hasOwn(formats, format) ? [...limits, ['format', format]] : limits
 }
 
-function limitsIn(line: string): JsonObject {
-  const found = [...line.matchAll(describable)]
-  if (found.length === 0) return Object.fromEntries(limitsInWords(line))
+function parseLimits(line: string): JsonObject {
+  const found = [...line.matchAll(describedKeyword)]
+  if (found.length === 0) return Object.fromEntries(parseLimitPhrases(line))
   return Object.fromEntries(
     found.map((match, index) => {
       const keyword = match[1]!.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())
       const end = found[index + 1]?.index ?? line.length - 1
       const written = line.slice(match.index + match[0].length, end)
-      const value = jsonIn(written)
+      const value = parseJson(written)
       return [keyword, value === undefined ? written : value]
     }),
   )
 }
 
 /**
- * Where a value does not fit a schema, and why; undefined: it fits, or the schema cannot be read. For
- * what the author of a test wrote: no time limit guards the patterns of the schema.
+ * The place and the reason why a value does not fit a schema. Undefined if it fits, or if the schema is
+ * unreadable. Only for trusted schemas, because their patterns have no time limit.
  */
-export function misfitOf(schema: unknown, value: unknown): string | undefined {
+export function findMismatch(schema: unknown, value: unknown): string | undefined {
   if (!isObject(schema)) return undefined
   try {
-    // The validator writes its notes into the schema.
+    // The validator modifies the schema.
     const root = structuredClone(schema)
-    const { errors } = new Validator(root, draftOf(root)).validate(value)
+    const { errors } = new Validator(root, schemaDraft(root)).validate(value)
     const last = errors.at(-1)
     return last && `${last.instanceLocation.replace(/^#\/?/, '') || 'they'}: ${last.error}`
   } catch {
@@ -263,16 +274,16 @@ export function misfitOf(schema: unknown, value: unknown): string | undefined {
   }
 }
 
-function draftOf(root: JsonObject): SchemaDraft {
+function schemaDraft(root: JsonObject): SchemaDraft {
   const named = /draft-0?([47])|2019-09|2020-12/.exec(String(root['$schema']))
   if (named !== null) return (named[1] ?? named[0]) as SchemaDraft
-  // A tuple as older drafts have it, or parts that only they know.
+  // Tuples or keywords of older drafts.
   return /"(items":\[|definitions":)/.test(JSON.stringify(root)) ? '7' : '2020-12'
 }
 
-/** A value of each format that schemas name. */
+/** A value for each format of JSON schema. */
 const formats: Readonly<Record<string, string>> = formatValues
 
-const formatMakers = Object.fromEntries(
+const formatGenerators = Object.fromEntries(
   Object.entries(formats).map(([name, text]) => [name, () => text]),
 )

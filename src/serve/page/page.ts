@@ -13,7 +13,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The page at `/` that shows the log. It is also the response to every path outside the API. */
+/** The page at `/` with the log. It is also the response to every path outside of the API. */
 export const page = { html, policy }
 
 function hashOf(tag: string): string {

@@ -5,21 +5,21 @@ import {
   checkImage,
   chooseTools,
   functionTool,
-  lacksJsonWord,
-  thinkingOf,
+  lacksWordJson,
+  thinkingForEffort,
 } from './openai.ts'
 import {
   asList,
   asNumber,
-  asObject,
   asString,
   isObject,
   type JsonObject,
-  objectsIn,
+  listObjects,
+  toObject,
 } from './read.ts'
 import { readChatTurns } from './reading/chat.ts'
 import { Refusal } from './refusal.ts'
-import { type Beside, type ModelRequest, requireMessages, type Tool } from './request.ts'
+import { type ModelRequest, type RequestContext, requireMessages, type Tool } from './request.ts'
 
 /**
  * Reads the body of POST /v1/chat/completions.
@@ -28,38 +28,39 @@ import { type Beside, type ModelRequest, requireMessages, type Tool } from './re
  */
 export function readChatRequest(
   body: JsonObject,
-  { families = 'vendor' }: Beside = {},
+  { families = 'vendor' }: RequestContext = {},
 ): ModelRequest {
   requireMessages(body)
-  for (const message of objectsIn(body['messages']).entries()) checkImages(message)
+  for (const message of listObjects(body['messages']).entries()) checkImages(message)
   checkShape('chat', body)
-  checkTogether(body)
-  const messages = objectsIn(body['messages'])
+  checkCombinations(body)
+  const messages = listObjects(body['messages'])
   for (const [index, message] of messages.entries()) checkMessage(message, index)
-  checkToolTurns(messages)
+  checkChatToolTurns(messages)
 
   const { stop, reasoning_effort: effort, max_tokens, max_completion_tokens } = body
   const request: ModelRequest = {
     model: asString(body['model']) ?? '',
     messages: readChatTurns(body),
-    ...choose(body, readTools(body)),
+    ...chooseChatTools(body, readChatTools(body)),
     isParallel: body['parallel_tool_calls'] !== false && !isLegacy(body),
-    thinking: thinkingOf(effort),
+    thinking: thinkingForEffort(effort),
     maxOutputTokens: asNumber(max_completion_tokens ?? max_tokens),
     stopSequences: typeof stop === 'string' ? [stop] : (asList(stop) as string[]),
-    outputSchema: readFormat(body, messages),
+    outputSchema: readChatFormat(body, messages),
   }
   if (families === 'vendor') checkFamily('chat', body)
+
   return checkWindow('chat', request)
 }
 
-/** Whether the tools are named `functions`, as before November 2023; then calls are too. */
+/** Whether the request has `functions` instead of tools, as before November 2023. Calls then do too. */
 export function isLegacy(body: JsonObject): boolean {
   return asList(body['functions']).length > 0
 }
 
-/** Members that are good alone and not beside another one. */
-function checkTogether(body: JsonObject): void {
+/** Rejects combinations of members that are valid alone. */
+function checkCombinations(body: JsonObject): void {
   if (isObject(body['stream_options']) && body['stream'] !== true)
     throw new Refusal(
       "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
@@ -81,11 +82,12 @@ function checkTogether(body: JsonObject): void {
 }
 
 function checkMessage(message: JsonObject, index: number): void {
-  for (const part of objectsIn(message['content']))
-    checkImage(asObject(part['image_url'])['url'], `messages[${index}]`)
+  for (const part of listObjects(message['content']))
+    checkImage(toObject(part['image_url'])['url'], `messages[${index}]`)
   const { role, content, refusal, audio, function_call, tool_calls, tool_call_id } = message
   const calls = isObject(function_call) || asList(tool_calls).length > 0
   const isSilent = role === 'assistant' && (calls || typeof refusal === 'string' || isObject(audio))
+
   if ((content === undefined || content === null) && !isSilent)
     throw new Refusal(
       "Invalid value for 'content': expected a string, got null.",
@@ -100,7 +102,7 @@ function checkMessage(message: JsonObject, index: number): void {
 
 /** https://github.com/openai/openai-node/issues/1030 */
 function checkImages([index, { role, content }]: readonly [number, JsonObject]): void {
-  if (role === 'user' || !objectsIn(content).some(({ type }) => type === 'image_url')) return
+  if (role === 'user' || !listObjects(content).some(({ type }) => type === 'image_url')) return
   throw new Refusal(
     `Invalid 'messages[${index}]'. Image URLs are only allowed for messages with role 'user', but this message with role '${String(role)}' contains an image URL.`,
     `messages[${index}]`,
@@ -108,8 +110,8 @@ function checkImages([index, { role, content }]: readonly [number, JsonObject]):
   )
 }
 
-/** Each call is answered by the messages right behind it, and each answer has its call. */
-function checkToolTurns(messages: readonly JsonObject[]): void {
+/** Checks that the results of all calls follow directly, and that each result has a call. */
+function checkChatToolTurns(messages: readonly JsonObject[]): void {
   let called: ReadonlySet<unknown> | undefined
   let open = new Set<unknown>()
   for (const [index, message] of messages.entries()) {
@@ -119,10 +121,11 @@ function checkToolTurns(messages: readonly JsonObject[]): void {
       continue
     }
     checkAllAnswered(index)
-    const ids = objectsIn(message['tool_calls']).map((call) => call['id'])
+    const ids = listObjects(message['tool_calls']).map((call) => call['id'])
     called = ids.length > 0 ? new Set(ids) : undefined
     open = new Set(called)
   }
+
   checkAllAnswered(messages.length)
 
   function checkAnswer(id: unknown, index: number): void {
@@ -150,20 +153,20 @@ function checkToolTurns(messages: readonly JsonObject[]): void {
   }
 }
 
-function readTools(body: JsonObject): readonly Tool[] {
-  const legacy = objectsIn(body['functions'])
+function readChatTools(body: JsonObject): readonly Tool[] {
+  const legacy = listObjects(body['functions'])
   if (legacy.length > 0)
     return legacy.map((details, index) => functionTool(details, `functions[${index}]`))
 
-  return objectsIn(body['tools']).map((tool, index) => {
+  return listObjects(body['tools']).map((tool, index) => {
     if (isObject(tool['function']))
       return functionTool(tool['function'], `tools[${index}].function`)
-    const name = String(asObject(tool['custom'])['name'])
+    const name = String(toObject(tool['custom'])['name'])
     return { name, kind: 'custom', parameters: undefined }
   })
 }
 
-function choose(body: JsonObject, tools: readonly Tool[]) {
+function chooseChatTools(body: JsonObject, tools: readonly Tool[]) {
   const choice = body['tool_choice'] ?? body['function_call']
   if (choice !== undefined && choice !== null && tools.length === 0)
     throw new Refusal(
@@ -173,10 +176,10 @@ function choose(body: JsonObject, tools: readonly Tool[]) {
   return chooseTools(choice, tools)
 }
 
-function readFormat(body: JsonObject, messages: readonly JsonObject[]): unknown {
-  const format = asObject(body['response_format'])
+function readChatFormat(body: JsonObject, messages: readonly JsonObject[]): unknown {
+  const format = toObject(body['response_format'])
   const said = messages.map(({ content }) => content)
-  if (lacksJsonWord(format, said))
+  if (lacksWordJson(format, said))
     throw new Refusal(
       "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
       'messages',

@@ -1,54 +1,54 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Protocol } from '../../protocols.ts'
 import table from './data/families.json' with { type: 'json' }
-import { asList, asObject, asString, type JsonObject } from './read.ts'
+import { asList, asString, type JsonObject, toObject } from './read.ts'
 import { Refusal } from './refusal.ts'
 import { countInputTokens, type ModelRequest } from './request.ts'
 
-/** What a family of models rejects although others of its vendor accept it; each row has its source. */
+/** Something that a family of models rejects and the vendor's other models accept. Each row has a source. */
 interface FamilyRule {
-  /** A regular expression for the id without a vendor before it. */
+  /** A regular expression for the ID without the vendor. */
   readonly models: string
   readonly protocols: readonly string[]
-  /** A member of the body; `last` and `each` are the entries of a list. */
+  /** The path of a member of the body. `last` and `each` are entries of a list. */
   readonly at: string
   /** The values that are rejected. */
   readonly is?: readonly unknown[]
-  /** The only values that are accepted; an absent member is accepted too. */
+  /** The only accepted values. An absent member is accepted too. */
   readonly takes?: readonly unknown[]
   /** An absent member is rejected. */
   readonly isNeeded?: boolean
   /** The largest number that is accepted. */
   readonly most?: number
-  /** The rule holds only with this member. */
-  readonly beside?: string
-  /** The rule does not hold with one of these values. */
+  /** The rule applies only if the body has this member. */
+  readonly requires?: string
+  /** The rule does not apply if the body has one of these values. */
   readonly unless?: { readonly at: string; readonly is: readonly unknown[] }
-  /** May name the `{model}`, the `{value}` and the limit, `{most}`. */
+  /** May contain the placeholders `{model}`, `{value}` and `{most}`. */
   readonly message: string
-  /** Where it is not `at`. */
+  /** Absent: `at`. */
   readonly param?: string
   readonly code?: string
 }
 
-/** By protocol and model. Only models of the catalog are looked up, so there are few. */
-const rulesOf = new Map<string, readonly FamilyRule[]>()
+/** The rules by protocol and model. There are few entries, because only catalog models are looked up. */
+const cachedRules = new Map<string, readonly FamilyRule[]>()
 
 function familyRules(protocol: Protocol, id: string): readonly FamilyRule[] {
   const key = `${protocol} ${id}`
-  const known = rulesOf.get(key)
+  const known = cachedRules.get(key)
   if (known !== undefined) return known
 
   const rules = (table as readonly FamilyRule[]).filter(
     ({ models, protocols }) => protocols.includes(protocol) && new RegExp(models).test(id),
   )
-  rulesOf.set(key, rules)
+  cachedRules.set(key, rules)
   return rules
 }
 
-/** @throws Refusal where the model of a request does not accept what is asked */
+/** @throws Refusal if the model's family rejects the request */
 export function checkFamily(protocol: Protocol, body: JsonObject): void {
-  const model = bareId(asString(body['model']) ?? '')
+  const model = bareModelName(asString(body['model']) ?? '')
   for (const rule of familyRules(protocol, model)) {
     const value = rejectedValue(rule, body)
     if (value === accepted) continue
@@ -64,55 +64,55 @@ export function checkFamily(protocol: Protocol, body: JsonObject): void {
 const accepted = Symbol('accepted')
 
 function rejectedValue(rule: FamilyRule, body: JsonObject): unknown {
-  const { at, is, takes, isNeeded = false, most, beside, unless } = rule
-  if (beside !== undefined && !valuesAt(body, beside).some(isFilled)) return accepted
-  if (unless !== undefined && valuesAt(body, unless.at).some((one) => isIn(unless.is, one)))
+  const { at, is, takes, isNeeded = false, most, requires, unless } = rule
+  if (requires !== undefined && !valuesAt(body, requires).some(isNotEmptyList)) return accepted
+  if (
+    unless !== undefined &&
+    valuesAt(body, unless.at).some((one) => includesValue(unless.is, one))
+  )
     return accepted
 
   const values = valuesAt(body, at)
   if (values.length === 0) return isNeeded ? undefined : accepted
   const isRejected = (value: unknown) =>
     is !== undefined
-      ? isIn(is, value)
+      ? includesValue(is, value)
       : takes !== undefined
-        ? !isIn(takes, value)
+        ? !includesValue(takes, value)
         : typeof value === 'number' && value > most!
   const found = values.findIndex(isRejected)
   return found === -1 ? accepted : values[found]
 }
 
-/** The values at a place of a body; null counts as absent. */
+/** The values at a path of the body. Null counts as absent. */
 function valuesAt(body: JsonObject, at: string): readonly unknown[] {
   let values: readonly unknown[] = [body]
   for (const step of at.split('.'))
     values = values.flatMap((value) => {
       if (step === 'each') return asList(value)
-      return step === 'last' ? asList(value).slice(-1) : [asObject(value)[step]]
+      return step === 'last' ? asList(value).slice(-1) : [toObject(value)[step]]
     })
   return values.filter((value) => value !== undefined && value !== null)
 }
 
-function isIn(list: readonly unknown[], value: unknown): boolean {
+function includesValue(list: readonly unknown[], value: unknown): boolean {
   return list.some((one) => isDeepStrictEqual(one, value))
 }
 
-function isFilled(value: unknown): boolean {
+function isNotEmptyList(value: unknown): boolean {
   return !Array.isArray(value) || value.length > 0
 }
 
-/**
- * Context windows by family, in tokens (models.dev as opencode 1.18.34 carries it, 2026-11-23); of others
- * none is known.
- */
-const windows: readonly (readonly [models: RegExp, tokens: number])[] = [
+/** The known context windows by family, in tokens (models.dev in opencode 1.18.34, 2026-11-23). */
+const contextWindows: readonly (readonly [models: RegExp, tokens: number])[] = [
   [/^claude-(opus-4-[6-9]|opus-[5-9]|sonnet-[4-9]|fable-)/, 1_000_000],
   [/^claude-haiku-4/, 200_000],
   [/^gpt-5\.\d-mini/, 400_000],
   [/^gpt-5\.[4-9]/, 1_050_000],
 ]
 
-/** How each protocol says that a conversation is longer than the window (the vendors' references). */
-const tooLong: Readonly<Record<Protocol, (tokens: number, window: number) => Refusal>> = {
+/** The errors for a conversation that exceeds the window (from the vendors' references). */
+const windowExceeded: Readonly<Record<Protocol, (tokens: number, window: number) => Refusal>> = {
   chat: (tokens, window) =>
     new Refusal(
       `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
@@ -129,16 +129,16 @@ const tooLong: Readonly<Record<Protocol, (tokens: number, window: number) => Ref
     new Refusal(`prompt is too long: ${tokens} tokens > ${window} maximum`),
 }
 
-/** @throws Refusal where a conversation is longer than what the model takes */
+/** @throws Refusal if the conversation exceeds the model's context window */
 export function checkWindow(protocol: Protocol, request: ModelRequest): ModelRequest {
-  const id = bareId(request.model)
-  const window = windows.find(([models]) => models.test(id))?.[1]
+  const id = bareModelName(request.model)
+  const window = contextWindows.find(([models]) => models.test(id))?.[1]
   const tokens = countInputTokens(request)
-  if (window !== undefined && tokens > window) throw tooLong[protocol](tokens, window)
+  if (window !== undefined && tokens > window) throw windowExceeded[protocol](tokens, window)
   return request
 }
 
-/** Ids may be prefixed by a vendor. */
-function bareId(model: string): string {
+/** The ID without a vendor's prefix. */
+export function bareModelName(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1)
 }

@@ -1,21 +1,21 @@
 import type { JsonObject } from './read.ts'
-import { notDone } from './refusal.ts'
+import { unsupportedFeature } from './refusal.ts'
 
 /**
- * Tools that the vendor carries out and that a model need not call. This gateway skips them if a request
- * offers other tools too, as Codex 0.169.0 (2026-11-23) and Claude Code do.
+ * Tools that the vendor executes and that a model need not call. This gateway ignores them if a request
+ * also offers other tools, as Codex 0.169.0 (2026-11-23) and Claude Code do.
  */
-const skipped = /^(web_search|web_fetch|tool_search|local_shell|apply_patch)/
+const skippedTypes = /^(web_search|web_fetch|tool_search|local_shell|apply_patch)/
 
 export function isSkippedTool({ type }: JsonObject): boolean {
-  return skipped.test(String(type))
+  return skippedTypes.test(String(type))
 }
 
-/** @throws Refusal if a request offers web search alone or forces it: then it wants a search */
+/** @throws Refusal if a request offers only web search, or forces it */
 export function checkSearch(tools: readonly JsonObject[], choice: JsonObject): void {
   const isSearch = ({ type }: JsonObject) => String(type).startsWith('web_search')
   const isForced = tools.some((tool) => isSearch(tool) && tool['name'] === choice['name'])
   const isAlone = tools.length > 0 && tools.every(isSearch)
   if (isAlone || isSearch(choice) || (choice['type'] === 'tool' && isForced))
-    throw notDone('web search', 'tools')
+    throw unsupportedFeature('web search', 'tools')
 }

@@ -5,52 +5,53 @@ import { anthropicMediaProblem } from './media.ts'
 import {
   asList,
   asNumber,
-  asObject,
   asString,
   isObject,
   type JsonObject,
-  objectsIn,
+  listObjects,
+  toObject,
 } from './read.ts'
 import { readMessagesTurns } from './reading/messages.ts'
 import type { Turn } from './reading/turns.ts'
-import { anthropicWords, notDone, Refusal } from './refusal.ts'
-import type { Beside, ModelRequest, Tool, ToolChoice } from './request.ts'
+import { anthropicErrors, Refusal, unsupportedFeature } from './refusal.ts'
+import type { ModelRequest, RequestContext, Tool, ToolChoice } from './request.ts'
 import { endsWithResults, requireMessages } from './request.ts'
 import { closedProblem, hasUnknownType } from './schemas.ts'
-import { sealOf } from './seal.ts'
+import { createSeal } from './seal.ts'
 import { checkVersion } from './version.ts'
 
 /**
- * Reads the body of POST /v1/messages. A missing `max_tokens` is the service's to fill in.
+ * Reads the body of POST /v1/messages. The service fills in a missing `max_tokens`.
  *
  * @throws InvalidRequest, Refusal
  */
 export function readMessagesRequest(
   body: JsonObject,
-  { headers = {}, families = 'vendor' }: Beside = {},
+  { headers = {}, families = 'vendor' }: RequestContext = {},
 ): ModelRequest {
   requireMessages(body)
   checkShape('messages', body)
   checkVersion(body, headers)
-  const blocks = blocksIn(body)
+  const blocks = listBlocks(body)
   for (const block of blocks) checkBlock(block)
   checkBreakpoints(body)
-  checkToolTurns(blocks)
+  checkMessagesToolTurns(blocks)
   checkServerTools(blocks)
-  checkEnds(body)
+  checkTextEnds(body)
 
   const turns = readMessagesTurns(body)
 
-  const offered = objectsIn(body['tools'])
-  const choice = asObject(body['tool_choice'])
+  const offered = listObjects(body['tools'])
+  const choice = toObject(body['tool_choice'])
   checkSearch(offered, choice)
-  const tools = offered.flatMap(readTool)
+  const tools = offered.flatMap(readMessagesTool)
   if (new Set(tools.map(({ name }) => name)).size < tools.length)
     throw new Refusal('tools: Tool names must be unique.')
   const toolChoice = readToolChoice(choice, tools)
   const thinking = readThinking(body, toolChoice, turns)
 
   if (families === 'vendor') checkFamily('messages', body)
+
   return checkWindow('messages', {
     model: asString(body['model']) ?? '',
     messages: turns,
@@ -58,23 +59,23 @@ export function readMessagesRequest(
     toolChoice,
     isParallel: choice['disable_parallel_tool_use'] !== true,
     thinking,
-    unsealed: problemIn(blocks),
+    unsealed: findAlteredThought(blocks),
     maxOutputTokens: asNumber(body['max_tokens']),
     stopSequences: asList(body['stop_sequences']) as string[],
-    outputSchema: readFormat(body),
+    outputSchema: readMessagesFormat(body),
   })
 }
 
-/** A block of a message, and where it stands. */
-interface SaidBlock {
+/** A block of a message with its place. */
+interface LocatedBlock {
   readonly role: unknown
   readonly message: number
   readonly where: string
   readonly block: JsonObject
 }
 
-function blocksIn(body: JsonObject): readonly SaidBlock[] {
-  const messages = objectsIn(body['messages'])
+function listBlocks(body: JsonObject): readonly LocatedBlock[] {
+  const messages = listObjects(body['messages'])
   return messages.flatMap(({ role, content }, message) => {
     const isEmpty = content === '' || (Array.isArray(content) && content.length === 0)
     if (isEmpty && role === 'user')
@@ -86,7 +87,8 @@ function blocksIn(body: JsonObject): readonly SaidBlock[] {
 
     const texts =
       typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
-    return [...texts, ...objectsIn(content)].map((block, index) => ({
+
+    return [...texts, ...listObjects(content)].map((block, index) => ({
       role,
       message,
       where: `messages.${message}.content.${index}`,
@@ -95,10 +97,10 @@ function blocksIn(body: JsonObject): readonly SaidBlock[] {
   })
 }
 
-/** What is refused of one block; undefined: nothing. */
-type BlockRule = (block: SaidBlock) => string | undefined
+/** Returns the reason to reject a block, or undefined. */
+type BlockRule = (block: LocatedBlock) => string | undefined
 
-/** In the vendor's words, as its users report them. */
+/** The rules for blocks, with the vendor's messages as users report them. */
 const blockRules: readonly BlockRule[] = [
   ({ role, message, block: { type } }) =>
     type === 'tool_result' && role === 'assistant'
@@ -108,7 +110,7 @@ const blockRules: readonly BlockRule[] = [
     type === 'tool_use' && role === 'user'
       ? `messages.${message}: \`tool_use\` blocks can only be in \`assistant\` messages`
       : undefined,
-  // Only spaces are as little as nothing (https://github.com/anthropics/claude-code/issues/53436).
+  // Only spaces count as empty (https://github.com/anthropics/claude-code/issues/53436).
   ({ block: { type, text, cache_control } }) => {
     if (type !== 'text' || typeof text !== 'string' || text.trim() !== '') return undefined
     if (text === '' && isObject(cache_control))
@@ -118,22 +120,22 @@ const blockRules: readonly BlockRule[] = [
   ({ where, block: { type, is_error, content } }) =>
     type === 'tool_result' &&
     is_error === true &&
-    objectsIn(content).some((part) => part['type'] !== 'text')
+    listObjects(content).some((part) => part['type'] !== 'text')
       ? `${where}.tool_result: all content must be type "text" if "is_error" is true`
       : undefined,
   ({ where, block }) => mediaProblem(block, `${where}.${String(block['type'])}`),
   ({ where, block: { type, content } }) =>
     type === 'tool_result'
-      ? objectsIn(content)
+      ? listObjects(content)
           .map((part, index) => mediaProblem(part, `${where}.tool_result.content.${index}.image`))
           .find((problem) => problem !== undefined)
       : undefined,
 ]
 
-function checkBlock(said: SaidBlock): void {
+function checkBlock(said: LocatedBlock): void {
   const { type, input } = said.block
   if (type === 'tool_use' && !isObject(input))
-    throw anthropicWords.wrongKind([said.where, 'tool_use', 'input'], { kind: 'object' }, input)
+    throw anthropicErrors.wrongKind([said.where, 'tool_use', 'input'], { kind: 'object' }, input)
   for (const rule of blockRules) {
     const problem = rule(said)
     if (problem !== undefined) throw new Refusal(problem)
@@ -141,25 +143,25 @@ function checkBlock(said: SaidBlock): void {
 }
 
 function mediaProblem({ type, source }: JsonObject, where: string): string | undefined {
-  const { type: kind, media_type: media, data } = asObject(source)
+  const { type: kind, media_type: media, data } = toObject(source)
   if ((type !== 'image' && type !== 'document') || kind !== 'base64') return undefined
   const problem = anthropicMediaProblem(String(media), String(data))
   return problem && `${where}.source.base64${problem}`
 }
 
-/** The last words of an answer that the model goes on with, and where it is to stop. */
-function checkEnds({ messages, stop_sequences: stops }: JsonObject): void {
+/** Checks the stop sequences, and the end of an answer that the model should continue. */
+function checkTextEnds({ messages, stop_sequences: stops }: JsonObject): void {
   if (asList(stops).some((stop) => String(stop).trim() === ''))
     throw new Refusal('stop_sequences: each stop sequence must contain non-whitespace')
 
-  const { role, content } = objectsIn(messages).at(-1) ?? {}
-  const last = typeof content === 'string' ? content : objectsIn(content).at(-1)?.['text']
+  const { role, content } = listObjects(messages).at(-1) ?? {}
+  const last = typeof content === 'string' ? content : listObjects(content).at(-1)?.['text']
   if (role === 'assistant' && typeof last === 'string' && last !== last.trimEnd())
     throw new Refusal('messages: final assistant content cannot end with trailing whitespace')
 }
 
-/** What the vendor's own tools were asked stands before what they answered, in one turn. */
-function checkServerTools(blocks: readonly SaidBlock[]): void {
+/** Checks that each call of a vendor's own tool has a result. */
+function checkServerTools(blocks: readonly LocatedBlock[]): void {
   const answered = new Set(
     blocks.flatMap(({ block: { type, tool_use_id: id } }) =>
       String(type).endsWith('_tool_result') ? [id] : [],
@@ -172,9 +174,9 @@ function checkServerTools(blocks: readonly SaidBlock[]): void {
       )
 }
 
-const mostBreakpoints = 4
+const maxBreakpoints = 4
 
-/** Marks of the cache anywhere but in what a tool takes (https://github.com/tghamm/Anthropic.SDK/issues/50). */
+/** Checks the cache marks. Tool schemas have none (https://github.com/tghamm/Anthropic.SDK/issues/50). */
 function checkBreakpoints({ system, tools, messages }: JsonObject): void {
   const marksIn = (value: unknown): readonly JsonObject[] => {
     if (Array.isArray(value)) return value.flatMap(marksIn)
@@ -185,9 +187,9 @@ function checkBreakpoints({ system, tools, messages }: JsonObject): void {
 
   // In the order in which the vendor reads them.
   const marks = marksIn([tools, system, messages])
-  if (marks.length > mostBreakpoints)
+  if (marks.length > maxBreakpoints)
     throw new Refusal(
-      `A maximum of ${mostBreakpoints} blocks with cache_control may be provided. Found ${marks.length}.`,
+      `A maximum of ${maxBreakpoints} blocks with cache_control may be provided. Found ${marks.length}.`,
     )
 
   const firstShort = marks.findIndex(({ ttl = '5m' }) => ttl === '5m')
@@ -197,23 +199,23 @@ function checkBreakpoints({ system, tools, messages }: JsonObject): void {
     )
 }
 
-function problemIn(blocks: readonly SaidBlock[]): Refusal | undefined {
+function findAlteredThought(blocks: readonly LocatedBlock[]): Refusal | undefined {
   const altered = blocks.find(
     ({ block: { type, thinking, signature } }) =>
-      type === 'thinking' && signature !== sealOf(String(thinking)),
+      type === 'thinking' && signature !== createSeal(String(thinking)),
   )
   return altered && new Refusal(`${altered.where}: Invalid \`signature\` in \`thinking\` block`)
 }
 
 /**
- * The results of tools stand at the beginning of the turn behind the calls, each once, none missing. The
- * vendor reads messages of one role as one turn.
+ * Checks that the turn after the calls begins with their results, each once and none missing. The
+ * vendor reads consecutive messages of one role as one turn.
  */
-function checkToolTurns(blocks: readonly SaidBlock[]): void {
+function checkMessagesToolTurns(blocks: readonly LocatedBlock[]): void {
   const ids = new Set<unknown>()
-  /** What the assistant's last turn calls. */
+  /** The calls of the assistant's last turn. */
   const called = new Set<unknown>()
-  /** Calls without a result so far, and the message of each. */
+  /** The calls without a result so far, with the index of their message. */
   const open = new Map<unknown, number>()
   let speaker: unknown
   let isBehindText = false
@@ -247,6 +249,7 @@ function checkToolTurns(blocks: readonly SaidBlock[]): void {
       if (!isBehindText) open.delete(answered)
     } else isBehindText = true
   }
+
   checkAllAnswered(open)
 }
 
@@ -258,22 +261,22 @@ function checkAllAnswered(open: ReadonlyMap<unknown, number>): void {
   )
 }
 
-/** Tools that the vendor has defined and the client carries out. */
-const vendorsForClients = /^(bash|text_editor|computer|memory)_\d{8}$/
+/** Tools that the vendor defines and the client executes. */
+const clientSideTools = /^(bash|text_editor|computer|memory)_\d{8}$/
 
-/** A tool of the client's own, or one that the vendor has defined and the client carries out. */
-function readTool(tool: JsonObject, index: number): readonly Tool[] {
+/** Reads a tool of the client, or one that the vendor defines and the client executes. */
+function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
   const { type = 'custom', description, input_schema: schema, strict } = tool
   const name = String(tool['name'])
   if (type !== 'custom') {
-    if (vendorsForClients.test(String(type))) return [{ name, kind: 'function', parameters: {} }]
+    if (clientSideTools.test(String(type))) return [{ name, kind: 'function', parameters: {} }]
     if (isSkippedTool(tool)) return []
-    throw notDone(`the vendor's own tool ${String(type)}`, 'tools')
+    throw unsupportedFeature(`the vendor's own tool ${String(type)}`, 'tools')
   }
 
   const where = `tools.${index}.custom.input_schema`
-  const parameters = asObject(schema)
-  if (!('type' in parameters)) throw anthropicWords.missing([where, 'type'])
+  const parameters = toObject(schema)
+  if (!('type' in parameters)) throw anthropicErrors.missing([where, 'type'])
   if (parameters['type'] !== 'object') throw new Refusal(`${where}.type: Input should be 'object'`)
   if (['oneOf', 'allOf', 'anyOf'].some((word) => word in parameters))
     throw new Refusal(
@@ -285,6 +288,7 @@ function readTool(tool: JsonObject, index: number): readonly Tool[] {
     )
   const problem = strict === true ? closedProblem(parameters) : undefined
   if (problem !== undefined) throw new Refusal(`${where}: ${problem}`)
+
   return [{ name, kind: 'function', description: asString(description), parameters }]
 }
 
@@ -308,7 +312,7 @@ function readThinking(
   choice: ToolChoice,
   turns: readonly Turn[],
 ): ModelRequest['thinking'] {
-  const { type = 'disabled', budget_tokens: budget } = asObject(thinking)
+  const { type = 'disabled', budget_tokens: budget } = toObject(thinking)
   if (type === 'disabled') return 'never'
 
   if (choice === 'required' || typeof choice === 'object')
@@ -323,12 +327,13 @@ function readThinking(
     throw new Refusal(
       `\`max_tokens\` must be greater than \`thinking.budget_tokens\`. Please consult our documentation at ${thinkingGuide}#max-tokens-and-context-window-size`,
     )
-  checkThoughtsAreBack(turns)
+  checkThoughtsAreReturned(turns)
+
   return 'always'
 }
 
-/** In a loop of tools the thoughts that led to the calls come back before them. */
-function checkThoughtsAreBack(turns: readonly Turn[]): void {
+/** Checks that the client returns the thoughts before the calls to which they led. */
+function checkThoughtsAreReturned(turns: readonly Turn[]): void {
   const last = turns.findLast(({ role }) => role === 'assistant')
   const first = last?.parts[0]?.type
   if (!endsWithResults(turns) || first === 'thinking') return
@@ -338,12 +343,12 @@ function checkThoughtsAreBack(turns: readonly Turn[]): void {
   )
 }
 
-/** `output_format` is what came before `output_config`. */
-function readFormat(body: JsonObject): unknown {
-  const { format } = asObject(body['output_config'])
+/** Reads the schema of the answer. `output_format` is the older name of `output_config`. */
+function readMessagesFormat(body: JsonObject): unknown {
+  const { format } = toObject(body['output_config'])
   const [where, found] = isObject(format)
     ? ['output_config.format', format]
-    : ['output_format', asObject(body['output_format'])]
+    : ['output_format', toObject(body['output_format'])]
   const { schema } = found
   if (!isObject(schema)) return undefined
   const problem = closedProblem(schema)

@@ -1,18 +1,18 @@
 import { isOpenaiImage } from './media.ts'
-import { asObject, asString, isObject, type JsonObject, objectsIn } from './read.ts'
+import { asString, isObject, type JsonObject, listObjects, toObject } from './read.ts'
 import { Refusal } from './refusal.ts'
 import type { ModelRequest, Tool } from './request.ts'
 import { openaiProblem, strictProblem } from './schemas.ts'
 
-/** What chat and responses have in common. */
+/** Functions that chat and responses share. */
 
-/** Whether a model that is told to think so hard thinks. */
-export function thinkingOf(effort: unknown): 'always' | 'sometimes' | 'never' {
+/** Whether a model thinks with this reasoning effort. */
+export function thinkingForEffort(effort: unknown): 'always' | 'sometimes' | 'never' {
   if (effort === 'none' || effort === 'minimal') return 'never'
   return typeof effort === 'string' ? 'always' : 'sometimes'
 }
 
-/** @throws Refusal where its schema is not taken */
+/** @throws Refusal if the vendor rejects the schema */
 export function functionTool(tool: JsonObject, where: string, namespace?: string): Tool {
   const { description, parameters, strict } = tool
   const name = String(tool['name'])
@@ -26,26 +26,27 @@ export function functionTool(tool: JsonObject, where: string, namespace?: string
       `${where}.parameters`,
       'invalid_function_parameters',
     )
+
   return { name, kind: 'function', description: asString(description), parameters, namespace }
 }
 
-/** Whether an answer is to be any JSON although nothing that is said holds the word. */
-export function lacksJsonWord({ type }: JsonObject, said: unknown): boolean {
-  return type === 'json_object' && !/json/i.test(JSON.stringify(said))
+/** Whether the answer must be JSON although no message contains the word. */
+export function lacksWordJson({ type }: JsonObject, messages: unknown): boolean {
+  return type === 'json_object' && !/json/i.test(JSON.stringify(messages))
 }
 
 /**
- * The schema that an answer must fit; undefined: free text.
+ * The schema of the answer. Undefined: free text.
  *
- * @param where name and schema stand
- * @throws Refusal where it is none of an object, which the vendor takes alone
+ * @param where the path of the member with name and schema
+ * @throws Refusal if it is not the schema of an object, because the vendor accepts no other
  */
 export function answerSchema(format: JsonObject, where: string): unknown {
   const { type } = format
   if (type === undefined || type === 'text') return undefined
   if (type === 'json_object') return { type: 'object' }
 
-  const { name, schema, strict } = asObject(format['json_schema'] ?? format)
+  const { name, schema, strict } = toObject(format['json_schema'] ?? format)
   if (!isObject(schema)) return { type: 'object' }
   const problem =
     openaiProblem(schema, true) ?? (strict === true ? strictProblem(schema) : undefined)
@@ -57,7 +58,7 @@ export function answerSchema(format: JsonObject, where: string): unknown {
   )
 }
 
-/** @throws Refusal where a picture in base64 is none that the vendor reads */
+/** @throws Refusal if the vendor cannot read a base64 image */
 export function checkImage(url: unknown, where: string): void {
   if (typeof url !== 'string' || isOpenaiImage(url)) return
   throw new Refusal(
@@ -75,11 +76,11 @@ export function chooseTools(
   if (!isObject(choice))
     return { tools, toolChoice: choice === 'none' || choice === 'required' ? choice : 'auto' }
   if (choice['type'] !== 'allowed_tools')
-    return { tools, toolChoice: { name: foundName(tools, choice) } }
+    return { tools, toolChoice: { name: findToolName(tools, choice) } }
 
-  // Chat has them in a member of their own.
-  const { mode, tools: allowed } = asObject(choice['allowed_tools'] ?? choice)
-  const names = objectsIn(allowed).map((entry) => foundName(tools, entry))
+  // Chat has a separate member for them.
+  const { mode, tools: allowed } = toObject(choice['allowed_tools'] ?? choice)
+  const names = listObjects(allowed).map((entry) => findToolName(tools, entry))
   return {
     tools: tools.filter(({ name }) => names.includes(name)),
     toolChoice: mode === 'required' ? mode : 'auto',
@@ -87,13 +88,13 @@ export function chooseTools(
 }
 
 /**
- * The tool that is named by `{type, name}`, by `{type: T, T: {name}}` of chat, or by the name alone as
- * before November 2023.
+ * Finds the tool for `{type, name}`, for `{type: T, T: {name}}` of chat, or for `{name}` as before
+ * November 2023.
  *
- * @throws Refusal where no tool is called so
+ * @throws Refusal if no tool has that name
  */
-function foundName(tools: readonly Tool[], chosen: JsonObject): string {
-  const { type, name = asObject(chosen[String(type)])['name'] } = chosen
+function findToolName(tools: readonly Tool[], chosen: JsonObject): string {
+  const { type, name = toObject(chosen[String(type)])['name'] } = chosen
   const found = tools.find((tool) => tool.name === name)
   if (found !== undefined) return found.name
   throw new Refusal(

@@ -1,7 +1,7 @@
-/** A parsed JSON object whose members nobody has looked at yet. */
+/** A parsed JSON object whose members are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Reads members of a body without trusting their types: what does not fit is absent. */
+/** Functions that read members of a body. A member of another type counts as absent. */
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -20,16 +20,16 @@ export function asList(value: unknown): readonly unknown[] {
 }
 
 /** The objects in a list. */
-export function objectsIn(value: unknown): readonly JsonObject[] {
+export function listObjects(value: unknown): readonly JsonObject[] {
   return asList(value).filter(isObject)
 }
 
-export function asObject(value: unknown): JsonObject {
+export function toObject(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
 
 /** A path of keys and indexes as one would write it: `answers[0].then`. */
-export function pathText(path: readonly PropertyKey[]): string {
+export function formatPath(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) =>
       typeof step === 'number' ? `[${step}]` : index === 0 ? String(step) : `.${String(step)}`,
@@ -59,7 +59,7 @@ function isTooDeep(value: unknown, depth = 0): boolean {
 }
 
 /** What a JSON text says; undefined: it is none, or too deep. */
-export function jsonIn(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
     return isTooDeep(value) ? undefined : value
@@ -69,7 +69,7 @@ export function jsonIn(text: string): unknown {
 }
 
 /** The object that a JSON text is. */
-export function objectIn(text: string): JsonObject | undefined {
-  const value = jsonIn(text)
+export function parseJsonObject(text: string): JsonObject | undefined {
+  const value = parseJson(text)
   return isObject(value) ? value : undefined
 }

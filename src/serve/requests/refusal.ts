@@ -1,8 +1,8 @@
-import { isObject, pathText } from './read.ts'
+import { formatPath, isObject } from './read.ts'
 
 /**
- * What the vendor behind the service refuses as `invalid_request_error`, with 400 unless said otherwise.
- * The message goes to the client as it stands.
+ * A rejection by the vendor behind the service: an `invalid_request_error`, by default with status 400.
+ * The client gets the message unchanged.
  */
 export class Refusal extends Error {
   /** The member that is wrong. */
@@ -23,16 +23,16 @@ export class Refusal extends Error {
   }
 }
 
-/** What a value may be; `content`: a text, or a list of blocks. */
+/** The expected kind of a value. `content` is a string or a list of blocks. */
 export interface Rule {
   readonly kind: 'number' | 'integer' | 'boolean' | 'string' | 'object' | 'array' | 'content'
   readonly least?: number | undefined
   readonly most?: number | undefined
 }
 
-/** How one of the vendors says what is wrong, and where. */
-export interface Words {
-  /** Whether the `type` of an object stands in the path of what is in it. */
+/** The error messages of a vendor. */
+export interface VendorErrors {
+  /** Whether paths include the `type` of an object. */
   readonly namesTags: boolean
   missing(path: Path): Refusal
   unknown(path: Path): Refusal
@@ -45,7 +45,7 @@ export interface Words {
   tooShort(path: Path, least: number, value: unknown): Refusal
   notMatching(path: Path, pattern: string): Refusal
   notAChoice(path: Path, choices: readonly string[], value: unknown): Refusal
-  /** Of an object that several kinds of objects may be, by a member that tells them apart. */
+  /** A union of objects: the member that selects the kind has an unknown value. */
   unknownTag(path: Path, name: string, choices: readonly string[], value: unknown): Refusal
   notDone(what: string, path: Path): Refusal
 }
@@ -54,7 +54,7 @@ export type Path = readonly (string | number)[]
 
 type Kind = 'null' | 'boolean' | 'integer' | 'decimal' | 'string' | 'array' | 'object'
 
-function kindOf(value: unknown): Kind {
+function valueKind(value: unknown): Kind {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'decimal'
@@ -62,21 +62,22 @@ function kindOf(value: unknown): Kind {
 }
 
 /**
- * The words of chat and responses, as that vendor's API answers: "Invalid value: 'text'. Supported
+ * The errors of chat and responses, as that vendor's API sends them: "Invalid value: 'text'. Supported
  * values are: …", `input[0].content[0].type`, `invalid_value`
  * (https://github.com/MervinPraison/PraisonAI/issues/3934, read 2026-11-22).
  */
-export const openaiWords: Words = {
+export const openaiErrors: VendorErrors = {
   namesTags: false,
   missing: (path) =>
-    atPath(path, 'missing_required_parameter', 'Missing required parameter: {place}.'),
-  unknown: (path) => atPath(path, 'unknown_parameter', 'Unknown parameter: {place}.'),
-  wrongKind: (path, { kind }, value) => wrongType(path, expected(kind), value),
-  tooSmall: (path, rule, value) => beyond(path, rule, value, ['below', 'min', '>=', rule.least]),
-  tooLarge: (path, rule, value) => beyond(path, rule, value, ['above', 'max', '<=', rule.most]),
+    openaiError(path, 'missing_required_parameter', 'Missing required parameter: {place}.'),
+  unknown: (path) => openaiError(path, 'unknown_parameter', 'Unknown parameter: {place}.'),
+  wrongKind: (path, { kind }, value) => invalidType(path, expectedKind(kind), value),
+  tooSmall: (path, rule, value) =>
+    outOfRange(path, rule, value, ['below', 'min', '>=', rule.least]),
+  tooLarge: (path, rule, value) => outOfRange(path, rule, value, ['above', 'max', '<=', rule.most]),
   tooLong(path, most, value) {
     if (isObject(value))
-      return atPath(
+      return openaiError(
         path,
         'object_above_max_properties',
         `Invalid {place}: too many properties. Expected an object with at most ${most} properties, but got an object with ${Object.keys(value).length} properties instead.`,
@@ -85,7 +86,8 @@ export const openaiWords: Words = {
     const kind = typeof value === 'string' ? 'string' : 'array'
     const one = withArticle(kind)
     const { length } = value as string
-    return atPath(
+
+    return openaiError(
       path,
       `${kind}_above_max_length`,
       `Invalid {place}: ${kind} too long. Expected ${one} with maximum length ${most}, but got ${one} with length ${length} instead.`,
@@ -98,14 +100,15 @@ export const openaiWords: Words = {
       length === 0
         ? [`empty ${kind}`, `an empty ${kind}`]
         : [`${kind} too short`, `${withArticle(kind)} with length ${length}`]
-    return atPath(
+
+    return openaiError(
       path,
       length === 0 ? `empty_${kind}` : `${kind}_below_min_length`,
       `Invalid {place}: ${fault}. Expected ${withArticle(kind)} with minimum length ${least}, but got ${got} instead.`,
     )
   },
   notMatching: (path, pattern) =>
-    atPath(
+    openaiError(
       path,
       'invalid_value',
       `Invalid {place}: string does not match pattern. Expected a string that matches the pattern '${pattern}'.`,
@@ -113,19 +116,19 @@ export const openaiWords: Words = {
   notAChoice: (path, choices, value) =>
     typeof value === 'string'
       ? new Refusal(
-          `Invalid value: '${value}'. Supported values are: ${listed(choices, 'and')}.`,
-          pathText(path),
+          `Invalid value: '${value}'. Supported values are: ${joinChoices(choices, 'and')}.`,
+          formatPath(path),
           'invalid_value',
         )
-      : wrongType(path, `one of ${listed(choices, 'or')}`, value),
+      : invalidType(path, `one of ${joinChoices(choices, 'or')}`, value),
   unknownTag: (path, name, choices, value) =>
-    openaiWords.notAChoice([...path, name], choices, value),
-  notDone: (what, path) => notDone(what, pathText(path)),
+    openaiErrors.notAChoice([...path, name], choices, value),
+  notDone: (what, path) => unsupportedFeature(what, formatPath(path)),
 }
 
-/** @param message with `{place}` where the place stands */
-function atPath(path: Path, code: string, message: string): Refusal {
-  const place = pathText(path)
+/** @param message contains `{place}` for the path */
+function openaiError(path: Path, code: string, message: string): Refusal {
+  const place = formatPath(path)
   return new Refusal(
     message.replace('{place}', () => `'${place}'`),
     place,
@@ -133,30 +136,30 @@ function atPath(path: Path, code: string, message: string): Refusal {
   )
 }
 
-function beyond(
+function outOfRange(
   path: Path,
   { kind }: Rule,
   value: number,
   [side, end, sign, limit]: readonly [string, string, string, number | undefined],
 ): Refusal {
   const number = kind === 'integer' ? 'integer' : 'decimal'
-  return atPath(
+  return openaiError(
     path,
     `${number}_${side}_${end}_value`,
     `Invalid {place}: ${number} ${side} ${end}imum value. Expected a value ${sign} ${limit}, but got ${value} instead.`,
   )
 }
 
-function wrongType(path: Path, wanted: string, value: unknown): Refusal {
-  const got = withArticle(kindOf(value))
-  return atPath(
+function invalidType(path: Path, wanted: string, value: unknown): Refusal {
+  const got = withArticle(valueKind(value))
+  return openaiError(
     path,
     'invalid_type',
     `Invalid type for {place}: expected ${wanted}, but got ${got} instead.`,
   )
 }
 
-function expected(kind: Rule['kind']): string {
+function expectedKind(kind: Rule['kind']): string {
   if (kind === 'content') return 'one of a string or array of objects'
   return withArticle(kind === 'number' ? 'decimal' : kind)
 }
@@ -166,7 +169,7 @@ function withArticle(kind: string): string {
   return /^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`
 }
 
-function listed(choices: readonly string[], word: 'and' | 'or'): string {
+function joinChoices(choices: readonly string[], word: 'and' | 'or'): string {
   const quoted = choices.map((choice) => `'${choice}'`)
   if (quoted.length < 2) return quoted.join('')
   const comma = quoted.length > 2 && word === 'and' ? ',' : ''
@@ -184,49 +187,53 @@ const pydanticKinds: Readonly<Record<Rule['kind'], string>> = {
 }
 
 /**
- * The words of messages: that vendor's API passes on what its validator (pydantic) says, such as
+ * The errors of messages. That vendor's API returns the messages of its validator (pydantic), such as
  * "max_tokens: Input should be greater than or equal to 1".
  */
-export const anthropicWords: Words = {
+export const anthropicErrors: VendorErrors = {
   namesTags: true,
-  missing: (path) => said(path, 'Field required'),
-  unknown: (path) => said(path, 'Extra inputs are not permitted'),
-  wrongKind: (path, { kind }) => said(path, `Input should be a valid ${pydanticKinds[kind]}`),
-  tooSmall: (path, { least }) => said(path, `Input should be greater than or equal to ${least}`),
-  tooLarge: (path, { most }) => said(path, `Input should be less than or equal to ${most}`),
+  missing: (path) => pydanticError(path, 'Field required'),
+  unknown: (path) => pydanticError(path, 'Extra inputs are not permitted'),
+  wrongKind: (path, { kind }) =>
+    pydanticError(path, `Input should be a valid ${pydanticKinds[kind]}`),
+  tooSmall: (path, { least }) =>
+    pydanticError(path, `Input should be greater than or equal to ${least}`),
+  tooLarge: (path, { most }) =>
+    pydanticError(path, `Input should be less than or equal to ${most}`),
   tooLong: (path, most, value) =>
-    said(
+    pydanticError(
       path,
       typeof value === 'string'
         ? `String should have at most ${most} characters`
         : `List should have at most ${most} items after validation`,
     ),
   tooShort: (path, least, value) =>
-    said(
+    pydanticError(
       path,
       typeof value === 'string'
         ? `String should have at least ${least} character${least === 1 ? '' : 's'}`
         : `List should have at least ${least} item${least === 1 ? '' : 's'} after validation, not ${(value as []).length}`,
     ),
-  notMatching: (path, pattern) => said(path, `String should match pattern '${pattern}'`),
-  notAChoice: (path, choices) => said(path, `Input should be ${listed(choices, 'or')}`),
+  notMatching: (path, pattern) => pydanticError(path, `String should match pattern '${pattern}'`),
+  notAChoice: (path, choices) =>
+    pydanticError(path, `Input should be ${joinChoices(choices, 'or')}`),
   unknownTag(path, name, choices, value) {
-    if (name !== 'type') return anthropicWords.notAChoice([...path, name], choices, value)
+    if (name !== 'type') return anthropicErrors.notAChoice([...path, name], choices, value)
     const tags = choices.map((one) => `'${one}'`).join(', ')
-    return said(
+    return pydanticError(
       path,
       `Input tag '${String(value)}' found using 'type' does not match any of the expected tags: ${tags}`,
     )
   },
-  notDone: (what, path) => notDone(what, path.join('.')),
+  notDone: (what, path) => unsupportedFeature(what, path.join('.')),
 }
 
-function said(path: Path, problem: string): Refusal {
+function pydanticError(path: Path, problem: string): Refusal {
   return new Refusal(`${path.join('.')}: ${problem}`)
 }
 
-/** What this gateway cannot do and will not pretend to. */
-export function notDone(what: string, param: string): Refusal {
+/** The error for a feature that this gateway does not support. */
+export function unsupportedFeature(what: string, param: string): Refusal {
   return new Refusal(
     `The local gateway does not do this: ${what}. The service may: try it there.`,
     param,

@@ -2,40 +2,40 @@ import type { JsonObject } from './read.ts'
 import type { Part, Turn } from './reading/turns.ts'
 import { Refusal } from './refusal.ts'
 
-/**
- * What the protocols have in common on the way in: a body becomes a `ModelRequest`. Nothing here knows
- * a protocol or a socket.
- */
+/** The types that the protocols share for requests: a body becomes a `ModelRequest`. */
 
-/** What stands beside a body. */
-export interface Beside {
-  /** What counts in the place of the member `input` (responses only). */
+/** Everything except the body that decides how a request is read. */
+export interface RequestContext {
+  /** Replaces the member `input` (responses only). */
   readonly input?: unknown
-  /** By their names in small letters. */
+  /** The names are in lower case. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** `rewritten`: what only some families of models reject is accepted. `vendor` if absent. */
+  /** `rewritten` accepts what only some families of models reject. Absent: `vendor`. */
   readonly families?: 'vendor' | 'rewritten'
 }
 
-/** What a client asks for, whatever protocol it spoke. */
+/** A client's request, independent of the protocol. */
 export interface ModelRequest {
-  /** As the client named it; may be an alias. */
+  /** The name that the client sent. It may be an alias. */
   readonly model: string
-  /** The conversation in order, system and developer prompts included. */
+  /** The conversation in order, including system and developer prompts. */
   readonly messages: readonly Turn[]
-  /** Those that may be called. */
+  /** The tools that the model may call. */
   readonly tools: readonly Tool[]
   readonly toolChoice: ToolChoice
-  /** Whether one answer may hold several calls. */
+  /** Whether one answer may contain several calls. */
   readonly isParallel: boolean
-  /** Whether it is to think: before each answer, where it finds reason to, or not at all. */
+  /** Whether the model thinks before each answer, when it decides to, or not at all. */
   readonly thinking: 'always' | 'sometimes' | 'never'
-  /** Thoughts came back altered: refused, unless the answer was recorded with a vendor's own. */
+  /**
+   * The client returned altered thoughts. The request is rejected, unless the answer was recorded from
+   * a vendor with the vendor's own signature.
+   */
   readonly unsealed?: Refusal | undefined
-  /** In tokens; undefined: no limit. */
+  /** In tokens. Undefined: no limit. */
   readonly maxOutputTokens: number | undefined
   readonly stopSequences: readonly string[]
-  /** JSON schema that the answer must fit; undefined: free text. `{type: 'object'}`: any JSON object. */
+  /** The JSON schema of the answer. Undefined: free text. `{type: 'object'}`: any JSON object. */
   readonly outputSchema?: unknown
 }
 
@@ -46,19 +46,19 @@ export interface Tool {
   /** `function` takes a JSON object, `custom` takes free text (chat and responses only). */
   readonly kind: 'function' | 'custom'
   readonly description?: string | undefined
-  /** JSON schema of the arguments, as the client sent it. */
+  /** The JSON schema of the arguments, as the client sent it. */
   readonly parameters: unknown
-  /** The group that the client put the tool into; its calls name it again. */
+  /** The client's group of the tool. Calls repeat it. */
   readonly namespace?: string | undefined
-  /** Tools that can be reached only through this one, which takes a script that calls them. */
+  /** Tools that can only be called by a script that is passed to this tool. */
   readonly nested?: readonly string[]
 }
 
-/** A body that is JSON but not a request to the service itself: 500, in its own words. */
+/** A JSON body that the service itself rejects, with 500. */
 export class InvalidRequest extends Refusal {}
 
 /**
- * What the service itself wants of chat and messages.
+ * Checks what the service itself requires for chat and messages.
  *
  * @throws InvalidRequest
  */
@@ -73,7 +73,7 @@ export function endsWithResults(turns: readonly Turn[]): boolean {
   return turns.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
 }
 
-/** A token for every four characters of the conversation and the tools' names, and one a message. */
+/** Counts one token for every four characters of the conversation and tool names, and one per message. */
 export function countInputTokens(request: ModelRequest): number {
   let characters = 0
   for (const message of request.messages)
@@ -82,7 +82,7 @@ export function countInputTokens(request: ModelRequest): number {
   return request.messages.length + Math.ceil(characters / 4)
 }
 
-// A picture costs what a small one costs at the vendors: about 85 tokens.
+// An image costs about 85 tokens, as a small one does at the vendors.
 const mediaCharacters = 340
 
 function charactersOf(part: Part): number {

@@ -6,13 +6,13 @@ import {
   checkImage,
   chooseTools,
   functionTool,
-  lacksJsonWord,
-  thinkingOf,
+  lacksWordJson,
+  thinkingForEffort,
 } from './openai.ts'
-import { asNumber, asObject, asString, type JsonObject, objectsIn } from './read.ts'
+import { asNumber, asString, type JsonObject, listObjects, toObject } from './read.ts'
 import { readResponsesTurns } from './reading/responses.ts'
-import { notDone, openaiWords, Refusal } from './refusal.ts'
-import { type Beside, InvalidRequest, type ModelRequest, type Tool } from './request.ts'
+import { openaiErrors, Refusal, unsupportedFeature } from './refusal.ts'
+import { InvalidRequest, type ModelRequest, type RequestContext, type Tool } from './request.ts'
 import { isSeal } from './seal.ts'
 
 /**
@@ -22,66 +22,67 @@ import { isSeal } from './seal.ts'
  */
 export function readResponsesRequest(
   body: JsonObject,
-  { input, families = 'vendor' }: Beside = {},
+  { input, families = 'vendor' }: RequestContext = {},
 ): ModelRequest {
   const whole: JsonObject = { ...body, input: input ?? body['input'] }
   if (whole['input'] === undefined || whole['input'] === null)
     throw new InvalidRequest('input is required')
-  for (const item of itemsOf(body['input']).entries()) checkAssistantParts(item)
+  for (const item of inputItems(body['input']).entries()) checkAssistantParts(item)
   checkShape('responses', body)
 
-  const items = itemsOf(whole['input'])
+  const items = inputItems(whole['input'])
   for (const item of items.entries()) checkItem(item)
   checkUnique(items)
-  for (const part of items.flatMap(({ content }) => objectsIn(content)))
+  for (const part of items.flatMap(({ content }) => listObjects(content)))
     checkImage(part['image_url'], 'input')
-  checkToolTurns(items)
+  checkResponsesToolTurns(items)
 
-  const tools = readTools(body, items)
+  const tools = readResponsesTools(body, items)
   const request: ModelRequest = {
     model: asString(body['model']) ?? '',
     messages: readResponsesTurns(whole),
-    ...choose(body['tool_choice'], tools),
+    ...chooseResponsesTools(body['tool_choice'], tools),
     isParallel: body['parallel_tool_calls'] !== false,
-    thinking: thinkingOf(asObject(body['reasoning'])['effort']),
-    unsealed: problemIn(items),
+    thinking: thinkingForEffort(toObject(body['reasoning'])['effort']),
+    unsealed: findAlteredReasoning(items),
     maxOutputTokens: asNumber(body['max_output_tokens']),
     stopSequences: [],
-    outputSchema: readFormat(body, whole['input']),
+    outputSchema: readResponsesFormat(body, whole['input']),
   }
   if (families === 'vendor') checkFamily('responses', body)
+
   return checkWindow('responses', request)
 }
 
-/** The items of an input; a text alone is what the user says. */
-export function itemsOf(input: unknown): readonly JsonObject[] {
+/** The items of an input. A string is one message of the user. */
+export function inputItems(input: unknown): readonly JsonObject[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-  return objectsIn(input)
+  return listObjects(input)
 }
 
-type PlacedItem = readonly [index: number, item: JsonObject]
+type IndexedItem = readonly [index: number, item: JsonObject]
 
 const outputTypes = ['output_text', 'refusal']
 
-/** What a model said is not what a user says, although the types let both stand in a message. */
-function checkAssistantParts([index, { role, content }]: PlacedItem): void {
+/** Checks the parts of assistant messages. The types would accept the parts of user messages too. */
+function checkAssistantParts([index, { role, content }]: IndexedItem): void {
   if (role !== 'assistant') return
-  for (const [part, { type }] of objectsIn(content).entries())
+  for (const [part, { type }] of listObjects(content).entries())
     if (!outputTypes.includes(type as string))
-      throw openaiWords.unknownTag(['input', index, 'content', part], 'type', outputTypes, type)
+      throw openaiErrors.unknownTag(['input', index, 'content', part], 'type', outputTypes, type)
 }
 
-/** How the ids of items begin (https://github.com/Wei-Shaw/sub2api/issues/3785). */
-const idBeginnings: Readonly<Record<string, string>> = {
+/** The prefixes of item IDs (https://github.com/Wei-Shaw/sub2api/issues/3785). */
+const idPrefixes: Readonly<Record<string, string>> = {
   function_call: 'fc',
   custom_tool_call: 'ctc',
   reasoning: 'rs',
   message: 'msg',
 }
 
-function checkItem([index, { type = 'message', id, role }]: PlacedItem): void {
-  if (type === 'compaction_trigger') throw notDone('compaction', 'input')
-  const beginning = type === 'message' && role !== 'assistant' ? '' : idBeginnings[String(type)]
+function checkItem([index, { type = 'message', id, role }]: IndexedItem): void {
+  if (type === 'compaction_trigger') throw unsupportedFeature('compaction', 'input')
+  const beginning = type === 'message' && role !== 'assistant' ? '' : idPrefixes[String(type)]
   if (beginning === undefined || typeof id !== 'string' || id.startsWith(beginning)) return
   const where = `input[${index}].id`
   throw new Refusal(
@@ -101,7 +102,7 @@ function checkUnique(items: readonly JsonObject[]): void {
     )
 }
 
-function problemIn(items: readonly JsonObject[]): Refusal | undefined {
+function findAlteredReasoning(items: readonly JsonObject[]): Refusal | undefined {
   const altered = items.find(
     ({ type, encrypted_content: sealed }) =>
       type === 'reasoning' && typeof sealed === 'string' && !isSeal(sealed),
@@ -116,8 +117,8 @@ function problemIn(items: readonly JsonObject[]): Refusal | undefined {
   )
 }
 
-/** Calls that the client carries out, and how the vendor calls them. */
-const calls: Readonly<Record<string, string>> = {
+/** The types of calls that the client executes, with the vendor's names for them. */
+const callKinds: Readonly<Record<string, string>> = {
   function_call: 'function call',
   custom_tool_call: 'custom tool call',
   computer_call: 'computer call',
@@ -126,13 +127,13 @@ const calls: Readonly<Record<string, string>> = {
   apply_patch_call: 'apply patch call',
 }
 
-/** Each call has its result somewhere behind it, and each result its call before it. */
-function checkToolTurns(items: readonly JsonObject[]): void {
+/** Checks that each call has a result after it, and each result a call before it. */
+function checkResponsesToolTurns(items: readonly JsonObject[]): void {
   const called = new Map<string, string>()
   const open = new Map<string, string>()
   for (const { type, call_id } of items) {
     const [, callType, isResult] = /^(\w+_call)(_output)?$/.exec(String(type)) ?? []
-    const kind = calls[callType ?? '']
+    const kind = callKinds[callType ?? '']
     if (kind === undefined || typeof call_id !== 'string') continue
 
     if (isResult === undefined) {
@@ -144,30 +145,34 @@ function checkToolTurns(items: readonly JsonObject[]): void {
       throw new Refusal(`No tool call found for ${kind} output with call_id ${call_id}.`, 'input')
     open.delete(call_id)
   }
+
   const [waiting] = open
   if (waiting !== undefined)
     throw new Refusal(`No tool output found for ${waiting[1]} ${waiting[0]}.`, 'input')
 }
 
 /**
- * Codex 0.169.0 puts the tools of some models (gpt-5.6-sol) into an input item instead of the member
- * `tools` (2026-11-21).
+ * Reads the tools of the member `tools` and of the input. Codex 0.169.0 sends the tools of some models
+ * (gpt-5.6-sol) in an input item instead (2026-11-21).
  */
-function readTools(body: JsonObject, items: readonly JsonObject[]): readonly Tool[] {
-  checkSearch(objectsIn(body['tools']), asObject(body['tool_choice']))
+function readResponsesTools(body: JsonObject, items: readonly JsonObject[]): readonly Tool[] {
+  checkSearch(listObjects(body['tools']), toObject(body['tool_choice']))
   const further = items.flatMap((item, index) =>
-    item['type'] === 'additional_tools' ? toolsIn(item, `input[${index}].tools`) : [],
+    item['type'] === 'additional_tools' ? readToolList(item, `input[${index}].tools`) : [],
   )
-  return [...toolsIn(body, 'tools'), ...further]
+  return [...readToolList(body, 'tools'), ...further]
 }
 
-function toolsIn({ tools }: JsonObject, where: string, namespace?: string): readonly Tool[] {
-  return objectsIn(tools).flatMap((tool, index) => readTool(tool, `${where}[${index}]`, namespace))
+function readToolList({ tools }: JsonObject, where: string, namespace?: string): readonly Tool[] {
+  return listObjects(tools).flatMap((tool, index) =>
+    readResponsesTool(tool, `${where}[${index}]`, namespace),
+  )
 }
 
-function readTool(tool: JsonObject, where: string, namespace?: string): readonly Tool[] {
+function readResponsesTool(tool: JsonObject, where: string, namespace?: string): readonly Tool[] {
   const { type, description } = tool
   const name = String(tool['name'])
+
   switch (type) {
     case 'function':
       return [functionTool(tool, where, namespace)]
@@ -176,19 +181,19 @@ function readTool(tool: JsonObject, where: string, namespace?: string): readonly
       return [{ name, kind: 'custom', parameters: undefined, namespace, nested }]
     }
     case 'namespace':
-      return toolsIn(tool, `${where}.tools`, name)
+      return readToolList(tool, `${where}.tools`, name)
     default:
       if (isSkippedTool(tool)) return []
-      throw notDone(`the vendor's own tool ${String(type)}`, /^\w+/.exec(where)![0])
+      throw unsupportedFeature(`the vendor's own tool ${String(type)}`, /^\w+/.exec(where)![0])
   }
 }
 
-/** The tools that a script tool declares in its description, as Codex 0.169.0 does for `exec`. */
+/** The tools that a script tool declares in its description, such as `exec` of Codex 0.169.0. */
 function nestedTools(description: string): readonly string[] {
   return [...description.matchAll(/^declare const tools: \{ (\w+)\(/gm)].map(([, name]) => name!)
 }
 
-function choose(choice: unknown, tools: readonly Tool[]) {
+function chooseResponsesTools(choice: unknown, tools: readonly Tool[]) {
   if (choice === 'required' && tools.length === 0)
     throw new Refusal(
       "Tool choice 'required' must be specified with 'tools' parameter.",
@@ -197,9 +202,9 @@ function choose(choice: unknown, tools: readonly Tool[]) {
   return chooseTools(choice, tools)
 }
 
-function readFormat(body: JsonObject, said: unknown): unknown {
-  const format = asObject(asObject(body['text'])['format'])
-  if (lacksJsonWord(format, said))
+function readResponsesFormat(body: JsonObject, said: unknown): unknown {
+  const format = toObject(toObject(body['text'])['format'])
+  if (lacksWordJson(format, said))
     throw new Refusal(
       "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
       'input',

@@ -1,20 +1,20 @@
 import { asList, isObject, type JsonObject } from './read.ts'
 
-/** What the vendors refuse of JSON schemas, in their words. */
+/** Checks of JSON schemas with the error messages of the vendors. */
 
-/** A step into a schema, as the words of the vendor name it. */
+/** The steps into a schema, as the vendor's messages name them. */
 type Context = readonly string[]
 
 /**
- * What chat and responses refuse of any schema.
+ * The reason why chat and responses reject a schema.
  *
- * @param isFormat an answer's: `{}` is none
+ * @param isFormat it is the schema of an answer, for which `{}` is invalid
  */
 export function openaiProblem(schema: JsonObject, isFormat = false): string | undefined {
   const { type } = schema
   if (type !== 'object' && (isFormat || Object.keys(schema).length > 0))
     return `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(type ?? 'None')}"'.`
-  return problemWithin(schema, [], ({ type: kind, items, prefixItems }) =>
+  return findProblem(schema, [], ({ type: kind, items, prefixItems }) =>
     kind === 'array' && items === undefined && prefixItems === undefined
       ? 'array schema missing items.'
       : undefined,
@@ -22,19 +22,21 @@ export function openaiProblem(schema: JsonObject, isFormat = false): string | un
 }
 
 /**
- * What they refuse of a strict one, at any depth (https://platform.openai.com/docs/guides/structured-outputs,
- * https://github.com/moeru-ai/xsai/issues/145, read 2026-11-23).
+ * The reason why they reject a strict schema, at any depth
+ * (https://platform.openai.com/docs/guides/structured-outputs, https://github.com/moeru-ai/xsai/issues/145,
+ * read 2026-11-23).
  */
 export function strictProblem(schema: JsonObject): string | undefined {
-  const values = enumValuesIn(schema)
-  if (values > mostEnumValues)
-    return `schema has ${values} enum values, exceeding the limit of ${mostEnumValues}.`
-  const depth = depthOf(schema)
-  if (depth > mostLevels)
-    return `schema has ${depth} levels of nesting, exceeding the limit of ${mostLevels}.`
-  return problemWithin(schema, [], (inner) => {
+  const values = countEnumValues(schema)
+  if (values > maxEnumValues)
+    return `schema has ${values} enum values, exceeding the limit of ${maxEnumValues}.`
+  const depth = schemaDepth(schema)
+  if (depth > maxLevels)
+    return `schema has ${depth} levels of nesting, exceeding the limit of ${maxLevels}.`
+
+  return findProblem(schema, [], (inner) => {
     const { type, properties, required, additionalProperties } = inner
-    const refused = notInStrict.find((word) => word in inner)
+    const refused = forbiddenInStrict.find((word) => word in inner)
     if (refused !== undefined) return `'${refused}' is not permitted.`
     if (!['type', '$ref', 'anyOf', 'enum', 'const'].some((word) => word in inner))
       return "schema must have a 'type' key."
@@ -50,24 +52,24 @@ export function strictProblem(schema: JsonObject): string | undefined {
   })
 }
 
-const notInStrict = ['oneOf', 'allOf', 'not', 'if', 'default', 'patternProperties']
-const mostEnumValues = 1000
-const mostLevels = 10
+const forbiddenInStrict = ['oneOf', 'allOf', 'not', 'if', 'default', 'patternProperties']
+const maxEnumValues = 1000
+const maxLevels = 10
 
-function enumValuesIn(schema: JsonObject): number {
-  const inner = [...within(schema)].map(([, one]) => enumValuesIn(one))
+function countEnumValues(schema: JsonObject): number {
+  const inner = [...innerSchemas(schema)].map(([, one]) => countEnumValues(one))
   return inner.reduce((sum, one) => sum + one, asList(schema['enum']).length)
 }
 
-/** Objects and lists within each other. */
-function depthOf(schema: JsonObject): number {
-  const inner = [...within(schema)].map(([, one]) => depthOf(one))
+/** How deep objects and lists are nested. */
+function schemaDepth(schema: JsonObject): number {
+  const inner = [...innerSchemas(schema)].map(([, one]) => schemaDepth(one))
   const own = schema['type'] === 'object' || schema['type'] === 'array' ? 1 : 0
   return own + Math.max(0, ...inner)
 }
 
-/** The first problem of a schema or of one within it, with its place. */
-function problemWithin(
+/** The first problem of a schema or of an inner schema, with its context. */
+function findProblem(
   schema: JsonObject,
   context: Context,
   problemOf: (schema: JsonObject) => string | undefined,
@@ -75,15 +77,15 @@ function problemWithin(
   const problem = problemOf(schema)
   if (problem !== undefined)
     return `In context=(${context.map((step) => `'${step}'`).join(', ')}), ${problem}`
-  for (const [steps, inner] of within(schema)) {
-    const found = problemWithin(inner, [...context, ...steps], problemOf)
+  for (const [steps, inner] of innerSchemas(schema)) {
+    const found = findProblem(inner, [...context, ...steps], problemOf)
     if (found !== undefined) return found
   }
   return undefined
 }
 
-/** The schemas right within a schema. */
-function* within(schema: JsonObject): Generator<readonly [Context, JsonObject]> {
+/** The direct inner schemas of a schema. */
+function* innerSchemas(schema: JsonObject): Generator<readonly [Context, JsonObject]> {
   for (const word of ['properties', '$defs', 'definitions'])
     for (const [name, inner] of Object.entries(isObject(schema[word]) ? schema[word] : {}))
       if (isObject(inner)) yield [[word, name], inner]
@@ -95,23 +97,23 @@ function* within(schema: JsonObject): Generator<readonly [Context, JsonObject]> 
 
 const jsonTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
 
-/** Whether a type in a schema is none that JSON has (https://github.com/agentjido/req_llm/issues/155). */
+/** Whether a schema has a type that JSON does not have (https://github.com/agentjido/req_llm/issues/155). */
 export function hasUnknownType(schema: JsonObject): boolean {
   return (
-    problemWithin(schema, [], ({ type }) =>
+    findProblem(schema, [], ({ type }) =>
       [type ?? []].flat().every((one) => jsonTypes.includes(one as string)) ? undefined : 'no type',
     ) !== undefined
   )
 }
 
-/** What messages does not take of a type in the schema of an answer. */
+/** The keywords that messages rejects for a type in the schema of an answer. */
 const unsupported: Readonly<Record<string, readonly string[]>> = {
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   string: ['minLength', 'maxLength'],
 }
 
 /**
- * What messages refuses of the schema of an answer or of a strict tool
+ * The reason why messages rejects the schema of an answer or of a strict tool
  * (https://github.com/ax-llm/ax/issues/458, https://github.com/agentjido/req_llm/issues/302,
  * https://github.com/ghostlobster/memorize-everything/issues/93, read 2026-11-23).
  */
@@ -125,9 +127,10 @@ export function closedProblem(schema: JsonObject): string | undefined {
   if (type === 'array' && ![undefined, 0, 1].includes(schema['minItems'] as number))
     return "For 'array' type, 'minItems' values other than 0 or 1 are not supported"
 
-  for (const [, inner] of within(schema)) {
+  for (const [, inner] of innerSchemas(schema)) {
     const problem = closedProblem(inner)
     if (problem !== undefined) return problem
   }
+
   return undefined
 }

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 
 /**
- * What stands beside thoughts, so that they come back as they went out: a signature of messages, the
- * encrypted content of responses. It holds from one run of the gateway to the next; it keeps nobody
- * from forging one, which the vendors' does.
+ * Creates the seal of a thought, which detects if a client alters it: the signature of messages, or the
+ * encrypted content of responses. A seal stays valid when the gateway restarts. Unlike the seals of the
+ * vendors, anyone can forge it.
  */
-export function sealOf(thought: string): string {
+export function createSeal(thought: string): string {
   const mark = createHash('sha256').update(`repoint ${thought}`).digest('base64')
   return `${mark}.${Buffer.from(thought).toString('base64')}`
 }
 
-/** Whether this is the seal of some thought. */
+/** Whether a text is a valid seal. */
 export function isSeal(seal: string): boolean {
   const thought = seal.split('.')[1]
-  return thought !== undefined && sealOf(Buffer.from(thought, 'base64').toString()) === seal
+  return thought !== undefined && createSeal(Buffer.from(thought, 'base64').toString()) === seal
 }

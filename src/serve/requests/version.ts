@@ -1,10 +1,10 @@
-import { isObject, type JsonObject, objectsIn } from './read.ts'
-import { anthropicWords, Refusal } from './refusal.ts'
+import { isObject, type JsonObject, listObjects } from './read.ts'
+import { anthropicErrors, Refusal } from './refusal.ts'
 
 /**
- * Versions of the messages protocol, as the header `anthropic-version` names them
- * (https://platform.claude.com/docs/en/api/versioning, read 2026-11-23). Without the header the service
- * speaks the one of 2023.
+ * The versions of the messages protocol, for the header `anthropic-version`
+ * (https://platform.claude.com/docs/en/api/versioning, read 2026-11-23). Without the header, the service
+ * uses the one of 2023.
  */
 const versions = ['2023-01-01', '2023-06-01', '2026-10-21']
 
@@ -23,32 +23,32 @@ export function checkVersion(
   if (!versions.includes(version))
     throw new Refusal(`anthropic-version: "${version}" is not a valid version.`)
 
-  const asked = String(headers['anthropic-beta'] ?? '').split(',')
-  const unknown = asked
+  const betas = String(headers['anthropic-beta'] ?? '').split(',')
+  const unknown = betas
     .map((beta) => beta.trim())
     .find((beta) => beta !== '' && !betaName.test(beta))
   if (unknown !== undefined)
     throw new Refusal(
       `Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com or try again without the header.`,
     )
-  if (version >= '2026-10-21') checkNewest(body)
+  if (version >= '2026-10-21') checkNewestVersion(body)
 }
 
-/** What went with the version of 2026-10-21, which the official SDKs send from 1.0 on. */
-function checkNewest(body: JsonObject): void {
+/** Rejects what the version of 2026-10-21 removed. The official SDKs send it since 1.0. */
+function checkNewestVersion(body: JsonObject): void {
   for (const name of ['temperature', 'top_p', 'top_k'])
-    if (typeof body[name] === 'number') throw anthropicWords.unknown([name])
+    if (typeof body[name] === 'number') throw anthropicErrors.unknown([name])
 
-  for (const [index, { role, content }] of objectsIn(body['messages']).entries())
-    for (const [at, { type, citations }] of objectsIn(content).entries()) {
+  for (const [index, { role, content }] of listObjects(body['messages']).entries())
+    for (const [at, { type, citations }] of listObjects(content).entries()) {
       const where = `messages.${index}.content.${at}`
       if (role === 'assistant' && type === 'document')
         throw new Refusal(`${where}: document blocks are not permitted in assistant messages`)
-      if (role === 'user' && type === 'text' && isFilled(citations))
-        throw anthropicWords.unknown([`${where}.text.citations`])
+      if (role === 'user' && type === 'text' && hasEntries(citations))
+        throw anthropicErrors.unknown([`${where}.text.citations`])
     }
 }
 
-function isFilled(list: unknown): boolean {
+function hasEntries(list: unknown): boolean {
   return Array.isArray(list) ? list.length > 0 : isObject(list)
 }

@@ -4,44 +4,44 @@ import type { GatewayFailure } from '../codecs/failure.ts'
 import { failures } from '../codecs/failure.ts'
 import { type VendorErrorName, vendorError, vendorErrorNames } from './vendor-errors.ts'
 
-/** What is to go wrong, when, and how often. Parts can be combined. */
+/** Something that goes wrong on purpose: what, when, and how often. Effects can be combined. */
 export interface Fault {
-  /** Only on this route; absent: on every route under /v1. */
+  /** Only on this route. Absent: on every route below /v1. */
   readonly route?: 'models' | Protocol
   /** Only for this model. */
   readonly model?: string
-  /** Only where the body has this text in it: a parameter that the gateway does not bear. */
+  /** Only if the body contains this text, such as a parameter that the gateway does not accept. */
   readonly holds?: string
-  /** On every nth request that matches; 1 if absent. */
+  /** Only on every nth request that matches. Absent: on each. */
   readonly every?: number
-  /** Stops after so many times. */
+  /** Only this many times. */
   readonly times?: number
 
-  /** One of the service's own errors (`rate-limited`), or of the vendors behind it (`rate_limit_error`). */
+  /** An error of the service (`rate-limited`) or of the vendors behind it (`rate_limit_error`). */
   readonly error?: FaultName
   /** Any status, as an error of the vendor behind the service. */
   readonly status?: number
   readonly message?: string
   /** In seconds, with `error` or `status`. */
   readonly retryAfter?: number
-  /** 200 and a web page instead of JSON. */
+  /** Responds with 200 and a web page instead of JSON. */
   readonly webPage?: boolean
-  /** The connection is reset without an answer. */
+  /** Resets the connection without a response. */
   readonly reset?: boolean
-  /** Before the first byte, in ms. */
+  /** The delay before the first byte, in ms. */
   readonly delayMs?: number
-  /** Between the frames of a stream, in ms. */
+  /** The delay between the frames of a stream, in ms. */
   readonly betweenMs?: number
-  /** The connection is cut after so many frames of a stream. */
+  /** Cuts the connection after this many frames of a stream. */
   readonly cutAfter?: number
-  /** An error event, that of `error` or `status` if there is one, ends the stream after so many frames. */
+  /** Ends the stream after this many frames with an error event, that of `error` or `status` if set. */
   readonly errorAfter?: number
 }
 
-/** The group that every key of this gateway belongs to. */
+/** The group of every key of this gateway. */
 export const group = 'default'
 
-/** The errors of the service that can be asked for, in the order in which it checks. */
+/** The service's errors that a fault can cause, in the order of the service's checks. */
 const serviceErrors = {
   'invalid-token': () => failures.invalidToken(),
   'rate-limited': () => failures.rateLimited(),
@@ -56,7 +56,7 @@ const serviceErrors = {
 
 type ServiceErrorName = keyof typeof serviceErrors
 
-/** All errors that can be asked for by name: the service's, then the vendors'. */
+/** All errors that a fault can cause: the service's, then the vendors'. */
 export const faultNames = [
   ...(Object.keys(serviceErrors) as ServiceErrorName[]),
   ...vendorErrorNames,
@@ -64,7 +64,7 @@ export const faultNames = [
 
 export type FaultName = ServiceErrorName | VendorErrorName
 
-/** The failure that a fault asks for; undefined: it does something else. */
+/** The failure that a fault causes. Undefined if it has another effect. */
 export function faultFailure(
   { error, status, message, retryAfter }: Fault,
   { route, model = '' }: FaultTarget,
@@ -84,7 +84,7 @@ function isServiceError(name: FaultName): name is ServiceErrorName {
   return Object.hasOwn(serviceErrors, name)
 }
 
-/** What a fault is matched against. */
+/** The part of a request that a fault is matched against. */
 export interface FaultTarget {
   readonly route: 'models' | Protocol
   readonly model: string | undefined
@@ -92,49 +92,50 @@ export interface FaultTarget {
 
 interface FaultState {
   readonly fault: Fault
-  matched: number
-  fired: number
+  matchCount: number
+  firedCount: number
 }
 
-function atRest(fault: Fault): FaultState {
-  return { fault, matched: 0, fired: 0 }
+function createState(fault: Fault): FaultState {
+  return { fault, matchCount: 0, firedCount: 0 }
 }
 
-/** The faults in force, with their counters. */
+/** The active faults with their counters. */
 export class Faults {
-  #given: FaultState[] = []
+  #configured: FaultState[] = []
   #ofScenario: FaultState[] = []
 
-  /** Replaces those of the command line, the API and the control route. Counters start again. */
-  setGiven(faults: readonly Fault[]): void {
-    this.#given = faults.map(atRest)
+  /** Replaces the faults of the command line, the API and the control route. Resets the counters. */
+  setConfigured(faults: readonly Fault[]): void {
+    this.#configured = faults.map(createState)
   }
 
-  /** Replaces those of the scenario file. Counters start again. */
-  setOfScenario(faults: readonly Fault[]): void {
-    this.#ofScenario = faults.map(atRest)
+  /** Replaces the faults of the scenario file. Resets the counters. */
+  setScenario(faults: readonly Fault[]): void {
+    this.#ofScenario = faults.map(createState)
   }
 
   list(): readonly Fault[] {
-    return [...this.#ofScenario, ...this.#given].map(({ fault }) => fault)
+    return [...this.#ofScenario, ...this.#configured].map(({ fault }) => fault)
   }
 
-  /** What happens to this request: all faults that strike, in one; undefined: nothing. */
-  strike(target: FaultTarget, body = ''): Fault | undefined {
-    let struck: Fault | undefined
-    for (const state of [...this.#ofScenario, ...this.#given]) {
+  /** Combines all faults that apply to this request. Undefined if none applies. */
+  nextFault(target: FaultTarget, body = ''): Fault | undefined {
+    let combined: Fault | undefined
+    for (const state of [...this.#ofScenario, ...this.#configured]) {
       const { fault } = state
       if (fault.route !== undefined && fault.route !== target.route) continue
       if (fault.model !== undefined && fault.model !== target.model) continue
       if (fault.holds !== undefined && !body.includes(fault.holds)) continue
 
-      state.matched++
-      if (state.matched % (fault.every ?? 1) !== 0) continue
-      if (state.fired >= (fault.times ?? Number.POSITIVE_INFINITY)) continue
-      state.fired++
-      struck = { ...struck, ...fault }
+      state.matchCount++
+      if (state.matchCount % (fault.every ?? 1) !== 0) continue
+      if (state.firedCount >= (fault.times ?? Number.POSITIVE_INFINITY)) continue
+      state.firedCount++
+      combined = { ...combined, ...fault }
     }
-    return struck
+
+    return combined
   }
 }
 
@@ -151,5 +152,6 @@ export function describeFault(fault: Fault): string {
     cutAfter !== undefined && `cut after ${cutAfter}`,
     errorAfter !== undefined && `error after ${errorAfter}`,
   ]
+
   return parts.filter(Boolean).join(', ')
 }

@@ -13,9 +13,9 @@ import { stringify } from 'yaml'
 import { UserError } from '../../errors.ts'
 import type { Protocol } from '../../protocols.ts'
 import type { LogEntry, LoggedRequest } from '../log/request-log.ts'
-import { hideKeys } from '../log/secrets.ts'
+import { maskKeys } from '../log/secrets.ts'
 import { lastUserText } from '../model/person.ts'
-import { asObject, type JsonObject, jsonIn } from '../requests/read.ts'
+import { type JsonObject, parseJson, toObject } from '../requests/read.ts'
 import { readChatTurns } from '../requests/reading/chat.ts'
 import { readMessagesTurns } from '../requests/reading/messages.ts'
 import { readResponsesTurns } from '../requests/reading/responses.ts'
@@ -23,14 +23,14 @@ import type { Turn } from '../requests/reading/turns.ts'
 import { endsWithResults } from '../requests/request.ts'
 import type { RawReply } from './scenario.ts'
 
-/** A longer answer is not recorded, in bytes. */
+/** The longest answer that is recorded, in bytes. */
 const maxRecordedBytes = 4 * 1024 * 1024
 
-/** A longer question is shortened in a rule, in characters. */
+/** The longest question in a rule, in characters. Longer ones are cut. */
 const maxQuestion = 200
 
-/** An answer of the upstream that is being passed on. */
-interface FollowedAnswer {
+/** An answer of the upstream that is being forwarded. */
+interface RecordingAnswer {
   readonly entry: LogEntry
   /** Content-Type. */
   readonly type: string
@@ -38,20 +38,20 @@ interface FollowedAnswer {
 }
 
 /**
- * Writes the answers of an upstream into a scenario file, which gives them again. What it keeps of them
- * is status, type, bytes and time; keys are masked, other headers left out.
+ * Writes the answers of an upstream to a scenario file, which can replay them. It records the status,
+ * the type, the bytes and the timing. Keys are masked, and other headers are not recorded.
  */
 export class Recorder {
   readonly #path: string
-  /** Written through this alone: whatever is put in the file's place later stays as it is. */
+  /** The open file. If someone replaces the file later, the new file is not changed. */
   readonly #file: number
   readonly #secrets: () => readonly string[]
-  readonly #followed = new Map<string, FollowedAnswer>()
+  readonly #recording = new Map<string, RecordingAnswer>()
   readonly #recorded = new Map<LoggedRequest, RawReply>()
 
   /**
    * @param secrets the keys of the gateway and of its upstream
-   * @throws UserError `usage` where there is a file already, or a link
+   * @throws UserError `usage` if the file, or a link, exists already
    */
   constructor(path: string, secrets: () => readonly string[]) {
     this.#path = path
@@ -65,41 +65,41 @@ export class Recorder {
       throw new UserError({
         code: 'usage',
         message: `Cannot record into ${path}: ${isThere ? 'there is a file already' : (error as Error).message}`,
-        hint: 'Name a file that is not there yet.',
+        hint: 'Name a file that does not exist yet.',
         cause: error,
       })
     }
   }
 
-  /** Returns what to call with each piece; undefined: of this answer nothing is kept. */
-  follow(
+  /** Returns a function that records each piece. Undefined if the answer is not recorded. */
+  startRecording(
     entry: LogEntry,
     headers: NodeJS.Dict<string | string[]>,
   ): ((bytes: Buffer) => void) | undefined {
     if (entry.protocol === undefined || headers['content-encoding'] !== undefined) return undefined
-    const pieces: FollowedAnswer['pieces'] = []
-    this.#followed.set(entry.id, { entry, type: String(headers['content-type'] ?? ''), pieces })
+    const pieces: RecordingAnswer['pieces'] = []
+    this.#recording.set(entry.id, { entry, type: String(headers['content-type'] ?? ''), pieces })
     return (bytes) => pieces.push({ atMs: performance.now(), bytes })
   }
 
-  /** To be called when an answer has ended. */
+  /** Records an answer that has ended. */
   finish(request: LoggedRequest): void {
-    const followed = this.#followed.get(request.id)
-    this.#followed.delete(request.id)
+    const followed = this.#recording.get(request.id)
+    this.#recording.delete(request.id)
     if (followed === undefined || request.state !== 'done') return
 
     const size = followed.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
     if (size > maxRecordedBytes) return
     const keys = [...this.#secrets(), followed.entry.key]
-    this.#recorded.set(request, rawOf(followed, keys))
-    const text = Buffer.from(scenarioOf(this.#recorded))
+    this.#recorded.set(request, toRawReply(followed, keys))
+    const text = Buffer.from(formatScenario(this.#recorded))
     ftruncateSync(this.#file)
     for (let at = 0; at < text.length; ) at += writeSync(this.#file, text, at, text.length - at, at)
   }
 
-  /** Ends it; a file into which nothing was recorded goes, if it is still the one that was made. */
+  /** Closes the file. If nothing was recorded, it deletes the file that it created. */
   close(): void {
-    this.#followed.clear()
+    this.#recording.clear()
     const { ino, dev } = fstatSync(this.#file)
     closeSync(this.#file)
     const there = lstatSync(this.#path, { throwIfNoEntry: false })
@@ -108,22 +108,22 @@ export class Recorder {
   }
 }
 
-function rawOf({ entry, type, pieces }: FollowedAnswer, keys: readonly string[]): RawReply {
+function toRawReply({ entry, type, pieces }: RecordingAnswer, keys: readonly string[]): RawReply {
   const text = Buffer.concat(pieces.map(({ bytes }) => bytes)).toString()
   const head = {
     status: entry.status ?? 200,
-    type: hideKeys(type, keys),
+    type: maskKeys(type, keys),
     afterMs: Math.round(entry.firstByteMs ?? 0),
   }
 
-  if (!type.startsWith('text/event-stream')) return { ...head, body: hideKeys(text, keys) }
+  if (!type.startsWith('text/event-stream')) return { ...head, body: maskKeys(text, keys) }
 
-  const shown = eventsIn(hideKeys(text, keys))
+  const shown = splitEvents(maskKeys(text, keys))
   let bytes = 0
   let before = pieces[0]?.atMs ?? 0
-  const delays = eventsIn(text).map((event) => {
+  const delays = splitEvents(text).map((event) => {
     bytes += Buffer.byteLength(event)
-    const atMs = timeOf(pieces, bytes)
+    const atMs = arrivalTime(pieces, bytes)
     const afterMs = Math.round(atMs - before)
     before = atMs
     return afterMs
@@ -135,45 +135,46 @@ function rawOf({ entry, type, pieces }: FollowedAnswer, keys: readonly string[])
   }
 }
 
-/** The events of a stream, each with the empty line behind it. */
-function eventsIn(text: string): readonly string[] {
+/** The events of a stream, each with the empty line after it. */
+function splitEvents(text: string): readonly string[] {
   return text.match(/[\s\S]+?(?:\n\n|\r\n\r\n|$)/g) ?? []
 }
 
-/** When so many bytes had come. */
-function timeOf(pieces: FollowedAnswer['pieces'], bytes: number): number {
-  let come = 0
+/** The time at which this many bytes had arrived. */
+function arrivalTime(pieces: RecordingAnswer['pieces'], bytes: number): number {
+  let received = 0
   const piece = pieces.find((one) => {
-    come += one.bytes.length
-    return come >= bytes
+    received += one.bytes.length
+    return received >= bytes
   })
   return piece?.atMs ?? pieces.at(-1)?.atMs ?? 0
 }
 
 /**
- * The recorded responses as a scenario file. A rule is the question, the model, the protocol and
- * whether tool results came last; requests that agree in these get the responses in their order.
+ * Formats the recorded responses as a scenario file. A rule matches the question, the model, the
+ * protocol and whether tool results came last. Requests that match get the responses in order.
  */
-function scenarioOf(recorded: ReadonlyMap<LoggedRequest, RawReply>): string {
+function formatScenario(recorded: ReadonlyMap<LoggedRequest, RawReply>): string {
   const rules = new Map<string, { when: RuleCondition; reply: { raw: RawReply }[] }>()
   for (const [request, raw] of recorded) {
-    const when = conditionOf(request)
+    const when = ruleCondition(request)
     const key = JSON.stringify(when)
     const rule = rules.get(key) ?? { when, reply: [] }
     rules.set(key, rule)
     rule.reply.push({ raw })
   }
 
-  // The first rule that fits answers, so a question that contains another one must come before it.
+  // The first matching rule answers, so a question that contains another one must come before it.
   const lengthOf = ({ when }: { when: RuleCondition }) => when.text?.length ?? 0
   const answers = [...rules.values()].sort((a, b) => lengthOf(b) - lengthOf(a))
   return stringify({ answers }, { lineWidth: 0 })
 }
 
-type RuleCondition = ReturnType<typeof conditionOf>
+type RuleCondition = ReturnType<typeof ruleCondition>
 
-function conditionOf({ requestBody, modelAsked, protocol }: LoggedRequest) {
-  const turns = protocol === undefined ? [] : turnReaders[protocol](asObject(jsonIn(requestBody)))
+function ruleCondition({ requestBody, modelAsked, protocol }: LoggedRequest) {
+  const turns =
+    protocol === undefined ? [] : turnReaders[protocol](toObject(parseJson(requestBody)))
   const text = lastUserText(turns).slice(0, maxQuestion)
   return {
     ...(text === '' ? {} : { text }),

@@ -7,26 +7,31 @@ import type { GatewayFailure } from '../codecs/failure.ts'
 import type { Script } from '../model/model.ts'
 import { lastUserText } from '../model/person.ts'
 import { isObject } from '../requests/read.ts'
-import { newestOf } from '../requests/reading/turns.ts'
-import { type Beside, endsWithResults, type ModelRequest, type Tool } from '../requests/request.ts'
+import { newestTurns } from '../requests/reading/turns.ts'
+import {
+  endsWithResults,
+  type ModelRequest,
+  type RequestContext,
+  type Tool,
+} from '../requests/request.ts'
 import { effects, faultSchema } from './fault-spec.ts'
 import type { Fault } from './faults.ts'
-import { accept, choice, count, flag, list, mapping, orText, text } from './schema.ts'
+import { choice, flag, integer, list, object, parseData, text, textOr } from './schema.ts'
 import type { GatewayQuestion } from './written.ts'
 
-const tokens = count(0, 1_000_000_000)
-const callInput = v.pipe(
+const tokenCount = integer(0, 1_000_000_000)
+const callInputSchema = v.pipe(
   v.unknown(),
   v.check(
     (input) => typeof input === 'string' || isObject(input),
-    'must be a mapping, or text for a tool that takes text',
+    'must be a mapping, or text for a tool that accepts text',
   ),
-  v.check(isTree, 'must not hold itself'),
+  v.check(hasNoCycle, 'must not contain itself'),
 )
-const writtenCall = mapping({ tool: text, with: v.exactOptional(callInput) })
+const callSchema = object({ tool: text, with: v.exactOptional(callInputSchema) })
 
-/** YAML's aliases can put a mapping into itself. */
-function isTree(value: unknown): boolean {
+/** Aliases in YAML can create cycles. */
+function hasNoCycle(value: unknown): boolean {
   try {
     JSON.stringify(value)
     return true
@@ -35,41 +40,41 @@ function isTree(value: unknown): boolean {
   }
 }
 
-/** An answer as it came from a real gateway, to be given again byte for byte. */
-const rawReply = mapping({
-  status: v.optional(count(200, 599), 200),
+/** An answer of a real gateway, to be replayed byte for byte. */
+const rawReplySchema = object({
+  status: v.optional(integer(200, 599), 200),
   /** Content-Type. */
   type: v.optional(text, 'application/json'),
-  /** From the request to the first byte, in ms. */
-  afterMs: v.optional(count(0, 86_400_000), 0),
+  /** The time from the request to the first byte, in ms. */
+  afterMs: v.optional(integer(0, 86_400_000), 0),
   body: v.exactOptional(text),
-  /** Of a stream, each so many ms after the one before. */
-  events: v.exactOptional(list(mapping({ afterMs: v.optional(count(0, 86_400_000), 0), text }))),
+  /** The events of a stream, each with its delay after the previous one. */
+  events: v.exactOptional(list(object({ afterMs: v.optional(integer(0, 86_400_000), 0), text }))),
 })
 
-export type RawReply = v.InferOutput<typeof rawReply>
+export type RawReply = v.InferOutput<typeof rawReplySchema>
 
-/** One of these is an answer; the other members say how it is given. */
-const saying = ['text', 'call', 'refusal', 'raw', ...Object.keys(effects)]
+/** A step needs one of these members to be an answer. */
+const answerMembers = ['text', 'call', 'refusal', 'raw', ...Object.keys(effects)]
 
-const writtenStep = v.pipe(
-  mapping({
+const stepSchema = v.pipe(
+  object({
     text: v.exactOptional(text),
     call: v.exactOptional(text),
-    with: v.exactOptional(callInput),
-    calls: v.exactOptional(list(writtenCall)),
+    with: v.exactOptional(callInputSchema),
+    calls: v.exactOptional(list(callSchema)),
     thinking: v.exactOptional(text),
     refusal: v.exactOptional(text),
     finish: v.exactOptional(choice(['stop', 'length', 'tool-calls', 'refusal', 'content-filter'])),
     usage: v.exactOptional(
-      mapping({
-        inputTokens: v.exactOptional(tokens),
-        cachedTokens: v.exactOptional(tokens),
-        outputTokens: v.exactOptional(tokens),
-        reasoningTokens: v.exactOptional(tokens),
+      object({
+        inputTokens: v.exactOptional(tokenCount),
+        cachedTokens: v.exactOptional(tokenCount),
+        outputTokens: v.exactOptional(tokenCount),
+        reasoningTokens: v.exactOptional(tokenCount),
       }),
     ),
-    raw: v.exactOptional(rawReply),
+    raw: v.exactOptional(rawReplySchema),
     ...effects,
   }),
   v.forward(
@@ -81,17 +86,17 @@ const writtenStep = v.pipe(
   ),
   v.check(
     ({ calls = [], ...written }) =>
-      calls.length > 0 || Object.keys(written).some((name) => saying.includes(name)),
+      calls.length > 0 || Object.keys(written).some((name) => answerMembers.includes(name)),
     'says nothing: give it "text", "call" or a fault',
   ),
 )
 
-type ScenarioStep = v.InferOutput<typeof writtenStep>
+type ScenarioStep = v.InferOutput<typeof stepSchema>
 
-/** One answer; text alone is one too. */
-const step = orText('text', writtenStep)
+/** One answer. A string is an answer with that text. */
+const step = textOr('text', stepSchema)
 
-const steps = v.lazy((reply) =>
+const stepsSchema = v.lazy((reply) =>
   Array.isArray(reply)
     ? v.pipe(list(step), v.minLength(1, 'must have at least one answer'))
     : v.pipe(
@@ -101,11 +106,10 @@ const steps = v.lazy((reply) =>
 )
 
 /**
- * A pattern in RE2's language: JavaScript's without looking around and without references back. Its
- * time grows with the text alone, whatever is written; that of JavaScript's own may double with each
- * character, and nothing could be answered meanwhile.
+ * A pattern in RE2's syntax: JavaScript's without lookaround and backreferences. Its time is linear in
+ * the text. A JavaScript pattern can take exponential time and would block the gateway.
  */
-const pattern = v.pipe(
+const patternSchema = v.pipe(
   text,
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     try {
@@ -117,22 +121,22 @@ const pattern = v.pipe(
   }),
 )
 
-const condition = mapping({
-  /** The last user text holds this, whatever the case. */
+const conditionSchema = object({
+  /** The last user text contains this. Case does not matter. */
   text: v.exactOptional(text),
   /** The last user text matches this. */
-  pattern: v.exactOptional(pattern),
+  pattern: v.exactOptional(patternSchema),
   model: v.exactOptional(text),
   protocol: v.exactOptional(choice(['chat', 'responses', 'messages'])),
-  /** Whether the request ends with the results of tools. */
+  /** Whether the request ends with tool results. */
   afterTool: v.exactOptional(flag),
-  /** The system prompt holds this, whatever the case. */
+  /** The system prompt contains this. Case does not matter. */
   system: v.exactOptional(text),
-  /** One of the results of tools that came last holds this, whatever the case. */
+  /** One of the last tool results contains this. Case does not matter. */
   toolResult: v.exactOptional(text),
-  turn: v.exactOptional(count(1, 1_000_000)),
+  turn: v.exactOptional(integer(1, 1_000_000)),
   header: v.exactOptional(v.record(text, text, 'must be a mapping')),
-  /** In a program only. */
+  /** Only in a program. */
   test: v.exactOptional(
     v.custom<(question: GatewayQuestion) => boolean>(
       (given) => typeof given === 'function',
@@ -141,74 +145,75 @@ const condition = mapping({
   ),
 })
 
-/** A function alone, or a text alone, is a condition too. */
-const writtenCondition = v.pipe(
+/** A condition. A function or a string is a short form. */
+const conditionOrText = v.pipe(
   v.unknown(),
   v.transform((given) => (typeof given === 'function' ? { test: given } : given)),
-  orText('text', condition),
+  textOr('text', conditionSchema),
 )
 
-const rule = mapping({
-  when: v.optional(writtenCondition, {}),
-  /** In this order, one for each request that fits. */
-  reply: steps,
-  /** After the last step: stay at it, begin again, or fit no more. */
+const ruleSchema = object({
+  when: v.optional(conditionOrText, {}),
+  /** The answers in order, one for each matching request. */
+  reply: stepsSchema,
+  /** After the last answer: repeat it, start again, or stop matching. */
   repeat: v.optional(choice(['last', 'loop', 'never']), 'last'),
 })
 
-const scenario = mapping({
-  answers: v.optional(list(rule), []),
+const scenarioSchema = object({
+  answers: v.optional(list(ruleSchema), []),
   faults: v.optional(list(faultSchema), []),
 })
 
-/** What a scenario file says. */
-export type Scenario = v.InferOutput<typeof scenario>
+/** The contents of a scenario file. */
+export type Scenario = v.InferOutput<typeof scenarioSchema>
 
-/** What is answered to requests of one kind. */
+/** The answers to matching requests. */
 type ScenarioRule = Scenario['answers'][number]
 
-/** All of it must fit. */
+/** All members must match. */
 type Condition = ScenarioRule['when']
 
 /**
  * Reads a scenario from plain data. docs/gateway.md describes the file.
  *
- * @throws Misfit
+ * @throws InvalidData
  */
 export function readScenario(data: unknown): Scenario {
-  return accept(scenario, data)
+  return parseData(scenarioSchema, data)
 }
 
-/** The models of which answers were recorded. */
+/** The models with recorded answers. */
 export function recordedModels({ answers }: Scenario): readonly string[] {
   const recorded = answers.filter(({ reply }) => reply.some(({ raw }) => raw !== undefined))
   return [...new Set(recorded.flatMap(({ when }) => when.model ?? []))]
 }
 
-/** One answer that somebody wrote. */
-export interface Played extends Script {
-  /** Counts in the place of all else. */
+/** An answer from a scenario or a function. */
+export interface ScriptedAnswer extends Script {
+  /** Replaces everything else. */
   readonly raw?: RawReply
   readonly fault?: Fault
-  /** There is no answer, and this is why. */
+  /** The reason why there is no answer. */
   readonly failure?: GatewayFailure
 }
 
-type RequestHeaders = NonNullable<Beside['headers']>
+type RequestHeaders = NonNullable<RequestContext['headers']>
 
-/** How often the model has answered; what it said in several messages at once is one answer. */
-function turnsOfModel(messages: ModelRequest['messages']): number {
+/** How often the model has answered. Consecutive messages of the model are one answer. */
+function countModelTurns(messages: ModelRequest['messages']): number {
   const isModels = (index: number) => messages[index]?.role === 'assistant'
   return messages.filter((_, index) => isModels(index) && !isModels(index - 1)).length
 }
 
-export function questionOf(
+export function toQuestion(
   request: ModelRequest,
   protocol: Protocol,
   headers: RequestHeaders = {},
 ): GatewayQuestion {
   const { model, messages, tools } = request
   const system = messages.filter(({ role }) => role === 'system')
+
   return {
     text: lastUserText(messages),
     model,
@@ -219,8 +224,8 @@ export function questionOf(
     system: system
       .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text : [])))
       .join('\n\n'),
-    toolResults: newestOf(messages).results.map((result) => result.text),
-    turn: 1 + turnsOfModel(messages),
+    toolResults: newestTurns(messages).results.map((result) => result.text),
+    turn: 1 + countModelTurns(messages),
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, String(value)]),
     ),
@@ -228,74 +233,80 @@ export function questionOf(
 }
 
 /**
- * The answer that a function gave, in the form of a scenario's.
+ * Converts the result of a function to an answer.
  *
- * @throws Misfit where it is none, Error where it calls a tool that the request does not offer
+ * @throws InvalidData if it is not an answer, Error if it calls a tool that the request does not offer
  */
-export function playReply(reply: unknown, request: ModelRequest): Played {
-  const played = playStep(accept(step, reply, ['the answer']), request)
+export function toScriptedAnswer(reply: unknown, request: ModelRequest): ScriptedAnswer {
+  const played = scriptStep(parseData(step, reply, ['the answer']), request)
   if (typeof played === 'string') throw new Error(played)
   return played
 }
 
-/** A text: why it cannot be the answer to this request. */
-function playStep(step: ScenarioStep, request: ModelRequest): Played | string {
-  const { text: said, thinking, refusal, finish, usage, raw, ...more } = step
+/** @returns a string with the reason if the step cannot answer this request */
+function scriptStep(stepOrText: ScenarioStep, request: ModelRequest): ScriptedAnswer | string {
+  const { text: answerText, thinking, refusal, finish, usage, raw, ...more } = stepOrText
   const { call, with: input, calls = [], ...fault } = more
-  const called = call === undefined ? calls : [{ tool: call, with: input }, ...calls]
+  const calledTools = call === undefined ? calls : [{ tool: call, with: input }, ...calls]
 
-  const offered = request.toolChoice === 'none' ? [] : request.tools
-  const toolOf = ({ tool }: { readonly tool: string }) => offered.find(({ name }) => name === tool)
-  if (called.some((one) => toolOf(one) === undefined)) {
-    const names = offered.map(({ name }) => name).join(', ') || 'no tool'
-    return `It calls ${called.map(({ tool }) => tool).join(', ')}; the request lets it call ${names}.`
+  const availableTools = request.toolChoice === 'none' ? [] : request.tools
+  const findTool = ({ tool }: { readonly tool: string }) =>
+    availableTools.find(({ name }) => name === tool)
+  if (calledTools.some((one) => findTool(one) === undefined)) {
+    const names = availableTools.map(({ name }) => name).join(', ') || 'no tool'
+    return `It calls ${calledTools.map(({ tool }) => tool).join(', ')}; the request lets it call ${names}.`
   }
 
   const isThinking = thinking !== undefined && request.thinking !== 'never'
+
   return {
     ...compact({ finish, usage, raw }),
     utterances: [
       ...(isThinking ? [{ type: 'thinking', text: thinking } as const] : []),
-      ...(said === undefined ? [] : [{ type: 'text', text: said } as const]),
+      ...(answerText === undefined ? [] : [{ type: 'text', text: answerText } as const]),
       ...(refusal === undefined ? [] : [{ type: 'text', text: refusal, isRefusal: true } as const]),
-      ...called.map((one) => callOf(toolOf(one)!, one.with)),
+      ...calledTools.map((one) => scriptCall(findTool(one)!, one.with)),
     ],
     ...(Object.keys(fault).length === 0 ? {} : { fault }),
   }
 }
 
-/** Text is what a custom tool takes; a function takes an object, whatever the file says. */
-function callOf(tool: Tool, input: unknown = {}): Utterance {
+/** A custom tool gets text, and a function gets an object, whatever the file has. */
+function scriptCall(tool: Tool, input: unknown = {}): Utterance {
   const isText = typeof input === 'string'
   const text = isText && tool.kind === 'custom' ? input : JSON.stringify(isText ? { input } : input)
   return { type: 'call', tool, text }
 }
 
-/** A scenario being played: knows how far each rule has come. */
-export class Player {
+/** Plays a scenario: remembers the next answer of each rule. */
+export class ScenarioPlayer {
   readonly #rules: readonly { readonly rule: ScenarioRule; played: number }[]
 
   constructor({ answers }: Scenario) {
     this.#rules = answers.map((one) => ({ rule: one, played: 0 }))
   }
 
-  /** The answers that no request took, by their places in the scenario. */
+  /** The paths of the answers that no request used. */
   unused(): readonly string[] {
     return this.#rules.flatMap(({ rule, played }, index) =>
       rule.reply.slice(played).map((_, nth) => `answers[${index}].reply[${played + nth}]`),
     )
   }
 
-  /** The answer of the first rule that fits and has one; a text: why those that fit have none. */
-  play(request: ModelRequest, protocol: Protocol, headers?: RequestHeaders): Played | string {
-    const asked = questionOf(request, protocol, headers)
+  /** The answer of the first matching rule that has one; else a string with the reasons why none has. */
+  play(
+    request: ModelRequest,
+    protocol: Protocol,
+    headers?: RequestHeaders,
+  ): ScriptedAnswer | string {
+    const asked = toQuestion(request, protocol, headers)
     let problems = ''
     for (const [index, state] of this.#rules.entries()) {
-      if (!fits(state.rule.when, asked)) continue
+      if (!matchesCondition(state.rule.when, asked)) continue
 
-      const next = stepAt(state.rule, state.played)
+      const next = currentStep(state.rule, state.played)
       // A side job of the client, such as a title, repeats the question without the tools.
-      const played = next === undefined ? 'It has no answer left.' : playStep(next, request)
+      const played = next === undefined ? 'It has no answer left.' : scriptStep(next, request)
       if (typeof played === 'string') {
         problems += ` Rule ${index + 1} fits. ${played}`
         continue
@@ -304,34 +315,38 @@ export class Player {
       state.played++
       return played
     }
+
     return problems
   }
 }
 
-function fits(when: Condition, asked: GatewayQuestion): boolean {
+function matchesCondition(when: Condition, question: GatewayQuestion): boolean {
   const { text: contained, pattern: matching, model, protocol, afterTool } = when
-  if (contained !== undefined && !holds(asked.text, contained)) return false
-  if (matching !== undefined && !matching.test(asked.text)) return false
-  if (model !== undefined && model !== asked.model) return false
-  if (protocol !== undefined && protocol !== asked.protocol) return false
-  if (afterTool !== undefined && afterTool !== asked.afterTool) return false
+  if (contained !== undefined && !containsIgnoringCase(question.text, contained)) return false
+  if (matching !== undefined && !matching.test(question.text)) return false
+  if (model !== undefined && model !== question.model) return false
+  if (protocol !== undefined && protocol !== question.protocol) return false
+  if (afterTool !== undefined && afterTool !== question.afterTool) return false
 
   const { system, toolResult, turn, header = {}, test } = when
-  if (system !== undefined && !holds(asked.system, system)) return false
-  if (toolResult !== undefined && !asked.toolResults.some((one) => holds(one, toolResult)))
+  if (system !== undefined && !containsIgnoringCase(question.system, system)) return false
+  if (
+    toolResult !== undefined &&
+    !question.toolResults.some((one) => containsIgnoringCase(one, toolResult))
+  )
     return false
-  if (turn !== undefined && turn !== asked.turn) return false
+  if (turn !== undefined && turn !== question.turn) return false
   for (const [name, value] of Object.entries(header))
-    if (!holds(asked.headers[name.toLowerCase()] ?? '', value)) return false
-  return test === undefined || test(asked)
+    if (!containsIgnoringCase(question.headers[name.toLowerCase()] ?? '', value)) return false
+
+  return test === undefined || test(question)
 }
 
-/** Whether a text holds another, whatever the case. */
-function holds(whole: string, part: string): boolean {
+function containsIgnoringCase(whole: string, part: string): boolean {
   return whole.toLowerCase().includes(part.toLowerCase())
 }
 
-function stepAt({ reply, repeat }: ScenarioRule, played: number): ScenarioStep | undefined {
+function currentStep({ reply, repeat }: ScenarioRule, played: number): ScenarioStep | undefined {
   if (played < reply.length) return reply[played]
   if (repeat === 'never') return undefined
   return repeat === 'loop' ? reply[played % reply.length] : reply.at(-1)

@@ -1,50 +1,50 @@
 import * as v from 'valibot'
 import { UserError } from '../../errors.ts'
-import { pathText } from '../requests/read.ts'
+import { formatPath } from '../requests/read.ts'
 
 /** Schemas for data that people write: scenario files, catalogs, faults. */
 
-/** What does not accept, and where: the keys from the root. */
-export class Misfit extends Error {
-  readonly path: PlaceInData
+/** A problem in the data, with the path from the root. */
+export class InvalidData extends Error {
+  readonly path: DataPath
 
-  constructor(path: PlaceInData, problem: string) {
-    super(`${pathText(path) || 'the document'} ${problem}`)
+  constructor(path: DataPath, problem: string) {
+    super(`${formatPath(path) || 'the document'} ${problem}`)
     this.path = path
   }
 }
 
-export type PlaceInData = readonly PropertyKey[]
+export type DataPath = readonly PropertyKey[]
 
 /**
- * @param path where the data stands in its document
- * @throws Misfit
+ * @param path the path of the data in its document
+ * @throws InvalidData
  */
-export function accept<Fitting>(
+export function parseData<Fitting>(
   schema: v.GenericSchema<unknown, Fitting>,
   data: unknown,
-  path: PlaceInData = [],
+  path: DataPath = [],
 ): Fitting {
   const result = v.safeParse(schema, data)
   if (result.success) return result.output
 
-  // A key that is not known is likelier the mistake than what follows from it.
+  // An unknown key is more likely the mistake than the problems that it causes.
   const issue = result.issues.find(isUnknownKey) ?? result.issues[0]
   const place = issue.path?.map(({ key }) => key as PropertyKey) ?? []
-  throw new Misfit([...path, ...place], issue.message)
+  throw new InvalidData([...path, ...place], issue.message)
 }
 
 /**
- * For what a program hands over.
+ * Reads data that a program passes.
  *
- * @throws UserError `usage` in the place of a Misfit
+ * @throws UserError `usage` instead of InvalidData
  */
-export function asUsage<Result>(what: string, read: () => Result): Result {
+export function withUsageErrors<Result>(what: string, read: () => Result): Result {
   try {
     return read()
   } catch (error) {
-    if (!(error instanceof Misfit)) throw error
-    const hint = 'docs/gateway.md describes what it may be.'
+    if (!(error instanceof InvalidData)) throw error
+    const hint = 'docs/gateway.md describes the allowed values.'
     throw new UserError({ code: 'usage', message: `${what}: ${error.message}`, hint, cause: error })
   }
 }
@@ -53,11 +53,11 @@ function isUnknownKey({ type, expected }: v.BaseIssue<unknown>): boolean {
   return type === 'strict_object' && expected === 'never'
 }
 
-export const text = v.string(({ input }) => `must be text, not ${kindOf(input)}`)
-export const flag = v.boolean(({ input }) => `must be true or false, not ${kindOf(input)}`)
+export const text = v.string(({ input }) => `must be text, not ${describeKind(input)}`)
+export const flag = v.boolean(({ input }) => `must be true or false, not ${describeKind(input)}`)
 
 /** A whole number. */
-export function count(least: number, most: number) {
+export function integer(least: number, most: number) {
   const message = `must be a whole number from ${least} to ${most}`
   return v.pipe(
     v.number(message),
@@ -72,22 +72,22 @@ export function choice<const Choices extends readonly string[]>(choices: Choices
 }
 
 export function list<Item extends v.GenericSchema>(item: Item) {
-  return v.array(item, ({ input }) => `must be a list, not ${kindOf(input)}`)
+  return v.array(item, ({ input }) => `must be a list, not ${describeKind(input)}`)
 }
 
-/** An object with no other keys than these. */
-export function mapping<const Entries extends v.ObjectEntries>(entries: Entries) {
+/** An object without other keys. */
+export function object<const Entries extends v.ObjectEntries>(entries: Entries) {
   return v.strictObject(entries, (issue) => {
     if (isUnknownKey(issue))
       return `is not known here; known are ${Object.keys(entries).join(', ')}`
     return issue.expected === 'Object'
-      ? `must be a mapping, not ${kindOf(issue.input)}`
+      ? `must be a mapping, not ${describeKind(issue.input)}`
       : 'is missing'
   })
 }
 
-/** A mapping, or a text alone, which counts as one with this member. */
-export function orText<Whole extends v.GenericSchema>(member: string, whole: Whole) {
+/** An object, or a string as a short form of an object with this member. */
+export function textOr<Whole extends v.GenericSchema>(member: string, whole: Whole) {
   return v.pipe(
     v.unknown(),
     v.transform((given) => (typeof given === 'string' ? { [member]: given } : given)),
@@ -95,7 +95,7 @@ export function orText<Whole extends v.GenericSchema>(member: string, whole: Who
   )
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === null) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'

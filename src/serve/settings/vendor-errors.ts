@@ -2,10 +2,11 @@ import type { GatewayFailure } from '../codecs/failure.ts'
 import errors from './vendor-errors.json' with { type: 'json' }
 
 /**
- * The vendors' errors: on messages Anthropic says them, elsewhere OpenAI. From the vendors' references
- * of errors and what their SDKs tell apart (openai 7.57.0, @anthropic-ai/sdk 1.12.0), 2026-11-23.
+ * The errors of the vendors: of Anthropic on messages, of OpenAI elsewhere. They come from the vendors'
+ * error references and from the error types of their SDKs (openai 7.57.0, @anthropic-ai/sdk 1.12.0,
+ * 2026-11-23).
  *
- * The names are written out, since the build declares no types of JSON.
+ * The names are listed here, because the build creates no types from JSON.
  */
 export type VendorErrorName =
   | 'invalid_request_error'
@@ -29,7 +30,7 @@ interface VendorError {
   readonly code?: string
 }
 
-/** @param route whose vendor refuses */
+/** @param route selects the vendor */
 export function vendorError(name: VendorErrorName, route: string, model: string): GatewayFailure {
   const error: VendorError = errors[name][route === 'messages' ? 'anthropic' : 'openai']
   const place = route === 'chat' ? 'messages' : 'input'
@@ -40,7 +41,7 @@ export function vendorError(name: VendorErrorName, route: string, model: string)
     message: error.message.replace('MODEL', model),
     code: error.code ?? null,
     ...(name === 'context_length_exceeded' ? { param: place } : {}),
-    // The vendors say when to come back; so that a suite does not wait, it is soon.
+    // The vendors say when to retry. The time is short, so that test suites do not wait.
     ...(name === 'rate_limit_error' ? { retryAfter: 1 } : {}),
   }
 }

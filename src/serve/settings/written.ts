@@ -3,64 +3,67 @@ import type { Script } from '../model/model.ts'
 import type { Turn } from '../requests/reading/turns.ts'
 import type { Fault } from './faults.ts'
 
-/** A scenario as people write it; docs/gateway.md describes it. */
+/** A scenario as people write it. docs/gateway.md describes it. */
 export interface WrittenScenario {
   readonly answers?: readonly WrittenRule[]
   readonly faults?: readonly Fault[]
 }
 
 export interface WrittenRule {
-  /** Absent: everything. A text: the last text of a person holds it. A function, in a program: it decides. */
+  /**
+   * Absent: matches every request. A string: the last user text contains it. A function (only in a
+   * program): decides.
+   */
   readonly when?: string | WrittenCondition | ((question: GatewayQuestion) => boolean)
-  /** One for each request that fits, in this order. */
+  /** The answers in order, one for each matching request. */
   readonly reply: string | WrittenReply | readonly (string | WrittenReply)[]
-  /** After the last reply: stay at it (`last`, the default), begin again, or fit no more. */
+  /** After the last reply: repeat it (`last`, the default), start again, or stop matching. */
   readonly repeat?: 'last' | 'loop' | 'never'
 }
 
-/** All that is given must fit. */
+/** All given members must match. */
 export interface WrittenCondition {
   readonly text?: string
-  /** A regular expression, as RE2 has them. */
+  /** A regular expression in RE2's syntax. */
   readonly pattern?: string
   readonly model?: string
   readonly protocol?: Protocol
-  /** Whether the request ends with the results of tools. */
+  /** Whether the request ends with tool results. */
   readonly afterTool?: boolean
-  /** The system prompt holds this, whatever the case. */
+  /** The system prompt contains this. Case does not matter. */
   readonly system?: string
-  /** One of the results of tools that came last holds this, whatever the case. */
+  /** One of the last tool results contains this. Case does not matter. */
   readonly toolResult?: string
-  /** Which request of its conversation it is, from 1. */
+  /** The number of the request in its conversation, from 1. */
   readonly turn?: number
-  /** Headers by their names, each of which holds this text. */
+  /** Header names, each with a text that the header contains. */
   readonly header?: Readonly<Record<string, string>>
-  /** In a program: decides by all that is known of the request. */
+  /** Only in a program: decides by the whole request. */
   readonly test?: (question: GatewayQuestion) => boolean
 }
 
-/** One answer: what is said, which tools are called, what goes wrong. */
+/** One answer: its text, its tool calls, its faults. */
 export interface WrittenReply extends Omit<Fault, 'route' | 'model' | 'every' | 'times'> {
   readonly text?: string
   readonly thinking?: string
   readonly refusal?: string
-  /** A tool of the client, and its arguments. */
+  /** A tool of the client. `with` has its arguments. */
   readonly call?: string
   readonly with?: object | string
-  /** Several at once. */
+  /** Several parallel calls. */
   readonly calls?: readonly { readonly tool: string; readonly with?: object | string }[]
   readonly finish?: NonNullable<Script['finish']>
   readonly usage?: NonNullable<Script['usage']>
 }
 
-/** What a request asks, as rules are held against it and functions that answer are told it. */
+/** A request as rules and answer functions see it. */
 export interface GatewayQuestion {
-  /** The last text of a person. */
+  /** The last user text. */
   readonly text: string
-  /** As the client named it. */
+  /** The name that the client sent. */
   readonly model: string
   readonly protocol: Protocol
-  /** Whether the request ends with the results of tools. */
+  /** Whether the request ends with tool results. */
   readonly afterTool: boolean
   /** The names of the tools that may be called. */
   readonly tools: readonly string[]
@@ -68,10 +71,10 @@ export interface GatewayQuestion {
   readonly messages: readonly Turn[]
   /** The system prompt; empty if there is none. */
   readonly system: string
-  /** The results of tools that came last. */
+  /** The last tool results. */
   readonly toolResults: readonly string[]
-  /** Which request of its conversation it is, from 1: one more than the model has answered. */
+  /** The number of the request in its conversation, from 1: the model's earlier answers plus one. */
   readonly turn: number
-  /** By their names in small letters. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
 }

@@ -1,15 +1,15 @@
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import { UserError } from '../../errors.ts'
-import { Misfit, type PlaceInData } from './schema.ts'
+import { type DataPath, InvalidData } from './schema.ts'
 
-/** A person writes these files; nobody writes more than this. */
+/** The largest file. People write these files by hand. */
 export const maxYamlBytes = 4 * 1024 * 1024
 
 /**
- * Reads a JSON or YAML text, which is one language here.
+ * Parses a JSON or YAML text. The YAML parser accepts both.
  *
- * @param name what the file is called in messages
- * @param read makes something of the data; may throw Misfit
+ * @param name the name of the file in messages
+ * @param read converts the data; may throw InvalidData
  * @throws UserError `config-invalid` with line and column
  */
 export function readYaml<Result>(
@@ -21,11 +21,12 @@ export function readYaml<Result>(
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [broken] = document.errors
   if (broken !== undefined) throw invalid(broken.message, broken.pos[0])
+
   try {
     return read(document.toJS())
   } catch (error) {
-    if (error instanceof Misfit) throw invalid(error.message, placeOfPath(document, error.path))
-    // Its aliases would make too much of it.
+    if (error instanceof InvalidData) throw invalid(error.message, findOffset(document, error.path))
+    // The aliases would expand to too much data.
     if (error instanceof ReferenceError) throw invalid(error.message, undefined)
     throw error
   }
@@ -41,8 +42,8 @@ export function readYaml<Result>(
   }
 }
 
-/** Where the deepest part of a path begins that the file has. */
-function placeOfPath(document: Document, path: PlaceInData): number | undefined {
+/** The offset of the deepest part of the path that the file has. */
+function findOffset(document: Document, path: DataPath): number | undefined {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
     const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null

@@ -2,41 +2,41 @@ import type { WholeAnswer } from '../codecs/answer.ts'
 import type { AnswerFacts } from '../codecs/codec.ts'
 import type { JsonObject } from '../requests/read.ts'
 
-/** As many answers are kept, and of as many characters of requests; the oldest go first. */
-const mostKept = 500
-const mostCharacters = 16 * 1024 * 1024
+/** The limits for the kept answers, and for the characters of their requests. The oldest are dropped first. */
+const maxAnswers = 500
+const maxCharacters = 16 * 1024 * 1024
 
-/** An answer that was given, as far as a later request can go on from it. */
-export interface GivenAnswer {
+/** An answer that a later request can continue. */
+export interface SentAnswer {
   readonly facts: AnswerFacts
-  /** Of messages: with what came before. */
+  /** For messages: the body with the earlier conversation. */
   readonly body: JsonObject
-  /** Of responses: with what came before. */
+  /** For responses: the input with the earlier conversation. */
   readonly input: unknown
   readonly answer: WholeAnswer
-  /** Of the request, in characters. */
+  /** The size of the request, in characters. */
   readonly size: number
 }
 
-/** The newest answers by their ids. */
-export class NewestAnswers {
-  readonly #byId = new Map<string, GivenAnswer>()
+/** The newest answers by ID. */
+export class RecentAnswers {
+  readonly #byId = new Map<string, SentAnswer>()
   #characters = 0
 
-  keep(id: string, answer: GivenAnswer): void {
+  keep(id: string, answer: SentAnswer): void {
     this.#byId.set(id, answer)
     this.#characters += answer.size
     for (const oldest of this.#byId.keys()) {
-      if (this.#byId.size <= mostKept && this.#characters <= mostCharacters) break
+      if (this.#byId.size <= maxAnswers && this.#characters <= maxCharacters) break
       this.forget(oldest)
     }
   }
 
-  find(id: string): GivenAnswer | undefined {
+  find(id: string): SentAnswer | undefined {
     return this.#byId.get(id)
   }
 
-  /** Returns whether it was there. */
+  /** Returns whether the answer existed. */
   forget(id: string): boolean {
     this.#characters -= this.#byId.get(id)?.size ?? 0
     return this.#byId.delete(id)

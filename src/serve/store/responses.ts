@@ -1,28 +1,30 @@
 import { responses } from '../codecs/responses.ts'
 import { asList, isObject, type JsonObject } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { itemsOf } from '../requests/responses.ts'
-import { type GivenAnswer, NewestAnswers } from './newest.ts'
+import { inputItems } from '../requests/responses.ts'
+import { RecentAnswers, type SentAnswer } from './newest.ts'
 
-/** The answers of responses that later requests go on from. */
+/** The answers of responses that later requests can continue. */
 export class StoredResponses {
-  readonly #answers = new NewestAnswers()
+  readonly #answers = new RecentAnswers()
 
-  keep(given: GivenAnswer): void {
-    this.#answers.keep(`resp_${given.facts.id}`, given)
+  keep(answer: SentAnswer): void {
+    this.#answers.keep(`resp_${answer.facts.id}`, answer)
   }
 
-  /** The answer as it was given. */
+  /** The document of a stored answer. */
   find(id: string): JsonObject | undefined {
     const given = this.#answers.find(id)
-    return given && (responses.fold(given.body, given.facts, given.answer) as JsonObject)
+    return given && (responses.document(given.body, given.facts, given.answer) as JsonObject)
   }
 
-  /** What it was asked with, each item with an id. */
+  /** The input of a stored answer. Each item has an ID. */
   inputOf(id: string, query: URLSearchParams): object | undefined {
     const given = this.#answers.find(id)
-    const items = itemsOf(given?.input).map((item, at) => withId(item, `${id.slice(5)}_${at}`))
-    return given && pageOf(items, query)
+    const items = inputItems(given?.input).map((item, at) =>
+      itemWithId(item, `${id.slice(5)}_${at}`),
+    )
+    return given && listPage(items, query)
   }
 
   delete(id: string): object | undefined {
@@ -30,13 +32,13 @@ export class StoredResponses {
   }
 
   /**
-   * The whole input of a request: the conversation that it goes on from, and stored items in the place
-   * of what refers to them.
+   * The whole input of a request: the conversation that it continues, and its own input with references
+   * replaced by the stored items.
    *
-   * @throws Refusal where something is not there (any more)
+   * @throws Refusal if a response or an item is not stored (any more)
    */
   wholeInput({ input, previous_response_id: previous }: JsonObject): unknown {
-    if (typeof previous !== 'string') return this.#resolved(input)
+    if (typeof previous !== 'string') return this.#resolveReferences(input)
     const before = this.#answers.find(previous)
     if (before === undefined)
       throw new Refusal(
@@ -46,44 +48,44 @@ export class StoredResponses {
       )
     if (input === undefined || input === null) return input
     const said = asList(this.find(previous)!['output'])
-    return [...itemsOf(before.input), ...said, ...itemsOf(this.#resolved(input))]
+    return [...inputItems(before.input), ...said, ...inputItems(this.#resolveReferences(input))]
   }
 
-  #resolved(input: unknown): unknown {
-    if (!Array.isArray(input) || !input.some(mayRefer)) return input
-    return input.map((item) => (mayRefer(item) ? this.#itemOf(item) : item))
+  #resolveReferences(input: unknown): unknown {
+    if (!Array.isArray(input) || !input.some(isReference)) return input
+    return input.map((item) => (isReference(item) ? this.#resolveItem(item) : item))
   }
 
-  #itemOf(item: JsonObject): unknown {
+  #resolveItem(item: JsonObject): unknown {
     const { type, id, encrypted_content: sealed } = item
-    const found = this.#itemWith(String(id))
+    const found = this.#findItem(String(id))
     if (type === 'item_reference') {
-      if (found === undefined) throw notFound(`Item with id '${String(id)}' not found.`)
+      if (found === undefined) throw itemNotFound(`Item with id '${String(id)}' not found.`)
       return found
     }
     if (typeof sealed === 'string' || typeof id !== 'string' || found !== undefined) return item
-    throw notFound(
+    throw itemNotFound(
       `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
     )
   }
 
-  /** The id of an item holds that of its answer. */
-  #itemWith(id: string): unknown {
+  /** The ID of an item contains the ID of its answer. */
+  #findItem(id: string): unknown {
     const answer = /^[a-z]+_([A-Za-z0-9]{24})\d+$/.exec(id)?.[1]
     const document = answer === undefined ? undefined : this.find(`resp_${answer}`)
     return asList(document?.['output']).find((item) => isObject(item) && item['id'] === id)
   }
 }
 
-function mayRefer(item: unknown): item is JsonObject {
+function isReference(item: unknown): item is JsonObject {
   return isObject(item) && (item['type'] === 'item_reference' || item['type'] === 'reasoning')
 }
 
-function notFound(message: string): Refusal {
+function itemNotFound(message: string): Refusal {
   return new Refusal(message, 'input', null, 404)
 }
 
-function withId(item: JsonObject, id: string): JsonObject {
+function itemWithId(item: JsonObject, id: string): JsonObject {
   const { type = 'message', content } = item
   const isText = type === 'message' && typeof content === 'string'
   return {
@@ -95,14 +97,15 @@ function withId(item: JsonObject, id: string): JsonObject {
   }
 }
 
-/** A part of a list, the newest first unless said otherwise. */
-function pageOf(items: readonly JsonObject[], query: URLSearchParams): object {
+/** A page of a list. The newest items are first, unless the query sets another order. */
+function listPage(items: readonly JsonObject[], query: URLSearchParams): object {
   const ordered = query.get('order') === 'asc' ? items : items.toReversed()
   const after = query.get('after')
   const start = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1
   const limit = Math.min(100, Math.max(1, Number(query.get('limit') ?? 20) || 20))
 
   const data = ordered.slice(start, start + limit)
+
   return {
     object: 'list',
     data,

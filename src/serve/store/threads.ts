@@ -1,29 +1,29 @@
 import { messages } from '../codecs/messages.ts'
 import { asList, isObject, type JsonObject } from '../requests/read.ts'
 import { Refusal } from '../requests/refusal.ts'
-import { type GivenAnswer, NewestAnswers } from './newest.ts'
+import { RecentAnswers, type SentAnswer } from './newest.ts'
 
-/** What a thread keeps from its first request on. */
-const createOnly = ['system', 'tools']
+/** The members that a thread keeps from its first request. */
+const creationMembers = ['system', 'tools']
 
 /**
  * The message threads of the beta `message-threads-2026-08-12`: `thread: {type: "create"}`, then
- * `{type: "continue", previous_message_id}` with the new turns alone, as the tool runner of
+ * `{type: "continue", previous_message_id}` with only the new turns, as the tool runner of
  * @anthropic-ai/sdk 1.12.0 sends them (2026-11-23).
  */
 export class MessageThreads {
-  readonly #answers = new NewestAnswers()
+  readonly #answers = new RecentAnswers()
 
-  keep(given: GivenAnswer): void {
-    this.#answers.keep(`msg_${given.facts.id}`, given)
+  keep(answer: SentAnswer): void {
+    this.#answers.keep(`msg_${answer.facts.id}`, answer)
   }
 
   /**
-   * The whole of a request that is part of a thread; undefined: it is not.
+   * The request with the earlier turns of its thread. Undefined if it belongs to no thread.
    *
    * @throws Refusal
    */
-  whole({ thread, ...asked }: JsonObject): JsonObject | undefined {
+  wholeRequest({ thread, ...asked }: JsonObject): JsonObject | undefined {
     if (thread === undefined || thread === null) return undefined
     const type = isObject(thread) ? thread['type'] : undefined
     if (type === 'create') return asked
@@ -34,14 +34,15 @@ export class MessageThreads {
     const before = this.#answers.find(id)
     if (before === undefined)
       throw new Refusal(`thread: message ${id} not found`, 'thread', 'thread_not_found', 404)
-    const repeated = createOnly.find((name) => asked[name] !== undefined)
+    const repeated = creationMembers.find((name) => asked[name] !== undefined)
     if (repeated !== undefined)
       throw new Refusal(`${repeated}: a thread keeps what it was created with`, repeated)
     if (!Array.isArray(asked['messages'])) return asked
 
     const { body, facts, answer } = before
-    const { role, content } = messages.fold(body, facts, answer) as JsonObject
-    const kept = createOnly.filter((name) => body[name] !== undefined)
+    const { role, content } = messages.document(body, facts, answer) as JsonObject
+    const kept = creationMembers.filter((name) => body[name] !== undefined)
+
     return {
       ...asked,
       ...Object.fromEntries(kept.map((name) => [name, body[name]])),

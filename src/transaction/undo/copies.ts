@@ -23,7 +23,7 @@ export class Copies {
     return { sha256, mode, uid, gid }
   }
 
-  /** @returns undefined: they were not added, so a saved copy has them */
+  /** @returns undefined if the contents were not added, but come from a saved copy */
   added(version: FileVersion | null): Bytes | undefined {
     return version === null ? undefined : this.#added.get(version.sha256)
   }
@@ -43,9 +43,9 @@ export class Copies {
     version: FileVersion | null,
   ): ConfigDocument | undefined {
     if (version === null) return undefined
-    const name = `${file.format} ${version.sha256}`
-    if (!this.#documents.has(name))
-      this.#documents.set(name, documentOf(file, this.bytesOf(version)))
-    return this.#documents.get(name)
+    const cacheKey = `${file.format} ${version.sha256}`
+    if (!this.#documents.has(cacheKey))
+      this.#documents.set(cacheKey, documentOf(file, this.bytesOf(version)))
+    return this.#documents.get(cacheKey)
   }
 }

@@ -2,7 +2,7 @@
 import { resultOf, UserError } from '../../errors.ts'
 import type { FileVersion, RecordedFile, RunGateway, RunRecord } from '../record.ts'
 import type { Copies } from './copies.ts'
-import { activeRuns, mergeSettings, nameOf, type Stack, undoneParts } from './stack.ts'
+import { activeRuns, mergeSettings, partName, type Stack, undoneParts } from './stack.ts'
 import { type Contents, undoRun, withChanges } from './undo-run.ts'
 
 /** How many runs are recorded before the oldest ones are merged. */
@@ -31,15 +31,16 @@ export function mergeOldest(copies: Copies, stack: Stack, limit = maxRuns): Stac
     const merged = mergeRuns(copies, oldest)
     if (merged.length < count) return mergeOldest(copies, [...merged, ...rest], limit)
   }
+
   return stack
 }
 
-/** Drops the oldest undo of which every part was redone, and its redo: together they change nothing. */
+/** Drops the oldest undo whose parts were all redone, and its redo. Together they change nothing. */
 function dropRedone(stack: Stack): Stack {
   const redone = undoneParts(stack)
   const undo = stack.find(
     ({ id, kind, undoes = [] }) =>
-      kind === 'undo' && undoes.every(({ client }) => redone.has(nameOf({ run: id, client }))),
+      kind === 'undo' && undoes.every(({ client }) => redone.has(partName({ run: id, client }))),
   )
   if (undo === undefined) return stack
   const isRedo = ({ kind, undoes = [] }: RunRecord) =>
@@ -52,7 +53,7 @@ function undoesAny(runs: Stack, undone: Stack): boolean {
   return runs.some(({ undoes = [] }) => undoes.some(({ run }) => ids.has(run)))
 }
 
-/** One run for each home folder. A change that was undone leaves nothing to undo. */
+/** Merges the runs into one for each home folder. Changes that were undone are dropped. */
 function mergeRuns(copies: Copies, runs: Stack): Stack {
   const active = activeRuns(runs)
   const homes = [...new Set(active.map(({ home }) => home))]
@@ -70,6 +71,7 @@ function mergeRuns(copies: Copies, runs: Stack): Stack {
 function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunRecord {
   const files = new Map<string, RecordedFile>()
   const before = undoneContents(copies, earlier, later)
+
   for (const file of [...earlier.files, ...later.files]) {
     const older = files.get(file.path)
     const run = older === undefined && earlier.files.includes(file) ? earlier : later
@@ -83,6 +85,7 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
   }
 
   const isRepair = later.command === 'doctor'
+
   return {
     ...later,
     ...(isRepair && { command: earlier.command, baseUrl: earlier.baseUrl, model: earlier.model }),
@@ -93,9 +96,9 @@ function mergeTwo(copies: Copies, earlier: RunRecord, later: RunRecord): RunReco
   }
 }
 
-/** What an undo of the later run, and then of the earlier one, leaves. */
+/** The contents after an undo of the later run and then of the earlier run. */
 function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): Contents {
-  // What the later run found. An undo of the earlier run starts from there.
+  // The contents that the later run found. The undo of the earlier run starts with them.
   const found = new Map<string, FileVersion | null>([
     ...earlier.files.map(({ path, after }) => [path, after] as const),
     ...later.files.map(({ path, before }) => [path, before] as const),
@@ -104,7 +107,7 @@ function undoneContents(copies: Copies, earlier: RunRecord, later: RunRecord): C
   const undone = resultOf(() => undoRun(earlier, contents, { copies }).contents)
   if (!(undone instanceof UserError)) return undone
 
-  // A copy is gone, or someone wrote what cannot be parsed: the first copy must not be lost.
+  // A copy is missing, or a file cannot be parsed. The first copy must not be lost.
   const first = earlier.files.map(({ path, before }) => [path, before] as const)
   return withChanges(contents, new Map(first))
 }
@@ -113,8 +116,8 @@ function uniqueGateways(gateways: readonly RunGateway[]): readonly RunGateway[] 
   const unique = new Map<string, RunGateway>()
   for (const { baseUrl, baseUrls } of gateways) {
     const gateway: RunGateway = baseUrls ? { baseUrl, baseUrls } : { baseUrl }
-    const name = JSON.stringify(gateway)
-    if (!unique.has(name)) unique.set(name, gateway)
+    const key = JSON.stringify(gateway)
+    if (!unique.has(key)) unique.set(key, gateway)
   }
   return [...unique.values()]
 }

@@ -9,9 +9,9 @@ import { type Contents, type UndoOptions, type UndoPlan, undoRun } from './undo-
 /** The recorded runs, oldest first. The last one is the top of the stack. */
 export type Stack = readonly RunRecord[]
 
-/** What would undo these runs. */
+/** A plan that undoes several runs. */
 export interface StackPlan extends UndoPlan {
-  /** The undone runs that have an effect, newest first. The undo goes back to before the last one. */
+  /** The undone runs that have an effect, newest first. */
   readonly runs: Runs
 }
 
@@ -37,6 +37,7 @@ export function undoLatest(
     if (hasEffect(plan, contents)) return { ...plan, undoes, runs: [run] }
     withoutEffect.push(...plan.undoes)
   }
+
   return undefined
 }
 
@@ -63,6 +64,7 @@ export function undoTo(
     undone.push(...files)
     if (files.length > 0) runs.push({ ...run, files })
   }
+
   return undoRuns(runs.toReversed(), contents, options)
 }
 
@@ -94,7 +96,7 @@ export function undoAll(
   options: UndoOptions,
 ): StackPlan | undefined {
   const active = options.force
-    ? changesOf(stack, options.clients)
+    ? recordedChanges(stack, options.clients)
     : activeRuns(stack, options.clients)
   const plan = undoRuns(active.toReversed(), contents, options)
   return plan && hasEffect(plan, contents) ? plan : undefined
@@ -125,7 +127,7 @@ export function redo(
 
     const isSelected = ({ client }: RunPart) =>
       (options.clients?.includes(client) ?? true) &&
-      !redone.has(nameOf({ run: run.id, client })) &&
+      !redone.has(partName({ run: run.id, client })) &&
       run.files.every((file) => file.client !== client || !changed.has(file.path))
     const clients = (run.undoes ?? []).filter(isSelected).map(({ client }) => client)
     const files = run.files.filter(({ client }) => clients.includes(client))
@@ -134,6 +136,7 @@ export function redo(
     const plan = undoRun({ ...run, files }, contents, options)
     return { ...plan, runs: [run] }
   }
+
   return undefined
 }
 
@@ -210,7 +213,7 @@ function inSafeOrder(files: readonly RecordedFile[], [newest]: Runs): readonly R
   return newest?.kind === 'undo' ? [...keys, ...others] : [...others, ...keys]
 }
 
-/** What one undo had to keep, an older one may have restored. */
+/** The settings that are still kept at the end. An undo of an older run may restore a kept setting. */
 function stillKept(
   plans: readonly UndoPlan[],
   { files, contents }: UndoPlan,
@@ -246,7 +249,7 @@ export function mergeSettings(
   return [...others, ...newer.settings]
 }
 
-/** Whether a plan changes a file, or keeps a setting, which the user must know. */
+/** Whether a plan changes a file or keeps a setting. The user must see both. */
 function hasEffect({ files, kept, contents: after }: UndoPlan, before: Contents): boolean {
   return (
     kept.length > 0 || files.some(({ path }) => !isSameVersion(before.get(path), after.get(path)))
@@ -257,22 +260,30 @@ function hasEffect({ files, kept, contents: after }: UndoPlan, before: Contents)
 
 /**
  * The changes that are not undone, oldest first. A change that was undone for some of its clients has
- * only the files of the others. What was redone counts as made by the redo, so that the next rollback
- * undoes it.
+ * only the files of the others. A redone change counts at the time of its redo, so that the next
+ * rollback undoes it.
  *
  * Promise: every change is in this list, or a recorded undo undid it and no redo followed.
  */
 export function activeRuns(stack: Stack, clients?: readonly string[]): Stack {
   const undone = undoneParts(stack)
   const redone = redoneParts(stack)
-  const madeAt = (id: string, client: string) => redone.get(nameOf({ run: id, client })) ?? id
+  const effectiveRunId = (id: string, client: string) =>
+    redone.get(partName({ run: id, client })) ?? id
 
-  return changesOf(stack, clients, ({ id }, client) => !undone.has(nameOf({ run: id, client })))
+  return recordedChanges(
+    stack,
+    clients,
+    ({ id }, client) => !undone.has(partName({ run: id, client })),
+  )
     .flatMap((run) => {
-      const times = new Set(run.files.map(({ client }) => madeAt(run.id, client)))
+      const times = new Set(run.files.map(({ client }) => effectiveRunId(run.id, client)))
       return [...times].map((at) => ({
         at,
-        run: { ...run, files: run.files.filter(({ client }) => madeAt(run.id, client) === at) },
+        run: {
+          ...run,
+          files: run.files.filter(({ client }) => effectiveRunId(run.id, client) === at),
+        },
       }))
     })
     .toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
@@ -287,34 +298,34 @@ function redoneParts(stack: Stack): ReadonlyMap<string, string> {
     if (kind !== 'redo') continue
     for (const { run, client } of undoes)
       for (const part of byId.get(run)?.undoes ?? [])
-        if (part.client === client) redone.set(nameOf(part), id)
+        if (part.client === client) redone.set(partName(part), id)
   }
   return redone
 }
 
-function changesOf(
+function recordedChanges(
   stack: Stack,
   clients: readonly string[] | undefined,
-  isMeant: (run: RunRecord, client: string) => boolean = () => true,
+  isSelected: (run: RunRecord, client: string) => boolean = () => true,
 ): Stack {
   return stack.flatMap((run) => {
     if (run.kind !== 'change') return []
     const files = run.files.filter(
-      ({ client }) => (clients?.includes(client) ?? true) && isMeant(run, client),
+      ({ client }) => (clients?.includes(client) ?? true) && isSelected(run, client),
     )
     return files.length > 0 ? [{ ...run, files }] : []
   })
 }
 
-/** Goes from the newest run to the oldest, so that it skips an undo that a redo undid. */
+/** The parts that were undone. Starts with the newest run, so that it skips an undo that was redone. */
 export function undoneParts(stack: Stack): ReadonlySet<string> {
   const undone = new Set<string>()
   for (const run of stack.toReversed())
     for (const part of run.undoes ?? [])
-      if (!undone.has(nameOf({ run: run.id, client: part.client }))) undone.add(nameOf(part))
+      if (!undone.has(partName({ run: run.id, client: part.client }))) undone.add(partName(part))
   return undone
 }
 
-export function nameOf({ run, client }: RunPart): string {
+export function partName({ run, client }: RunPart): string {
   return `${run} ${client}`
 }

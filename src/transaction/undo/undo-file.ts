@@ -11,10 +11,10 @@ import type { Copies } from './copies.ts'
 export interface UndoFileOptions {
   /** Restores the copy, even if someone changed the file since. */
   readonly force?: boolean | undefined
-  /** Every setting stays, also those that are still ours. */
+  /** Keeps every setting, including those that still have our value. */
   readonly keepsAll?: boolean | undefined
   readonly sharedTables?: SharedTables
-  /** Whether a model that someone chose since the run counts as ours: see `modelsOfGateway`. */
+  /** Whether a model that someone chose since the run is undone too: see `modelsOfGateway`. */
   readonly isOurModel?: (setting: RecordedSetting, value: string) => boolean
 }
 
@@ -31,8 +31,8 @@ export interface UndoneFile {
   readonly keepsOurKey?: boolean
 }
 
-/** One file: how a run recorded it, and how it is now. */
-export interface FileSince {
+/** A file as a run recorded it, and its version now. */
+export interface FileHistory {
   readonly copies: Copies
   readonly file: RecordedFile
   readonly now: FileVersion | null
@@ -52,20 +52,20 @@ export interface FileSince {
  *
  * @throws UserError `backup-missing`; `config-invalid` if the file cannot be parsed
  */
-export function undoFile(since: FileSince, options: UndoFileOptions = {}): UndoneFile {
-  const { file, now } = since
+export function undoFile(history: FileHistory, options: UndoFileOptions = {}): UndoneFile {
+  const { file, now } = history
   const { before, after } = file
   if (options.force) return { after: before, kept: [] }
-  if (options.keepsAll) return keepFile(since)
+  if (options.keepsAll) return keepFile(history)
 
   if (isSameContent(now, after) || isSameContent(now, before))
-    return { after: withModeOf(before, since), kept: [] }
+    return { after: keepChangedMode(before, history), kept: [] }
   if (isSameContent(before, after)) return { after: now, kept: [] }
   if (now === null)
     return { after: null, kept: before ? [{ path: [], why: 'changed' as const }] : [] }
-  if (file.scope === 'whole') return undoWholeFile(since)
+  if (file.scope === 'whole') return undoWholeFile(history)
 
-  const undone = resultOf(() => undoSettings(since, now, options))
+  const undone = resultOf(() => undoSettings(history, now, options))
   if (!(undone instanceof UserError)) return undone
   if (undone.code === 'backup-missing') throw undone
   throw new UserError({
@@ -76,51 +76,56 @@ export function undoFile(since: FileSince, options: UndoFileOptions = {}): Undon
   })
 }
 
-function keepFile(since: FileSince): UndoneFile {
-  const { file, now } = since
+function keepFile(history: FileHistory): UndoneFile {
+  const { file, now } = history
   if (file.scope === 'whole') {
     const isBefore = isSameContent(now, file.before)
-    return { after: now, kept: isBefore || !isChangedByRun(since) ? [] : keptWhole(since) }
+    return { after: now, kept: isBefore || !isChangedByRun(history) ? [] : keptFile(history) }
   }
+
   return {
     after: now,
-    kept: leavesOf(since)
-      .filter(({ isBack, isChanged }) => isChanged && !isBack)
+    kept: listLeaves(history)
+      .filter(({ isEarlier, isChanged }) => isChanged && !isEarlier)
       .map(({ path, isOurs }) => ({ path, why: isOurs ? 'together' : 'changed' })),
   }
 }
 
-/** A login made since the run is never replaced by an older one. */
-function undoWholeFile(since: FileSince): UndoneFile {
-  const { copies, file, now } = since
+/** Undoes a file with scope `whole`. A login made since the run is never replaced by an older one. */
+function undoWholeFile(history: FileHistory): UndoneFile {
+  const { copies, file, now } = history
   const written = copies.documentOf(file, file.after)
   const isReformatted =
     written !== undefined && isDeepStrictEqual(copies.documentOf(file, now)?.root, written.root)
-  if (isReformatted) return { after: withModeOf(file.before, since), kept: [] }
+  if (isReformatted) return { after: keepChangedMode(file.before, history), kept: [] }
 
   const secrets = file.settings.filter(({ isSecret }) => isSecret)
   const keepsOurKey = secrets.some((setting) => {
-    const value = valueIn(since, now, setting.path)
-    return value !== undefined && isDeepStrictEqual(value, valueIn(since, file.after, setting.path))
+    const value = recordedValue(history, now, setting.path)
+    return (
+      value !== undefined &&
+      isDeepStrictEqual(value, recordedValue(history, file.after, setting.path))
+    )
   })
-  return { after: now, kept: keptWhole(since), keepsOurKey }
+
+  return { after: now, kept: keptFile(history), keepsOurKey }
 }
 
-function keptWhole({ file: { settings, after }, now }: FileSince): UndoneFile['kept'] {
+function keptFile({ file: { settings, after }, now }: FileHistory): UndoneFile['kept'] {
   const why = isSameContent(now, after) ? 'together' : 'changed'
   const paths = settings.length > 0 ? settings.map(({ path }) => path) : [[]]
   return paths.map((path) => ({ path, why }))
 }
 
 function undoSettings(
-  since: FileSince,
+  history: FileHistory,
   now: FileVersion,
   { sharedTables, isOurModel }: UndoFileOptions,
 ): UndoneFile {
-  const { copies, file } = since
-  const leaves = leavesOf(since, isOurModel).filter(({ isChanged }) => isChanged)
-  const asWritten = withOurValues(since, now, leaves)
-  const current = sharedTables === 'remove' ? withOurTables(since, asWritten) : asWritten
+  const { copies, file } = history
+  const leaves = listLeaves(history, isOurModel).filter(({ isChanged }) => isChanged)
+  const asWritten = withOurValues(history, now, leaves)
+  const current = sharedTables === 'remove' ? withOurTables(history, asWritten) : asWritten
   const versions = {
     before: copies.bytesOf(file.before),
     written: copies.bytesOf(file.after),
@@ -133,7 +138,7 @@ function undoSettings(
   let undone = undo(paths)
   let shared: readonly SettingPath[] = []
   if (sharedTables === 'keep') {
-    shared = settingsInSharedTables(since, paths, undone.bytes)
+    shared = settingsInSharedTables(history, paths, undone.bytes)
     undone = undo(paths.filter((path) => !includesPath(shared, path)))
   }
 
@@ -143,7 +148,7 @@ function undoSettings(
   ]
   if (undone.bytes === null) return { after: null, kept }
   const keepsKey = undone.kept.some((path) => settingAt(file, path)?.role === 'key')
-  const { mode } = (keepsKey ? undefined : withModeOf(file.before, since)) ?? now
+  const { mode } = (keepsKey ? undefined : keepChangedMode(file.before, history)) ?? now
   return { after: copies.add(undone.bytes, { ...now, mode }), kept }
 }
 
@@ -158,28 +163,29 @@ export interface Leaf {
   /** It still has our value, or one that counts as ours. */
   readonly isOurs: boolean
   /** It has the value from before the run. */
-  readonly isBack: boolean
+  readonly isEarlier: boolean
   readonly now: ConfigValue | undefined
 }
 
-export function leavesOf(
-  since: FileSince,
+export function listLeaves(
+  history: FileHistory,
   isOurModel: UndoFileOptions['isOurModel'] = () => false,
 ): readonly Leaf[] {
-  const { copies, file } = since
+  const { copies, file } = history
   const [before, written] = [file.before, file.after].map((one) => copies.documentOf(file, one))
 
   return file.settings.flatMap((setting) =>
     valuePathsAt(before?.root, written?.root, setting.path).map((path): Leaf => {
       const [old, ours] = [before?.get(path), written?.get(path)]
-      const now = valueIn(since, since.now, path)
+      const now = recordedValue(history, history.now, path)
       const isWritten = isDeepStrictEqual(now, ours)
+
       return {
         path,
         setting,
         isChanged: !isDeepStrictEqual(old, ours),
         isOurs: isWritten || countsAsOurs(setting, now, isOurModel),
-        isBack: isDeepStrictEqual(now, old),
+        isEarlier: isDeepStrictEqual(now, old),
         now,
       }
     }),
@@ -195,38 +201,39 @@ function countsAsOurs(
   return setting.role === 'model' && typeof now === 'string' && isOurModel(setting, now)
 }
 
-/** The file with our values wherever its value counts as ours, so that the undo finds them. */
-function withOurValues(since: FileSince, now: FileVersion, leaves: readonly Leaf[]): Bytes {
-  const { copies, file } = since
+/** The file with our values in all places that count as ours, so that the undo finds them. */
+function withOurValues(history: FileHistory, now: FileVersion, leaves: readonly Leaf[]): Bytes {
+  const { copies, file } = history
   const changes = leaves
-    .filter(({ isOurs, isBack }) => isOurs && !isBack)
-    .map(({ path }) => ({ path, value: valueIn(since, file.after, path) }))
-    .filter(({ path, value }) => !isDeepStrictEqual(value, valueIn(since, now, path)))
+    .filter(({ isOurs, isEarlier }) => isOurs && !isEarlier)
+    .map(({ path }) => ({ path, value: recordedValue(history, file.after, path) }))
+    .filter(({ path, value }) => !isDeepStrictEqual(value, recordedValue(history, now, path)))
   const bytes = copies.bytesOf(now) as Bytes
   return changes.length === 0 ? bytes : formatOf(file.format).edit(bytes, changes, file.path)
 }
 
 /**
- * The tables that we created for address and key as we wrote them, whatever others wrote into them;
- * unless they changed address or key.
+ * Resets the tables that we created for address and key to what we wrote, without the additions of
+ * others. A table whose address or key someone changed stays.
  */
-function withOurTables(since: FileSince, current: Bytes): Bytes {
-  const { copies, file } = since
+function withOurTables(history: FileHistory, current: Bytes): Bytes {
+  const { copies, file } = history
   const connection = file.settings.filter(isConnection).map(({ path }) => path)
   const now = formatOf(file.format).read(current, file.path)
   const isAsWritten = (path: SettingPath) =>
-    isDeepStrictEqual(now.get(path), valueIn(since, file.after, path))
+    isDeepStrictEqual(now.get(path), recordedValue(history, file.after, path))
 
   const changes = uniquePaths(connection.map((path) => path.slice(0, -1)))
-    .filter((table) => table.length > 0 && valueIn(since, file.before, table) === undefined)
+    .filter((table) => table.length > 0 && recordedValue(history, file.before, table) === undefined)
     .filter((table) => connection.every((path) => !startsWith(path, table) || isAsWritten(path)))
     .map((path) => ({ path, value: copies.documentOf(file, file.after)?.get(path) }))
+
   return formatOf(file.format).edit(current, changes, file.path)
 }
 
-/** Our settings without a role in tables that we created and in which something of others stays. */
+/** Our settings without a role in tables that we created and that keep additions of others. */
 function settingsInSharedTables(
-  { copies, file }: FileSince,
+  { copies, file }: FileHistory,
   paths: readonly SettingPath[],
   after: Bytes | null,
 ): readonly SettingPath[] {
@@ -256,8 +263,8 @@ export function settingAt(
   return settings.find((setting) => startsWith(path, setting.path))
 }
 
-export function valueIn(
-  { copies, file }: FileSince,
+export function recordedValue(
+  { copies, file }: FileHistory,
   version: FileVersion | null,
   path: SettingPath,
 ): ConfigValue | undefined {
@@ -266,7 +273,7 @@ export function valueIn(
 
 // ---------------------------------------------------------------- versions
 
-function isChangedByRun({ file: { before, after } }: FileSince): boolean {
+function isChangedByRun({ file: { before, after } }: FileHistory): boolean {
   return !isSameContent(before, after)
 }
 
@@ -279,9 +286,9 @@ export function isSameVersion(one: FileVersion | null, other: FileVersion | null
 }
 
 /** The earlier version. If someone changed the mode since the run, it keeps that mode. */
-function withModeOf(
+function keepChangedMode(
   before: FileVersion | null,
-  { file: { after }, now }: FileSince,
+  { file: { after }, now }: FileHistory,
 ): FileVersion | null {
   return before && now && now.mode !== after?.mode ? { ...before, mode: now.mode } : before
 }

@@ -14,17 +14,17 @@ import {
   isConnection,
   isSameContent,
   type Leaf,
-  leavesOf,
+  listLeaves,
+  recordedValue,
   type UndoFileOptions,
   undoFile,
-  valueIn,
 } from './undo-file.ts'
 
-/** The files as they are, or as a plan would leave them. */
+/** The contents of files: the current ones, or those after a plan. */
 export interface Contents {
   /** @throws UserError if the file cannot be read */
   readonly get: (path: string) => FileVersion | null
-  /** What a plan changed so far. */
+  /** The changes of a plan so far. */
   readonly changes: ReadonlyMap<string, FileVersion | null>
 }
 
@@ -34,7 +34,7 @@ export interface UndoOptions {
   readonly force?: boolean | undefined
   /** Only the files of these clients. Absent: all. */
   readonly clients?: readonly string[] | undefined
-  /** What an undo would break for a client. */
+  /** Reports what an undo would break for a client. */
   readonly problemAfter?:
     | ((client: string, after: Contents, before: Contents) => UndoProblem | undefined)
     | undefined
@@ -48,12 +48,12 @@ export type UndoProblem = 'unreadable' | 'wrong-key'
 
 export interface UndoPlan {
   readonly undoes: readonly RunPart[]
-  /** The files of the undone runs in write order, also those that do not change. */
+  /** The files of the undone runs in write order, including those that do not change. */
   readonly files: readonly RecordedFile[]
   readonly kept: readonly KeptSetting[]
-  /** Clients of which a table was removed together with what others wrote into it. */
+  /** Clients that lose a whole table, including what others wrote into it. */
   readonly removedTables: readonly string[]
-  /** All files as the plan leaves them. */
+  /** All files after the plan. */
   readonly contents: Contents
 }
 
@@ -115,7 +115,7 @@ interface UndoneClient {
   readonly removesTables?: boolean
 }
 
-/** From an undo of everything on. The first attempt without a problem counts, else nothing is undone. */
+/** Starts with an undo of everything. The first attempt without a problem wins; else nothing is undone. */
 const attempts: readonly UndoFileOptions[] = [
   {},
   { sharedTables: 'keep' },
@@ -132,15 +132,17 @@ function undoClient(
   if (force) return undo({ force })
   if (isRedirected(copies, files, contents)) return undo({ keepsAll: true })
 
-  // Copies that are restored as they are need not be read: one may be gone.
+  // Unchanged files are restored without reading their copies, one of which may be missing.
   const isChanged = files.some(({ path, after }) => !isSameContent(contents.get(path), after))
   const isOurModel = isChanged ? modelsOfGateway(copies, files, contents) : () => false
+
   for (const attempt of attempts) {
     const undone = undo({ ...attempt, isOurModel })
     if (undone.keepsOurKey) break
     if (problemAfter?.(client, undone.contents, contents) !== undefined) continue
     return attempt.sharedTables === 'remove' ? { ...undone, removesTables: true } : undone
   }
+
   return undo({ keepsAll: true })
 }
 
@@ -160,6 +162,7 @@ function undoFiles(
     kept.push(...undone.kept.map((setting) => ({ client, file: path, ...setting })))
     keepsOurKey ||= undone.keepsOurKey === true
   }
+
   return { contents: withChanges(contents, after), kept, keepsOurKey }
 }
 
@@ -183,15 +186,17 @@ export function isRedirected(
   const hadAddress = files.some((file) =>
     file.settings.some(
       ({ role, path }) =>
-        isAddress(role) && valueIn({ copies, file, now: null }, file.before, path) !== undefined,
+        isAddress(role) &&
+        recordedValue({ copies, file, now: null }, file.before, path) !== undefined,
     ),
   )
+
   return !onlyKeyIsRemoved || hadAddress
 }
 
 /**
- * The values that decide where a client's key is sent, and which key, as far as someone changed them.
- * A whole file that someone wrote since is a new login, even if it has no key, as before the run.
+ * The connection settings of a file that someone changed since the run. A file with scope `whole` that
+ * someone wrote since is a new login, even if it has no key, as before the run.
  */
 function changedConnection(
   copies: Copies,
@@ -201,16 +206,20 @@ function changedConnection(
   if (!file.settings.some(isConnection)) return []
   const now = contents.get(file.path)
   if (isSameContent(now, file.after) || isSameContent(now, file.before)) return []
-  return leavesOf({ copies, file, now }).filter(
-    ({ setting, isOurs, isBack }) =>
-      isConnection(setting) && !isOurs && (!isBack || file.scope === 'whole'),
+
+  const isWhole = file.scope === 'whole'
+  // Someone made a file that the run removed: no setting in it needs to differ from before.
+  const isMadeSince = isWhole && file.after === null
+  return listLeaves({ copies, file, now }).filter(
+    ({ setting, isOurs, isEarlier }) =>
+      isConnection(setting) && (isMadeSince || (!isOurs && (!isEarlier || isWhole))),
   )
 }
 
 /**
- * Which models that someone chose since the run are undone with it. If the run brought the client to
- * its gateway, that is every model of the gateway: it does not exist at the earlier service. A model
- * of another provider stays, and then so do those that do not name their provider.
+ * Which models that someone chose since the run are undone with it. If the run connected the client to
+ * the gateway, every model of the gateway is undone, because it does not exist at the earlier service.
+ * A model of another provider stays, and then so do models that do not name their provider.
  */
 function modelsOfGateway(
   copies: Copies,
@@ -219,8 +228,10 @@ function modelsOfGateway(
 ): (setting: RecordedSetting, value: string) => boolean {
   const bringsToGateway = files.some((file) =>
     file.settings.some(({ role, path }) => {
-      const since = { copies, file, now: null }
-      const [before, after] = [file.before, file.after].map((one) => valueIn(since, one, path))
+      const history = { copies, file, now: null }
+      const [before, after] = [file.before, file.after].map((one) =>
+        recordedValue(history, one, path),
+      )
       return isAddress(role) && !isDeepStrictEqual(before, after)
     }),
   )
@@ -228,10 +239,11 @@ function modelsOfGateway(
     file.settings.some(({ role, path, ourPrefix }) => {
       if (role !== 'model' || ourPrefix === undefined) return false
       const now = contents.get(file.path)
-      const value = valueIn({ copies, file, now }, now, path)
+      const value = recordedValue({ copies, file, now }, now, path)
       return typeof value === 'string' && !value.startsWith(ourPrefix)
     }),
   )
+
   return ({ ourPrefix }, value) =>
     bringsToGateway && (ourPrefix === undefined ? !isOtherProvider : value.startsWith(ourPrefix))
 }

@@ -22,7 +22,7 @@ async function models(
 }
 
 describe('the built program', () => {
-  test('ends at once although the server would keep the connection', async () => {
+  test('ends immediately although the server keeps the connection open', async () => {
     let answeredAt = 0
     const server = await aServer((request, response) => {
       response.on('finish', () => (answeredAt = performance.now()))
@@ -43,7 +43,7 @@ describe('the built program', () => {
     expect(tookMs).toBeLessThan(6_000)
   })
 
-  test('speaks to a server for HTTP/2 only, and ends at once', async () => {
+  test('connects to an HTTP/2-only server, and ends immediately', async () => {
     const server = await aServer(goodGateway, { certificate: 'good.pem', isHttp2Only: true })
     const { status, tookMs } = await models(accessTo(server, { scheme: 'https' }).baseUrl, {
       args: ['--ca-file', tlsFile('ca.pem')],
@@ -52,7 +52,7 @@ describe('the built program', () => {
     expect(tookMs).toBeLessThan(5_000)
   })
 
-  test('trusts what NODE_EXTRA_CA_CERTS names, alone and beside a CA file', async () => {
+  test('trusts NODE_EXTRA_CA_CERTS, alone and together with a CA file', async () => {
     const server = await aServer(goodGateway, { certificate: 'good.pem' })
     const { baseUrl } = accessTo(server, { scheme: 'https' })
     const env = { NODE_EXTRA_CA_CERTS: tlsFile('ca.pem') }
@@ -64,7 +64,7 @@ describe('the built program', () => {
     expect(without.json).toMatchObject({ error: { code: 'tls', filesChanged: false } })
   })
 
-  test('takes no certificate unproven, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+  test('verifies certificates, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
     const server = await aServer(goodGateway, { certificate: 'self-signed.pem' })
     const { status, json } = await models(accessTo(server, { scheme: 'https' }).baseUrl, {
       env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
@@ -80,7 +80,7 @@ describe('the built program', () => {
     expect(server.seen).toHaveLength(0)
   })
 
-  test('doctor calls no certificate trusted that is not, whatever that variable says', async () => {
+  test('doctor reports an untrusted certificate, whatever that variable says', async () => {
     const server = await aServer(goodGateway, { certificate: 'self-signed.pem' })
     const { baseUrl } = accessTo(server, { scheme: 'https' })
     const home = aHome({})
@@ -94,7 +94,7 @@ describe('the built program', () => {
     expect(server.seen).toHaveLength(0)
   })
 
-  test('goes through the proxy that the environment names', async () => {
+  test('uses the proxy of the environment', async () => {
     const { status, json } = await models('https://gw.test', {
       env: { HTTPS_PROXY: 'http://us:hunter2@127.0.0.1:1' },
     })
@@ -103,7 +103,7 @@ describe('the built program', () => {
     expect(JSON.stringify(json)).not.toContain('hunter2')
   })
 
-  test('doctor names the nearest models of the catalog that it has read', async () => {
+  test('doctor names the closest models of the catalog', async () => {
     const gateway = await startGateway({
       port: 0,
       key,

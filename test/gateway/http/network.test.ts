@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { readCatalog } from '../../../src/gateway/catalog.ts'
-import { openAhead } from '../../../src/gateway/http/request.ts'
+import { preopenConnections } from '../../../src/gateway/http/request.ts'
 import { probe } from '../../../src/gateway/probe.ts'
 import {
   accessTo,
@@ -32,8 +32,8 @@ async function aClosedPort(): Promise<number> {
   return port
 }
 
-describe('network: nothing there', () => {
-  test('a closed port is refused, and names the local gateway for a try', async () => {
+describe('network: no server', () => {
+  test('a closed port is refused, and the error suggests the local gateway', async () => {
     const error = await failure(readCatalog(accessTo({ port: await aClosedPort() })))
     expect(error.code).toBe('refused')
     expect(error.message).toMatch(/^Nothing listens at 127\.0\.0\.1:\d+$/)
@@ -47,7 +47,7 @@ describe('network: nothing there', () => {
     expect(error.code).toBe('refused')
   })
 
-  test('a name that does not exist is a matter of DNS', async () => {
+  test('an unknown host name is a DNS error', async () => {
     const error = await failure(
       readCatalog(accessTo({ port: 443 }, { scheme: 'https', host: 'no-such-host.invalid' })),
     )
@@ -63,14 +63,14 @@ describe('network: nothing there', () => {
     expect(error.hint).toContain('https://127.0.0.1')
   })
 
-  test('what does not speak HTTP is no API', async () => {
+  test('a server without HTTP is not an API', async () => {
     const server = await aSocketServer((socket) => socket.write('SSH-2.0-OpenSSH_9.2p1\r\n'))
     const error = await failure(readCatalog(accessTo(server)))
     expect(error.code).toBe('not-an-api')
     expect(error.message).toContain('SSH-2.0-OpenSSH_9.2p1')
   })
 
-  test('headers without end are told as what they are', async () => {
+  test('endless headers are reported as such', async () => {
     const server = await aSocketServer((socket) => {
       socket.on('data', () => {})
       socket.write(`HTTP/1.1 200 OK\r\n${'x-a: '.padEnd(60_000, 'b')}\r\n`)
@@ -82,7 +82,7 @@ describe('network: nothing there', () => {
     })
   })
 
-  test('a "100 Continue" for which nobody asked is told', async () => {
+  test('an unexpected "100 Continue" is reported', async () => {
     const server = await aSocketServer((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'))
     })
@@ -110,7 +110,7 @@ describe('network: time', () => {
     expect((await readCatalog(accessTo(server))).models).toHaveLength(2)
   })
 
-  test('a body that drips for ever ends at the deadline of the whole', async () => {
+  test('an endless slow body ends at the deadline of the request', async () => {
     const server = await aServer((_request, response) => {
       response.write('{')
       const drip = setInterval(() => response.write(' '), 20)
@@ -121,7 +121,7 @@ describe('network: time', () => {
     expect(error.message).toContain('began to answer but did not finish')
   })
 
-  test('redirects do not stretch the deadline', async () => {
+  test('redirects do not extend the deadline', async () => {
     const server = await aServer((_request, response) => {
       setTimeout(() => response.writeHead(302, { location: '/v1/models' }).end(), 150)
     })
@@ -130,14 +130,14 @@ describe('network: time', () => {
     expect(performance.now() - started).toBeLessThan(1_500)
   })
 
-  test('a handshake that never comes', async () => {
+  test('a handshake that never completes', async () => {
     const server = await aSocketServer(() => {})
     const error = await failure(readCatalog(accessTo(server, { scheme: 'https', timeoutMs: 200 })))
     expect(error.code).toBe('timeout')
     expect(error.message).toContain('TLS handshake')
   })
 
-  test('a person who does not want to wait', async () => {
+  test('a user who cancels', async () => {
     const controller = new AbortController()
     const server = await aServer(() => controller.abort())
     const error = await failure(readCatalog(accessTo(server, { signal: controller.signal })))
@@ -158,7 +158,7 @@ describe('network: bodies', () => {
     ['GZIP', gzipSync(plain)],
     ['identity', plain],
     ['deflate, gzip', gzipSync(deflateSync(plain))],
-  ])('packed with %s', async (encoding, body) => {
+  ])('compressed with %s', async (encoding, body) => {
     const server = await aServer((_request, response) => {
       response.setHeader('content-encoding', encoding)
       response.end(body)
@@ -179,7 +179,7 @@ describe('network: bodies', () => {
     expect(error.message).toContain('cannot be unpacked')
   })
 
-  test('a small packed body that unpacks without end is cut at the limit', async () => {
+  test('a small compressed body that expands endlessly is cut at the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(64_000_000, ' '))
     const server = await aServer((_request, response) => {
       response.setHeader('content-encoding', 'gzip')
@@ -188,7 +188,7 @@ describe('network: bodies', () => {
     expect((await failure(readCatalog(accessTo(server)))).message).toContain('more than 8 MB')
   })
 
-  test('a body without end is cut at the limit', async () => {
+  test('an endless body is cut at the limit', async () => {
     const server = await aServer((_request, response) => {
       const chunk = Buffer.alloc(1_000_000, ' ')
       const more = (): void => {
@@ -213,7 +213,7 @@ describe('network: bodies', () => {
     expect(error.message).toContain('broke off in the middle')
   })
 
-  test('a catalog that looks whole, but is shorter than was announced, is not taken for one', async () => {
+  test('a catalog that is shorter than announced is rejected, even if it looks complete', async () => {
     const server = await aServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '5000' })
       response.write(JSON.stringify(catalogBody))
@@ -224,7 +224,7 @@ describe('network: bodies', () => {
     expect(error.message).toContain('broke off in the middle')
   })
 
-  test('an answer to a probe without end is cut at the limit, and said to be too long', async () => {
+  test('an endless response to a probe is cut at the limit, and reported as too long', async () => {
     const server = await aServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       const chunk = `data: {"choices":[{"delta":{"content":"${'a'.repeat(100_000)}"}}]}\n\n`
@@ -250,7 +250,7 @@ describe('network: bodies', () => {
     expect(error.message).toContain('broke off in the middle')
   })
 
-  test('an answer after an interim one', async () => {
+  test('a response after an interim one', async () => {
     const server = await aServer((_request, response) => {
       response.writeEarlyHints({ link: '</style.css>; rel=preload' })
       sendJson(response, 200, catalogBody)
@@ -260,7 +260,7 @@ describe('network: bodies', () => {
 })
 
 describe('network: connections', () => {
-  test('one that the server has closed meanwhile is opened again', async () => {
+  test('one that the server closed in the meantime is opened again', async () => {
     const server = await aServer((request, response) => {
       const { socket } = response
       goodGateway(request, response)
@@ -273,7 +273,7 @@ describe('network: connections', () => {
     expect(server.connections()).toBe(2)
   })
 
-  test('one that the server closes at the second request is opened once more', async () => {
+  test('one that the server closes at the second request is opened again', async () => {
     let requests = 0
     const server = await aServer((request, response) => {
       if (++requests === 2) response.socket?.destroy()
@@ -285,7 +285,7 @@ describe('network: connections', () => {
     expect(requests).toBe(3)
   })
 
-  test('one that the server gave up before its request is opened once more', async () => {
+  test('one that the server timed out before its request is opened again', async () => {
     const answered: number[] = []
     const server = await aServer((request, response) => {
       const isFirst = answered.length === 0
@@ -295,12 +295,12 @@ describe('network: connections', () => {
       response.end('408 Request Timeout')
     })
     const access = accessTo(server)
-    await openAhead(access, 1)
+    await preopenConnections(access, 1)
     expect((await readCatalog(access)).models).toHaveLength(2)
     expect(answered).toEqual([408, 200])
   })
 
-  test('one whose stream ends late is used again', async () => {
+  test('one whose stream ends late is reused', async () => {
     const server = await aServer((request, response) => {
       if (request.method === 'GET') return goodGateway(request, response)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -313,7 +313,7 @@ describe('network: connections', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('a stream that never ends is not waited for', async () => {
+  test('does not wait for a stream that never ends', async () => {
     const server = await aServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('data: {"type":"response.completed","response":{}}\n\n')
@@ -330,7 +330,7 @@ describe('network: connections', () => {
     expect(server.seen[0]?.headers.host).toBe(`[::1]:${server.port}`)
   })
 
-  test.skipIf(!hasIpv6Name)('a name whose server listens on IPv6 only', async () => {
+  test.skipIf(!hasIpv6Name)('a name whose server listens only on IPv6', async () => {
     const server = await aServer(goodGateway, { host: '::1' })
     expect((await readCatalog(accessTo(server, { host: 'localhost' }))).models).toHaveLength(2)
   })
@@ -346,7 +346,7 @@ describe('network: redirects', () => {
     expect((await readCatalog(accessTo(server))).models).toHaveLength(2)
   })
 
-  test('that carry a secret are followed without showing it', async () => {
+  test('with a secret are followed without showing it', async () => {
     const server = await aServer((request, response) =>
       request.url === '/v1/models'
         ? response.writeHead(302, { location: '/login?k=hunter2' }).end()
@@ -358,7 +358,7 @@ describe('network: redirects', () => {
     expect(`${error.message}${error.hint}`).not.toContain('hunter2')
   })
 
-  test('of a POST are followed inside the origin where they keep it a POST', async () => {
+  test('of a POST are followed inside the origin if the method stays POST', async () => {
     const server = await aServer((request, response) =>
       request.url === '/v1/responses'
         ? response.writeHead(308, { location: '/new' }).end()
@@ -383,14 +383,14 @@ describe('network: redirects', () => {
       const error = await failure(readCatalog(accessTo(server)))
       expect(error.code).toBe('redirected')
       expect(error.message).toContain('the key was not sent there')
-      // What stands behind two slashes is more often a path gone wrong than an address that is meant.
+      // Two slashes are more often a wrong path than an intended address.
       const offered = `--base-url http://localhost:${other.port}`
       expect(error.hint?.includes(offered)).toBe(scheme === 'http')
       expect(other.seen).toHaveLength(0)
     },
   )
 
-  test('in a circle end', async () => {
+  test('that are circular end', async () => {
     const server = await aServer((_request, response) =>
       response.writeHead(302, { location: '/v1/models' }).end(),
     )
@@ -403,7 +403,7 @@ describe('network: redirects', () => {
 })
 
 describe('network: TLS', () => {
-  test('a private authority that was named', async () => {
+  test('a private authority that the user names', async () => {
     const server = await aServer(goodGateway, good)
     const access = accessTo(server, withCa)
     await readCatalog(access)
@@ -458,14 +458,14 @@ describe('network: TLS', () => {
     expect(server.seen).toHaveLength(0)
   })
 
-  test('names the host in the handshake, but no address', async () => {
+  test('sends host names in the handshake, but not IP addresses', async () => {
     const server = await aServer(goodGateway, good)
     await readCatalog(accessTo(server, { ...withCa, host: 'localhost' }))
     await readCatalog(accessTo(server, withCa))
     expect(server.seen.map(({ serverName }) => serverName)).toEqual(['localhost', false])
   })
 
-  test('a certificate signed by itself that was named', async () => {
+  test('a self-signed certificate that the user names', async () => {
     const server = await aServer(goodGateway, { certificate: 'self-signed.pem' })
     await readCatalog(accessTo(server, { scheme: 'https', caFile: tlsFile('self-signed.pem') }))
   })
@@ -500,7 +500,7 @@ describe('network: TLS', () => {
   test.each([
     ['is missing', '/nowhere/ca.pem', 'ENOENT'],
     ['holds no certificate', tlsFile('make.sh'), 'no PEM certificate'],
-  ])('a CA file that %s is a wrong use', async (_name, caFile, says) => {
+  ])('a CA file that %s is a usage error', async (_name, caFile, says) => {
     const error = await failure(readCatalog(accessTo({ port: 1 }, { scheme: 'https', caFile })))
     expect(error.code).toBe('usage')
     expect(error.message).toContain(says)

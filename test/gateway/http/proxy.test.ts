@@ -10,7 +10,7 @@ import { aServer, aSocketServer, failure, goodGateway, tlsFile } from '../forged
 
 const proxyUrl = 'http://proxy.example:3128'
 
-describe('proxy: which variable counts', () => {
+describe('proxy: which variable applies', () => {
   test.each([
     ['https://gw.example', { HTTPS_PROXY: proxyUrl }, 'HTTPS_PROXY'],
     ['https://gw.example', { https_proxy: proxyUrl, HTTPS_PROXY: 'http://other:1' }, 'https_proxy'],
@@ -177,7 +177,7 @@ describe('proxy: in use', () => {
       const error = await failure(readCatalog(accessTo({ port: 80 }, { env })))
       expect(error.code).toBe('proxy')
       expect(error.message).toBe(
-        `The proxy 127.0.0.1:${proxy.port} (from http_proxy) would see the key, since http://gw.test is asked in plain http`,
+        `The proxy 127.0.0.1:${proxy.port} (from http_proxy) would see the key, because http://gw.test uses plain http`,
       )
       expect(error.hint).toContain('NO_PROXY=gw.test')
       expect(proxy.connections()).toBe(0)
@@ -185,7 +185,7 @@ describe('proxy: in use', () => {
   )
 
   // By name: undici gives an address to TLS as a server name, which Node 26 refuses (7.30, 2026-11-22).
-  test('one that is itself reached over TLS hands https on', async () => {
+  test('one that is reached over TLS forwards https', async () => {
     const proxy = await aProxy('us:hunter2', 'good.pem')
     const server = await aServer(goodGateway, { certificate: 'good.pem' })
     const env = { ALL_PROXY: `https://us:hunter2@localhost:${proxy.port}` }
@@ -193,7 +193,7 @@ describe('proxy: in use', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
-  test('a proxy whose own certificate is bad is a matter of the proxy', async () => {
+  test('a bad certificate of the proxy is a proxy error', async () => {
     const proxy = await aProxy(undefined, 'expired.pem')
     const env = { ALL_PROXY: `https://localhost:${proxy.port}` }
     const error = await failure(readCatalog(accessTo({ port: 1 }, { ...https, env })))
@@ -201,13 +201,13 @@ describe('proxy: in use', () => {
     expect(error.message).toContain('CERT_HAS_EXPIRED')
   })
 
-  test.skipIf(ownAddress === undefined)('NO_PROXY goes around it', async () => {
+  test.skipIf(ownAddress === undefined)('NO_PROXY bypasses it', async () => {
     const server = await aServer(goodGateway, { host: '0.0.0.0' })
     const env = { HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: `${ownAddress}/32` }
     await readCatalog(accessTo(server, { host: ownAddress!, env }))
   })
 
-  test.each(['127.0.0.1', 'localhost'])('%s is asked without any', async (host) => {
+  test.each(['127.0.0.1', 'localhost'])('%s is requested without a proxy', async (host) => {
     const proxy = await aProxy()
     const server = await aServer(goodGateway)
     const url = `http://127.0.0.1:${proxy.port}`
@@ -215,7 +215,7 @@ describe('proxy: in use', () => {
     expect(proxy.connections()).toBe(0)
   })
 
-  test('a password that is wrong or missing is a matter of the proxy', async () => {
+  test('a wrong or missing password is a proxy error', async () => {
     const proxy = await aProxy('us:hunter2')
     const server = await aServer(goodGateway, { certificate: 'good.pem' })
     for (const user of ['', 'us:wrongpass@']) {
@@ -229,7 +229,7 @@ describe('proxy: in use', () => {
     expect(server.seen).toHaveLength(0)
   })
 
-  test('a proxy that is not there', async () => {
+  test('a proxy that does not exist', async () => {
     const error = await failure(
       readCatalog(
         accessTo({ port: 1 }, { ...https, env: { HTTPS_PROXY: 'http://us:hunter2@127.0.0.1:1' } }),
@@ -273,7 +273,7 @@ describe('proxy: in use', () => {
     expect(proxy.connections()).toBe(1)
   })
 
-  test('a bad certificate behind a proxy is a matter of TLS', async () => {
+  test('a bad certificate behind a proxy is a TLS error', async () => {
     const proxy = await aProxy()
     const server = await aServer(goodGateway, { certificate: 'expired.pem' })
     const error = await failure(
@@ -327,7 +327,7 @@ async function aSocksProxy(credentials?: { username: string; password: string })
 }
 
 describe('proxy: SOCKS', () => {
-  test('hands https through, and resolves the name itself', async () => {
+  test('forwards https, and resolves the name itself', async () => {
     const proxy = await aSocksProxy()
     const server = await aServer(goodGateway, { certificate: 'good.pem' })
     const env = { ALL_PROXY: `socks5://127.0.0.1:${proxy.port}` }

@@ -21,16 +21,16 @@ const gap = 'The address is still a placeholder from the instructions'
 const noAddress = 'The address is not a web address'
 const aKey = 'This looks like a key, not an address'
 const spaces = 'The address has spaces inside'
-const around = 'what stood around the address removed'
+const around = 'the text around the address removed'
 const https = 'https:// put in front'
 const http = 'http:// put in front'
 const query = 'the query removed'
 const dot = 'the dot behind the host removed'
-const letters = 'the name in the letters that the network knows'
+const letters = 'the name converted to ASCII'
 const ownPath = (path: string) => `the web page's own path ${path} removed`
 const removed = (path: string) => `${path} removed (clients add it where it belongs)`
 
-describe('base URL: what people paste', () => {
+describe('base URL: accepted input', () => {
   test.each([
     // As it should be: nothing to say.
     ['https://gw.example', gw, ''],
@@ -100,7 +100,7 @@ describe('base URL: what people paste', () => {
       'http:// put in front, 0.0.0.0 replaced by 127.0.0.1',
     ],
 
-    // What stands around it.
+    // Text around it.
     ['"https://gw.example/v1"', gw, `${around}, ${removed('/v1')}`],
     ['<https://gw.example>', gw, around],
     ['`https://gw.example`', gw, around],
@@ -169,7 +169,7 @@ describe('base URL: what people paste', () => {
     expect(result.notices).toEqual(said === '' ? [] : [{ code: 'url-cleaned', message }])
   })
 
-  test('says what was changed, without the query', () => {
+  test('reports what was changed, without the query', () => {
     const [notice] = read('gw.example/v1/chat/completions?ref=sk-secret').notices
     expect(notice?.message).toBe(
       'Address read as https://gw.example: https:// put in front, the query removed, /v1/chat/completions removed (clients add it where it belongs)',
@@ -177,7 +177,7 @@ describe('base URL: what people paste', () => {
   })
 })
 
-test("a web page of a known service is read as its API, but for one with somebody's password", () => {
+test('a web page of a known service becomes its API, except one with a password', () => {
   const { baseUrl, notices } = read('https://platform.openai.com/api-keys')
   expect(baseUrl).toBe('https://api.openai.com')
   expect(notices[0]?.message).toContain('platform.openai.com is a web page of OpenAI')
@@ -185,7 +185,7 @@ test("a web page of a known service is read as its API, but for one with somebod
     expect(() => read(`https://${user}platform.openai.com`)).toThrow(/password/)
 })
 
-describe('base URL: what is refused', () => {
+describe('base URL: rejected input', () => {
   test.each([
     ['', 'usage', 'The address is empty'],
     ['   ', 'usage', 'The address is empty'],
@@ -222,32 +222,32 @@ describe('base URL: what is refused', () => {
     [
       'http://gw.example',
       'usage',
-      'http://gw.example would send the key over the network for everyone to read',
+      'http://gw.example would send the key over the network in clear text',
     ],
     [
       'http://10.0.0.5:3000',
       'usage',
-      'http://10.0.0.5:3000 would send the key over the network for everyone to read',
+      'http://10.0.0.5:3000 would send the key over the network in clear text',
     ],
     [
       'http://localhost.evil.example',
       'usage',
-      'http://localhost.evil.example would send the key over the network for everyone to read',
+      'http://localhost.evil.example would send the key over the network in clear text',
     ],
     [
       'http://127.0.0.1.evil.example',
       'usage',
-      'http://127.0.0.1.evil.example would send the key over the network for everyone to read',
+      'http://127.0.0.1.evil.example would send the key over the network in clear text',
     ],
     [
       'https://user:pass@gw.example',
       'usage',
-      'The address holds a user name or a password before gw.example',
+      'The address contains a user name or a password before gw.example',
     ],
     [
       'https://sk-secret@gw.example',
       'usage',
-      'The address holds a user name or a password before gw.example',
+      'The address contains a user name or a password before gw.example',
     ],
     ['https://docs.gw.example', 'docs-host', 'docs.gw.example is the documentation, not the API'],
     [
@@ -293,7 +293,7 @@ describe('base URL: what is refused', () => {
     [
       'me:x@localhost:3000',
       'usage',
-      'The address holds a user name or a password before localhost:3000',
+      'The address contains a user name or a password before localhost:3000',
     ],
     ['localhost.x1', 'usage', noAddress],
     ['foolocalhost', 'usage', noAddress],
@@ -319,7 +319,7 @@ describe('base URL: what is refused', () => {
     [
       'https://:hunter2@gw.example',
       'usage',
-      'The address holds a user name or a password before gw.example',
+      'The address contains a user name or a password before gw.example',
     ],
     ['BASE_URL', 'usage', gap],
     ['base-url', 'usage', gap],
@@ -354,12 +354,12 @@ describe('base URL: what is refused', () => {
     expect(error.hint).toMatch(/[^.]\.$/)
   })
 
-  test('names --allow-http for plain http, which it then accepts', () => {
+  test('suggests --allow-http for plain http, and accepts it with the flag', () => {
     expect(refusal('http://10.0.0.5:3000/v1').hint).toContain('--allow-http')
     expect(read('http://10.0.0.5:3000/v1', true).baseUrl).toBe('http://10.0.0.5:3000')
   })
 
-  test('repeats no user name, password or key', () => {
+  test('never repeats a user name, password or key', () => {
     for (const input of [
       'https://user:hunter2@gw.example',
       'https://sk-secret@gw.example',
@@ -384,7 +384,7 @@ describe('base URL: what is refused', () => {
     '"sk-proj-Ab12Cd34Ef56Gh78Ij90"',
     '0123456789abcdef0123456789Ab12Cd34',
     'eyJhbGciOiJIUzI1NiAb12.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVm',
-  ])('takes %s for a key, and does not repeat it', (input) => {
+  ])('treats %s as a key, and does not repeat it', (input) => {
     const { code, message, hint } = refusal(input)
     expect(code).toBe('usage')
     expect(message).toBe(aKey)
@@ -396,14 +396,14 @@ describe('base URL: what is refused', () => {
     '0123456789abcdef.hunter2',
     'Ab12+hunter2/x=',
     'https://a:hunter2@gw.example:99999',
-  ])('does not repeat %s, which is no web address', (input) => {
+  ])('does not repeat %s, which is not a web address', (input) => {
     const { code, message, hint } = refusal(input)
     expect(code).toBe('usage')
     expect(message).toBe(noAddress)
     expect(message + hint).not.toContain('hunter2')
   })
 
-  test('takes a name of one word where a scheme or a port shows that it is one', () => {
+  test('accepts a name of one word with a scheme or a port', () => {
     expect(read('https://gateway/v1').baseUrl).toBe('https://gateway')
     expect(read('https://gateway-of-the-department-2026').baseUrl).toBe(
       'https://gateway-of-the-department-2026',
@@ -416,14 +416,14 @@ describe('base URL: what is refused', () => {
     expect(read('шлюз.рф').baseUrl).toBe('https://xn--g1ah2bza.xn--p1ai')
   })
 
-  test('points from a documentation page to the root above it', () => {
+  test('suggests the root of a documentation page', () => {
     expect(refusal('https://gw.example/ai/docs/start').hint).toContain(
       '--base-url https://gw.example/ai,',
     )
   })
 })
 
-describe('base URL: whatever comes in', () => {
+describe('base URL: any input', () => {
   const parts = fc.array(
     fc.constantFrom(
       'https://',
@@ -450,7 +450,7 @@ describe('base URL: whatever comes in', () => {
     { maxLength: 8 },
   )
 
-  test('comes out as a root that stays as it is, or is refused with a hint', () => {
+  test('becomes a root that is stable, or is rejected with a hint', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -497,7 +497,7 @@ test.each([
   expect(isLoopback(host)).toBe(expected)
 })
 
-describe('a host that only this machine or its network can reach', () => {
+describe('a host that is reachable only from this machine or its network', () => {
   test.each([
     'localhost',
     '127.0.0.1',

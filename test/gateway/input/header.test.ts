@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
 import {
-  type AskedHeader,
+  applyHeaderChanges,
+  classifyHeader,
+  formatHeader,
+  type HeaderChange,
   headerDocument,
-  isAmong,
+  includesHeader,
   isCredentialHeader,
-  judgedHeader,
   readHeader,
-  shownHeader,
-  withAsked,
 } from '../../../src/gateway/input/header.ts'
 
 const files: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const variables: Readonly<Record<string, string>> = {
   BELL: '\u0007openai',
 }
 
-function read(text: string): AskedHeader {
+function read(text: string): HeaderChange {
   return readHeader(text, {
     variable: (name) => variables[name],
     file: (path) => files[path] ?? '',
@@ -41,8 +41,8 @@ function refusal(text: string): string {
   throw new Error('it was taken')
 }
 
-describe('what --header says', () => {
-  test.each<[string, AskedHeader]>([
+describe('parsing of --header', () => {
+  test.each<[string, HeaderChange]>([
     ['X-Portkey-Provider: openai', { name: 'x-portkey-provider', value: 'openai' }],
     ['x-portkey-api-key:$PK', { name: 'x-portkey-api-key', value: 'canary-1', isSecret: true }],
     [
@@ -62,15 +62,23 @@ describe('what --header says', () => {
   ])('%s', (text, expected) => expect(read(text)).toEqual(expected))
 
   test.each([
-    ['no colon', 'x-portkey-provider openai', "usage: --header takes 'name: value'"],
-    ['no name', ': openai', "usage: --header takes 'name: value'"],
-    ['a name with a space', 'x portkey: openai', "usage: --header takes 'name: value'"],
-    ['a name alone', 'x', "usage: --header takes 'name: value'"],
-    ['a name of 101 characters', `${'x'.repeat(101)}: 1`, "usage: --header takes 'name: value'"],
+    ['no colon', 'x-portkey-provider openai', "usage: --header needs the form 'name: value'"],
+    ['no name', ': openai', "usage: --header needs the form 'name: value'"],
+    ['a name with a space', 'x portkey: openai', "usage: --header needs the form 'name: value'"],
+    ['a name alone', 'x', "usage: --header needs the form 'name: value'"],
+    [
+      'a name of 101 characters',
+      `${'x'.repeat(101)}: 1`,
+      "usage: --header needs the form 'name: value'",
+    ],
     ['a value of 4,097 characters', 'x-a: @/run/longer', 'is longer than 4096 characters'],
-    ['what proxies read', 'Proxy-Connection: a', 'is set by every client itself'],
-    ['a key in place of a name', 'sk-live-0123456789: x', "usage: --header takes 'name: value'"],
-    ['a literal beside the name of a credential', 'x-portkey-api-key: hunter2', 'may be a secret'],
+    ['what proxies read', 'Proxy-Connection: a', 'Every client sets'],
+    [
+      'a key in place of a name',
+      'sk-live-0123456789: x',
+      "usage: --header needs the form 'name: value'",
+    ],
+    ['a literal with the name of a credential', 'x-portkey-api-key: hunter2', 'may be a secret'],
     ['a literal cookie', 'Cookie: a=b', 'may be a secret'],
     ['a literal like a key', 'x-who: sk-live-0123456789', 'may be a secret'],
     ['a literal with a key in it', 'x-config: {"key":"sk-live-0123456789ab"}', 'may be a secret'],
@@ -82,38 +90,40 @@ describe('what --header says', () => {
     ['an empty variable', 'x-a: $EMPTY', 'is empty'],
     ['two lines', 'x-a: @/run/two', 'more than one line'],
     ['a line break in the argument', 'x-a: b\r\nhost: c', 'more than one line'],
-    ['letters beyond ASCII', 'x-a: $ODD', 'outside of ASCII'],
+    ['letters beyond ASCII', 'x-a: $ODD', 'non-ASCII or control characters'],
     ['a control character before letters', 'x-a: $BELL', 'or control characters'],
     ['an empty file', 'x-a: @/run/none', 'is empty'],
-    ['the key itself', 'Authorization: $PK', 'authorization holds the key'],
-    ['the key under its other name', 'x-api-key: $PK', 'x-api-key holds the key'],
-    ['what HTTP sends', 'Host: a', 'host is set by every client itself'],
-    ['the length', 'content-length: 5', 'content-length is set by every client itself'],
-    ['what the clients send', 'anthropic-version: 1', 'is set by every client itself'],
-  ])('refused: %s', (_, text, expected) => {
+    ['the key itself', 'Authorization: $PK', 'authorization contains the key'],
+    ['the key under its other name', 'x-api-key: $PK', 'x-api-key contains the key'],
+    ['what HTTP sends', 'Host: a', 'Every client sets host itself'],
+    ['the length', 'content-length: 5', 'Every client sets content-length itself'],
+    ['what the clients send', 'anthropic-version: 1', 'Every client sets'],
+  ])('rejected: %s', (_, text, expected) => {
     const said = refusal(text)
     expect(said).toContain(expected)
     expect(said).not.toMatch(/hunter2|live-0123|canary-1|gr\u00fc/)
   })
 })
 
-test('what is asked for wins over what was, and nothing behind the colon takes it out', () => {
+test('a change wins over the saved header, and an empty value removes it', () => {
   const before = [
     { name: 'x-a', value: '1' },
     { name: 'x-b', value: '2', isSecret: true as const },
     { name: 'x-d', value: '5' },
   ]
-  expect(withAsked(before, [read('x-a: 3'), read('x-b:'), read('x-c: 4')])).toEqual([
+  expect(applyHeaderChanges(before, [read('x-a: 3'), read('x-b:'), read('x-c: 4')])).toEqual([
     { name: 'x-d', value: '5' },
     { name: 'x-a', value: '3' },
     { name: 'x-c', value: '4' },
   ])
-  expect(() => withAsked([], [read('x-a: 1'), read('X-A: 2')])).toThrow('x-a is given twice')
+  expect(() => applyHeaderChanges([], [read('x-a: 1'), read('X-A: 2')])).toThrow(
+    'x-a is given twice',
+  )
 })
 
-test('a secret is shown by its last characters', () => {
-  expect(shownHeader({ name: 'x-a', value: 'openai' })).toBe('x-a: openai')
-  expect(shownHeader({ name: 'x-a', value: 'pk-0123456789d5c4', isSecret: true })).toBe(
+test('only the last characters of a secret are shown', () => {
+  expect(formatHeader({ name: 'x-a', value: 'openai' })).toBe('x-a: openai')
+  expect(formatHeader({ name: 'x-a', value: 'pk-0123456789d5c4', isSecret: true })).toBe(
     'x-a: ....d5c4',
   )
 })
@@ -129,32 +139,32 @@ test.each([
   ['x-author', false],
   ['x-keys-used', false],
   ['monkey', false],
-])('whether %s proves who sends it: %s', (name, expected) => {
+])('whether %s is a credential: %s', (name, expected) => {
   expect(isCredentialHeader(name)).toBe(expected)
 })
 
-test('a header found in a file is secret where its name or its value looks so', () => {
-  expect(judgedHeader('X-Team', 'blue')).toEqual({ name: 'x-team', value: 'blue' })
-  expect(judgedHeader('X-Token', 'blue')).toMatchObject({ name: 'x-token', isSecret: true })
-  expect(judgedHeader('x-team', 'sk-live-0123456789ab')).toMatchObject({ isSecret: true })
-  expect(judgedHeader('x-team', 'blue; sk-live-0123456789ab')).toMatchObject({ isSecret: true })
+test('a header from a file is secret if its name or its value looks like a secret', () => {
+  expect(classifyHeader('X-Team', 'blue')).toEqual({ name: 'x-team', value: 'blue' })
+  expect(classifyHeader('X-Token', 'blue')).toMatchObject({ name: 'x-token', isSecret: true })
+  expect(classifyHeader('x-team', 'sk-live-0123456789ab')).toMatchObject({ isSecret: true })
+  expect(classifyHeader('x-team', 'blue; sk-live-0123456789ab')).toMatchObject({ isSecret: true })
 })
 
 test.each([
   [{ name: 'x-a', value: '1' }, true],
   [{ name: 'x-a', value: '2' }, false],
   [{ name: 'x-b', value: '1' }, false],
-])('whether %j goes along: %s', (header, expected) => {
+])('whether %j is in the list: %s', (header, expected) => {
   expect(
-    isAmong(header, [
+    includesHeader(header, [
       { name: 'x-c', value: '2' },
       { name: 'x-a', value: '1' },
     ]),
   ).toBe(expected)
-  expect(isAmong(header)).toBe(false)
+  expect(includesHeader(header)).toBe(false)
 })
 
-test('documents tell headers by name, a secret by its last characters', () => {
+test('JSON documents have headers by name, with masked secrets', () => {
   const secret = { name: 'x-b', value: 'pk-0123456789d5c4', isSecret: true as const }
   expect(headerDocument([])).toBeUndefined()
   expect(headerDocument([{ name: 'x-a', value: '1' }, secret])).toEqual({

@@ -15,7 +15,7 @@ function refusal(input: string): UserError {
   throw new Error(`accepted: ${input}`)
 }
 
-describe('key: what people paste', () => {
+describe('key: accepted input', () => {
   test.each([
     [key, []],
     [`${key}\n`, []],
@@ -26,12 +26,12 @@ describe('key: what people paste', () => {
     [`'${key}'`, ['quotes']],
     [`“${key}”`, ['quotes']],
     [`\`${key}\``, ['quotes']],
-    [`${key},`, ['the punctuation behind it']],
-    [`${key};`, ['the punctuation behind it']],
-    [`"${key}",`, ['quotes', 'the punctuation behind it']],
+    [`${key},`, ['the punctuation after it']],
+    [`${key};`, ['the punctuation after it']],
+    [`"${key}",`, ['quotes', 'the punctuation after it']],
     [
       `OPENAI_API_KEY="${key}";`,
-      ['the assignment around it', 'quotes', 'the punctuation behind it'],
+      ['the assignment around it', 'quotes', 'the punctuation after it'],
     ],
     [`OPENAI_API_KEY=${key}\n`, ['the assignment around it']],
     [`# from the web page\n\n${key}\n`, ['comment lines']],
@@ -58,8 +58,8 @@ describe('key: what people paste', () => {
     [`\u001b[200~${key}\u001b[201~`, ['invisible characters']],
     [`" ${key} "`, ['quotes']],
     [`""${key}''`, ['quotes']],
-    [`${key} ;`, ['the punctuation behind it']],
-    [`${key},;`, ['the punctuation behind it']],
+    [`${key} ;`, ['the punctuation after it']],
+    [`${key},;`, ['the punctuation after it']],
     [`{"OPENAI_API_KEY": "${key}" }`, ['the assignment around it', 'quotes']],
     [`setx  OPENAI_API_KEY "${key}"`, ['the assignment around it', 'quotes']],
     [`export  OPENAI_API_KEY=${key}`, ['the assignment around it']],
@@ -108,7 +108,7 @@ describe('key: what people paste', () => {
 
 const gap = 'The key is still a placeholder from the instructions'
 
-describe('key: what is refused', () => {
+describe('key: rejected input', () => {
   test.each([
     ['"# a comment"', 'key-missing', 'The key is empty'],
     ['export  OPENAI_API_KEY=', 'key-missing', 'The key is empty'],
@@ -162,8 +162,8 @@ describe('key: what is refused', () => {
     ['sk-Ab12••••Ij90', 'key-placeholder', 'The key is masked: its middle is missing'],
     ['sk-Ab12 Cd34', 'usage', 'The key has spaces inside'],
     ['my key is sk-Ab12', 'usage', 'The key has spaces inside'],
-    ['sk-Ab12Ｃd34', 'usage', 'The key holds characters that no key has (outside of ASCII)'],
-    ['sk-Ab12é', 'usage', 'The key holds characters that no key has (outside of ASCII)'],
+    ['sk-Ab12Ｃd34', 'usage', 'The key contains non-ASCII characters, which no key has'],
+    ['sk-Ab12é', 'usage', 'The key contains non-ASCII characters, which no key has'],
     ['sk-Ab12\nsk-Cd34', 'usage', 'This is more than one key'],
     ['https://gw.example/v1', 'usage', 'The key is a web address'],
   ])('%j: %s', (input, code, message) => {
@@ -174,8 +174,8 @@ describe('key: what is refused', () => {
   })
 })
 
-describe('key: other secrets beside it never become a part of it', () => {
-  const several = /^The key is followed by other text: these are \d lines, and a key is one$/
+describe('key: other secrets next to it never become part of it', () => {
+  const several = /^The key is followed by other text: there are \d lines, and a key is one line$/
   test.each([
     // Files of settings.
     [`OPENAI_API_KEY=${key}\nDATABASE_PASSWORD=hunter2`, several],
@@ -214,10 +214,10 @@ describe('key: other secrets beside it never become a part of it', () => {
     ['an escape sequence', 'sk-Ab12\u001b[31mCd34'],
     ['a backspace', 'sk-Ab12\bCd34'],
     ['a file in UTF-16', '\ufffd\ufffds\0k\0-\0A\0b\x001\x002\0'],
-  ])('%s is refused, not cleaned away', (_name, input) => {
+  ])('%s is rejected, not removed', (_name, input) => {
     expect(refusal(input)).toMatchObject({
       code: 'usage',
-      message: 'The key holds control characters',
+      message: 'The key contains control characters',
       hint: expect.stringContaining('UTF-16'),
     })
   })
@@ -238,8 +238,8 @@ test('key: every hint is a sentence', () => {
     expect(refusal(input).hint).toMatch(/[^.]\.$/)
 })
 
-describe('key: whatever comes in', () => {
-  test('what comes out can stand in a header, stays as it is, and is in no message', () => {
+describe('key: any input', () => {
+  test('the result is valid in a header, is stable, and is in no message', () => {
     const pieces = fc.array(
       fc.constantFrom(
         '"',
@@ -299,6 +299,6 @@ test.each([
   'tid=0af;exp=1763900000;sku=free;proxy-ep=proxy.example;8kp=1:2b',
   'a=b;c=d==',
   'abc==',
-])('a key of settings is one: %s', (text) =>
+])('a key that consists of settings is valid: %s', (text) =>
   expect(cleanKey(text)).toEqual({ key: text, notices: [] }),
 )

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
-import { readImportLink, shownLink } from '../../../src/gateway/input/link.ts'
+import { formatLink, readImportLink } from '../../../src/gateway/input/link.ts'
 import { isImportLink } from '../../../src/text.ts'
 
 const key = 'sk-canary-link-3f9b7d1c5e'
@@ -22,7 +22,7 @@ function refusalOf(text: string): string {
 }
 
 describe("a gateway's link", () => {
-  test('as New API writes it: models by slot, a page, codex with /v1', () => {
+  test('from New API: models by slot, a page, codex with /v1', () => {
     const claude = linkOf({
       resource: 'provider',
       app: 'claude',
@@ -52,7 +52,7 @@ describe("a gateway's link", () => {
     })
   })
 
-  test('as sub2api writes it: a script comes along, and is left alone', () => {
+  test('from sub2api: a script is ignored', () => {
     const usageScript = btoa('({ request: { url: "https://elsewhere.example" } })')
     const { notices, baseUrls } = readImportLink(
       linkOf({ ...given, usageEnabled: 'true', usageScript, configUrl: 'https://x.example/c' }),
@@ -60,11 +60,11 @@ describe("a gateway's link", () => {
     )
     expect(baseUrls).toEqual(['https://gw.example'])
     expect(notices.map(({ message }) => message)).toEqual([
-      'The link also brings a script and the address of a configuration, which repoint leaves alone',
+      'The link also contains a script and the address of a configuration, which repoint ignores',
     ])
   })
 
-  test('several addresses stay in their order, each once', () => {
+  test('keeps several addresses in order, each once', () => {
     const endpoint = 'https://a.example/v1, https://b.example,https://a.example'
     expect(readImportLink(linkOf({ ...given, endpoint }), {}).baseUrls).toEqual([
       'https://a.example',
@@ -73,29 +73,37 @@ describe("a gateway's link", () => {
   })
 
   test.each([
-    ['another resource', { resource: 'mcp' }, 'The link brings something else than a gateway'],
-    ['no key', { apiKey: ' ' }, 'The link holds no key'],
-    ['no key but a configuration', { apiKey: '', config: 'x' }, 'The link holds no key of its own'],
+    ['another resource', { resource: 'mcp' }, 'The link is for something other than a gateway'],
+    ['no key', { apiKey: ' ' }, 'The link contains no key'],
+    [
+      'no key but a configuration',
+      { apiKey: '', config: 'x' },
+      'The link contains no key of its own',
+    ],
     ['a placeholder for a key', { apiKey: 'YOUR_API_KEY' }, 'The key is still a placeholder'],
     ['a masked key', { apiKey: 'sk-1234****5678' }, 'The key is masked'],
-    ['no address', { endpoint: '' }, 'The link holds no address'],
-    ['no address but commas', { endpoint: ' , ' }, 'The link holds no address'],
+    ['no address', { endpoint: '' }, 'The link contains no address'],
+    ['no address but commas', { endpoint: ' , ' }, 'The link contains no address'],
     ['a script for an address', { endpoint: `javascript:alert("${key}")` }, 'usage'],
     ['a name and a password in an address', { endpoint: `https://me:${key}@gw.example` }, 'usage'],
     ['a query in an address', { endpoint: 'https://gw.example?v=1' }, 'An address in the link has'],
     ['one of two with a query', { endpoint: 'https://a.b,https://c.d?v=1' }, 'An address in the'],
     ['plain http to another machine', { endpoint: 'http://gw.example' }, 'usage'],
-    ['nine addresses', { endpoint: 'https://gw.example,'.repeat(9) }, 'The link holds 9 addresses'],
+    [
+      'nine addresses',
+      { endpoint: 'https://gw.example,'.repeat(9) },
+      'The link contains 9 addresses',
+    ],
     ['control characters in a model', { model: 'gpt\u001b[31m' }, 'model in the link is too long'],
     ['an endless name', { name: 'x'.repeat(201) }, 'name in the link is too long'],
-  ])('refuses %s, without a word of what stands in it', (_, fields, words) => {
+  ])('rejects %s without quoting it', (_, fields, words) => {
     const refusal = refusalOf(linkOf({ ...given, ...fields }))
     expect(refusal).toMatch(/^(usage|key-missing|key-placeholder): /)
     expect(refusal).toContain(words)
     expect(refusal).not.toContain(key)
   })
 
-  test('takes what is as long as it may be, and leaves out what is empty', () => {
+  test('accepts fields of the maximum length, and ignores empty ones', () => {
     const longKey = `sk-${'a1'.repeat(150)}`
     const fields = { apiKey: ` ${longKey} `, name: 'x'.repeat(200), model: ' ', opusModel: '' }
     const endpoint = Array.from({ length: 8 }, (_, index) => ` https://gw${index}.example `).join()
@@ -108,11 +116,11 @@ describe("a gateway's link", () => {
   test('is shown on one line, without its key', () => {
     const endpoint = 'https://a.example,https://b.example'
     const all = { name: 'My "Claude"', model: 'one', opusModel: 'two' }
-    expect(shownLink(readImportLink(linkOf({ ...given, ...all, endpoint }), {}))).toBe(
+    expect(formatLink(readImportLink(linkOf({ ...given, ...all, endpoint }), {}))).toBe(
       '"My \\"Claude\\"", for claude, https://a.example or https://b.example, one, opus two',
     )
     const { app: _, ...bare } = given
-    expect(shownLink(readImportLink(linkOf(bare), {}))).toBe('https://gw.example')
+    expect(formatLink(readImportLink(linkOf(bare), {}))).toBe('https://gw.example')
   })
 
   test.each([
@@ -122,8 +130,8 @@ describe("a gateway's link", () => {
     `ccswitch://v1/imports?apiKey=${key}&endpoint=https://gw.example`,
     `ccswitch:${key}`,
     'no link at all',
-  ])('refuses %s', (text) => {
-    expect(refusalOf(text)).toMatch(/^usage: The link (is none that adds|names apiKey more)/)
+  ])('rejects %s', (text) => {
+    expect(refusalOf(text)).toMatch(/^usage: The link (does not add|names apiKey more)/)
     expect(refusalOf(text)).not.toContain(key)
   })
 })

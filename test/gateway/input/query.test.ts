@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
 import { normaliseBaseUrl } from '../../../src/gateway/input/base-url.ts'
-import { readQuery, shownQuery, withQuery } from '../../../src/gateway/input/query.ts'
+import { formatQuery, readQuery, withQuery } from '../../../src/gateway/input/query.ts'
 
 const version = { name: 'api-version', value: '2026-04-01-preview' }
 
@@ -24,19 +24,19 @@ describe('the query of an address', () => {
   })
 
   test.each([
-    ['?api-key=x', 'holds api-key, which may be a key'],
-    ['?key=x', 'holds key, which may be a key'],
-    ['?subscription-key=x', 'holds subscription-key, which may be a key'],
-    ['?access_token=x', 'holds access_token, which may be a key'],
-    ['?sig=x', 'holds sig, which may be a key'],
-    ['?code=x', 'holds code, which may be a key'],
-    ['?v=sk-canary-7f3a9b2c4d5e6f708192a3b4', 'holds v, which may be a key'],
-    ['?v=canary12canary34canary56canary78', 'holds v, which may be a key'],
-    ['?sk-canary-7f3a9b2c4d5e=1', 'holds what no client can send as it stands'],
-    ['?v=can%26ary', 'holds what no client can send as it stands'],
-    ['?v=can%20ary', 'holds what no client can send as it stands'],
+    ['?api-key=x', 'contains api-key, which may be a key'],
+    ['?key=x', 'contains key, which may be a key'],
+    ['?subscription-key=x', 'contains subscription-key, which may be a key'],
+    ['?access_token=x', 'contains access_token, which may be a key'],
+    ['?sig=x', 'contains sig, which may be a key'],
+    ['?code=x', 'contains code, which may be a key'],
+    ['?v=sk-canary-7f3a9b2c4d5e6f708192a3b4', 'contains v, which may be a key'],
+    ['?v=canary12canary34canary56canary78', 'contains v, which may be a key'],
+    ['?sk-canary-7f3a9b2c4d5e=1', 'contains characters that clients cannot send'],
+    ['?v=can%26ary', 'contains characters that clients cannot send'],
+    ['?v=can%20ary', 'contains characters that clients cannot send'],
     ['?v=1&v=2', 'names v twice'],
-  ])('%s is refused in words, its value in none', (text, said) => {
+  ])('%s is rejected without printing its value', (text, said) => {
     const read = () => normaliseBaseUrl(`https://gw.example/v1${text}`, {})
     expect(read).toThrow(UserError)
     expect(read).toThrow(`The query of the address ${said}`)
@@ -47,19 +47,19 @@ describe('the query of an address', () => {
     'https://gw.example/login?next=x',
     'https://gw.example/?x=1#/token',
     'https://team.openai.azure.com/openai/deployments/sol/responses?api-version=p',
-  ])('that of %s is the page’s or the older route’s own, and goes', (address) => {
+  ])('of %s belongs to the page or the older route, and is removed', (address) => {
     const { query, notices } = normaliseBaseUrl(address, {})
     expect(query).toEqual([])
     expect(notices[0]!.message).toContain('the query removed')
   })
 
-  test('stands behind that of a route, and is shown masked', () => {
+  test('is appended to that of a route, and shown masked', () => {
     expect(withQuery('https://gw.example/v1/models', [version])).toBe(
       'https://gw.example/v1/models?api-version=2026-04-01-preview',
     )
     expect(withQuery('https://gw.example/v1/messages?beta=true', [version])).toBe(
       'https://gw.example/v1/messages?beta=true&api-version=2026-04-01-preview',
     )
-    expect(shownQuery([version])).toBe('?api-version=....view')
+    expect(formatQuery([version])).toBe('?api-version=....view')
   })
 })

@@ -3,7 +3,7 @@ import { isCatalogBody, readPage } from '../../../src/gateway/models/catalog.ts'
 
 const models = (body: unknown) => readPage(JSON.stringify(body), [], 100).models
 
-describe('catalog: every shape', () => {
+describe('catalog: every format', () => {
   test.each([
     [
       'New API',
@@ -116,7 +116,7 @@ describe('catalog: every shape', () => {
   })
 })
 
-test('catalog: an id that comes twice counts once, and entries without a usable id are passed over', () => {
+test('catalog: a repeated ID counts once, and entries without a usable ID are ignored', () => {
   const data = [
     { id: 'a', owned_by: 'x' },
     { id: 'a' },
@@ -131,7 +131,7 @@ test('catalog: an id that comes twice counts once, and entries without a usable 
   expect(models({ data })).toEqual([{ id: 'a' }, { id: '__proto__' }])
 })
 
-describe('catalog: what no file should hold is left out, and counted', () => {
+describe('catalog: unsafe names are skipped and counted', () => {
   const key = 'sk-live-abcdefghijklmnop'
   const read = (data: readonly unknown[], secret = key) =>
     readPage(JSON.stringify({ data }), [secret], 100)
@@ -149,28 +149,28 @@ describe('catalog: what no file should hold is left out, and counted', () => {
     ['the key in capitals', key.toUpperCase()],
     ['the key as base64', btoa(`x${key}`)],
   ])('an id with %s', (_name, id) => {
-    expect(read([{ id: 'a' }, { id }, id])).toMatchObject({ models: [{ id: 'a' }], leftOut: 2 })
+    expect(read([{ id: 'a' }, { id }, id])).toMatchObject({ models: [{ id: 'a' }], skipped: 2 })
   })
 
-  test('other fields with it, without the model', () => {
+  test('other unsafe fields, but not their model', () => {
     const display_name = `Model ${key}`
     const supported_endpoint_types = ['openai', key]
     const page = read([{ id: 'a', display_name, supported_endpoint_types }])
     expect(page.models).toEqual([{ id: 'a', endpointTypes: ['openai'] }])
-    expect(page.leftOut).toBe(0)
+    expect(page.skipped).toBe(0)
   })
 
-  test('but 200 characters, other alphabets, and words that serve as a key', () => {
+  test('except 200 characters, other alphabets, and short words that serve as a key', () => {
     const data = [{ id: '模'.repeat(200) }, { id: 'ollama/llama3' }]
-    expect(read(data, 'ollama')).toMatchObject({ models: data, leftOut: 0 })
+    expect(read(data, 'ollama')).toMatchObject({ models: data, skipped: 0 })
   })
 
-  test('and a list of nothing else is a list of models still', () => {
+  test('a list with only such names is still a catalog', () => {
     expect(isCatalogBody(JSON.stringify({ data: [{ id: '\u202e' }] }))).toBe(true)
   })
 })
 
-test('catalog: numbers that are none are left out', () => {
+test('catalog: invalid numbers are ignored', () => {
   for (const context_length of [0, -1, 1.5, '128k', null, true, 1e300, [], {}]) {
     expect(models({ data: [{ id: 'a', context_length }] })).toEqual([{ id: 'a' }])
   }
@@ -191,11 +191,11 @@ test.each([
   ['{"error":null,"data":[]}', true],
   ['<html></html>', false],
   ['{"data":[', false],
-])('catalog: %s is one: %s', (body, expected) => {
+])('catalog: %s is a catalog: %s', (body, expected) => {
   expect(isCatalogBody(body)).toBe(expected)
 })
 
-test('catalog: takes no more models than wanted, and says that there were more', () => {
+test('catalog: reads at most the given number of models, and reports that there are more', () => {
   const read = (ids: string[], limit: number) =>
     readPage(JSON.stringify({ data: ids.map((id) => ({ id })) }), [], limit)
   expect(read(['a', 'b', 'a', 'c'], 2)).toMatchObject({

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { readPage } from '../../../src/gateway/models/catalog.ts'
-import { described, snapshotSource } from '../../../src/gateway/models/facts.ts'
+import { snapshotSource, withKnownFacts } from '../../../src/gateway/models/facts.ts'
 
 const read = (entry: object) =>
   readPage(JSON.stringify({ data: [{ id: 'm', ...entry }] }), [], 9).models[0]
 
-describe('what a catalog says of a model', () => {
+describe('the facts of a catalog', () => {
   test.each([
     [
       'OpenRouter',
@@ -112,28 +112,28 @@ describe('the snapshot of models.dev', () => {
   test.each(['gpt-5.6-sol', 'openai/gpt-5.6-sol', 'gpt-5.6-sol-2026-07-09', 'GPT-5.6-Sol'])(
     'knows %s',
     (id) => {
-      expect(described({ id })).toEqual({ id, ...flagship })
+      expect(withKnownFacts({ id })).toEqual({ id, ...flagship })
     },
   )
 
-  test('its date stands beside it', () => {
+  test('has a date', () => {
     expect(snapshotSource).toMatch(/^models\.dev, 2026-\d\d-\d\d$/)
   })
 
   test.each(['gpt-5.6-sol-fast', 'my-deployment', 'llama3.2:3b', '__proto__', 'constructor'])(
     'says nothing of %s',
     (id) => {
-      expect(described({ id })).toEqual({ id })
+      expect(withKnownFacts({ id })).toEqual({ id })
     },
   )
 
-  test('says of a model that its maker serves what the maker says, and that some cannot see or reason', () => {
-    expect(described({ id: 'glm-5' })).toMatchObject({ images: false, reasoning: true })
-    expect(described({ id: 'gpt-4o' })).toMatchObject({ images: true, reasoning: false })
+  test('has the facts of the maker, and that some models cannot see or reason', () => {
+    expect(withKnownFacts({ id: 'glm-5' })).toMatchObject({ images: false, reasoning: true })
+    expect(withKnownFacts({ id: 'gpt-4o' })).toMatchObject({ images: true, reasoning: false })
   })
 
-  test('what the gateway says counts before it, also that it gives less room', () => {
+  test('the facts of the gateway win, also a smaller context window', () => {
     const said = { id: 'gpt-5.6-sol', contextWindow: 20_000, images: false }
-    expect(described(said)).toEqual({ ...flagship, ...said, maxOutputTokens: 20_000 })
+    expect(withKnownFacts(said)).toEqual({ ...flagship, ...said, maxOutputTokens: 20_000 })
   })
 })

@@ -122,7 +122,7 @@ describe('catalog: all pages are read', () => {
     expect(server.seen).toHaveLength(3)
   })
 
-  test('pages before one that fails are kept, and said to be cut', async () => {
+  test('pages before a failure are kept, and reported as cut', async () => {
     const server = await aServer(({ url }, response) => {
       if (url.includes('after_id')) return sendJson(response, 500, {})
       sendJson(response, 200, { data: all.slice(0, 2), has_more: true, last_id: 'model-1' })

@@ -6,7 +6,7 @@ const idsIn = (body: unknown) => readPage(JSON.stringify(body), [], 100).models.
 
 const two = [{ id: 'a-1' }, { id: 'b-2' }]
 
-describe('catalog: shapes of any gateway', () => {
+describe('catalog: formats of all gateways', () => {
   test.each<[string, unknown]>([
     ['a map below data', { data: { 'a-1': { owned_by: 'x' }, 'b-2': {} } }],
     ['a map below models', { models: { 'a-1': {}, 'b-2': { slug: 'b-2' } } }],
@@ -50,7 +50,7 @@ describe('catalog: shapes of any gateway', () => {
     [{ data: { id: 7 } }],
     [{ data: { user: 'x' } }],
     [{ message: 'x' }],
-  ])('%j is none', (body) => {
+  ])('%j is not a catalog', (body) => {
     expect(isCatalogBody(JSON.stringify(body))).toBe(false)
   })
 })
@@ -58,7 +58,7 @@ describe('catalog: shapes of any gateway', () => {
 const isOffered = (entry: object) =>
   readPage(JSON.stringify({ data: [{ id: 'm-1', ...entry }] }), [], 1).models.every(isChatModel)
 
-describe('catalog: a model that says that it holds no conversation is left out', () => {
+describe('catalog: models that cannot hold a conversation are skipped', () => {
   test.each<[object]>([
     [{ type: 'embedding' }],
     [{ type: 'IMAGE' }],

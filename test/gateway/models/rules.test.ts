@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import {
   aliasTarget,
+  closestModels,
   defaultModel,
   gptTiers,
   isChatModel,
   messagesTiers,
-  nearestModels,
   resolveModel,
   smallModel,
-  speaks,
+  supportsProtocol,
 } from '../../../src/gateway/models/rules.ts'
 import type { Catalog } from '../../../src/gateway/types.ts'
 import { fc } from '../../support/fast-check.ts'
@@ -81,7 +81,7 @@ describe('model rules: the default is the newest sol', () => {
     expect(defaultModel(models, 'chat')?.id).toBe(expected)
   })
 
-  test('says why', () => {
+  test('has a reason', () => {
     expect(defaultModel(today, 'responses')?.reason).toBe(
       'sol variant of the newest family, gpt-5.6',
     )
@@ -90,13 +90,13 @@ describe('model rules: the default is the newest sol', () => {
     )
   })
 
-  test('says where it stands under its short name', () => {
+  test('names the reason for a short name', () => {
     expect(defaultModel(catalog('gpt-5.6'), 'chat')?.reason).toBe(
       'short name of the sol variant of the newest family, gpt-5.6',
     )
   })
 
-  test('passes over a sol that the gateway lists for other protocols only', () => {
+  test('skips a sol that the gateway lists only for other protocols', () => {
     const models = {
       models: [
         { id: 'gpt-6-sol', endpointTypes: ['openai-response'] },
@@ -137,7 +137,7 @@ describe('model rules: GPT models by strength', () => {
       [sol, base, mini],
     ],
     [
-      'a bare id beside a sol is its short name, no base tier',
+      'a short ID next to a sol is its alias, not a base tier',
       catalog('gpt-6', 'gpt-6-sol', 'gpt-5.6', sol, base, mini),
       ['gpt-6-sol', base, mini],
     ],
@@ -147,7 +147,7 @@ describe('model rules: GPT models by strength', () => {
       ['gpt-6-sol', 'gpt-5.4', undefined],
     ],
     [
-      'no family before: terra and luna stand in',
+      'no previous family: terra and luna replace it',
       catalog(sol, 'gpt-5.6-terra', 'gpt-5.6-luna'),
       [sol, 'gpt-5.6-terra', 'gpt-5.6-luna'],
     ],
@@ -168,12 +168,12 @@ describe('model rules: GPT models by strength', () => {
     expect(mapped(models)).toEqual(expected)
   })
 
-  test('does not ask for the messages type, which New API gives to no GPT model', () => {
+  test('does not require the messages type, which New API gives no GPT model', () => {
     const models = { models: [{ id: sol, endpointTypes: ['openai'] }] }
     expect(gptTiers(models).best?.id).toBe(sol)
   })
 
-  test('says why', () => {
+  test('has a reason', () => {
     const { best, balanced, small } = gptTiers(today)
     expect([best?.reason, balanced?.reason, small?.reason]).toEqual([
       'sol variant of the newest family, gpt-5.6',
@@ -189,7 +189,7 @@ describe('model rules: GPT models by strength', () => {
   })
 })
 
-describe('model rules: what a person asked for', () => {
+describe('model rules: the model that the user typed', () => {
   test.each([
     ['the very id', today, 'gpt-5.4', 'gpt-5.4'],
     ['the full id for a short name', today, 'gpt-5.6', 'gpt-5.6-sol'],
@@ -223,11 +223,11 @@ describe('model rules: what a person asked for', () => {
     ['gpt-5.6-luna', undefined],
     ['gpt-5.4', undefined],
     ['claude-opus-4-8', undefined],
-  ])('%s is another name of %s', (id, full) => {
+  ])('%s is an alias of %s', (id, full) => {
     expect(aliasTarget(today, id)).toBe(full)
   })
 
-  test('never gives an id that the catalog lacks', () => {
+  test('never returns an ID that is not in the catalog', () => {
     const ids = fc.constantFrom(
       'gpt-5.6',
       'gpt-5.6-sol',
@@ -250,7 +250,7 @@ describe('model rules: what a person asked for', () => {
   })
 })
 
-describe('model rules: what chats', () => {
+describe('model rules: chat models', () => {
   test.each([
     'gpt-image-2',
     'gpt-5.6-image',
@@ -271,7 +271,7 @@ describe('model rules: what chats', () => {
     'Doubao-Seedream-5.0-pro',
   ])('%s is not offered', (id) => {
     expect(isChatModel({ id })).toBe(false)
-    expect(speaks({ id, endpointTypes: ['openai'] }, 'chat')).toBe(false)
+    expect(supportsProtocol({ id, endpointTypes: ['openai'] }, 'chat')).toBe(false)
   })
 
   test.each([
@@ -282,7 +282,7 @@ describe('model rules: what chats', () => {
     'llama3.2',
     'embedder-chat-1',
     'o4-mini',
-  ])('%s is', (id) => {
+  ])('%s is offered', (id) => {
     expect(isChatModel({ id })).toBe(true)
   })
 
@@ -322,13 +322,15 @@ test.each([
   'model rules: endpoint types %j speak chat, responses, messages: %j',
   (types, expected) => {
     const model = { id: 'm', ...(types === undefined ? {} : { endpointTypes: types }) }
-    expect([speaks(model, 'chat'), speaks(model, 'responses'), speaks(model, 'messages')]).toEqual(
-      expected,
-    )
+    expect([
+      supportsProtocol(model, 'chat'),
+      supportsProtocol(model, 'responses'),
+      supportsProtocol(model, 'messages'),
+    ]).toEqual(expected)
   },
 )
 
-test('model rules: each slot finds the ids that hold its word', () => {
+test('model rules: each slot finds the IDs that contain its word', () => {
   const ids = [
     'claude-sonnet-5-5',
     'claude-opus-5-5',
@@ -364,7 +366,7 @@ test.each([
   expect(defaultModel(catalog(...ids.toReversed()), 'chat')?.id).toBe(expected)
 })
 
-describe('nearest models', () => {
+describe('closest models', () => {
   test.each([
     ['a slip of the finger', 'gpt-5.6-sool', ['gpt-5.6-sol']],
     ['two letters in the wrong order', 'gpt-5.6-slo', ['gpt-5.6-sol']],
@@ -372,13 +374,13 @@ describe('nearest models', () => {
     ['another vendor', 'azure/gpt-5.4-mini', ['gpt-5.4-mini']],
     ['letters', 'Claude-Opus-4-8', ['claude-opus-4-8']],
   ])('%s', (_name, asked, expected) => {
-    expect(nearestModels(asked, today, expected.length)).toEqual(expected)
+    expect(closestModels(asked, today, expected.length)).toEqual(expected)
   })
 
-  test('names at most three, none that does not chat, and none for something far off', () => {
-    expect(nearestModels('gpt-5', today)).toHaveLength(3)
-    expect(nearestModels('gpt-image-1', today)).not.toContain('gpt-image-2')
-    expect(nearestModels('zzzzzzzzzzzzzzzzzzzzzzzzzz', today)).toEqual([])
-    expect(nearestModels('x'.repeat(100_000), today)).toEqual([])
+  test('names at most three, only chat models, and none for a very different name', () => {
+    expect(closestModels('gpt-5', today)).toHaveLength(3)
+    expect(closestModels('gpt-image-1', today)).not.toContain('gpt-image-2')
+    expect(closestModels('zzzzzzzzzzzzzzzzzzzzzzzzzz', today)).toEqual([])
+    expect(closestModels('x'.repeat(100_000), today)).toEqual([])
   })
 })

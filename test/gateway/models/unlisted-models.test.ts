@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { factsInSnapshot } from '../../../src/gateway/models/facts.ts'
+import { snapshotFacts } from '../../../src/gateway/models/facts.ts'
 import { plainModelName } from '../../../src/gateway/models/ids.ts'
 import { defaultModel, gptTiers } from '../../../src/gateway/models/rules.ts'
 
 const catalog = (...ids: string[]) => ({ models: ids.map((id) => ({ id })) })
 
-describe('a default for catalogs of any maker', () => {
+describe('the default for catalogs of any maker', () => {
   test.each<[string, string[], string | undefined]>([
     ['Bedrock', ['openai.gpt-6-sol', 'anthropic.claude-opus-5-5'], 'openai.gpt-6-sol'],
     ['a region', ['eu.openai.gpt-5.6-sol-v1:0', 'meta.llama4'], 'eu.openai.gpt-5.6-sol-v1:0'],
@@ -72,11 +72,11 @@ test.each([
   ['glm-5-2-260617', { contextWindow: 1_000_000 }],
   ['openai.gpt-5.6-sol', { images: true, reasoning: true }],
   ['claude-haiku-4-5@20251001', { contextWindow: 200_000 }],
-])('facts of %s are known by its plain name', (id, facts) => {
-  expect(factsInSnapshot(id)).toMatchObject(facts)
+])('the facts of %s are found by its plain name', (id, facts) => {
+  expect(snapshotFacts(id)).toMatchObject(facts)
 })
 
-test('where most providers disagree with the maker, the cautious value counts', () => {
-  expect(factsInSnapshot('deepseek-v4-flash')).toMatchObject({ images: false })
-  expect(factsInSnapshot('gpt-oss-120b').maxOutputTokens).toBeLessThanOrEqual(65_536)
+test('if most providers disagree with the maker, the cautious value wins', () => {
+  expect(snapshotFacts('deepseek-v4-flash')).toMatchObject({ images: false })
+  expect(snapshotFacts('gpt-oss-120b').maxOutputTokens).toBeLessThanOrEqual(65_536)
 })

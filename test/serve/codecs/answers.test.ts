@@ -35,7 +35,7 @@ function stream(codec: Codec, whole: WholeAnswer, body: JsonObject = {}) {
 }
 
 function folded(codec: Codec, whole: WholeAnswer, body: JsonObject = {}) {
-  return JSON.parse(JSON.stringify(codec.fold(body, facts, whole)))
+  return JSON.parse(JSON.stringify(codec.document(body, facts, whole)))
 }
 
 const arguments_ = '{"city":"Paris, the capital"}'
@@ -66,7 +66,7 @@ describe('chat', () => {
     expect(frames[0]!.data.usage).toBe(null)
   })
 
-  test('chat: parallel tool calls have an index each', () => {
+  test('chat: each parallel tool call has an index', () => {
     const calls = [call('c1', weather, arguments_), call('c2', weather, '{}')]
     const frames = stream(chat, answer(calls, { type: 'tool-calls' })).slice(1, -2)
     expect(frames.map(({ data }) => data.choices[0].delta.tool_calls[0])).toEqual([
@@ -79,7 +79,7 @@ describe('chat', () => {
     ])
   })
 
-  test('chat: the folded answer holds the same', () => {
+  test('chat: the document has the same contents', () => {
     const blocks = [text('Hey'), call('c1', weather, '{"a":1}')]
     const tool_calls = [{ id: 'c1', function: { name: 'weather', arguments: '{"a":1}' } }]
     const message = { role: 'assistant', content: 'Hey', tool_calls }
@@ -133,7 +133,7 @@ describe('responses', () => {
     expect(data.response).toMatchObject({ status: 'incomplete', incomplete_details })
   })
 
-  test('responses: has every member that Open Responses asks for and recorded ones have', () => {
+  test('responses: has every member that Open Responses requires and recorded responses have', () => {
     const tools = [{ type: 'function', name: 'weather' }]
     const sent = folded(responses, answer([call('c1', weather, '{}')]), { tools })
     expect(sent).toMatchObject({
@@ -160,7 +160,7 @@ describe('responses', () => {
     ])
   })
 
-  test('responses: repeats what the request said', () => {
+  test('responses: repeats the members of the request', () => {
     const tools = [{ type: 'function', name: 'weather', parameters: {} }]
     const body = { instructions: 'Be short.', tools, temperature: 0.5, metadata: { a: 'b' } }
     expect(folded(responses, answer([text('Hi')]), body)).toMatchObject({
@@ -203,11 +203,11 @@ describe('messages', () => {
     expect(ended).toMatchObject({ stop_reason, stop_sequence })
   })
 
-  test('messages: a text has no citations, not even null: @ai-sdk/anthropic 3 takes none', () => {
+  test('messages: a text has no citations, not even null, which @ai-sdk/anthropic 3 rejects', () => {
     expect(folded(messages, answer([text('Hi')])).content).toEqual([{ type: 'text', text: 'Hi' }])
   })
 
-  test('messages: the folded answer holds the arguments as an object', () => {
+  test('messages: the document has the arguments as an object', () => {
     const blocks = [text('Hi'), call('t1', weather, '{"a":1}')]
     expect(folded(messages, answer(blocks, { type: 'tool-calls' }))).toMatchObject({
       id: 'msg_x',
@@ -222,7 +222,7 @@ describe('messages', () => {
   })
 })
 
-test('every protocol: what a model says cannot break out of its frame', () => {
+test('every protocol: the model’s output cannot break out of its frame', () => {
   const nasty = '\n\ndata: [DONE]\n\n"}\u2028\u0000\ud800'
   for (const codec of [chat, responses, messages]) {
     const frames = stream(codec, answer([text(nasty)]))

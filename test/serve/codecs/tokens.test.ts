@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { piecesOf } from '../../../src/serve/codecs/tokens.ts'
+import { splitTokens } from '../../../src/serve/codecs/tokens.ts'
 import { fc } from '../../support/fast-check.ts'
 
-const tokensOf = (text: string) => piecesOf({ type: 'text', text })
+const tokensOf = (text: string) => splitTokens({ type: 'text', text })
 
-test('tokens: words with the space before them, cut where they are long', () => {
+test('tokens: words with the space before them, split if they are long', () => {
   expect(tokensOf('')).toEqual([])
   expect(tokensOf(' Hi  you\n')).toEqual([' Hi', ' ', ' you', '\n'])
   expect(tokensOf('a 12345678901234567 b')).toEqual(['a', ' 1234567890123456', '7', ' b'])
@@ -13,11 +13,11 @@ test('tokens: words with the space before them, cut where they are long', () => 
 
 test('tokens: arguments come in pieces of 4 to 8 characters', () => {
   const text = '{"command":"git status --short","path":"./a/b"}'
-  const pieces = piecesOf({ type: 'call', text })
+  const pieces = splitTokens({ type: 'call', text })
   expect(pieces.join('')).toBe(text)
   expect(pieces.length).toBeGreaterThan(6)
   for (const piece of pieces.slice(0, -1)) expect(piece).toMatch(/^.{4,8}$/)
-  expect(piecesOf({ type: 'call', text: 'abc\u{1f600}x' })).toEqual(['abc\u{1f600}x'])
+  expect(splitTokens({ type: 'call', text: 'abc\u{1f600}x' })).toEqual(['abc\u{1f600}x'])
 })
 
 test('tokens: joined they are the text', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LogEntry } from '../../../src/serve/log/request-log.ts'
-import { maxLoggedBody, openEntry, RequestLog } from '../../../src/serve/log/request-log.ts'
+import { createEntry, maxLoggedBody, RequestLog } from '../../../src/serve/log/request-log.ts'
 
 const secret = 'sk-secret-secret-secret'
 
@@ -15,7 +15,7 @@ function anEntry(more: Partial<LogEntry> = {}): LogEntry {
     key: secret,
     keyMatches: true,
   } as const
-  const entry = openEntry({ ...arrival, rawHeaders: [], startedMs: 0 })
+  const entry = createEntry({ ...arrival, rawHeaders: [], startedMs: 0 })
   return Object.assign(entry, more)
 }
 
@@ -34,7 +34,7 @@ test('the log: keeps the newest', () => {
   expect(log.find('8')!.number).toBe(8)
 })
 
-test('the log: keeps within its bytes, whatever the bodies are', () => {
+test('the log: stays within its size limit, whatever the bodies are', () => {
   const log = new RequestLog(() => [secret], { loggedRequests: 1000, loggedCharacters: 1000 })
   for (let count = 0; count < 50; count++) {
     const entry = anEntry({ id: String(count) })
@@ -44,7 +44,7 @@ test('the log: keeps within its bytes, whatever the bodies are', () => {
   expect(log.list().map(({ id }) => id)).toEqual(['47', '48', '49'])
 })
 
-test('the log: an entry that ends after it has left does not count', () => {
+test('the log: an entry that ends after it was dropped does not count', () => {
   const log = new RequestLog(() => [secret], { loggedRequests: 2, loggedCharacters: 1000 })
   const slow = anEntry({ id: 'slow' })
   log.add(slow)
@@ -53,7 +53,7 @@ test('the log: an entry that ends after it has left does not count', () => {
   expect(log.list().map(({ id }) => id)).toEqual(['3', '4'])
 })
 
-test('the log: after it was cleared it counts on, and an older one may still end', () => {
+test('the log: keeps counting after it was cleared, and an older entry may still end', () => {
   const log = new RequestLog(() => [secret], roomy)
   const early = anEntry({ id: 'early' })
   log.add(early)
@@ -71,7 +71,7 @@ test('the log: a long body is cut', () => {
   expect(log.list()[0]!.requestBody).toHaveLength(maxLoggedBody)
 })
 
-test('the log: no key is in what it shows, its own or a stranger’s', () => {
+test('the log: shows no key, neither its own nor another one', () => {
   const log = new RequestLog(() => [secret], roomy)
   const stranger = 'sk-somebody-elses-key-1234'
   const entry = anEntry({
@@ -90,19 +90,19 @@ test('the log: no key is in what it shows, its own or a stranger’s', () => {
   expect(log.list()[0]).toMatchObject({ key: 'sk-…1234', requestBody: 'my key: sk-…1234' })
 })
 
-test('the log: an answer that is too large to stay is told all the same', () => {
+test('the log: reports an answer that is too large to keep', () => {
   const log = new RequestLog(() => [secret], { loggedRequests: 10, loggedCharacters: 40 })
-  const told: string[] = []
-  log.listen(({ id, state, responseBody }) => told.push(`${id} ${state} ${responseBody}`))
+  const lines: string[] = []
+  log.listen(({ id, state, responseBody }) => lines.push(`${id} ${state} ${responseBody}`))
   const large = anEntry({ id: 'large' })
   log.add(large)
   log.add(anEntry({ id: 'open' }))
   finish(log, large, 'xxx', 'one two three')
-  expect(told.at(-1)).toBe('large done one two three')
+  expect(lines.at(-1)).toBe('large done one two three')
   expect(log.list().map(({ id }) => id)).toEqual(['open'])
 })
 
-test('the log: nothing of a long path, header, model or body is kept beyond what is shown', () => {
+test('the log: keeps of a long path, header, model or body only what it shows', () => {
   const log = new RequestLog(() => [secret], { ...roomy, loggedCharacters: 100_000 })
   const long = 'x'.repeat(60_000)
   for (let count = 0; count < 20; count++) {
@@ -117,7 +117,7 @@ test('the log: nothing of a long path, header, model or body is kept beyond what
   expect(summary!.client).toHaveLength(1000)
 })
 
-test('the log: what it tells of an open request and of an answered one has the same members', () => {
+test('the log: an open request and an answered one have the same members', () => {
   const log = new RequestLog(() => [secret], roomy)
   const entry = anEntry({ status: 200, firstByteMs: 1, totalMs: 2 })
   log.add(entry)
@@ -130,7 +130,7 @@ test('the log: what it tells of an open request and of an answered one has the s
   expect(Object.keys(open!)).not.toContain('rawHeaders')
 })
 
-test('the log: what was noted of a request stays as it is when it is answered', () => {
+test('the log: the facts of a request do not change when it is answered', () => {
   const log = new RequestLog(() => [secret], roomy)
   const times = { at: new Date(1), startedMs: 2, firstByteMs: 3, totalMs: 4 }
   const numbers = { status: 5, inputTokens: 6, outputTokens: 7, requestBytes: 8, responseBytes: 9 }
@@ -151,14 +151,14 @@ test('the log: what was noted of a request stays as it is when it is answered', 
   expect(log.list()).toEqual([noted])
 })
 
-test('the log: listeners hear of the arrival and of the end, until they stop', () => {
+test('the log: notifies listeners of the arrival and of the end, until they stop', () => {
   const log = new RequestLog(() => [secret], roomy)
-  const heard: string[] = []
-  const stop = log.listen(({ id, state }) => heard.push(`${id} ${state}`))
+  const lines: string[] = []
+  const stop = log.listen(({ id, state }) => lines.push(`${id} ${state}`))
   const entry = anEntry()
   log.add(entry)
   finish(log, entry, '', '')
   stop()
   log.add(anEntry())
-  expect(heard).toEqual(['a open', 'a done'])
+  expect(lines).toEqual(['a open', 'a done'])
 })

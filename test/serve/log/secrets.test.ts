@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest'
-import { hideKeys, maskKey } from '../../../src/serve/log/secrets.ts'
+import { maskKey, maskKeys } from '../../../src/serve/log/secrets.ts'
 
 const key = 'sk-canary-0123456789-ABCDEF'
 const masked = maskKey(key)
 
-test('keys: a mask tells two apart and is of no use', () => {
+test('keys: a mask distinguishes two keys and cannot be used', () => {
   expect(maskKey(key)).toBe('sk-…CDEF')
   expect(maskKey('sk-123456789')).toBe('***')
   expect(maskKey('')).toBe('')
 })
 
-test('keys: every occurrence is masked, a short key is not searched for', () => {
-  expect(hideKeys(`a ${key}${key} "${key}"`, ['a', key])).toBe(`a ${masked}${masked} "${masked}"`)
-  expect(hideKeys('a$&b', [key])).toBe('a$&b')
+test('keys: every occurrence is masked, except of a short key', () => {
+  expect(maskKeys(`a ${key}${key} "${key}"`, ['a', key])).toBe(`a ${masked}${masked} "${masked}"`)
+  expect(maskKeys('a$&b', [key])).toBe('a$&b')
 })
 
-test('keys: one that contains another is masked whole, in either order', () => {
+test('keys: one that contains another is masked completely, in either order', () => {
   const longer = `${key}-and-more`
   for (const keys of [
     [key, longer],
     [longer, key],
   ]) {
-    const shown = hideKeys(`a ${longer} b ${key} c`, keys)
+    const shown = maskKeys(`a ${longer} b ${key} c`, keys)
     expect(shown).toBe(`a ${maskKey(longer)} b ${masked} c`)
   }
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sentIds } from '../../../src/clients/claude/sent.ts'
 import { builtInCatalog } from '../../../src/serve/index.ts'
-import { aGateway, ask, jsonOf, told } from '../support/gateway.ts'
+import { aGateway, ask, askJson, jsonOf } from '../support/gateway.ts'
 
 test('the catalog: lists the models with their endpoint types', async () => {
   const gateway = await aGateway()
@@ -23,13 +23,13 @@ test('the catalog: lists the models with their endpoint types', async () => {
   expect(typesOf('gpt-image-2')[0]).toBe('image-generation')
 })
 
-test('the catalog: of the messages client`s own models, exactly those that its versions send', () => {
+test('the catalog: has exactly the Claude models that Claude Code sends', () => {
   const ids = builtInCatalog.map(({ id }) => id).filter((id) => id.startsWith('claude-'))
   const sent = Object.values(sentIds).flatMap((ofSlot) => ofSlot.map(({ id }) => id))
   expect(ids.sort()).toEqual(sent.sort())
 })
 
-test('the catalog: takes the messages shape with x-api-key and anthropic-version, not with one', async () => {
+test('the catalog: has the messages shape with both x-api-key and anthropic-version', async () => {
   const gateway = await aGateway()
   const version = { 'anthropic-version': '2023-06-01' }
   const list = (headers: Record<string, string>) =>
@@ -66,6 +66,6 @@ test('the catalog: models that the key may not use are not listed', async () => 
   const forbidden = { ...entry, id: 'b', isForbidden: true }
   const priceless = { ...entry, id: 'c', hasNoPrice: true }
   const gateway = await aGateway({ models: [{ ...entry, id: 'a' }, forbidden, priceless] })
-  const { data } = await told(gateway, '/v1/models')
+  const { data } = await askJson(gateway, '/v1/models')
   expect(data.map(({ id }: { id: string }) => id)).toEqual(['a'])
 })

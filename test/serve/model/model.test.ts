@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { piecesOf } from '../../../src/serve/codecs/tokens.ts'
-import { answerOf, builtInAnswer } from '../../../src/serve/model/model.ts'
+import { splitTokens } from '../../../src/serve/codecs/tokens.ts'
+import { buildAnswer, builtInAnswer } from '../../../src/serve/model/model.ts'
 import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
 import type { ModelRequest, Tool } from '../../../src/serve/requests/request.ts'
 import { aModelRequest } from '../support/a-request.ts'
@@ -20,13 +20,13 @@ test.each(['ping', ' Ping\n', '"ping"'])('the model: %j is answered with pong', 
   expect(answer(text)).toEqual([{ type: 'text', text: 'pong' }])
 })
 
-test('the model: says the same to the same question', () => {
+test('the model: is deterministic', () => {
   expect(answer('How are you?')).toEqual([
     { type: 'text', text: 'm on the local gateway. You said: How are you?' },
   ])
 })
 
-test('the model: looks past the reminders that clients put around a prompt', () => {
+test('the model: ignores the reminders that clients add around a prompt', () => {
   const messages = [
     user('<system-reminder>x</system-reminder>', 'ping', '<environment_details>\ny'),
   ]
@@ -48,7 +48,7 @@ test.each([
   '<a_b>x</a_b>\n<c-d>y</c-d>\n\nping\n\n<reminder_x>z</reminder_x>\n<e-f>\n</e-f>\n',
   'ping <system-reminder>x</system-reminder>',
   '[Mon 2026-11-23 08:32 UTC] ping\n\nRuntime: agent=main | model=gateway/m',
-])('the model: looks past the notes in the text of a prompt: %j', (text) => {
+])('the model: ignores the notes in the text of a prompt: %j', (text) => {
   expect(answer(text)).toEqual([{ type: 'text', text: 'pong' }])
 })
 
@@ -56,12 +56,12 @@ test.each([
   '<my-button>press</my-button>x',
   'What is <my-button>press</my-button>',
   'Summarise: <document>many words</document>',
-])('the model: keeps what a person puts in tags: %j', (text) => {
+])('the model: keeps what the user writes in tags: %j', (text) => {
   const kept = text.replace(/^<my-button>press<\/my-button>/, '')
   expect(answer(text)).toMatchObject([{ text: expect.stringContaining(`You said: ${kept}`) }])
 })
 
-test('the model: tags without an end take no time', () => {
+test('the model: unclosed tags take no time', () => {
   const start = performance.now()
   answer(`${'<a-b>x</a-b>'.repeat(200_000)}ping`)
   answer(`ping${'<a-b>'.repeat(1_000_000)}</a-b>`)
@@ -69,7 +69,7 @@ test('the model: tags without an end take no time', () => {
   expect(performance.now() - start).toBeLessThan(3000)
 })
 
-test('the model: #call calls the client’s own tool', () => {
+test('the model: #call calls the client’s tool', () => {
   const replies = answer('Please:\n#call Bash {"command": "ls -l"}\nthanks', { tools: [bash] })
   expect(replies).toEqual([{ type: 'call', tool: bash, text: '{"command":"ls -l"}' }])
 })
@@ -82,7 +82,7 @@ test('the model: several #call lines are parallel calls, a custom tool gets its 
   ])
 })
 
-test('the model: understands a prompt that opencode has put in quotes', () => {
+test('the model: accepts a prompt in opencode’s quotes', () => {
   const text = '"#call Bash {\\"command\\":\\"echo \\\\"a b\\\\"\\"}"'
   expect(answer(text, { tools: [bash] })).toEqual([
     { type: 'call', tool: bash, text: '{"command":"echo \\"a b\\""}' },
@@ -100,11 +100,11 @@ test.each([
   ['#call Nope {}', 'This request offers no tool "Nope". It offers: Bash.'],
   ['#call Bash {oops', 'The arguments of "#call Bash" are not a JSON object: {oops'],
   ['#call Bash [1]', 'The arguments of "#call Bash" are not a JSON object: [1]'],
-])('the model: says what is wrong with %j', (asked, text) => {
+])('the model: reports the problem of %j', (asked, text) => {
   expect(answer(asked, { tools: [bash] })).toEqual([{ type: 'text', text }])
 })
 
-test('the model: a side job without tools gets text', () => {
+test('the model: a secondary task without tools gets text', () => {
   expect(answer('#call Bash {}')[0]!.type).toBe('text')
 })
 
@@ -141,7 +141,7 @@ test('the model: a forced tool is called with the smallest arguments that fit', 
   expect(answer('Go', { tools: [bash], toolChoice: 'required' })[0]!.type).toBe('call')
 })
 
-test('the model: a schema that names the same member again and again is filled in once', () => {
+test('the model: fills a recursive schema once', () => {
   let outputSchema: object = { type: 'string' }
   for (let depth = 0; depth < 14; depth++)
     outputSchema = { required: Array(20).fill('a'), properties: { a: outputSchema } }
@@ -155,19 +155,19 @@ test('the model: an answer that must fit a schema does', () => {
 
 const newId = () => 'id'
 
-test('answers: as many tokens are counted as a stream has pieces', () => {
+test('answers: count as many tokens as a stream has pieces', () => {
   const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
   const reply = { type: 'text', text: said } as const
-  const { blocks, usage } = answerOf({ utterances: [reply] }, aModelRequest([]), newId)
+  const { blocks, usage } = buildAnswer({ utterances: [reply] }, aModelRequest([]), newId)
   expect(blocks).toEqual([{ ...reply, isCut: false, id: '' }])
   expect(usage.outputTokens).toBeGreaterThan(4)
-  expect(usage.outputTokens).toBe(piecesOf(reply).length)
+  expect(usage.outputTokens).toBe(splitTokens(reply).length)
 })
 
 test('answers: max_tokens cuts the text, a stop sequence ends it, and the reason names it', () => {
   const utterances = [{ type: 'text', text: 'one two three four' } as const]
   const cut = (more: Partial<ModelRequest>) =>
-    answerOf({ utterances }, aModelRequest([], more), newId)
+    buildAnswer({ utterances }, aModelRequest([], more), newId)
   expect(cut({ maxOutputTokens: 2 })).toMatchObject({
     blocks: [{ text: 'one two', isCut: true }],
     reason: { type: 'length' },

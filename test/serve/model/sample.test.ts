@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { expect, test } from 'vitest'
-import { sampleOf } from '../../../src/serve/model/sample.ts'
+import { findSample } from '../../../src/serve/model/sample.ts'
 
 const object = (properties: object, more: object = {}) => ({
   type: 'object',
@@ -28,28 +28,32 @@ test.each([...schemas, ['many members of which each is one of several', several]
     const ajv = '$schema' in schema ? new Ajv(options) : new Ajv2020(options)
     addFormats.default(ajv)
     const fits = ajv.compile(schema)
-    const sample = sampleOf(schema)
+    const sample = findSample(schema)
     expect([fits(sample), fits.errors, sample]).toEqual([true, null, sample])
-    expect(sampleOf(schema)).toEqual(sample)
+    expect(findSample(schema)).toEqual(sample)
   },
 )
 
-test('a sample is small: no more than is asked for', () => {
+test('a sample is small: it has only required members', () => {
   const text = { type: 'string' }
   const properties = { city: text, days: { type: 'number' }, tags: { type: 'array', items: text } }
   const required = Object.keys(properties)
   const schema = { type: 'object', required, properties: { ...properties, more: text } }
-  expect(sampleOf(schema)).toEqual({ city: '', days: 0, tags: [] })
+  expect(findSample(schema)).toEqual({ city: '', days: 0, tags: [] })
 })
 
-test('a sample of a schema that asks for nothing is an object, as a tool takes', () => {
-  expect([sampleOf({}), sampleOf(true), sampleOf({ properties: { a: {} } })]).toEqual([{}, {}, {}])
+test('a sample of an empty schema is an object, as a tool needs', () => {
+  expect([findSample({}), findSample(true), findSample({ properties: { a: {} } })]).toEqual([
+    {},
+    {},
+    {},
+  ])
 })
 
 test('a sample fits a schema with many members', () => {
   const names = Array.from({ length: 300 }, (_, index) => `member${index}`)
   const properties = names.map((name) => [name, { type: 'string', minLength: 3 }])
-  const sample = sampleOf(object(Object.fromEntries(properties))) as object
+  const sample = findSample(object(Object.fromEntries(properties))) as object
   expect(Object.values(sample).filter((text) => text.length >= 3)).toHaveLength(300)
 })
 
@@ -79,10 +83,10 @@ test.each([
   { type: 'string', minLength: 1e12 },
 ])('a schema that cannot be met has no sample: %j', (schema) => {
   const began = performance.now()
-  expect(sampleOf(schema)).toBeUndefined()
+  expect(findSample(schema)).toBeUndefined()
   // Seconds, where it would be hours.
   expect(performance.now() - began).toBeLessThan(3000)
-  expect(sampleOf({ type: 'string', pattern: '^b{3}$' })).toBe('bbb')
+  expect(findSample({ type: 'string', pattern: '^b{3}$' })).toBe('bbb')
 })
 
 test.each([
@@ -95,22 +99,22 @@ test.each([
   ['a valid starts_with, input must match this regex ^ab.*', 'ab'],
   ['Such as: a, b: c.', ''],
   ['min length: 9; max length: 2.', ''],
-])('limits in a description are kept where they can be: %j', (description, sample) => {
-  expect(sampleOf({ type: 'string', description })).toBe(sample)
+])('limits in a description are applied if possible: %j', (description, sample) => {
+  expect(findSample({ type: 'string', description })).toBe(sample)
 })
 
 test.each([
   ['greater than 2, lower than 4', 3],
   ['greater than or equal to 7', 7],
   ['greater than or equal to 0.7, multiple of 0.5', 1],
-])('limits of a number in a description are kept: %j', (description, sample) => {
-  expect(sampleOf({ type: 'number', description })).toBe(sample)
+])('limits of a number in a description are applied: %j', (description, sample) => {
+  expect(findSample({ type: 'number', description })).toBe(sample)
 })
 
-test('a sample leaves the schema as it was', () => {
+test('a sample does not change the schema', () => {
   const schema = { $defs: { a: { type: 'string' } }, $ref: '#/$defs/a' }
   const before = JSON.stringify(schema)
-  sampleOf(schema)
+  findSample(schema)
   expect(Object.getOwnPropertyNames(schema)).toEqual(['$defs', '$ref'])
   expect(JSON.stringify(schema)).toBe(before)
 })

@@ -6,7 +6,7 @@ import { InvalidRequest } from '../../../src/serve/requests/request.ts'
 import { conversations, schema, spoken, spokenIn } from '../support/conversations.ts'
 
 describe.each([chat, responses, messages])('$protocol', ({ protocol, readRequest }) => {
-  test('requests: the three protocols mean the same by the same conversation', () => {
+  test('requests: the same conversation is equal in the three protocols', () => {
     const { messages: turns, ...request } = readRequest(conversations[protocol])
     expect(turns[0]).toEqual({ role: 'system', parts: [{ type: 'text', text: 'Be short.' }] })
     expect(spokenIn(turns.slice(1))).toMatchObject(spoken)
@@ -19,13 +19,13 @@ describe.each([chat, responses, messages])('$protocol', ({ protocol, readRequest
     })
   })
 
-  test('requests: a body without a conversation is refused in the service’s words', () => {
+  test('requests: a body without a conversation is rejected with the service’s message', () => {
     const words = protocol === 'responses' ? 'input is required' : 'field messages is required'
     expect(() => readRequest({ model: 'm' })).toThrow(new InvalidRequest(words))
   })
 })
 
-test('responses: finds the tools that Codex puts into an input item, in their namespace', () => {
+test('responses: finds the tools in an input item of Codex, in their namespace', () => {
   const description =
     'Runs scripts\n\n```ts\ndeclare const tools: { exec_command(args: {}): void; };\n```'
   const exec = { type: 'custom', name: 'exec', description }
@@ -44,7 +44,7 @@ test('responses: finds the tools that Codex puts into an input item, in their na
   ])
 })
 
-test('messages: a prompt of the role system among the messages is no user text', () => {
+test('messages: a message with the role system is not user text', () => {
   const { messages: list } = messages.readRequest({
     model: 'm',
     messages: [

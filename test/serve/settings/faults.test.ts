@@ -31,7 +31,7 @@ describe('--fault', () => {
     ['delay=soon', 'delay must be a whole number from 0'],
     ['route=all,reset', 'route must be one of models, chat'],
     ['constructor=1', 'constructor is not known; known are route,'],
-  ])('--fault: %j says what is wrong', (text, problem) => {
+  ])('--fault: %j is rejected with the reason', (text, problem) => {
     expect(() => parseFault(text)).toThrow(problem)
   })
 })
@@ -51,7 +51,7 @@ test.each(faultNames)(
   },
 )
 
-test('faults: any status, with a message and a time to come back', async () => {
+test('faults: any status, with a message and Retry-After', async () => {
   const gateway = await aGateway({ faults: [{ status: 418, message: 'Tea', retryAfter: 3 }] })
   const answer = await ask(gateway, '/v1/responses', input)
   expect(answer.status).toBe(418)
@@ -77,7 +77,7 @@ test('faults: every third time, at most twice, on one route and model', async ()
   ).toBe(true)
 })
 
-test('faults: a parameter alone is refused', async () => {
+test('faults: a single parameter is rejected', async () => {
   const gateway = await aGateway({ faults: [{ status: 400, holds: '"include"' }] })
   expect((await ask(gateway, '/v1/responses', input)).status).toBe(200)
   expect((await ask(gateway, '/v1/responses', { ...input, include: [] })).status).toBe(400)
@@ -104,7 +104,7 @@ test('faults: a reset connection has no answer', async () => {
   expect(gateway.requests()).toMatchObject([{ state: 'cut', status: undefined, fault: 'reset' }])
 })
 
-test('faults: the first byte and the events come late', async () => {
+test('faults: the first byte and the events are delayed', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 80, betweenMs: 15 }] })
   const start = performance.now()
   const answer = await ask(gateway, '/v1/responses', streamed)
@@ -146,7 +146,7 @@ test('faults: a stream is cut in the middle', async () => {
   }
 })
 
-test('faults: a cut answer that is no stream ends before its announced length', async () => {
+test('faults: a cut response without streaming ends before its announced length', async () => {
   const gateway = await aGateway({ faults: [{ cutAfter: 0 }] })
   const answer = await ask(gateway, '/v1/responses', input)
   expect(answer.status).toBe(200)
@@ -171,7 +171,7 @@ test.each([
   expect(plain.status).toBe(500)
 })
 
-test('faults: several strike together', async () => {
+test('faults: several apply together', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 40 }, { error: 'quota', every: 2 }] })
   await ask(gateway, '/v1/responses', input)
   await ask(gateway, '/v1/responses', input)
@@ -179,7 +179,7 @@ test('faults: several strike together', async () => {
   expect(faults).toEqual(['200 delay 40 ms', '403 quota, delay 40 ms'])
 })
 
-test('faults: a client that goes away while it waits leaves nothing behind', async () => {
+test('faults: a client that disconnects while it waits leaves nothing behind', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 60_000 }] })
   const controller = new AbortController()
   const asked = ask(gateway, '/v1/models', undefined, {}, { signal: controller.signal })

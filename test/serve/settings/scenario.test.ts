@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../../src/errors.ts'
-import { readModels } from '../../../src/serve/settings/models-file.ts'
-import { Player, readScenario } from '../../../src/serve/settings/scenario.ts'
+import { readCatalogFile } from '../../../src/serve/settings/models-file.ts'
+import { readScenario, ScenarioPlayer } from '../../../src/serve/settings/scenario.ts'
 import { readYaml } from '../../../src/serve/settings/yaml.ts'
 import { rows } from '../../support/rows.ts'
 import { aModelRequest } from '../support/a-request.ts'
-import { aFile, aGateway, ask, told } from '../support/gateway.ts'
+import { aFile, aGateway, ask, askJson } from '../support/gateway.ts'
 
 async function say(gateway: Parameters<typeof ask>[0], content: string, more = {}) {
   const messages = [{ role: 'user', content }]
   const body = { model: 'gpt-5.4', messages, ...more }
-  const document = await told(gateway, '/v1/chat/completions', body)
+  const document = await askJson(gateway, '/v1/chat/completions', body)
   return document.error?.code ?? document.choices[0].message
 }
 
 const weather = { type: 'function', function: { name: 'get_weather', parameters: {} } }
 
-test('a scenario: answers in sequence, stays at the last, leaves the rest to the model', async () => {
+test('a scenario: answers in order, repeats the last, and leaves the rest to the model', async () => {
   const scenarioFile = await aFile(`
 answers:
   - when: weather
@@ -46,7 +46,7 @@ answers:
   expect((await say(gateway, 'ping')).content).toBe('pong')
 })
 
-test('a scenario: a side job without the tool does not use up a call', async () => {
+test('a scenario: a secondary task without the tool does not use up a call', async () => {
   const scenarioFile = await aFile(`
 answers:
   - { when: weather, reply: [{ call: get_weather }, done] }
@@ -72,7 +72,7 @@ answers:
   expect((await ask(gateway, '/v1/models')).status).toBe(502)
 })
 
-test('a scenario: a step after a tool, told from the step before it', async () => {
+test('a scenario: a rule after a tool result differs from the rule before it', async () => {
   const scenarioFile = await aFile(`
 answers:
   - when: { text: go, afterTool: true }
@@ -91,7 +91,7 @@ answers:
   expect((await say(gateway, 'go', { messages })).content).toBe('after')
 })
 
-test('a scenario: a pattern takes no longer than its text is long', async () => {
+test('a scenario: a pattern takes linear time', async () => {
   const scenarioFile = await aFile(`
 answers:
   - { when: { pattern: '^(a+)+$' }, reply: all a }
@@ -105,7 +105,7 @@ answers:
   expect((await say(gateway, 'so: x-É12')).content).toBe('found')
 })
 
-describe('a scenario that is wrong', () => {
+describe('an invalid scenario', () => {
   function read(text: string): string {
     try {
       readYaml(text, 'scenario.yaml', readScenario)
@@ -127,7 +127,7 @@ describe('a scenario that is wrong', () => {
     {"answers": [{"reply": {"status": 200}}]}  | answers[0].reply.status must be a whole number from 400 to 599 (line 1, column 35)
     answers: [{when: {pattern: "("}, reply: x}] | answers[0].when.pattern is not a regular expression:
     answers: [{when: {pattern: "(?=a)b"}, reply: x}] | answers[0].when.pattern is not a regular expression:
-    answers: [{reply: {call: f, with: &x {a: *x}}}] | answers[0].reply.with must not hold itself (line 1, column 38)
+    answers: [{reply: {call: f, with: &x {a: *x}}}] | answers[0].reply.with must not contain itself (line 1, column 38)
     answers: [{reply: {with: {}}}]             | answers[0].reply.with belongs to "call", which is missing
     answers: [{reply: {}}]                     | answers[0].reply says nothing: give it "text", "call" or a fault
     answers: [{reply: x, repeat: often}]       | answers[0].repeat must be one of last, loop, never
@@ -141,26 +141,26 @@ describe('a scenario that is wrong', () => {
     expect(read(text)).toContain(problem)
   })
 
-  test('a scenario that is wrong: a file that is not there', async () => {
+  test('an invalid scenario: a missing file', async () => {
     const start = aGateway({ scenarioFile: '/nowhere/at/all.yaml' })
     await expect(start).rejects.toThrow('Cannot read the scenario /nowhere/at/all.yaml')
   })
 
-  test('a scenario that is wrong: text for a function is wrapped, never broken JSON', () => {
+  test('a scenario: text for a function is wrapped, never broken JSON', () => {
     const scenario = readScenario({ answers: [{ reply: { call: 'f', with: 'oops {' } }] })
     const tool = { name: 'f', kind: 'function', parameters: {} } as const
     const request = aModelRequest([], { tools: [tool] })
-    expect(new Player(scenario).play(request, 'chat')).toEqual({
+    expect(new ScenarioPlayer(scenario).play(request, 'chat')).toEqual({
       utterances: [{ type: 'call', tool, text: '{"input":"oops {"}' }],
     })
   })
 })
 
 describe('a catalog file', () => {
-  const read = (text: string) => readYaml(text, 'models.json', readModels)
+  const read = (text: string) => readYaml(text, 'models.json', readCatalogFile)
   const everyProtocol = ['openai', 'openai-response', 'anthropic']
 
-  test('a catalog file: ids alone, entries, or what a real gateway answered', () => {
+  test('a catalog file: IDs, entries, or the response of a real gateway', () => {
     expect(read('[a, {id: b, endpointTypes: [anthropic], aliasOf: a}]')).toEqual([
       { id: 'a', ownedBy: 'custom', endpointTypes: everyProtocol },
       { id: 'b', ownedBy: 'custom', endpointTypes: ['anthropic'], aliasOf: 'a' },
@@ -180,11 +180,11 @@ describe('a catalog file', () => {
 
   test.each([
     ['[]', 'the document must have at least one model'],
-    ['[a, a]', 'stands there twice: a (line 1, column 5)'],
+    ['[a, a]', 'is repeated: a (line 1, column 5)'],
     ['[{id: 5}]', '[0].id must be text, not a number'],
-    ['[{id: a, aliasOf: b}]', '[0].aliasOf is no model of this catalog: b'],
+    ['[{id: a, aliasOf: b}]', '[0].aliasOf is not a model of this catalog: b'],
     ['[{id: a, color: red}]', '[0].color is not known here; known are id,'],
-  ])('a catalog file that is wrong: %j', (text, problem) => {
+  ])('an invalid catalog file: %j', (text, problem) => {
     expect(() => read(text)).toThrow(problem)
     expect(() => read(text)).toThrow(UserError)
   })

@@ -21,7 +21,7 @@ export async function aGateway(options: GatewayOptions = {}): Promise<Gateway> {
   return gateway
 }
 
-/** A gateway that passes on to another one, which stands in for a real one. */
+/** A gateway that forwards to another one, which replaces a real one. */
 export async function aPair(real: GatewayOptions = {}, more: GatewayOptions = {}) {
   const upstream = await aGateway(real)
   const { url, key } = upstream
@@ -80,7 +80,7 @@ export async function jsonOf(answer: Response | Promise<Response>): Promise<any>
 }
 
 /** The JSON that is answered to a request with the right key. */
-export function told(...question: Parameters<typeof ask>): ReturnType<typeof jsonOf> {
+export function askJson(...question: Parameters<typeof ask>): ReturnType<typeof jsonOf> {
   return jsonOf(ask(...question))
 }
 

@@ -134,7 +134,7 @@ test('a merged stack undoes to the same file', () => {
   )
 })
 
-test('a stack is bounded: merging leaves the limit, unless all of it can still be redone', () => {
+test('a stack is bounded: merging reduces it to the limit, unless all of it can still be redone', () => {
   fc.assert(
     fc.property(fc.array(alone, { minLength: 5, maxLength: 40 }), setup, (steps, last) => {
       const machine = afterSteps([...steps, last])

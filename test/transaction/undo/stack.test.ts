@@ -115,7 +115,7 @@ describe('rollback', () => {
     expect(rollBack(machine)).toBeUndefined()
   })
 
-  test('skips a run of which nothing is left, and counts it as undone', () => {
+  test('skips a run that has nothing left, and counts it as undone', () => {
     const machine = aMachine()
     const first = machine.text(settingsPath)
     machine.setUp({ ...ours, limit: 3 })
@@ -126,7 +126,7 @@ describe('rollback', () => {
     expect(activeRuns(machine.stack)).toEqual([])
   })
 
-  test('leaves a file deleted that someone deleted', () => {
+  test('keeps a file deleted that someone deleted', () => {
     const machine = aMachine()
     machine.write(settingsPath, null)
     expect(keptIn(rollBack(machine))).not.toEqual([])
@@ -145,7 +145,7 @@ describe('rollback', () => {
   })
 })
 
-describe('a whole file', () => {
+describe('a file with scope whole', () => {
   const auth = '{"key": "k1"}'
 
   function withAuth(before: string | null = '{"key": "old"}'): UndoMachine {
@@ -161,7 +161,7 @@ describe('a whole file', () => {
     expect(machine.text(authPath)).toBe('{"key": "old"}')
   })
 
-  test('stays if someone logged in since, and the address goes', () => {
+  test('stays if someone logged in since, and the address is removed', () => {
     const machine = withAuth(null)
     machine.write(authPath, '{"login": "me"}')
     expect(keptIn(rollBack(machine))).toEqual([['key', 'changed']])
@@ -169,7 +169,7 @@ describe('a whole file', () => {
     expect(machine.values()).toEqual({})
   })
 
-  test('that someone changed and that still has our key keeps the address', () => {
+  test('keeps the address if someone changed it and it still has our key', () => {
     const machine = withAuth(null)
     machine.write(authPath, '{"key": "k1", "more": true}')
     expect(keptIn(rollBack(machine))).toContainEqual(['url', 'together'])
@@ -192,7 +192,7 @@ describe('no undo creates a problem', () => {
     expect(rollBack(machine)).toBeUndefined()
   })
 
-  test('a redo with a problem keeps the settings as they are, and force does it', () => {
+  test('a redo with a problem keeps the settings, and force redoes it', () => {
     const machine = aMachine()
     const set = machine.text(settingsPath)
     rollBack(machine)

@@ -1,77 +1,77 @@
 import type { Protocol } from '../../../protocols.ts'
-import { anthropicWords, openaiWords, Refusal, type Words } from '../refusal.ts'
+import { anthropicErrors, openaiErrors, Refusal, type VendorErrors } from '../refusal.ts'
 import limits from './limits.json' with { type: 'json' }
 import rules from './rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
 
 /**
- * What holds for a member beside its type. scripts/schemas.js writes limits.json out of the vendors'
- * documents; rules.json adds and overrides, and says of each row who says or sends so, and when.
+ * The rules for a member in addition to its type. scripts/schemas.js generates limits.json from the
+ * vendors' documents. rules.json adds and overrides rows, each with a source and a date.
  */
 interface Row {
   readonly least?: number
   readonly most?: number
   readonly isWhole?: boolean
-  /** Of a text, in characters. */
+  /** The length of a string, in characters. */
   readonly shortest?: number
   readonly longest?: number
-  /** Of a list or a map. */
+  /** The number of entries of a list or a map. */
   readonly fewestEntries?: number
   readonly mostEntries?: number
-  /** That a text must match. */
+  /** The pattern that a string must match. */
   readonly pattern?: string
-  /** As the vendor lists them, where that is not what the types say. */
+  /** The vendor's list of choices, if it differs from the types. */
   readonly choices?: readonly string[]
-  /** Although the types want it. */
+  /** The member is optional although the types require it. */
   readonly isOptional?: boolean
-  /** A member that the types lack. */
+  /** The shape of a member that the types lack. */
   readonly also?: Shape
-  /** What this gateway does not do. */
+  /** The feature that this gateway does not support. */
   readonly notDone?: string
-  /** Values that ask for nothing of it. */
+  /** The values that do not request the feature. */
   readonly nothing?: readonly unknown[]
-  /** A list asks for it only where this is in it. */
+  /** A list requests the feature only if it contains this value. */
   readonly holding?: string
 }
 
-/** The rows of one member, and of those within it by their names; `*`: of whatever name. */
+/** The rows of a member and of its inner members by name. `*` matches every name. */
 export interface Rows extends Row {
   readonly inner: ReadonlyMap<string, Rows>
 }
 
-/** @param table of which `at` is where a row's members stand, without the places in lists */
-function rowsIn(table: readonly (Row & { readonly at: string })[]): Rows {
+/** @param table rows whose `at` has the paths of their members, without list indexes */
+function buildRows(table: readonly (Row & { readonly at: string })[]): Rows {
   const root: Rows = { inner: new Map() }
   for (const { at, ...row } of table)
     for (const path of at.split(' ')) {
-      const rows = path.split('.').reduce(within, root)
+      const rows = path.split('.').reduce(innerRows, root)
       Object.assign(rows, row)
     }
   return root
 }
 
 function rowsOfProtocol(protocol: Protocol): Rows {
-  return rowsIn([...limits[protocol], ...rules[protocol]] as [])
+  return buildRows([...limits[protocol], ...rules[protocol]] as [])
 }
 
-function within({ inner }: Rows, name: string): Rows {
+function innerRows({ inner }: Rows, name: string): Rows {
   const found = inner.get(name) ?? { inner: new Map() }
   ;(inner as Map<string, Rows>).set(name, found)
   return found
 }
 
-/** Chat has another word for a member of the body itself. */
-const chatWords: Words = {
-  ...openaiWords,
+/** Chat has another message for an unknown member of the body itself. */
+const chatErrors: VendorErrors = {
+  ...openaiErrors,
   unknown: (path) =>
     path.length > 1
-      ? openaiWords.unknown(path)
+      ? openaiErrors.unknown(path)
       : new Refusal(`Unrecognized request argument supplied: ${path.join('')}`),
 }
 
-/** What holds for the body of a protocol, and how its vendor says what is wrong. */
-export const rowsOf: Readonly<Record<Protocol, { rows: Rows; words: Words }>> = {
-  chat: { rows: rowsOfProtocol('chat'), words: chatWords },
-  responses: { rows: rowsOfProtocol('responses'), words: openaiWords },
-  messages: { rows: rowsOfProtocol('messages'), words: anthropicWords },
+/** The rules for the body of each protocol, with the error messages of its vendor. */
+export const protocolRules: Readonly<Record<Protocol, { rows: Rows; words: VendorErrors }>> = {
+  chat: { rows: rowsOfProtocol('chat'), words: chatErrors },
+  responses: { rows: rowsOfProtocol('responses'), words: openaiErrors },
+  messages: { rows: rowsOfProtocol('messages'), words: anthropicErrors },
 }

@@ -1,20 +1,20 @@
 import type { JsonObject } from '../read.ts'
-import { asString, contentText, isObject, objectsIn } from '../read.ts'
-import { otherPart, type Part, partsIn, type Turn, textOf, withSystem } from './turns.ts'
+import { asString, contentText, isObject, listObjects } from '../read.ts'
+import { otherPart, type Part, readParts, type Turn, toText, withSystem } from './turns.ts'
 
 /** The turns of a body of POST /v1/messages. */
 export function readMessagesTurns({ system, messages }: JsonObject): readonly Turn[] {
-  return withSystem(contentText(system), objectsIn(messages).map(turn))
+  return withSystem(contentText(system), listObjects(messages).map(readMessageTurn))
 }
 
-function turn({ role, content }: JsonObject): Turn {
-  const parts = partsIn(content, part)
+function readMessageTurn({ role, content }: JsonObject): Turn {
+  const parts = readParts(content, readBlock)
   if (role === 'assistant' || role === 'system') return { role, parts }
   const isOfTools = parts.length > 0 && parts.every(({ type }) => type === 'tool-result')
   return { role: isOfTools ? 'tool' : 'user', parts }
 }
 
-function part(block: JsonObject): Part {
+function readBlock(block: JsonObject): Part {
   const id = asString(block['id']) ?? asString(block['tool_use_id']) ?? ''
   switch (block['type']) {
     case 'text':
@@ -29,7 +29,7 @@ function part(block: JsonObject): Part {
         type: 'tool-call',
         id,
         name: asString(block['name']) ?? '',
-        text: textOf(block['input'] ?? {}),
+        text: toText(block['input'] ?? {}),
       }
     case 'tool_result':
       return {
@@ -44,13 +44,13 @@ function part(block: JsonObject): Part {
 }
 
 function resultText({ content }: JsonObject): string {
-  if (!Array.isArray(content)) return textOf(content ?? '')
+  if (!Array.isArray(content)) return toText(content ?? '')
   return content
     .filter(isObject)
     .map(
       (block) =>
         asString(block['text']) ??
-        `(${otherPart(block).type === 'other' ? textOf(block['type']) : ''})`,
+        `(${otherPart(block).type === 'other' ? toText(block['type']) : ''})`,
     )
     .join('\n')
 }

@@ -1,40 +1,40 @@
 import type { JsonObject } from '../read.ts'
-import { asString, contentText, objectsIn } from '../read.ts'
-import { otherPart, type Part, partsIn, type Turn, textOf, withSystem } from './turns.ts'
+import { asString, contentText, listObjects } from '../read.ts'
+import { otherPart, type Part, readParts, type Turn, toText, withSystem } from './turns.ts'
 
 /** The turns of a body of POST /v1/responses. */
 export function readResponsesTurns({ input, instructions }: JsonObject): readonly Turn[] {
-  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : objectsIn(input)
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : listObjects(input)
   const isSystem = ({ role }: JsonObject) => role === 'system' || role === 'developer'
   const system = items.filter(isSystem).map(({ content }) => contentText(content))
   const turns = items
     .filter((item) => !isSystem(item) && item['type'] !== 'additional_tools')
-    .flatMap(turn)
+    .flatMap(readItemTurn)
   return withSystem([asString(instructions) ?? '', ...system].filter(Boolean).join('\n\n'), turns)
 }
 
-function turn(item: JsonObject): Turn {
-  const type = textOf(item['type'] ?? 'message')
-  if (type.endsWith('_output')) return { role: 'tool', parts: [part(item)] }
+function readItemTurn(item: JsonObject): Turn {
+  const type = toText(item['type'] ?? 'message')
+  if (type.endsWith('_output')) return { role: 'tool', parts: [readItem(item)] }
   const isUser = type === 'message' && item['role'] !== 'assistant'
-  return { role: isUser ? 'user' : 'assistant', parts: partsOf(item) }
+  return { role: isUser ? 'user' : 'assistant', parts: itemParts(item) }
 }
 
-/** A message holds parts; any other item is one. */
-function partsOf(item: JsonObject): readonly Part[] {
-  if ((item['type'] ?? 'message') !== 'message') return [part(item)]
-  return partsIn(item['content'], contentPart)
+/** The parts of a message. Any other item is one part. */
+function itemParts(item: JsonObject): readonly Part[] {
+  if ((item['type'] ?? 'message') !== 'message') return [readItem(item)]
+  return readParts(item['content'], readContentPart)
 }
 
-function contentPart(block: JsonObject): Part {
+function readContentPart(block: JsonObject): Part {
   const refusal = asString(block['refusal'])
   if (refusal !== undefined) return { type: 'refusal', text: refusal }
   const text = asString(block['text'])
   return text === undefined ? otherPart(block) : { type: 'text', text }
 }
 
-function part(item: JsonObject): Part {
-  const type = textOf(item['type'])
+function readItem(item: JsonObject): Part {
+  const type = toText(item['type'])
   const id = asString(item['call_id']) ?? asString(item['id']) ?? ''
   if (type === 'reasoning')
     return {
@@ -47,17 +47,18 @@ function part(item: JsonObject): Part {
     return {
       type: 'tool-result',
       id,
-      text: typeof output === 'string' ? output : contentText(output) || textOf(output),
+      text: typeof output === 'string' ? output : contentText(output) || toText(output),
       isError: false,
     }
   }
 
   if (!type.endsWith('_call')) return otherPart(item)
   const name = [item['namespace'], item['name'] ?? type].filter(Boolean).join('.')
+
   return {
     type: 'tool-call',
     id,
     name,
-    text: textOf(item['arguments'] ?? item['input'] ?? item['action'] ?? ''),
+    text: toText(item['arguments'] ?? item['input'] ?? item['action'] ?? ''),
   }
 }

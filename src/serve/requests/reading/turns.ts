@@ -1,9 +1,9 @@
 import type { JsonObject } from '../read.ts'
-import { asObject, asString, objectsIn } from '../read.ts'
+import { asString, listObjects, toObject } from '../read.ts'
 
 /**
- * One turn of a conversation, in any of the three protocols. The readers trust nothing in a body, and
- * keep what they do not know as a part of type `other`.
+ * One turn of a conversation in any of the three protocols. The readers do not trust a body, and keep
+ * unknown parts as type `other`.
  */
 export interface Turn {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
@@ -11,9 +11,9 @@ export interface Turn {
 }
 
 export type Part =
-  /** Thinking without text came encrypted. */
+  /** Encrypted thinking has no text. */
   | { readonly type: 'text' | 'thinking' | 'refusal'; readonly text: string }
-  /** `text`: the arguments as they were sent. */
+  /** `text` contains the arguments as they were sent. */
   | {
       readonly type: 'tool-call'
       readonly id: string
@@ -26,58 +26,58 @@ export type Part =
       readonly text: string
       readonly isError: boolean
     }
-  /** A picture, a file, or what only its vendor knows; `text` says what. */
+  /** An image, a file or an unknown part. `text` describes it. */
   | { readonly type: 'other'; readonly text: string }
 
 /** In tokens. */
 export interface Usage {
   readonly inputTokens: number
-  /** Of the input: found in the vendor's cache. */
+  /** The part of the input that the vendor's cache had. */
   readonly cachedTokens: number
   readonly outputTokens: number
-  /** Of the output: thoughts. */
+  /** The part of the output that is thinking. */
   readonly reasoningTokens: number
 }
 
-/** The turns of a request, with its system prompt as the first one. */
+/** Adds the system prompt as the first turn. */
 export function withSystem(system: string, turns: readonly Turn[]): readonly Turn[] {
   return system === ''
     ? turns
     : [{ role: 'system', parts: [{ type: 'text', text: system }] }, ...turns]
 }
 
-/** The parts of content that is a text or a list of blocks. */
-export function partsIn(content: unknown, partOf: (block: JsonObject) => Part): readonly Part[] {
+/** The parts of content, which is a string or a list of blocks. */
+export function readParts(content: unknown, partOf: (block: JsonObject) => Part): readonly Part[] {
   return typeof content === 'string'
     ? [{ type: 'text', text: content }]
-    : objectsIn(content).map(partOf)
+    : listObjects(content).map(partOf)
 }
 
 export type ToolResult = Extract<Part, { type: 'tool-result' }>
 
-/** The turns since the model last spoke, and the results of tools in them. */
-export function newestOf(turns: readonly Turn[]) {
+/** The turns after the model's last turn, and the tool results in them. */
+export function newestTurns(turns: readonly Turn[]) {
   const newest = turns.slice(turns.findLastIndex(({ role }) => role === 'assistant') + 1)
   const parts = newest.flatMap((turn) => turn.parts)
   return { newest, results: parts.filter((part) => part.type === 'tool-result') }
 }
 
-/** Which tool a call id belongs to: a result names only that. */
+/** The tool names by call ID. A tool result has only the call ID. */
 export function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
   const calls = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'))
   return new Map(calls.map(({ id, name }) => [id, name]))
 }
 
-/** What stands for a part without text: its kind, and how much there is of it. */
+/** Represents a part without text by its kind and its size. */
 export function otherPart(block: JsonObject): Part {
   const kind = asString(block['type']) ?? 'unknown'
-  const source = asObject(block['source'])
+  const source = toObject(block['source'])
   const media = asString(source['media_type']) ?? asString(block['filename']) ?? ''
   const size = JSON.stringify(block).length
   return { type: 'other', text: `${[kind, media].join(' ').trim()}, ${size} characters` }
 }
 
-/** Text of any value: a string as it is, anything else as JSON. */
-export function textOf(value: unknown): string {
+/** Converts a value to text: a string stays, anything else becomes JSON. */
+export function toText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }

@@ -1,0 +1,31 @@
+import type { GatewaySettings, LoadedFiles } from '../client.ts'
+import { fileOf } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
+import { inEnv, names, readRepairedSettings, slotOf, slotVariables } from './settings.ts'
+
+/**
+ * Slots, with their labels, and what the settings say of the gateway's models. A root model that names a
+ * slot stays: Claude Code's own service has the slots too.
+ */
+export function gatewaySettings(files: LoadedFiles): GatewaySettings {
+  const file = fileOf(files, 'settings')
+  // A file that Claude Code skips counts too: its comments may be gone tomorrow.
+  const { env, root } = readRepairedSettings(file)
+  if (!env[names.baseUrl]) return {}
+
+  const isSlot = typeof root['model'] === 'string' && slotOf(root['model']) !== undefined
+  const known = gatewaySettingsIn(sensitiveSettings, file)
+  const ofModels = Object.keys(env).filter(
+    (name) =>
+      name === names.contextTokens ||
+      name === names.discovery ||
+      slotVariables.some((slot) => name.startsWith(`${slot}_`)),
+  )
+  return {
+    settings: [
+      ...known.filter(([name]) => name !== 'model' || !isSlot),
+      ...ofModels.map((name) => inEnv(name)),
+    ],
+  }
+}

@@ -1,0 +1,46 @@
+import type { SettingPath } from '../../edits/plan.ts'
+import type { GatewaySettings, LoadedFile, LoadedFiles } from '../client.ts'
+import { fileOf, readKind } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
+import { readStrictly } from '../strict-json.ts'
+import { readCodexAuth } from './auth.ts'
+import { catalogPath, namesCatalog } from './catalog-file.ts'
+import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './provider.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
+
+/**
+ * The whole table of the provider in use. It also counts if `model_provider` names a table that is
+ * missing: Codex does not start then. auth.json counts only if its key is sent to the gateway; a login in
+ * it stays.
+ */
+export function gatewaySettings(files: LoadedFiles): GatewaySettings {
+  const [config, file] = [readKind(files, 'config'), fileOf(files, 'config')]
+  const inUse = providerInUse(config)
+  const isMissing = inUse && !inUse.table && !reservedIds.includes(inUse.id)
+  if (addressInUse(config).url === undefined && !isMissing) return {}
+
+  const ofModel = [['model_context_window']].filter((path) => config.get(path) !== undefined)
+  // With it Codex deletes a ChatGPT login at its start (0.149.1 and 0.169.0, 2026-11-26).
+  const isKeyForced = config.text(['forced_login_method']) === 'api'
+  const hasCatalog = namesCatalog(files, config)
+  const isKeyUsed = takesAuthFile(config)
+  return {
+    config: [
+      ...gatewaySettingsIn(sensitiveSettings, file, inUse?.id),
+      ...ofModel,
+      ...(hasCatalog ? [catalogPath] : []),
+      ...(isKeyForced ? [['forced_login_method']] : []),
+    ],
+    catalog: hasCatalog && fileOf(files, 'catalog').bytes !== null ? [[]] : [],
+    auth: isKeyUsed ? keySettings(fileOf(files, 'auth')) : [],
+  }
+}
+
+/** What holds the key that Codex sends: the whole file if nothing else is in it. None if Codex sends no key of it. */
+function keySettings(file: LoadedFile): readonly SettingPath[] {
+  if (readCodexAuth(file).usableKey === undefined) return []
+  const { root } = readStrictly(file)
+  const ofKey = ['OPENAI_API_KEY', 'auth_mode'].filter((name) => root[name] !== undefined)
+  const others = Object.keys(root).filter((name) => !ofKey.includes(name) && root[name] !== null)
+  return others.length === 0 ? [[]] : ofKey.map((name) => [name])
+}

@@ -1,0 +1,30 @@
+import { isSameButVersion } from '../../gateway/roots.ts'
+import type { GatewaySettings, LoadedFiles } from '../client.ts'
+import { fileOf, knownElement, rootOf, type Table, textIn } from '../loaded-files.ts'
+import { defaultModelPath, modelCalled, readSettings } from './settings.ts'
+
+/** All models at the address in use, because each has the key with it. */
+export function gatewaySettings(files: LoadedFiles): GatewaySettings {
+  const settings = readSettings(fileOf(files, 'settings'))
+  const url = textIn(modelCalled(settings, settings.defaultModel)?.entry, ['baseUrl'])
+  if (url === undefined) return {}
+
+  const isThere = (entry: Table) => {
+    const other = textIn(entry, ['baseUrl'])
+    return other !== undefined && isSameButVersion(rootOf(other), rootOf(url))
+  }
+  const entries = settings.models.map(({ entry }) => entry)
+  const others = entries.filter((entry) => !isThere(entry))
+  const chosen = [defaultModelPath, ['model']].filter((path) => settings.get(path) !== undefined)
+  return {
+    settings: [
+      ...chosen,
+      ...entries
+        .filter(isThere)
+        .map((entry) => ['customModels', knownElement(entry, entryNames, others)]),
+    ],
+  }
+}
+
+/** What tells one entry from another. */
+const entryNames = ['id', 'model', 'displayName', 'baseUrl']

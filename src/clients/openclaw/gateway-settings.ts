@@ -1,0 +1,27 @@
+import type { SettingPath } from '../../edits/plan.ts'
+import type { GatewaySettings, LoadedFiles } from '../client.ts'
+import { type Table, tableIn, textIn } from '../loaded-files.ts'
+import { believedOf, providerOf, providerPath } from '../pi-family/providers.ts'
+import { defaultModelPath, ownModels, providers, readConfig, startingModel } from './config.ts'
+
+/** The provider that OpenClaw starts with, and every agent's model of that provider. */
+export function gatewaySettings(files: LoadedFiles): GatewaySettings {
+  const file = readConfig(files)
+  const { providerId, model } = startingModel(file)
+  if (providerId === undefined) return {}
+  const { baseUrl } = believedOf(providerOf(providers, file, providerId), model)
+  if (baseUrl === undefined) return {}
+
+  const provider = providerPath(providers, providerId)
+  return { config: [provider, ...modelPathsOf(file.root, providerId)] }
+}
+
+/** Where a provider's models are chosen: for all agents, and for single ones. */
+function modelPathsOf(root: Table, providerId: string): readonly SettingPath[] {
+  const path = defaultModelPath(root)
+  const isOfProvider = (model = '') => model.startsWith(`${providerId}/`)
+  const members = Object.keys(tableIn(root, path.slice(0, 3)))
+  const whole = members.length === 1 ? path.slice(0, 3) : path
+  const own = ownModels(root).filter(({ model }) => isOfProvider(model))
+  return [...(isOfProvider(textIn(root, path)) ? [whole] : []), ...own.map((one) => one.path)]
+}

@@ -1,0 +1,56 @@
+import type { SettingPath } from '../../edits/plan.ts'
+import type { GatewaySettings, LoadedFiles } from '../client.ts'
+import { fileOf, type ReadFile, readKind } from '../loaded-files.ts'
+import { gatewaySettingsIn } from '../overrides.ts'
+import { chosenProvider, loginOf, mergedConfig, providerOf } from './config.ts'
+import type { Layout } from './layout.ts'
+import { sensitiveSettings } from './sensitive-settings.ts'
+
+/**
+ * The provider of the default model, its entry in auth.json, and every model that names it. Of a provider
+ * that the client ships only its address, key and headers go, and a login that is no key stays.
+ */
+export function gatewaySettings(
+  { reservedProviderIds }: Layout,
+  files: LoadedFiles,
+): GatewaySettings {
+  const { value } = mergedConfig(files)
+  const id = chosenProvider(value)
+  if (id === undefined || providerOf(value, id).url === undefined) return {}
+
+  const config = readKind(files, 'config')
+  const isShipped = reservedProviderIds.includes(id)
+  const isOfProvider = (path: SettingPath) =>
+    (path.length === 2 && path[0] === 'provider') || config.text(path)?.startsWith(`${id}/`)
+  const all = gatewaySettingsIn(sensitiveSettings, fileOf(files, 'config'), id)
+
+  return {
+    config: [
+      ...all.filter(isOfProvider).filter(([name]) => !isShipped || name !== 'provider'),
+      ...(isShipped ? movedSettings(config, id) : []),
+      ...enabledProvider(config, id),
+    ],
+    auth: isShipped && !isKey(files, id) ? [] : [[id]],
+  }
+}
+
+function movedSettings(config: ReadFile, id: string): readonly SettingPath[] {
+  const provider = ['provider', id]
+  return [
+    ...['baseURL', 'apiKey', 'headers'].map((name) => [...provider, 'options', name]),
+    ...['api', 'npm'].map((name) => [...provider, name]),
+  ].filter((path) => config.get(path) !== undefined)
+}
+
+/** A list that admits the gateway alone would leave the client without any provider. */
+function enabledProvider(config: ReadFile, id: string): readonly SettingPath[] {
+  const path = ['enabled_providers']
+  const enabled = config.get(path)
+  if (!Array.isArray(enabled) || !enabled.includes(id)) return []
+  return [enabled.length === 1 ? path : [...path, { element: id }]]
+}
+
+function isKey(files: LoadedFiles, id: string): boolean {
+  const login = loginOf(files, id)
+  return typeof login === 'object' && login !== null && 'type' in login && login.type === 'api'
+}

@@ -1,0 +1,175 @@
+/** The way back to a client's own service. */
+import { isDeepStrictEqual } from 'node:util'
+import { documentOf, formatOf } from '../edits/format.ts'
+import { type FileEdit, type SettingChange, type SettingPath, sameBytes } from '../edits/plan.ts'
+import { samePath, startsWith } from '../edits/values.ts'
+import type { Client, GatewaySettings, LoadedFile, LoadedFiles } from './client.ts'
+import { roleOf } from './overrides.ts'
+
+/** What the records say of a client's files. */
+export interface EarlierFiles {
+  /** As the client used its own service. Absent: no run found it there. */
+  readonly atOwnService?: LoadedFiles | undefined
+  /** As they are now, without what repoint wrote since then. */
+  readonly undone: LoadedFiles
+  /** What repoint wrote since then, by file. */
+  readonly written: ReadonlyMap<string, readonly TouchedSetting[]>
+}
+
+/** A setting that an edit may change. */
+type TouchedSetting = Omit<SettingChange, 'value'>
+
+/** Whether its files point a client at a gateway. */
+export function isAtGateway(client: Client, files: LoadedFiles): boolean {
+  return Object.values(client.gatewaySettings(files)).some((paths) => paths.length > 0)
+}
+
+/**
+ * The edits that point a client back at its own service. What repoint wrote is undone. Whatever else
+ * points the client at a gateway is removed, or gets the value that it had at the client's own service.
+ * So a login that a setup replaced is restored. All other bytes stay.
+ *
+ * The file with the address precedes the one with the key: a login must not be sent to the gateway.
+ *
+ * @throws UserError `config-invalid`, `config-conflict`
+ */
+export function planOwnService(
+  client: Client,
+  files: LoadedFiles,
+  earlier?: EarlierFiles,
+): readonly FileEdit[] {
+  const settings = client.gatewaySettings(files)
+  const start = startingFiles(files, settings, earlier)
+  const first = withoutSettings(start, settings, earlier?.atOwnService)
+
+  // What was hidden so far, for example by another default model, can point at a gateway too.
+  const others = client.gatewaySettings(first)
+  const after = withoutSettings(first, others)
+
+  const isBroken = (some: LoadedFiles) => client.read(some).broken !== undefined
+  const isUndone = earlier !== undefined && earlier.undone !== files
+  // An undo can bring back what the client cannot read, such as comments that a setup took out.
+  if (isUndone && isBroken(after) && !isBroken(files))
+    return planOwnService(client, files, { ...earlier, undone: files, written: new Map() })
+
+  return files
+    .filter(({ use, isOptional, bytes }) => use === 'target' && !(isOptional && bytes === null))
+    .toReversed()
+    .map((file) => {
+      const written = earlier?.written.get(file.path) ?? []
+      const removed = [...(settings[file.kind] ?? []), ...(others[file.kind] ?? [])]
+      const { bytes } = after.find(({ path }) => path === file.path) ?? file
+      return editOf(client, file, bytes, [
+        ...written,
+        ...removed.map((path) => ({ path, isBound: true })),
+      ])
+    })
+}
+
+/**
+ * The files without what repoint wrote. If no run found the client at its own service, an undo would
+ * restore another gateway: then only settings without a role are undone.
+ */
+function startingFiles(
+  files: LoadedFiles,
+  settings: GatewaySettings,
+  earlier: EarlierFiles | undefined,
+): LoadedFiles {
+  if (earlier === undefined || earlier.atOwnService !== undefined) return earlier?.undone ?? files
+
+  return files.map((file) => {
+    const written = earlier.written.get(file.path) ?? []
+    const undone = earlier.undone.find(({ path }) => path === file.path)
+    if (file.bytes === null || undone === undefined || file.isReplacedWhole) return file
+
+    const [now, then] = [documentOf(file, file.bytes), documentOf(file, undone.bytes)]
+    const removed = settings[file.kind] ?? []
+    const isRemoved = (path: SettingPath) => removed.some((one) => startsWith(path, one))
+    // A provider that stays, for example one that is set aside, keeps its other settings.
+    const stays = written.filter(
+      ({ path, role }) => role !== undefined && now?.get(path) !== undefined && !isRemoved(path),
+    )
+    const isNextTo = (path: SettingPath) =>
+      stays.some((one) => samePath(one.path.slice(0, -1), path.slice(0, -1)))
+    const changes = outermost(written)
+      .filter(({ path, role }) => role === undefined && !isRemoved(path) && !isNextTo(path))
+      .map(({ path }) => ({ path, value: then?.get(path) }))
+      .filter(({ path, value }) => !isDeepStrictEqual(now?.get(path), value))
+    return { ...file, bytes: formatOf(file.format).edit(file.bytes, changes, file.path) }
+  })
+}
+
+/** The files with these settings as they were at the client's own service, or else without them. */
+function withoutSettings(
+  files: LoadedFiles,
+  settings: GatewaySettings,
+  atOwnService: LoadedFiles = [],
+): LoadedFiles {
+  return files.map((file) => {
+    const paths = file.use === 'target' ? (settings[file.kind] ?? []) : []
+    const own = atOwnService.find(({ path }) => path === file.path)
+    if (paths.length === 0) return file
+    if (own !== undefined && file.isReplacedWhole) return { ...file, bytes: own.bytes }
+    if (paths.some((path) => path.length === 0)) return { ...file, bytes: null }
+    if (file.bytes === null) return file
+
+    const [now, then] = [documentOf(file, file.bytes), own && documentOf(own, own.bytes)]
+    const changes = paths
+      .map((path) => ({ path, value: then?.get(path) }))
+      .filter(({ path, value }) => !isDeepStrictEqual(now?.get(path), value))
+    const bytes = formatOf(file.format).edit(file.bytes, changes, file.path)
+    const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(new TextDecoder().decode(bytes))
+    return { ...file, bytes: isEmpty && own?.bytes === null ? null : bytes }
+  })
+}
+
+/** @param touched the settings that the edit may have changed */
+function editOf(
+  { id, config: { sensitiveSettings } }: Client,
+  file: LoadedFile,
+  after: LoadedFile['bytes'],
+  touched: readonly TouchedSetting[],
+): FileEdit {
+  const { kind, path, format, holdsSecret, bytes: before, isReplacedWhole = false } = file
+  const [old, fresh] = [documentOf(file, before), documentOf(file, after)]
+  const roots = [old?.root ?? {}, fresh?.root ?? {}]
+  const all = [...new Set(roots.flatMap(Object.keys))].map((name) => ({ path: [name] }))
+  const isLogin = kind === 'auth'
+
+  const changes = outermost(isReplacedWhole ? all : touched)
+    .map((one): SettingChange => {
+      const role = one.role ?? roleOf(sensitiveSettings, kind, one.path)
+      const isSecret = one.isSecret || role === 'key' || isLogin
+      const isBound = one.undoTogether || isLogin || (role !== undefined && role !== 'model')
+      return {
+        path: one.path,
+        value: fresh?.get(one.path),
+        ...(role && { role }),
+        ...(isBound && { isBound }),
+        ...(isSecret && { isSecret }),
+      }
+    })
+    .filter((change) => !isDeepStrictEqual(old?.get(change.path), change.value))
+
+  return {
+    client: id,
+    path,
+    format,
+    scope: isReplacedWhole ? 'whole' : 'keys',
+    changes,
+    before,
+    after: sameBytes(before, after) ? before : after,
+    holdsSecret,
+  }
+}
+
+/** Each setting once, without those inside another one. */
+function outermost(settings: readonly TouchedSetting[]): readonly TouchedSetting[] {
+  const isInside = (path: SettingPath, other: SettingPath) =>
+    path.length > other.length && startsWith(path, other)
+  return settings.filter(
+    ({ path }, index) =>
+      settings.findIndex((one) => samePath(one.path, path)) === index &&
+      !settings.some((one) => isInside(path, one.path)),
+  )
+}

@@ -1,0 +1,114 @@
+import { Argument, Command } from '@commander-js/extra-typings'
+import { environmentRows, rows } from '../clients/list.ts'
+import type { Plan } from '../edits/plan.ts'
+import { checkTargets } from '../transaction/apply.ts'
+import type { ApplyResult } from '../transaction/record.ts'
+import { stopLeftRunning } from './client-state/program.ts'
+import { commandOf, examples, type FlagsOf } from './command.ts'
+import { type ClientOff, isChange, mismatchesIn, planClients } from './off/plan.ts'
+import type { Session } from './screen/session.ts'
+import { changedClients, nextSteps, writePlan } from './setup/apply.ts'
+import { confirmEdits, showEdits } from './setup/confirm.ts'
+import { fileDocuments, sayOutcome } from './setup/report.ts'
+import { begin } from './setup.ts'
+
+function define() {
+  const ids = [...rows, ...environmentRows].map(({ id }) => id)
+  return new Command('off')
+    .description('point clients back at their own service')
+    .addArgument(
+      new Argument('[clients...]', 'only these; absent: all that point at a gateway').choices(ids),
+    )
+    .option('--details', 'show every key that changes')
+    .option('--dry-run', 'show everything, change nothing')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', '\nRemoves address, key, provider and models; restores a replaced login.')
+    .addHelpText('after', examples(['repoint off', 'repoint off codex', 'repoint off --dry-run']))
+}
+
+export const command = commandOf(define, off)
+
+/** Points clients back at their own service, no matter which tool set them up. Returns the exit status. */
+export async function off(
+  session: Session,
+  ids: readonly string[],
+  flags: FlagsOf<typeof define>,
+): Promise<number> {
+  const runs = begin(session)
+  const clients = await planClients(session, runs, ids)
+  const edits = clients.flatMap((client) => client.edits)
+  // A client's own service has no address and no model that a record could name.
+  const plan: Plan = { command: 'off', baseUrl: '', model: '', edits }
+
+  const isDetailed = flags.details === true || flags.dryRun === true
+  showPlan(session, clients, isDetailed)
+  session.addFindings(...clients.flatMap(({ findings }) => findings))
+  session.addFindings(...checkTargets(session.platform, plan))
+  session.showFindings('note')
+  if (flags.dryRun) return report(session, { plan, clients })
+
+  const consent = session.consent(flags.yes)
+  const showDetails = isDetailed ? undefined : () => showPlan(session, clients, true)
+  await confirmEdits(session, { edits, consent, showDetails })
+
+  const applied = writePlan(session, plan, { findMismatches: () => mismatchesIn(session, clients) })
+  const changed = changedClients(
+    applied,
+    clients.map(({ client }) => client),
+  )
+  const toDo = await stopLeftRunning(session, changed, consent)
+  const steps = await nextSteps(session, { applied, clients: changed, changed, toDo })
+  return report(session, { plan, clients, applied, ...steps })
+}
+
+function showPlan(session: Session, clients: readonly ClientOff[], isDetailed: boolean): void {
+  const isAnyChanged = clients.some(({ edits }) => edits.length > 0)
+  for (const one of clients) {
+    const { client, edits } = one
+    if (edits.length > 0) {
+      session.say(`${client.label}: back to its own service, ${loginText(one)}`)
+      showEdits(session, edits.filter(isChange), isDetailed)
+    } else if (isAnyChanged) session.say(`${client.label}: no file points it at a gateway`)
+  }
+}
+
+function loginText({ client, after }: ClientOff): string {
+  const { login, key } = client.read(after)
+  if (login !== undefined) return `with ${login}`
+  return key === undefined ? 'which may ask you to log in' : 'with your own key'
+}
+
+interface Outcome {
+  readonly plan: Plan
+  readonly clients: readonly ClientOff[]
+  /** Absent: a dry run. */
+  readonly applied?: ApplyResult
+  readonly next?: readonly string[]
+  readonly toType?: readonly string[]
+}
+
+function report(session: Session, outcome: Outcome): number {
+  const { plan, clients, applied, next = [], toType = [] } = outcome
+  const isAnyChanged = plan.edits.length > 0
+  const unchanged = 'No file points a client at a gateway'
+  if (isAnyChanged) sayOutcome(session, applied, { done: '✔ Done', unchanged })
+  else session.say(`${unchanged}; nothing was changed.`)
+  if (isAnyChanged) for (const line of toType) session.say(`  ${line}`)
+
+  session.document({
+    command: 'off',
+    dryRun: applied === undefined || undefined,
+    changed: applied ? applied.run !== undefined : isAnyChanged,
+    run: applied?.run?.id ?? null,
+    clients: clients.map(({ client, edits, after }) => ({
+      id: client.family,
+      changed: edits.length > 0,
+      login: client.read(after).login ?? null,
+    })),
+    files: fileDocuments(plan, applied),
+    warnings: session.warnings,
+    next,
+  })
+  return 0
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import type { Client } from '../../src/clients/client.ts'
+import { loadClients } from '../../src/clients/list.ts'
+import { isAtGateway, planOwnService } from '../../src/clients/own-service.ts'
+import { describeEdit } from '../../src/edits/describe.ts'
+import { formatOf } from '../../src/edits/format.ts'
+import { livedInHome } from '../support/fixtures.ts'
+import { aMachine, key, planOn, text, textsOf, windows, written } from './support.ts'
+
+/** Each protocol and each key header that a client names. */
+function waysOf({ protocols, sends }: Client) {
+  return protocols.flatMap((protocol) =>
+    [undefined, ...(sends?.keyHeaders ?? [])].map((keyHeader) => ({
+      way: `${protocol}, the key in ${keyHeader ?? 'authorization'}`,
+      keyHeader,
+      options: protocols.length > 1 ? { protocol } : {},
+    })),
+  )
+}
+
+/** Without records: as if another tool had written what a setup writes. */
+describe.each((await loadClients()).map((client) => [client.id, client] as const))(
+  '%s',
+  (_, client) => {
+    const homes = [aMachine(), aMachine(windows)].flatMap((machine) =>
+      [{}, livedInHome(client.family)].flatMap((disk) =>
+        waysOf(client).map((one) => ({ ...one, machine, disk })),
+      ),
+    )
+
+    test.each(homes)('$way, on $machine.os: nothing of the gateway is left', (one) => {
+      const { machine, disk, options, keyHeader } = one
+      const headers = [{ name: 'x-team', value: 'tools-of-the-gateway', isSecret: true as const }]
+      const setUp = planOn(client, disk, { machine, options, choice: { keyHeader, headers } })
+      const before = written(disk, machine, setUp.edits)
+      const files = textsOf(client, machine, before)
+      expect(isAtGateway(client, files)).toBe(true)
+
+      const edits = planOwnService(client, files)
+      const after = textsOf(client, machine, written(before, machine, edits))
+      const state = client.read(after)
+      expect(state.baseUrl).toBeUndefined()
+      expect(state.broken).toBeUndefined()
+      expect(isAtGateway(client, after)).toBe(false)
+      const left = after.filter(({ use }) => use === 'target').map(({ bytes }) => text(bytes))
+      expect(left.join('\n')).not.toMatch(/gw\.example|sk-test-0123|tools-of-the-gateway/)
+
+      const second = planOwnService(client, after)
+      for (const edit of second) expect(edit.after).toEqual(edit.before)
+    })
+
+    test('the address goes first, no secret is described, and undo gives every byte back', () => {
+      const { machine, edits: setUp } = planOn(client, livedInHome(client.family))
+      const before = written(livedInHome(client.family), machine, setUp)
+      const files = textsOf(client, machine, before)
+      const edits = planOwnService(client, files)
+
+      const first = written(before, machine, edits.slice(0, 1))
+      expect(client.read(textsOf(client, machine, first)).baseUrl).toBeUndefined()
+
+      const shown = edits.flatMap((edit) => describeEdit(edit, { showPath: (path) => path }))
+      expect(shown.join('\n')).not.toContain(key)
+      for (const { changes, before: old, after, format, path } of edits) {
+        expect(JSON.stringify(changes.map((change) => change.path))).not.toContain(key)
+        const versions = { before: old, written: after, current: after }
+        const paths = changes.map((change) => change.path)
+        expect(formatOf(format).undo(versions, paths, path).bytes).toEqual(old)
+      }
+    })
+  },
+)

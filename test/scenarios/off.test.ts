@@ -1,0 +1,418 @@
+import { describe, expect, test } from 'vitest'
+import { familyRows } from '../../src/clients/list.ts'
+import { startGateway } from '../../src/serve/index.ts'
+import { livedInHome } from '../support/fixtures.ts'
+import { foreignHome, foreignKey, ownHome } from '../support/foreign-homes.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
+import { aSafeguardsFront } from '../support/safeguards-front.ts'
+import { keys, runOnTerminal } from '../support/terminal.ts'
+
+const key = 'sk-canary-of-a-setup-0123456789abcdef'
+const families = familyRows.map(({ id }) => id)
+
+/** The text of each file, without repoint's own state. */
+function textsIn(home: Home): Readonly<Record<string, string>> {
+  const files = home
+    .everything()
+    .filter((name) => !name.startsWith('.local/state') && home.isFile(name))
+  return Object.fromEntries(files.map((name) => [name, home.text(name)]))
+}
+
+async function setUp(home: Home, id: string, ...args: string[]): Promise<void> {
+  const words = [id, '--base-url', 'https://gw.example', '--no-verify', '--yes', ...args]
+  const { status } = await runHere(home, [...words, '--model', 'gpt-5.6-sol'], {
+    REPOINT_API_KEY: key,
+  })
+  expect(status).toBe(0)
+}
+
+/** Runs `off`, which must not print a key. */
+async function off(home: Home, args: readonly string[] = [], env: Record<string, string> = {}) {
+  const told = await runHere(home, ['off', ...args], env)
+  const read = await runInProcess(home, ['off', ...args, '--dry-run', '--details'], { env })
+  for (const text of [told.text, read.stdout, read.stderr]) {
+    expect(text).not.toContain(key)
+    expect(text).not.toContain(foreignKey)
+    expect(text).not.toContain('sk-users-own')
+  }
+  return told
+}
+
+describe.each(families)('%s', (id) => {
+  test('loses what another tool wrote for a gateway, and no other byte', async () => {
+    const home = aHome(foreignHome(id))
+    const before = home.snapshot()
+
+    const { status, json } = await off(home, [id, '--yes'])
+    expect({ status, json }).toMatchObject({ status: 0, json: { command: 'off', changed: true } })
+    expect(textsIn(home)).toEqual(ownHome(id))
+
+    const again = await off(home, [id, '--yes'])
+    expect(again).toMatchObject({ status: 0, json: { changed: false, run: null } })
+    const state = await runHere(home, ['status', id, '--exit-code'])
+    expect(state).toMatchObject({ status: 0, json: { clients: [{ expected: null, drift: [] }] } })
+    expect((state.json['clients'] as { baseUrl?: string }[])[0]?.baseUrl).toBeUndefined()
+
+    expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('after a setup, has its own files back, to the byte', async () => {
+    const home = aHome(ownHome(id))
+    const own = textsIn(home)
+    await setUp(home, id)
+    const before = home.snapshot()
+
+    expect(await off(home, [id, '--yes'])).toMatchObject({ status: 0, json: { changed: true } })
+    expect(textsIn(home)).toEqual(own)
+    expect(await off(home, [id, '--yes'])).toMatchObject({ json: { changed: false } })
+    expect((await runHere(home, ['status', id, '--exit-code'])).status).toBe(0)
+
+    expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('after a setup over another tool, points at neither of them', async () => {
+    const home = aHome(foreignHome(id))
+    await setUp(home, id)
+    const before = home.snapshot()
+
+    expect(await off(home, [id, '--yes'])).toMatchObject({ status: 0, json: { changed: true } })
+    const state = await runHere(home, ['status', id])
+    expect((state.json['clients'] as { baseUrl?: string }[])[0]?.baseUrl).toBeUndefined()
+    expect(JSON.stringify(textsIn(home))).not.toContain(key)
+
+    expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('keeps what someone wrote into its files after a setup', async () => {
+    const home = aHome(livedInHome(id))
+    await setUp(home, id)
+    const changed = Object.keys(livedInHome(id)).filter((name) => !name.endsWith('auth.json'))
+    for (const name of changed) home.put(name, withComment(name, home.text(name)))
+    const before = home.snapshot()
+
+    expect(await off(home, [id, '--yes'])).toMatchObject({ status: 0, json: { changed: true } })
+    for (const name of changed) expect(home.text(name)).toContain(later)
+    expect(JSON.stringify(textsIn(home))).not.toMatch(/gw\.example|of-a-setup/)
+
+    expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+})
+
+const later = 'written after the setup'
+
+/** A member or a comment that a person adds. */
+function withComment(name: string, text: string): string {
+  return name.endsWith('.toml')
+    ? `# ${later}\n${text}`
+    : text.replace('{', `{ "later": "${later}",`)
+}
+
+describe('a login that a setup replaced', () => {
+  const login = '{"auth_mode":"chatgpt","tokens":{"access_token":"sk-users-own-token-1"}}\n'
+  const newLogin = login.replace('token-1', 'token-2')
+  const auth = '.codex/auth.json'
+  const config = '.codex/config.toml'
+
+  test('is restored, although another tool was here in between', async () => {
+    const home = aHome({ [auth]: login, [config]: 'model = "gpt-5.4"\n' })
+    await setUp(home, 'codex')
+    const { json } = await off(home, ['codex', '--yes'])
+    expect(json).toMatchObject({ clients: [{ id: 'codex', login: 'a ChatGPT login' }] })
+    expect(home.text(auth)).toBe(login)
+
+    for (const [name, text] of Object.entries(foreignHome('codex'))) home.put(name, text)
+    expect(await off(home, ['codex', '--yes'])).toMatchObject({ json: { changed: true } })
+    expect(home.text(auth)).toBe(login)
+    expect(home.text(config)).toContain('model = "gpt-5.4"')
+    expect(home.text(config)).not.toContain('ccswitch')
+  })
+
+  test('is restored after someone changed the address of the setup', async () => {
+    const home = aHome({ [auth]: login })
+    await setUp(home, 'codex')
+    home.put(config, home.text(config).replaceAll('gw.example', 'elsewhere.example'))
+    await off(home, ['codex', '--yes'])
+    expect(textsIn(home)).toEqual({ [auth]: login })
+  })
+
+  test('is not restored over a login of today', async () => {
+    const home = aHome({ [auth]: login })
+    await setUp(home, 'codex')
+    home.put(auth, newLogin)
+    await off(home, ['codex', '--yes'])
+    expect(textsIn(home)).toEqual({ [auth]: newLogin })
+  })
+
+  test('stays where the gateway has a key of its own', async () => {
+    const home = aHome({
+      [auth]: login,
+      [config]: `model_provider = "corp"\n[model_providers.corp]\nname = "Corp"\nbase_url = "https://corp.example/v1"\nenv_key = "CORP_KEY"\n`,
+    })
+    await off(home, ['codex', '--yes'])
+    expect(textsIn(home)).toEqual({ [auth]: login, [config]: '' })
+  })
+
+  test.each([
+    ['of another tool', foreignHome('codex')],
+    ['with a key alone', { ...foreignHome('codex'), [auth]: `{"OPENAI_API_KEY":"${foreignKey}"}` }],
+    ['of a setup', undefined],
+  ])('made after `off` is not sent to a gateway %s by a rollback', async (_, given) => {
+    const home = aHome(given)
+    if (given === undefined) await setUp(home, 'codex')
+    await off(home, ['codex', '--yes'])
+    home.put(auth, newLogin)
+    const own = textsIn(home)
+
+    expect(await runHere(home, ['rollback', '--yes'])).toMatchObject({ status: 10 })
+    expect(textsIn(home)).toEqual(own)
+  })
+
+  test('is not looked for in damaged records', async () => {
+    const home = aHome({ [auth]: login })
+    await setUp(home, 'codex')
+    const record = home.everything().find((name) => /\/run-.*\.json$/.test(name))!
+    home.put(record, '{}')
+    const { status, json } = await off(home, ['codex', '--yes'])
+    const damaged = expect.objectContaining({ code: 'record-damaged' })
+    expect({ status, json }).toMatchObject({
+      status: 0,
+      json: { changed: true, warnings: expect.arrayContaining([damaged]) },
+    })
+    expect(Object.keys(textsIn(home))).toEqual([config])
+    expect(home.text(config)).not.toMatch(/gw\.example|model_provider =/)
+  })
+})
+
+describe('what a setup wrote besides', () => {
+  test.each([
+    ['over a file of no tool', { '.claude/settings.json': '{\n  "model": "opus"\n}\n' }],
+    [
+      'over another tool',
+      { '.claude/settings.json': '{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:1"}}' },
+    ],
+  ])('%s: the permission mode for a gateway without verdicts goes', async (_, given) => {
+    const gateway = await startGateway({ families: 'rewritten', port: 0, key })
+    const front = await aSafeguardsFront(gateway, 'drops')
+    const home = aHome(given)
+    const args = ['claude', '--base-url', `http://127.0.0.1:${front.port}`, '--yes']
+    expect((await runHere(home, args, { REPOINT_API_KEY: key })).status).toBe(0)
+    expect(home.text('.claude/settings.json')).toContain('disableAutoMode')
+
+    await off(home, ['--yes'])
+    expect(home.text('.claude/settings.json')).not.toMatch(
+      /defaultMode|disableAutoMode|127\.0\.0\.1/,
+    )
+    await gateway.close()
+  })
+
+  test("Codex's catalog goes, and its setting", async () => {
+    const home = aHome({
+      '.codex/repoint-models.json': '{"models":[]}',
+      '.codex/config.toml': '',
+    })
+    const config = foreignHome('codex')['.codex/config.toml']!
+    const path = home.at('.codex/repoint-models.json')
+    home.put('.codex/config.toml', `model_catalog_json = "${path}"\n${config}`)
+    await off(home, ['--yes'])
+    expect(home.text('.codex/config.toml')).not.toContain('model_catalog_json')
+    expect(home.everything()).not.toContain('.codex/repoint-models.json')
+  })
+})
+
+describe('which clients', () => {
+  test('without a name: all that point at a gateway, in one run', async () => {
+    const home = aHome({ ...foreignHome('codex'), ...foreignHome('pi'), ...ownHome('claude') })
+    const before = home.snapshot()
+    const { status, json } = await off(home, ['--yes'])
+    expect(status).toBe(0)
+    expect(json['clients']).toMatchObject([{ id: 'codex' }, { id: 'pi' }])
+    expect(textsIn(home)).toEqual({ ...ownHome('codex'), ...ownHome('pi'), ...ownHome('claude') })
+
+    const { json: list } = await runHere(home, ['rollback', '--list'])
+    expect(list['runs']).toMatchObject([{ command: 'off', clients: ['codex', 'pi'] }])
+    await runHere(home, ['rollback', '--yes'])
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test.each(['claude', 'claude-gpt'])('%s stands for its family', async (id) => {
+    const gateway = await startGateway({ families: 'rewritten', port: 0, key })
+    const home = aHome()
+    const args = ['claude-gpt', '--base-url', gateway.url, '--yes']
+    expect((await runHere(home, args, { REPOINT_API_KEY: key })).status).toBe(0)
+    expect(await off(home, [id, '--yes'])).toMatchObject({ json: { changed: true } })
+    expect(textsIn(home)).toEqual({})
+    await gateway.close()
+  })
+
+  test('one that cannot be read is left out, or an error if it was named', async () => {
+    const home = aHome({ ...foreignHome('pi'), '.codex/config.toml': '[[[' })
+    expect(await off(home, ['codex', '--yes'])).toMatchObject({
+      status: 8,
+      json: { error: { code: 'config-invalid', message: expect.stringContaining('line 1') } },
+    })
+    const { json } = await off(home, ['--yes'])
+    expect(json).toMatchObject({
+      changed: true,
+      clients: [{ id: 'pi' }],
+      warnings: [{ code: 'client-left-out' }],
+    })
+  })
+
+  test('a provider that is missing is removed: Codex does not start with it', async () => {
+    const home = aHome({ '.codex/config.toml': 'model_provider = "gone"\nnotify = []\n' })
+    expect(await off(home, ['--yes'])).toMatchObject({ json: { changed: true } })
+    expect(home.text('.codex/config.toml')).toBe('notify = []\n')
+  })
+
+  test('a file that Claude Code skips is cleaned too, and keeps its comments', async () => {
+    const file = '.claude/settings.json'
+    const home = aHome({
+      [file]: `{\n  // mine\n  "env": {\n    "ANTHROPIC_BASE_URL": "http://127.0.0.1:1",\n    "MINE": "1"\n  }\n}\n`,
+    })
+    expect(await off(home, ['--yes'])).toMatchObject({
+      json: { changed: true, warnings: [{ code: 'broken' }] },
+    })
+    expect(home.text(file)).toBe(`{\n  // mine\n  "env": {\n    "MINE": "1"\n  }\n}\n`)
+  })
+
+  test('of a provider that opencode ships, the address and the key go alone', async () => {
+    const file = '.config/opencode/opencode.json'
+    const home = aHome({
+      [file]: `{
+  "model": "anthropic/claude-sonnet-5",
+  "provider": { "anthropic": { "options": { "baseURL": "https://gw.example/v1", "apiKey": "${foreignKey}", "timeout": 9 } } }
+}`,
+      '.local/share/opencode/auth.json': '{"anthropic":{"type":"oauth","refresh":"sk-users-own"}}',
+    })
+    await off(home, ['opencode', '--yes'])
+    expect(JSON.parse(home.text(file))).toEqual({
+      provider: { anthropic: { options: { timeout: 9 } } },
+    })
+    expect(home.text('.local/share/opencode/auth.json')).toContain('sk-users-own')
+  })
+})
+
+describe('what repoint does not edit', () => {
+  test.each([
+    [{ '.zshrc': '# mine\nexport ANTHROPIC_BASE_URL=http://old.example\n' }, '.zshrc:2'],
+    [
+      { '.claude/settings.local.json': '{"env":{"ANTHROPIC_BASE_URL":"http://old.example"}}' },
+      '.claude/settings.local.json:1',
+    ],
+  ])('%j is reported with its place, and stays', async (given, place) => {
+    for (const files of [foreignHome('claude'), ownHome('claude')]) {
+      const home = aHome({ ...files, ...given })
+      const before = textsIn(home)
+      const { status, json, text } = await off(home, ['--yes'])
+      expect(status).toBe(0)
+      expect(text).toContain(place)
+      expect(json).toMatchObject({ clients: [{ id: 'claude' }] })
+      const [name] = Object.keys(given)
+      expect(home.text(name!)).toBe(before[name!])
+    }
+  })
+
+  test('a variable of this shell is reported with the command that unsets it', async () => {
+    const { json } = await off(aHome(), ['claude', '--yes'], {
+      ANTHROPIC_BASE_URL: 'http://old.example',
+      ANTHROPIC_AUTH_TOKEN: foreignKey,
+    })
+    expect(json).toMatchObject({
+      changed: false,
+      warnings: [
+        { code: 'still-at-gateway', hint: expect.stringContaining('unset ANTHROPIC_BASE_URL') },
+        { code: 'still-at-gateway', hint: expect.stringContaining('unset ANTHROPIC_AUTH_TOKEN') },
+      ],
+    })
+  })
+
+  test('opencode merges a weaker file that still has the address', async () => {
+    const { '.config/opencode/opencode.jsonc': config = '' } = foreignHome('opencode')
+    const home = aHome({
+      '.config/opencode/opencode.jsonc': '{}',
+      '.config/opencode/opencode.json': config,
+    })
+    const { status, json } = await off(home, ['--yes'])
+    expect(status).toBe(0)
+    expect(json['warnings']).toMatchObject([
+      { code: 'still-at-gateway', message: expect.stringContaining('opencode.json') },
+    ])
+    expect(home.text('.config/opencode/opencode.json')).toBe(config)
+  })
+
+  test('GitHub Copilot CLI has no file: its variables are named', async () => {
+    const env = { COPILOT_PROVIDER_BASE_URL: 'http://old.example', COPILOT_MODEL: 'x' }
+    const { status, json } = await off(aHome(), ['copilot', '--yes'], env)
+    expect({ status, json }).toMatchObject({
+      status: 0,
+      json: {
+        changed: false,
+        warnings: [
+          { hint: expect.stringContaining('unset COPILOT_PROVIDER_BASE_URL') },
+          { hint: expect.stringContaining('unset COPILOT_MODEL') },
+        ],
+      },
+    })
+  })
+})
+
+describe('asking first', () => {
+  test('without a terminal it is a usage error, and nothing changes', async () => {
+    const home = aHome(foreignHome('codex'))
+    const before = home.snapshot()
+    expect(await off(home)).toMatchObject({
+      status: 2,
+      json: { changed: false, error: { code: 'confirmation-needed' } },
+    })
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('--dry-run shows every key, and changes nothing', async () => {
+    const home = aHome(foreignHome('codex'))
+    const before = home.snapshot()
+    const { status, json } = await off(home, ['--dry-run'])
+    expect({ status, json }).toMatchObject({
+      status: 0,
+      json: { command: 'off', dryRun: true, changed: true, run: null },
+    })
+    const { stdout } = await runInProcess(home, ['off', '--dry-run'])
+    expect(stdout).toContain('- model_providers.ccswitch')
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('on a terminal it asks once, and says what to type next', async () => {
+    const home = aHome(foreignHome('codex'))
+    const run = runOnTerminal(home, ['off'])
+    await run.shows('Codex: back to its own service')
+    await run.shows('Apply this?')
+    run.type(keys.enter)
+    expect(await run.ended).toBe(0)
+    expect(run.screen()).toContain('Undo: repoint rollback')
+    expect(run.screen()).toContain('Now run: codex')
+    expect(textsIn(home)).toEqual(ownHome('codex'))
+  })
+})
+
+describe('doctor, where nothing listens', () => {
+  test('offers the command that works', async () => {
+    const home = aHome({
+      ...foreignHome('codex'),
+      '.claude/settings.json': JSON.stringify({
+        env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:15721', ANTHROPIC_AUTH_TOKEN: foreignKey },
+      }),
+    })
+    const { stdout } = await runInProcess(home, ['doctor'])
+    expect(stdout).toMatch(/own services?: repoint off codex claude$/m)
+
+    const [, hint = ''] = /: repoint (off [\w ]+)$/m.exec(stdout) ?? []
+    expect((await runInProcess(home, [...hint.split(' '), '--yes'])).status).toBe(0)
+    const { stdout: later } = await runInProcess(home, ['status', 'codex', 'claude'])
+    expect(later).toContain('Its own service')
+    expect(later).not.toContain('127.0.0.1')
+  })
+})
