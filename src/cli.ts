@@ -95,7 +95,8 @@ const commands: readonly Listed[] = [
     alsoCalled: ['whoami', 'show', 'current'],
     load: () => import('./commands/status.ts'),
   },
-  { name: 'doctor', alsoCalled: ['check'], load: () => import('./commands/doctor.ts') },
+  { name: 'check', load: () => import('./commands/check.ts') },
+  { name: 'doctor', load: () => import('./commands/doctor.ts') },
   { name: 'models', load: () => import('./commands/models.ts') },
   { name: 'gateways', alsoCalled: ['list'], load: () => import('./commands/gateways/gateways.ts') },
   {

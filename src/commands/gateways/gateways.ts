@@ -1,4 +1,4 @@
-import { Argument, Command } from '@commander-js/extra-typings'
+import { Argument } from '@commander-js/extra-typings'
 import { rowOf } from '../../clients/list.ts'
 import { exitStatus, UserError } from '../../errors.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
@@ -10,24 +10,33 @@ import type { SavedGateway } from '../../state/gateways.ts'
 import { maskSecret } from '../../text.ts'
 import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import { type ClientNow, clientsNow, usersOf } from '../client-state/state.ts'
-import { commandOf, examples, GatewayArgument, timeoutOption } from '../command.ts'
+import { commandOf, examples, GatewayArgument, gatewayCommand } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/team-defaults.ts'
+import { addGateway } from './add.ts'
 import { proveSaved, withCureFor } from './saved.ts'
 
 function define() {
-  return new Command('gateways')
-    .description('list the remembered gateways and the clients that use them')
+  return gatewayCommand('gateways')
+    .description('list the saved gateways, add one, or export one for a team')
     .addArgument(
-      new Argument('[export]', 'write a file of defaults for a team').choices(['export']),
+      new Argument(
+        '[action]',
+        'add: test and save a gateway; export: write a file of defaults for a team',
+      ).choices(['add', 'export']),
     )
-    .addArgument(new GatewayArgument('[name]', 'of this gateway'))
-    .option('--check', 'ask every gateway for one word now')
-    .addOption(timeoutOption())
+    .addArgument(new GatewayArgument('[gateway]', 'add: its address; export: its name'))
+    .option('--name <name>', 'add: what the gateway is saved as (default: its host)')
+    .option('--model <id>', 'add: the model that is asked for one word')
+    .option('--check', 'ask every saved gateway for one word now')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      examples(['repoint gateways', 'repoint gateways --check', 'repoint gateways export work']),
+      examples([
+        'repoint gateways',
+        'repoint gateways add https://gw.example --name work',
+        'repoint gateways export work',
+      ]),
     )
 }
 
@@ -42,8 +51,9 @@ interface GatewayCheck {
 type GatewayChecks = ReadonlyMap<string, GatewayCheck>
 
 /** Lists them. Returns the highest status of a check that failed. */
-export const command = commandOf(define, async (session, word, exported, { check, timeout }) => {
-  if ((word === undefined) !== (exported === undefined))
+export const command = commandOf(define, async (session, action, gateway, flags) => {
+  if (action === 'add') return addGateway(session, addressToAdd(gateway), flags)
+  if ((action === undefined) !== (gateway === undefined))
     throw new UserError({
       code: 'usage',
       message: '`repoint gateways export` takes the name of a gateway',
@@ -51,7 +61,8 @@ export const command = commandOf(define, async (session, word, exported, { check
     })
 
   settleFirst(session)
-  if (exported !== undefined) return exportDefaults(session, exported)
+  if (gateway !== undefined) return exportDefaults(session, gateway)
+  const { check, timeout } = flags
   const saved = savedGateways(session)
   const clients = await clientsNow(session, runsSoFar(session))
   const checked: GatewayChecks = check
@@ -81,6 +92,16 @@ export const command = commandOf(define, async (session, word, exported, { check
   const failures = [...checked.values()].map(({ failure }) => failure && exitStatus[failure.code])
   return Math.max(0, ...failures.map((status) => status ?? 0))
 })
+
+/** @throws UserError `usage` */
+function addressToAdd(address: string | undefined): string {
+  if (address !== undefined) return address
+  throw new UserError({
+    code: 'usage',
+    message: '`repoint gateways add` takes the address of a gateway',
+    hint: 'For example: repoint gateways add https://gw.example',
+  })
+}
 
 /** Prints what sets up another machine alike: no key, and the choices as flags. */
 async function exportDefaults(session: Session, wanted: string): Promise<number> {

@@ -495,7 +495,8 @@ async function withOtherClients(
   )
   const commands = others.map(({ id }) => `repoint ${id}`).join(', ')
   const only = `${client.label} speaks ${protocol} only.`
-  const otherModel = isMissing ? '' : ` Choose another model: repoint ${client.id} --model ID.`
+  const isOfModel = nativeProtocol(model) !== protocol
+  const otherModel = isOfModel ? ` Choose another model: repoint ${client.id} --model ID.` : ''
   return new UserError({
     code: error.code,
     message: error.message,

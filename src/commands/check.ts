@@ -1,0 +1,141 @@
+import { type Client, protocolOf } from '../clients/client.ts'
+import { loadClients } from '../clients/list.ts'
+import { compact } from '../compact.ts'
+import { exitStatus, type UserError } from '../errors.ts'
+import { shownBalance } from '../gateway/balance.ts'
+import { withKnownFacts } from '../gateway/models/facts.ts'
+import { catalogEntry } from '../gateway/models/rules.ts'
+import type { ModelFacts, Protocol } from '../gateway/types.ts'
+import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts'
+import { runsSoFar, settleFirst } from './client-state/history.ts'
+import {
+  commandOf,
+  examples,
+  GatewayArgument,
+  type GatewayFlags,
+  gatewayCommand,
+  newestGateway,
+  noFlags,
+} from './command.ts'
+import { type FoundGateway, findGateway, gatewaysInUse, namesGateway } from './find-gateway.ts'
+import { accessToSaved } from './gateways/saved.ts'
+import type { Session } from './screen/session.ts'
+import { type ClientsProof, proveClients } from './setup/prove.ts'
+
+function define() {
+  return gatewayCommand('check')
+    .description('say which clients work with a gateway, and change nothing')
+    .addArgument(new GatewayArgument('[gateway]', 'name of a saved gateway, or an address'))
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', newestGateway)
+    .addHelpText('after', examples(['repoint check', 'repoint check work --json']))
+}
+
+/**
+ * Sends the first request of every client to a gateway and says which are answered. Returns status 0 if
+ * one client works, else why the first does not.
+ */
+export const command = commandOf(define, async (session, gateway, flags) => {
+  settleFirst(session)
+  const { access, notices } = await gatewayToCheck(session, gateway, flags)
+  session.platform.ask.release()
+
+  const clients = await loadClients()
+  const request = { command: 'check', clients: clients.map(({ id }) => id), flags: noFlags }
+  const run = { session, request, clients, consent: 'none', previous: new Map(), runs: [] } as const
+  const proof = await proveClients(run, access)
+  session.addFindings(...notices, ...proof.notices)
+
+  const results = clients.map((client) => resultOf(client, proof))
+  show(session, proof, results)
+  session.showFindings('warning')
+  session.document({
+    command: 'check',
+    baseUrl: proof.access.baseUrl,
+    gateway: access.name ?? null,
+    models: proof.catalog?.models.length ?? null,
+    clients: results.map(asDocument),
+    balance: proof.balance,
+    warnings: session.warnings,
+  })
+
+  const [failure] = results.flatMap(({ error }) => error ?? [])
+  const works = results.some(({ error }) => error === undefined)
+  return works || failure === undefined ? 0 : exitStatus[failure.code]
+})
+
+/** The named gateway, the address, or the gateway in use. */
+async function gatewayToCheck(
+  session: Session,
+  gateway: string | undefined,
+  flags: GatewayFlags,
+): Promise<Pick<FoundGateway, 'access' | 'notices'>> {
+  // A gateway may be saved under its host.
+  const isSaved = savedGatewaysIfReadable(session).some(({ name }) => name === gateway)
+  const isAddress = gateway !== undefined && !isSaved && /[./:]/.test(gateway)
+  if (gateway !== undefined && !isAddress) {
+    const saved = savedGateway(session, gateway)
+    return { access: accessToSaved(session, saved, flags.timeout * 1000), notices: [] }
+  }
+
+  const named = isAddress ? { ...flags, baseUrl: gateway } : flags
+  const runs = runsSoFar(session)
+  const [inUse] = namesGateway(session, named) ? [] : await gatewaysInUse(session, runs)
+  const preset = inUse ? { gateway: inUse } : { lastBaseUrl: runs[0]?.baseUrl }
+  return findGateway(session, named, preset)
+}
+
+interface ClientResult extends Pick<ModelFacts, 'images' | 'reasoning' | 'contextWindow'> {
+  readonly client: Client
+  readonly model?: string
+  readonly protocol?: Protocol
+  /** Why the client cannot use the gateway. */
+  readonly error?: UserError | undefined
+}
+
+function resultOf(client: Client, { chosen, failed, catalog }: ClientsProof): ClientResult {
+  const choice = chosen.get(client)
+  if (choice === undefined) return { client, error: failed.get(client) }
+
+  const { probeModel: model } = choice.resolved
+  const { images, reasoning, contextWindow } = withKnownFacts(
+    catalogEntry(catalog, model) ?? { id: model },
+  )
+  const protocol = protocolOf(client, choice.resolved)
+  return { client, model, protocol, ...compact({ images, reasoning, contextWindow }) }
+}
+
+function show(
+  session: Session,
+  { access, catalog, balance }: ClientsProof,
+  results: readonly ClientResult[],
+): void {
+  const count = catalog === undefined ? 'no list of models' : `${catalog.models.length} models`
+  const left = balance === undefined ? '' : `, ${shownBalance(balance)} left on the key`
+  session.say(`${access.name ?? access.baseUrl}: accepts the key, ${count}${left}`)
+
+  const rows = results.flatMap(({ client, model, protocol, images, reasoning, error }) =>
+    error === undefined && model !== undefined
+      ? [[`✔ ${client.label}`, model, protocol ?? '', 'yes', word(images), word(reasoning)]]
+      : [],
+  )
+  if (rows.length > 0)
+    session.sayTable(['  CLIENT', 'MODEL', 'PROTOCOL', 'TOOLS', 'IMAGES', 'REASONING'], rows)
+
+  for (const { client, error } of results) {
+    if (error === undefined) continue
+    session.say(`✗ ${client.label}: ${error.message}`)
+    if (error.hint !== undefined) session.say(`  → ${error.hint}`)
+  }
+  session.remark('? unknown')
+}
+
+function word(fact: boolean | undefined): string {
+  return fact === undefined ? '?' : fact ? 'yes' : 'no'
+}
+
+function asDocument({ client: { id, label }, error, ...facts }: ClientResult) {
+  if (error === undefined) return { id, label, works: true, tools: true, ...facts }
+  const { code, message, hint } = error
+  return { id, label, works: false, ...compact({ code, message, hint }) }
+}

@@ -1,0 +1,77 @@
+/** `repoint gateways add URL`: tests a gateway and saves it. No client changes. */
+import type { GatewayInfo, RejectedModel } from '../../clients/client.ts'
+import { resolveOneModel } from '../../clients/resolve.ts'
+import { UserError } from '../../errors.ts'
+import { traitsOf } from '../../gateway/judge/traits.ts'
+import { protocols } from '../../gateway/types.ts'
+import {
+  type AnsweredQuestion,
+  checkNameIsFree,
+  savedGatewayFor,
+  saveGateway,
+} from '../../state/save-gateway.ts'
+import type { GatewayFlags } from '../command.ts'
+import type { Session } from '../screen/session.ts'
+import { askCatalog } from './ask-catalog.ts'
+
+type AddFlags = GatewayFlags & { readonly name?: string; readonly model?: string }
+
+/** Returns the exit status. @throws UserError with the diagnosis; nothing is saved then */
+export async function addGateway(
+  session: Session,
+  address: string,
+  flags: AddFlags,
+): Promise<number> {
+  const { finder, answer } = await askCatalog(session, { ...flags, baseUrl: address })
+  checkNameIsFree(session.platform, flags.name, finder.access.baseUrl)
+
+  const catalog = answer instanceof UserError ? undefined : answer
+  const gatewayInfo = { catalog, rejected: [], gateway: finder.access }
+  const proof = await firstAnswer(session, flags.model, gatewayInfo, (question) =>
+    finder.probe(question.protocol, question.model, { catalog: answer }),
+  )
+
+  const { name = flags.name, ...access } = finder.access
+  const findings = saveGateway(session.platform, { access: { ...access, name }, proof })
+  session.addFindings(...findings)
+  const saved = savedGatewayFor(session.platform, { ...access, name })
+
+  session.showFindings('warning')
+  if (saved !== undefined) {
+    session.say(`✔ Saved as ${saved.name}: ${proof.model} answers over ${proof.protocol}`)
+    session.say(`  Point clients at it: repoint use ${saved.name} CLIENT`)
+  }
+  session.document({
+    command: 'gateways',
+    action: 'add',
+    saved: saved?.name ?? null,
+    baseUrl: access.baseUrl,
+    ...proof,
+    warnings: session.warnings,
+  })
+  return 0
+}
+
+/** The first model and protocol that the gateway answers. */
+async function firstAnswer(
+  session: Session,
+  model: string | undefined,
+  gatewayInfo: GatewayInfo,
+  probe: (question: AnsweredQuestion) => Promise<unknown>,
+): Promise<AnsweredQuestion> {
+  const rejected: RejectedModel[] = []
+  for (;;) {
+    const input = { requested: { model }, gatewayInfo: { ...gatewayInfo, rejected } }
+    const { probeModel, protocol = protocols[0] } = resolveOneModel(input, protocols, {
+      otherwise: '',
+    })
+    const question = { model: probeModel, protocol }
+    try {
+      await session.step(`Asking ${probeModel} for one word`, probe(question))
+      return question
+    } catch (error) {
+      if (!(error instanceof UserError) || !traitsOf(error)?.mayBeOneProtocol) throw error
+      rejected.push({ ...question, error })
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { rows } from '../../src/clients/list.ts'
+import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere } from '../support/in-process.ts'
+
+const canary = 'sk-canary-7c1d0e9f8a7b6c5d4e3f2a1b'
+
+const opened: Gateway[] = []
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((one) => one.close()))
+})
+
+async function aGateway(options: Omit<GatewayOptions, 'key'> = {}): Promise<Gateway> {
+  const gateway = await startGateway({ ...options, key: canary })
+  opened.push(gateway)
+  return gateway
+}
+
+async function run(home: Home, args: readonly string[], key?: string) {
+  const result = await runHere(home, args, key === undefined ? {} : { REPOINT_API_KEY: key })
+  expect(result.text).not.toContain(canary)
+  return result
+}
+
+interface Checked {
+  readonly id: string
+  readonly works: boolean
+  readonly protocol?: string
+  readonly model?: string
+  readonly code?: string
+  readonly hint?: string
+}
+const clientsIn = (json: Record<string, unknown>) => json['clients'] as readonly Checked[]
+
+describe('repoint check', () => {
+  test('says of every client whether it works, over which protocol, and changes nothing', async () => {
+    const gateway = await aGateway()
+    const home = aHome()
+    const { status, json } = await run(home, ['check', gateway.url], canary)
+    expect(status).toBe(0)
+    expect(clientsIn(json).map(({ id }) => id)).toEqual(rows.map(({ id }) => id))
+
+    const byId = Object.fromEntries(clientsIn(json).map((one) => [one.id, one]))
+    expect(byId['codex']).toMatchObject({ works: true, protocol: 'responses', tools: true })
+    expect(byId['claude']).toMatchObject({ works: true, protocol: 'messages' })
+    expect(byId['opencode']).toMatchObject({ works: true, protocol: 'responses', images: true })
+    // It speaks chat only, where OpenAI rejects tools for gpt-5.6.
+    expect(byId['cline']).toMatchObject({ works: false, code: 'protocol-unsupported' })
+    expect(byId['cline']?.hint).toContain('Cline speaks chat only')
+
+    expect(home.snapshot()).toEqual({})
+    const gets = gateway.requests().filter(({ method }) => method === 'GET')
+    expect(gets.map(({ path }) => path)).toEqual(['/v1/models'])
+  })
+
+  test('takes a saved gateway by its name, and needs no key then', async () => {
+    const gateway = await aGateway()
+    const home = aHome()
+    await run(home, ['gateways', 'add', gateway.url, '--name', 'work'], canary)
+    expect((await run(home, ['check', 'work'])).json).toMatchObject({ gateway: 'work' })
+  })
+
+  test('ends with the reason if no client works', async () => {
+    const faults = [{ status: 502, message: 'Bad Gateway', route: 'responses' as const }].concat(
+      ...(['chat', 'messages'] as const).map((route) => [
+        { status: 502, message: 'Bad Gateway', route: route as 'responses' },
+      ]),
+    )
+    const gateway = await aGateway({ faults })
+    const { status, json } = await run(aHome(), ['check', gateway.url], canary)
+    expect(clientsIn(json).every(({ works }) => !works)).toBe(true)
+    expect(status).toBe(7)
+  })
+
+  test('a rejected key is one error, not one for each client', async () => {
+    const gateway = await aGateway()
+    const { status, json } = await run(aHome(), ['check', gateway.url], `${canary}x`)
+    expect(status).toBe(3)
+    expect(json['error']).toMatchObject({ code: 'key-rejected' })
+  })
+})
+
+describe('repoint gateways add', () => {
+  test('tests a gateway, saves it and changes no client', async () => {
+    const gateway = await aGateway()
+    const home = aHome()
+    const added = await run(home, ['gateways', 'add', gateway.url, '--name', 'work'], canary)
+    expect(added.status).toBe(0)
+    expect(added.json).toMatchObject({ saved: 'work', protocol: 'responses' })
+    expect(home.snapshot()).toEqual({})
+    expect((await run(home, ['gateways'])).json['gateways']).toMatchObject([
+      { name: 'work', baseUrl: gateway.url, clients: [] },
+    ])
+    expect((await run(home, ['use', 'work', 'codex', '--yes'])).json).toMatchObject({
+      changed: true,
+    })
+  })
+
+  test('saves nothing if the gateway rejects the key, or if the name is taken', async () => {
+    const [gateway, other] = [await aGateway(), await aGateway()]
+    const home = aHome()
+    const rejected = await run(home, ['gateways', 'add', gateway.url], `${canary}x`)
+    expect(rejected.status).toBe(3)
+    expect((await run(home, ['gateways'])).json['gateways']).toEqual([])
+
+    await run(home, ['gateways', 'add', gateway.url, '--name', 'work'], canary)
+    const taken = await run(home, ['gateways', 'add', other.url, '--name', 'work'], canary)
+    expect(taken.json['error']).toMatchObject({ code: 'usage' })
+  })
+
+  test('without an address is a usage error', async () => {
+    expect((await run(aHome(), ['gateways', 'add'])).status).toBe(2)
+  })
+})
+
+describe('several clients, of which one cannot use the gateway', () => {
+  test('a script gets an error whose hint sets up the others', async () => {
+    const gateway = await aGateway()
+    const home = aHome()
+    const args = ['setup', 'codex', 'cline', '--base-url', gateway.url, '--yes']
+    const { status, json } = await run(home, args, canary)
+    expect(status).toBe(5)
+    const { message, hint } = json['error'] as { message: string; hint: string }
+    expect(message).toContain('Cline cannot use this gateway')
+    const [, command] = /: repoint (.*)$/.exec(hint)!
+    const again = await run(home, [...command!.split(' '), '--yes'], canary)
+    expect(again.json).toMatchObject({ changed: true })
+  })
+})
