@@ -61,7 +61,7 @@ export function planOwnService(
       const { bytes } = after.find(({ path }) => path === file.path) ?? file
       return editOf(client, file, bytes, [
         ...written,
-        ...removed.map((path) => ({ path, isBound: true })),
+        ...removed.map((path) => ({ path, undoTogether: true })),
       ])
     })
 }
@@ -140,12 +140,12 @@ function editOf(
     .map((one): SettingChange => {
       const role = one.role ?? roleOf(sensitiveSettings, kind, one.path)
       const isSecret = one.isSecret || role === 'key' || isLogin
-      const isBound = one.undoTogether || isLogin || (role !== undefined && role !== 'model')
+      const undoTogether = one.undoTogether || isLogin || (role !== undefined && role !== 'model')
       return {
         path: one.path,
         value: fresh?.get(one.path),
         ...(role && { role }),
-        ...(isBound && { isBound }),
+        ...(undoTogether && { undoTogether }),
         ...(isSecret && { isSecret }),
       }
     })

@@ -25,7 +25,7 @@ export function isNonConversational(entry: ListEntry): boolean {
   return (combineVerdicts(endpoints) ?? combineVerdicts(abilities)) === 'other'
 }
 
-type Purpose = 'text' | 'other' | undefined
+type ModelPurpose = 'text' | 'other' | undefined
 
 /** Members by their path. Names are in lower case, without `_` and `-`: `architecture.modality`. */
 type Members = ReadonlyMap<string, unknown>
@@ -75,14 +75,14 @@ function isDisabled(members: Members): boolean {
   )
 }
 
-function flagVerdict(members: Members): Purpose {
+function flagVerdict(members: Members): ModelPurpose {
   const flags = flagPlaces.map((place) => members.get(place))
   if (flags.includes(true)) return 'text'
   return flags.includes(false) ? 'other' : undefined
 }
 
 /** Combines verdicts. `text` wins, because a conversational model can have other abilities too. */
-function combineVerdicts(texts: readonly string[]): Purpose {
+function combineVerdicts(texts: readonly string[]): ModelPurpose {
   const verdicts = texts.map(judgeText)
   return verdicts.includes('text') ? 'text' : verdicts.find((verdict) => verdict !== undefined)
 }
@@ -95,7 +95,7 @@ const textWords =
 /** `text-to-image`, `text->text`: the part after the arrow is the output. */
 const arrow = /^(.*?)\s*(?:->|→|[-_ ](?:to|2)[-_ ])\s*(.*)$/i
 
-function judgeText(value: string): Purpose {
+function judgeText(value: string): ModelPurpose {
   const text = value.replace(/([a-z])([A-Z])/g, '$1 $2')
   const [, from = '', to = ''] = arrow.exec(text) ?? []
   if (to !== '') {
