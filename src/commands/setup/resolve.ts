@@ -12,7 +12,12 @@ import { effectiveOptions, listing, modelsIn } from '../../clients/resolve.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { adviseNamingModel } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { closestModels, isChatModel, supportsProtocol } from '../../gateway/models/rules.ts'
+import {
+  catalogEntry,
+  closestModels,
+  isChatModel,
+  supportsProtocol,
+} from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import type { Catalog, CatalogModel, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
@@ -146,7 +151,8 @@ export function unavailableModels(
   return modelsIn(options).filter((id) => {
     const said = listing(catalog, id, client.protocols)
     const isGone = said === 'of another protocol' || (said === 'absent' && !asked.includes(id))
-    return isGone || (said === 'absent' && isRejectedAlways(id, client, rejected))
+    const isListed = catalogEntry(catalog, id) !== undefined
+    return isGone || (!isListed && isRejectedAlways(id, client, rejected))
   })
 }
 
