@@ -36,10 +36,10 @@ function isChange(call: string): boolean {
   return /^(rename|unlink|mkdir|rmdir|write|fchmod|fchown|open .* wx$)/.test(call)
 }
 
-/** Every third change, from the first on. */
-function thirds(): (call: string) => boolean {
+/** Every n-th change, from the first on. */
+function oneIn(count: number): (call: string) => boolean {
   let changes = 0
-  return (call) => isChange(call) && changes++ % 3 === 0
+  return (call) => isChange(call) && changes++ % count === 0
 }
 
 /** The numbers of the calls to kill at. */
@@ -92,7 +92,7 @@ describe.each(
   Object.keys(homes).map((name) =>
     name in severalForms && clientOf(name) !== 'opencode'
       ? { name, which: 'every change', least: 6, points: () => isChange }
-      : { name, which: 'every third change', least: 3, points: thirds },
+      : { name, which: 'every third change', least: 3, points: () => oneIn(3) },
   ),
 )('SIGKILL, $name, at $which', ({ name, least, points }) => {
   const client = clientOf(name)
@@ -110,7 +110,7 @@ describe.each(
   })
 })
 
-test('SIGKILL at every third change of a use of all clients: all old or all new', async () => {
+test('SIGKILL at every sixth change of a use of all clients: all old or all new', async () => {
   const at = (port: number, name: string, client: string) => [
     ...setupOf(client).map((word) => word.replace(/:9$/, `:${port}`)),
     ...['--name', name],
@@ -118,7 +118,7 @@ test('SIGKILL at every third change of a use of all clients: all old or all new'
   const before = [at(10, 'two', 'codex'), ...clientsAtHome.map((client) => at(9, 'one', client))]
   const name = 'all clients, existing files'
   const use = ['use', 'two', '--no-verify', '--yes', '--json']
-  const { problems, unfinished } = await sweep(name, use, before, thirds())
+  const { problems, unfinished } = await sweep(name, use, before, oneIn(6))
   expect(problems).toEqual([])
   expect(unfinished).toBeGreaterThan(10)
 })
