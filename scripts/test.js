@@ -44,7 +44,7 @@ const needs = {
       'test/edits/members.test.ts',
       'test/scenarios/undo-histories.test.ts',
     ],
-    env: { REPOINT_PROPERTY_RUNS: '3000' },
+    env: { REPOINT_PROPERTY_RUNS: '1500' },
   },
   sweeps: {
     project: 'unit',

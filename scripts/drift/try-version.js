@@ -21,8 +21,16 @@ const unconfiguredTimeoutMs = 8_000
  *
  * @param gateway of `startGateway`, asked by nobody else
  * @param program how to start the client, as `programOf` says
+ * @param startsUnconfigured whether the client is also started before its setup, and must not answer
  */
-export async function tryVersion({ gateway, name, version, program, setup }) {
+export async function tryVersion({
+  gateway,
+  name,
+  version,
+  program,
+  setup,
+  startsUnconfigured = true,
+}) {
   const home = mkdtempSync(join(tmpdir(), 'repoint-drift-'))
   const env = homeFor(home, name, program)
   const repoint = (...args) =>
@@ -33,7 +41,7 @@ export async function tryVersion({ gateway, name, version, program, setup }) {
       reject: false,
       timeout: 60_000,
     })
-  const client = async (prompt, timeout = 90_000) => {
+  const client = async (prompt, timeout = 150_000) => {
     const { stdout } = await execa(name, clients[name].run(prompt), {
       env: { ...env, ...clients[name].env },
       extendEnv: false,
@@ -52,7 +60,8 @@ export async function tryVersion({ gateway, name, version, program, setup }) {
       if (!isSo) failed.push(step)
     }
 
-    expectThat('fails before', !hasAnswered(await client('ping', unconfiguredTimeoutMs)))
+    if (startsUnconfigured)
+      expectThat('fails before', !hasAnswered(await client('ping', unconfiguredTimeoutMs)))
     const before = filesIn(home, name)
     const setUp = await repoint(...setup, '--yes')
     const isRefused = setUp.exitCode !== 0

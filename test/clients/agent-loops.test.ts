@@ -141,8 +141,8 @@ describe('opencode', () => {
       }),
     })
 
+  // With @ai-sdk/openai-compatible, over chat: test/clients/versions.test.ts.
   test.each([
-    ['@ai-sdk/openai-compatible', 'chat'],
     ['@ai-sdk/openai', 'responses'],
     ['@ai-sdk/anthropic', 'messages'],
   ])(

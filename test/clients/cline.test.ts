@@ -8,12 +8,13 @@ import { inferences } from './support/prompt.ts'
 
 const key = 'sk-real-cline-5b1e80c7d94f2a36'
 
-/** The pids of a program's processes that live. */
-function living(program: string): readonly string[] {
+/** The pids of a program's processes that live in a home. */
+function living(program: string, home: string): readonly string[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] === program
+      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] !== program) return false
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${home}`)
     } catch {
       return false
     }
@@ -26,7 +27,6 @@ test('repoint run leaves the key in no file, the settings as they were, and no d
   const [program] = installedClient('cline')
   const home = aHome({ '.cline/data/settings/providers.json': mine, 'work/.keep': '' })
   home.put('bin/cline', `#!/bin/sh\nexec '${program}' "$@"\n`, 0o755)
-  const before = living(program)
 
   const env = {
     PATH: `${home.at('bin')}:${process.env['PATH']}`,
@@ -51,6 +51,6 @@ test('repoint run leaves the key in no file, the settings as they were, and no d
     .map((name) => home.at(name))
     .filter((path) => statSync(path).isFile())
   expect(files.filter((path) => readFileSync(path).includes(key))).toEqual([])
-  expect(living(program)).toEqual(before)
+  expect(living(program, home.path)).toEqual([])
   await gateway.close()
 })

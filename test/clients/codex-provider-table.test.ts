@@ -77,7 +77,7 @@ async function runAtTwo(home: Home, version: string, args: readonly string[]) {
   const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
   const exec = ['exec', '--skip-git-repo-check', ...args, 'ping']
   const line = ['run', 'two', '--', 'codex', ...exec]
-  const { status, stderr } = await runCli(home, line, { env, timeoutMs: 60_000 })
+  const { status, stderr } = await runCli(home, line, { env, timeoutMs: 150_000 })
   expect({ status, stderr }).toMatchObject({ status: 0 })
 }
 

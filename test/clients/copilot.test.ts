@@ -18,7 +18,7 @@ test.each([
 ])(
   'copilot: by `run` it asks the gateway, whatever token its terminal had for another: %s, %s',
   {
-    timeout: 120_000,
+    timeout: 300_000,
   },
   async (protocol, model) => {
     const endpointTypes = [protocol === 'chat' ? 'openai' : 'openai-response'] as const
@@ -43,7 +43,7 @@ test.each([
     gateway.clearRequests()
     const said = await runCli(home, ['run', 'work', '--', 'copilot', '-p', 'ping'], {
       env: { ...env, COPILOT_OFFLINE: 'true' },
-      timeoutMs: 90_000,
+      timeoutMs: 150_000,
     })
     expect(said.status).toBe(0)
     expect(said.stdout.trim()).toBe('pong')

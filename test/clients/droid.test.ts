@@ -32,7 +32,7 @@ test('droid starts with the model that was set up, though another one of its use
     extendEnv: false,
     cwd: home.at('work'),
     stdin: 'ignore',
-    timeout: 100_000,
+    timeout: 150_000,
     reject: false,
   })
   expect(said.stdout).toContain('pong')

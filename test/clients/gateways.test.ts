@@ -70,7 +70,7 @@ async function repoint(home: Home, args: readonly string[], key = ''): Promise<v
 
 function run(home: Home, name: string, program: string, ...args: string[]): Promise<CliResult> {
   const env = { ...clientEnv(home), ...clients[program].env }
-  return runCli(home, ['run', name, '--', program, ...args], { env, timeoutMs: 90_000 })
+  return runCli(home, ['run', name, '--', program, ...args], { env, timeoutMs: 150_000 })
 }
 
 function clientEnv(home: Home): Record<string, string> {
@@ -115,7 +115,7 @@ test('use and rollback: all three go there and back, and no key ever reaches the
     gateway.clearRequests()
     const said = await Promise.all(
       (['codex', `claude ${newest}`, 'opencode'] as const).map((runner) =>
-        prompt(runner, { home: home.path, timeoutMs: 90_000 }),
+        prompt(runner, { home: home.path, timeoutMs: 150_000 }),
       ),
     )
     expect(said.map(({ hasAnswered }) => hasAnswered)).toEqual([true, true, true])
@@ -139,17 +139,16 @@ const second = ['--provider-id', 'second']
 
 test.each([
   ['claude', [], 'two'],
-  ['kilo', second, 'one'],
   ['pi', [], 'two'],
   ['pi', second, 'one'],
 ] as const)(
   '%s: after a setup at the other gateway %j the last conversation goes on at %s, with its key',
   {
-    timeout: 180_000,
+    timeout: 400_000,
   },
   async (program, flags, place) => {
     const home = aHome()
-    const run = { home: home.path, prompt: 'ping', timeoutMs: 60_000 }
+    const run = { home: home.path, prompt: 'ping', timeoutMs: 150_000 }
     await repoint(home, [program, '--base-url', one.url], keys.one)
     await runClient(program, undefined, run)
     await repoint(home, [program, '--base-url', two.url, ...flags], keys.two)
@@ -200,7 +199,7 @@ test.each(links)('a link of %s sets up %s, which then answers', async (_, app, p
   const home = aHome()
   await repoint(home, ['setup'], `ccswitch://v1/import?${query}`)
   gateway.clearRequests()
-  const { hasAnswered } = await prompt(app, { home: home.path, timeoutMs: 90_000 })
+  const { hasAnswered } = await prompt(app, { home: home.path, timeoutMs: 150_000 })
   expect(hasAnswered).toBe(true)
   expect(inferences(gateway.requests()).map(({ modelAsked }) => modelAsked)).toContain(
     more['model'],
@@ -222,7 +221,7 @@ test('codex, typed alone in a remembered folder, goes to the gateway of that fol
   const typed = `. ~/hook; cd ~/proj; codex ${words.join(' ')}`
 
   const env = { ...clientEnv(home), ...clients['codex'].env, HOME: home.path }
-  const { stdout } = await promisify(execFile)('bash', ['-c', typed], { env, timeout: 90_000 })
+  const { stdout } = await promisify(execFile)('bash', ['-c', typed], { env, timeout: 150_000 })
   expect(stdout).toContain('pong')
   expect(inferences(two.requests()).length).toBeGreaterThan(0)
   expect(one.requests()).toEqual([])

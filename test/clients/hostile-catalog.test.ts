@@ -3,13 +3,17 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+// @ts-expect-error plain JavaScript, shared with the script
+import { clients } from '../../scripts/drift/clients.js'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
-import { runClient } from './support/run-client.ts'
 
-/** The real clients after a setup at a gateway whose list of models is out for what they make of it. */
+/**
+ * The real clients, tried by `--try-client` at a gateway whose list of models is out for what they make
+ * of it.
+ */
 
 const key = 'sk-real-hostile-4f7a1c9e2b8d'
 const secret = 'PRIVATE-KEY-5e6f708192a3b47f'
@@ -106,7 +110,7 @@ test.each([
   '%s: a list of models is data, whatever stands in it',
   { timeout: 300_000 },
   async (program, command, mean) => {
-    const home = aHome({ secret, 'work/x': '' })
+    const home = aHome({ secret })
     const ids = hostileIds(home.path, `http://127.0.0.1:${(other.address() as AddressInfo).port}`)
     const words = installedClient(program).map((word) => `'${word}'`)
     home.put(`bin/${program}`, `#!/bin/sh\nexec ${words.join(' ')} "$@" </dev/null\n`)
@@ -114,21 +118,18 @@ test.each([
     const up = await aHostileGateway([...ids, plain])
 
     const PATH = `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`
-    const args = [...command.split(' '), '--base-url', up.url, '--yes', '--model', ids[mean]!]
-    const env = { REPOINT_API_KEY: key, SECRET: secret, PATH }
-    const set = await runCli(home, args, { env, timeoutMs: 60_000 })
-    expect(set.status).toBe(0)
+    const flags = ['--yes', '--json', '--try-client', '--base-url', up.url, '--model', ids[mean]!]
+    const env = { ...clients[program].env, REPOINT_API_KEY: key, SECRET: secret, PATH }
+    const args = [...command.split(' '), ...flags]
+    const set = await runCli(home, args, { env, timeoutMs: 200_000 })
     expect(set.stdout + set.stderr).not.toContain(key)
-
-    const run = { home: home.path, cwd: home.at('work'), env: { SECRET: secret }, prompt: 'ping' }
-    const { stdout } = await runClient(program, undefined, run)
-    expect(stdout).toContain('pong')
+    expect(set.json).toMatchObject({
+      changed: true,
+      tried: [{ client: program, said: expect.stringContaining('pong') }],
+    })
     expect(up.bodies.length).toBeGreaterThan(1)
     expect(up.bodies.join('')).not.toContain(secret)
-    expect([readdirSync(home.path).includes('mark'), readdirSync(home.at('work'))]).toEqual([
-      false,
-      ['x'],
-    ])
+    expect(readdirSync(home.path)).not.toContain('mark')
     expect(elsewhere).toEqual([])
     up.close()
   },

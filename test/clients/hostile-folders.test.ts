@@ -96,7 +96,7 @@ test.each(hostile)(
     }
     const words = ['run', 'work', '--', program, ...clients[program].run('ping'), ...args]
 
-    const refused = await runCli(home, words, { env, cwd, timeoutMs: 60_000 })
+    const refused = await runCli(home, words, { env, cwd, timeoutMs: 150_000 })
     expect([refused.status, refused.stdout]).toEqual([8, ''])
     expect([sent, gateway.requests().filter(({ method }) => method === 'POST')]).toEqual([[], []])
 
@@ -165,7 +165,7 @@ test('opencode: an id that names a file sends none of it', async () => {
   const args = ['opencode', '--base-url', up.url, '--yes']
   const set = await runCli(home, args, { env: { REPOINT_API_KEY: key } })
   expect([set.status, set.stderr]).toEqual([0, expect.stringContaining('is not given the model')])
-  await runClient('opencode', undefined, { home: home.path, prompt: 'ping', timeoutMs: 60_000 })
+  await runClient('opencode', undefined, { home: home.path, prompt: 'ping', timeoutMs: 150_000 })
   const asked = up.requests().filter(({ method }) => method === 'POST')
   expect(asked.length).toBeGreaterThan(1)
   expect(JSON.stringify(asked)).not.toContain(secret)

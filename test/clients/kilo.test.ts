@@ -24,7 +24,7 @@ async function start(home: Home): Promise<void> {
     extendEnv: false,
     cwd: home.path,
     stdin: 'ignore',
-    timeout: 100_000,
+    timeout: 150_000,
   })
 }
 

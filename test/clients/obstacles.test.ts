@@ -124,7 +124,7 @@ async function tryOn(runner: Runner, scene: Scene, one: Partial<Case>) {
   const said = await prompt(runner, {
     home: home.path,
     args: [...(runner.startsWith('claude') && !isFull ? ['--bare'] : []), ...args],
-    timeoutMs: 90_000,
+    timeoutMs: 150_000,
     signal: hasShown.signal,
     ...(env === undefined ? {} : { env }),
     ...(cwd === undefined ? {} : { cwd: home.at(cwd) }),

@@ -18,7 +18,7 @@ const path = '.openclaw/openclaw.json'
 function openclaw(version: string | undefined, home: string, args: readonly string[], input = '') {
   const [program, ...first] = installedClient('openclaw', version)
   const env = { PATH: '/usr/bin:/bin', HOME: home, TERM: 'dumb', LANG: 'C.UTF-8' }
-  const options = { env, extendEnv: false, cwd: home, reject: false, timeout: 60_000 } as const
+  const options = { env, extendEnv: false, cwd: home, reject: false, timeout: 150_000 } as const
   return execa(program, [...first, ...args], { ...options, input })
 }
 

@@ -14,10 +14,11 @@ const claude = {
   protocol: 'messages',
   runner: `claude ${claudeVersions.at(-1)}`,
 } as const
+const pi = { client: 'pi', protocol: 'chat', runner: 'pi' } as const
 const opencode = { client: 'opencode', protocol: 'chat', runner: 'opencode' } as const
 
-/** opencode takes the most time by far: it comes last. */
-const order = [codex, claude, codex, claude, opencode]
+/** opencode takes ten times the processor time of pi, and so the fewest turns. */
+const order = [pi, pi, opencode].flatMap((chat) => [codex, claude, codex, claude, chat])
 
 const turns = table.flatMap((shape, index) => {
   const start = index % order.length

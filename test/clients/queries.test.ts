@@ -24,7 +24,7 @@ afterAll(() => gateway.close())
 
 test.each(['0.105.0', '0.169.0'])(
   'Codex %s sends it with every request, by its file and in `run`, as it stands',
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async (version) => {
     const home = aHome()
     const front = await startFront(gateway, { key, query })
@@ -48,7 +48,7 @@ test.each(['0.105.0', '0.169.0'])(
     // Another address in the file: only what `run` says counts.
     home.put('.codex/config.toml', '')
     front.urls.length = 0
-    const ran = await runCli(home, run, { env: { PATH: path }, timeoutMs: 90_000 })
+    const ran = await runCli(home, run, { env: { PATH: path }, timeoutMs: 150_000 })
     expect([ran.stdout, ran.stderr]).toEqual([expect.stringContaining('pong'), expect.anything()])
     expectSent(front.urls)
   },

@@ -20,7 +20,7 @@ function homeWith(name: string, start: Program) {
         PATH: `${home.at('bin')}:${process.env['PATH']}`,
         REPOINT_API_KEY: 'sk-beside-3f2e1d0c9b8a7654',
       },
-      timeoutMs: 90_000,
+      timeoutMs: 150_000,
     })
 }
 

@@ -109,13 +109,12 @@ if (noDisk !== undefined) console.warn(`SKIPPED: no full disk, ${noDisk}`)
 
 describe.skipIf(noDisk !== undefined)('a disk that is really full', () => {
   test('as it fills, a setup is complete or untouched, and says which', async () => {
+    const scene = await Scene.ready(pair, [])
+    await runCommand(scene.command(setupOf('codex')))
+    scene.learnEnd()
     const outcomes = new Set<string>()
     for (let freeBytes = 0; freeBytes <= 28; freeBytes += 2) {
-      const scene = await Scene.ready(pair, [])
-      await runCommand(scene.command(setupOf('codex')))
-      scene.learnEnd()
       scene.reset()
-
       // The state folder lies in it, the client's files do not.
       const place = scene.home.at('.local')
       const unmount = mountSmallDisk(place, freeBytes * 1024)

@@ -10,8 +10,8 @@ describe.each(pairMachines)('power loss, $name', ({ start }) => {
     ({ workOf }) => {
       const work = workOf(start())
       for (const { stride, depth } of [
-        { stride: 41, depth: 1 },
-        { stride: 251, depth: 2 },
+        { stride: 83, depth: 1 },
+        { stride: 503, depth: 2 },
       ] as const) {
         const { points, states, violations } = sweepRecovery(work, stride, depth)
         console.log(`recovery, cut off ${depth}×: ${points} points, ${states} states`)

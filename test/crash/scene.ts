@@ -93,10 +93,12 @@ export const fullHome: Readonly<Record<string, Given>> = Object.assign(
 
 type Snapshot = Record<string, string>
 
+/** Copies of a home: at first, and after one kill or two. */
+type Saved = 'saved' | 'cut' | 'cut-twice'
+
 /** One home, the state it starts from each time, and where the command leads. */
 export class Scene {
   readonly home: Home
-  readonly #saved: string
   /** Whether the command goes back to what was there before repoint. */
   readonly #runsBefore: number
   readonly #old: Snapshot
@@ -108,8 +110,7 @@ export class Scene {
 
   private constructor(home: Home) {
     this.home = home
-    this.#saved = `${home.path}.saved`
-    cpSync(home.path, this.#saved, { recursive: true, verbatimSymlinks: true })
+    this.save('saved')
     this.#runsBefore = listRuns(worldIn(home)).runs.length
     this.#old = home.snapshot()
     this.#oldGateways = gatewaysIn(home)
@@ -124,8 +125,8 @@ export class Scene {
     for (const args of before) await runCommand(commandIn(home, args))
     const scene = new Scene(home)
     onTestFinished(() => {
-      for (const path of [home.path, `${home.path}.saved`, `${home.path}.calls`])
-        rmSync(path, { recursive: true, force: true })
+      for (const ending of ['', '.saved', '.cut', '.cut-twice', '.calls'])
+        rmSync(home.path + ending, { recursive: true, force: true })
     })
     return scene
   }
@@ -141,9 +142,17 @@ export class Scene {
     this.#newGateways = gatewaysIn(this.home)
   }
 
-  reset(): void {
+  /** Restores the home as it was at first, or as `save` has saved it. */
+  reset(name: Saved = 'saved'): void {
     rmSync(this.home.path, { recursive: true, force: true })
-    cpSync(this.#saved, this.home.path, { recursive: true, verbatimSymlinks: true })
+    const saved = `${this.home.path}.${name}`
+    cpSync(saved, this.home.path, { recursive: true, verbatimSymlinks: true })
+  }
+
+  save(name: Saved): void {
+    const saved = `${this.home.path}.${name}`
+    rmSync(saved, { recursive: true, force: true })
+    cpSync(this.home.path, saved, { recursive: true, verbatimSymlinks: true })
   }
 
   isUnsettled(): boolean {

@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { afterEach } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect } from 'vitest'
 
 const children: ChildProcess[] = []
 
@@ -22,11 +23,44 @@ export async function aGatewayProcess(faults: readonly object[] = [], execArgv: 
   return {
     port,
     isAlive: () => child.exitCode === null && child.signalCode === null,
-    async ask(question: 'cpu' | 'memory' | 'streams'): Promise<number> {
+    async ask(question: 'cpu' | 'live' | 'native' | 'streams'): Promise<number> {
       child.send(question)
       const [answer] = (await once(child, 'message')) as [number]
       return answer
     },
+  }
+}
+
+type GatewayProcess = Awaited<ReturnType<typeof aGatewayProcess>>
+
+const mebibyte = 1024 * 1024
+
+/** Expects that a gateway needs as much memory after `work` as before it, up to some MiB. */
+export async function expectNoLeak(
+  gateway: GatewayProcess,
+  work: () => Promise<unknown>,
+  maxNativeGrowth = 20,
+) {
+  const measure = async () => ({
+    live: (await gateway.ask('live')) / mebibyte,
+    native: (await gateway.ask('native')) / mebibyte,
+  })
+  const before = await measure()
+  await work()
+  const after = await measure()
+  console.log('MiB before:', before, 'after:', after)
+  expect(after.live - before.live).toBeLessThan(2)
+  expect(after.native - before.native).toBeLessThan(maxNativeGrowth)
+}
+
+/** The bytes in use when a gateway has read everything that it was sent. */
+export async function steadyLiveBytes(gateway: GatewayProcess): Promise<number> {
+  let before = Number.NaN
+  for (;;) {
+    const bytes = await gateway.ask('live')
+    if (Math.abs(bytes - before) < 100_000) return bytes
+    before = bytes
+    await sleep(300)
   }
 }
 

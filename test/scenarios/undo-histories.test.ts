@@ -12,7 +12,7 @@ import { Home } from '../support/home.ts'
 import { worldIn } from '../support/world.ts'
 
 /** Histories for each client. `npm run test:properties` tries many more. */
-const numRuns = Math.max(1, Math.round(Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 0) / 300))
+const numRuns = Math.max(1, Math.round(Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 0) / 150))
 const firstSeed = Number(process.env['REPOINT_PROPERTY_SEED'] ?? 1)
 vi.setConfig({ testTimeout: 3_000_000 })
 

@@ -55,7 +55,9 @@ test.each(names)(
   'connections: a client that wants the connection closed after %s gets it closed',
   async (name) => {
     const gateway = await aGateway()
-    const last = await sendRaw(gateway.port, [request(gateway, name, 'Connection: close\r\n')])
+    const last = await sendRaw(gateway.port, [request(gateway, name, 'Connection: close\r\n')], {
+      untilClosed: true,
+    })
     expect(last.closed).toBe(true)
     expect(last.text).toContain('Connection: close')
     const { text } = await sendRaw(gateway.port, [request(gateway, name)], { answers: 1 })
@@ -64,7 +66,9 @@ test.each(names)(
     expect(shapeOf(text).replace(kept, '')).toBe(
       shapeOf(last.text).replace('Connection: close\r\n', ''),
     )
-    const old = await sendRaw(gateway.port, [request(gateway, name, '', '1.0')])
+    const old = await sendRaw(gateway.port, [request(gateway, name, '', '1.0')], {
+      untilClosed: true,
+    })
     expect(old.closed).toBe(true)
     expect(old.text).toContain('200 OK')
     expect(old.text).not.toContain('chunked')

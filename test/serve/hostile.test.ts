@@ -28,7 +28,7 @@ test('hostile: a body that is too large is 413, announced or not', async () => {
   const announced = await sendRaw(gateway.port, [`${head}Content-Length: 99999999\r\n\r\n{`])
   expect(announced.statuses).toEqual([413])
   const chunk = 'x'.repeat(64 * 1024)
-  const chunks = Array.from({ length: 40 }, () => `10000\r\n${chunk}\r\n`)
+  const chunks = Array.from({ length: 17 }, () => `10000\r\n${chunk}\r\n`)
   const pieces = [`${head}Transfer-Encoding: chunked\r\n\r\n`, ...chunks]
   const streamed = await sendRaw(gateway.port, pieces)
   expect(streamed.statuses).toEqual([413])
@@ -62,14 +62,14 @@ test('hostile: a deeply nested body counts as invalid JSON', async () => {
 
 test('hostile: a slow body ends with 408', async () => {
   const pieces = [`${head}Content-Length: ${ping.length}\r\n\r\n`, ...ping]
-  const answer = await sendRaw(gateway.port, pieces, { gapMs: 100, quietMs: 4000 })
+  const answer = await sendRaw(gateway.port, pieces, { gapMs: 100, untilClosed: true })
   expect(answer.statuses).toEqual([408])
   expect(answer.closed).toBe(true)
 })
 
 test('hostile: endless headers are cut off, slow ones and long ones', async () => {
   const pieces = ['GET / HTTP/1.1\r\n', ...'Host: x']
-  const slow = await sendRaw(gateway.port, pieces, { gapMs: 150, quietMs: 4000 })
+  const slow = await sendRaw(gateway.port, pieces, { gapMs: 150 })
   expect(slow.statuses).toEqual([408])
   const long = Array.from({ length: 2000 }, (_, index) => `X-${index}: ${'y'.repeat(100)}\r\n`)
   const endless = await sendRaw(gateway.port, ['GET /v1/models HTTP/1.1\r\n', ...long])
@@ -106,7 +106,7 @@ test.each([
   ['a version of its own', 'GET / HTTP/9.9\r\n\r\n'],
   ['no host', 'GET / HTTP/1.1\r\n\r\n'],
 ])('hostile: %s is 400 and a closed connection', async (_, bytes) => {
-  const answer = await sendRaw(gateway.port, [bytes])
+  const answer = await sendRaw(gateway.port, [bytes], { untilClosed: true })
   expect(answer.statuses).toEqual([400])
   expect(answer.closed).toBe(true)
 })
@@ -124,9 +124,8 @@ test.each([
   ['TRACE /v1/models HTTP/1.1', 404],
   ['HEAD /v1/models HTTP/1.1', 404],
 ])('hostile: %s is %i', async (line, status) => {
-  const answers = line.startsWith('HEAD') ? 0 : 1
-  const text = `${line}\r\nHost: 127.0.0.1\r\n\r\n`
-  const answer = await sendRaw(gateway.port, [text], { answers })
+  const text = `${line}\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`
+  const answer = await sendRaw(gateway.port, [text], { untilClosed: true })
   expect(answer.statuses).toEqual([status])
 })
 

@@ -155,7 +155,7 @@ describe('the requests to an upstream with a path', () => {
     const askRaw = async (line: string) => {
       const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
       const pieces = [`${line} HTTP/1.1\r\n${head}`]
-      return (await sendRaw(gateway.port, pieces, { quietMs: 5000 })).statuses[0]
+      return (await sendRaw(gateway.port, pieces, { untilClosed: true })).statuses[0]
     }
     return { seen, gateway, askRaw }
   }

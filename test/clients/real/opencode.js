@@ -14,6 +14,8 @@ export default {
   versions: ['1.2.27', '1.14.41', '1.18.3', '1.18.34'],
   setups: [['opencode']],
   files: ['.config/opencode/opencode.json', '.local/share/opencode/auth.json'],
+  // It installs packages for a project's plugins: with no network it tries for 70 s (1.18.34, 2026-11-26).
+  env: { npm_config_fetch_retries: '0' },
   run: (prompt) => ['run', prompt],
   tools: (command) => [['bash', { command, description: 'Says it' }]],
 }

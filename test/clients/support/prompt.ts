@@ -27,7 +27,7 @@ export interface Said {
  * after the time limit otherwise.
  */
 export async function prompt(runner: Runner, run: Prompt): Promise<Said> {
-  const asked: ClientRun = { prompt: 'ping', timeoutMs: 60_000, ...run }
+  const asked: ClientRun = { prompt: 'ping', ...run }
   if (runner === 'codex') {
     const args = ['--disable', 'unbounded_connection_retries', ...(run.args ?? [])]
     return plainly(await runCodex({ ...asked, args }))

@@ -31,8 +31,8 @@ export interface ClientResult {
   readonly durationMs: number
 }
 
-/** Clients start slowly on a busy machine; a healthy turn takes 3 to 12 s. */
-const defaultTimeoutMs = 90_000
+/** A healthy turn takes 1 to 20 s of processor time, which six programs at once make a minute. */
+const defaultTimeoutMs = 150_000
 
 /** `codex exec` in a folder that need not be a repository. */
 export function runCodex(run: ClientRun): Promise<ClientResult> {
@@ -55,7 +55,9 @@ export function runClaude(
 
 /** `opencode run`. */
 export function runOpencode(run: ClientRun): Promise<ClientResult> {
-  return runProgram(installClients().opencode, run, ['run', ...(run.args ?? []), run.prompt])
+  const env = { ...clients['opencode'].env, ...run.env }
+  const args = ['run', ...(run.args ?? []), run.prompt]
+  return runProgram(installClients().opencode, { ...run, env }, args)
 }
 
 /** Any client as its file in test/clients/real says. */

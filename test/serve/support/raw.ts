@@ -8,23 +8,33 @@ export interface RawAnswer {
   readonly closed: boolean
 }
 
-/** How long nothing may come behind the last answer that was awaited, in ms. */
-const shortlyMs = 30
+/** How long to wait for more after the last expected answer, in ms. */
+const afterAnswersMs = 30
+
+/** How long a server may be silent before the test gives up on it, in ms: far more than it needs. */
+const silenceMs = 10_000
 
 /**
- * Writes pieces to a socket, `gapMs` apart, and collects what comes back until the server closes or
- * nothing has come for `quietMs`; where `answers` are awaited, for a moment after the last of them.
+ * Writes pieces to a socket, `gapMs` apart, and collects what comes back.
+ *
+ * It ends when the server closes the connection, or a moment after `answers` whole answers. With
+ * `untilClosed` it ends only when the server closes.
  */
 export function sendRaw(
   port: number,
   pieces: readonly (string | Uint8Array)[],
-  options: { readonly gapMs?: number; readonly answers?: number; readonly quietMs?: number } = {},
+  options: {
+    readonly gapMs?: number
+    readonly answers?: number
+    readonly untilClosed?: boolean
+  } = {},
 ): Promise<RawAnswer> {
-  const { gapMs = 0, answers = 0, quietMs = answers > 0 ? 5000 : 150 } = options
+  const { gapMs = 0, answers = 1, untilClosed = false } = options
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     let text = ''
     let timer: NodeJS.Timeout | undefined
+    let isSent = false
     let isDone = false
     const settle = (closed: boolean) => {
       if (isDone) return
@@ -37,9 +47,10 @@ export function sendRaw(
       resolve({ text, statuses, closed })
     }
     const wait = () => {
+      if (!isSent || isDone) return
       clearTimeout(timer)
-      const isAnswered = answers > 0 && wholeAnswersIn(text) >= answers
-      timer = setTimeout(() => settle(false), isAnswered ? shortlyMs : quietMs)
+      const isAnswered = !untilClosed && wholeAnswersIn(text) >= answers
+      timer = setTimeout(() => settle(false), isAnswered ? afterAnswersMs : silenceMs)
     }
     socket.on('data', (piece) => {
       text += piece.toString('latin1')
@@ -53,6 +64,7 @@ export function sendRaw(
         socket.write(piece)
         if (gapMs > 0) await new Promise((next) => setTimeout(next, gapMs))
       }
+      isSent = true
       wait()
     })
   })
