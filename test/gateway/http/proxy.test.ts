@@ -265,7 +265,7 @@ describe('proxy: in use', () => {
       readCatalog(
         accessTo(
           { port: 1 },
-          { ...https, timeoutMs: 300, env: { ALL_PROXY: `http://127.0.0.1:${proxy.port}` } },
+          { ...https, timeoutMs: 1500, env: { ALL_PROXY: `http://127.0.0.1:${proxy.port}` } },
         ),
       ),
     )
