@@ -152,17 +152,15 @@ export function unavailableModels(
     const said = listing(catalog, id, client.protocols)
     const isGone = said === 'of another protocol' || (said === 'absent' && !asked.includes(id))
     const isListed = catalogEntry(catalog, id) !== undefined
-    return isGone || (!isListed && isRejectedAlways(id, client, rejected))
+    return isGone || (!isListed && isRejected(id, client, rejected))
   })
 }
 
-function isRejectedAlways(
-  id: string,
-  { protocols }: Client,
-  rejected: GatewayInfo['rejected'],
-): boolean {
-  const tried = rejected.filter(({ model }) => model === id).map(({ protocol }) => protocol)
-  return protocols.every((protocol) => tried.includes(protocol))
+/** Whether the gateway does not know a model, or rejected it over every protocol of the client. */
+function isRejected(id: string, { protocols }: Client, rejected: GatewayInfo['rejected']): boolean {
+  const reasons = rejected.filter(({ model }) => model === id)
+  const isUnknown = reasons.some(({ error }) => error.code === 'model-unknown')
+  return isUnknown || protocols.every((one) => reasons.some(({ protocol }) => protocol === one))
 }
 
 /** One client whose options are being decided. */
