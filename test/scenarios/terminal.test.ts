@@ -85,6 +85,35 @@ test('codex on a terminal: the next run offers the last base URL', async () => {
   expect(second.screen()).toContain('nothing was changed')
 })
 
+test('a model that the gateway rejects is asked for again, the nearest first', async () => {
+  const home = aHome()
+  const args = ['codex', '--base-url', gateway.url, '--model', 'gpt-5.4-minni']
+  const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
+  await run.shows('Which model should Codex use?')
+  await run.shows('❯ gpt-5.4-mini')
+  run.type(keys.enter)
+  await run.shows('Apply this?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
+})
+
+test('of several clients, one that cannot use the gateway is left out with the reason', async () => {
+  const vendor = await startGateway({ port: 0, key: canary })
+  const home = aHome()
+  const args = ['setup', 'codex', 'cline', '--base-url', vendor.url]
+  const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
+  await run.shows('Which model should Cline use?')
+  run.type('none')
+  await run.shows('❯ none')
+  run.type(keys.enter)
+  await run.shows('Apply this?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(Object.keys(home.snapshot()).join(' ')).not.toContain('.cline')
+  await vendor.close()
+})
+
 test.each([
   ['at the address', 'Gateway address'],
   ['at the confirmation', 'Apply this?'],

@@ -302,7 +302,8 @@ async function withOtherModel({
       resolving,
       refusals.map(({ model }) => model),
     )
-  const reason = noProtocol ?? rejectionsIn(answers).find(blamesModel)?.error
+  const errors = [noProtocol ?? [], rejectionsIn(answers).map(({ error }) => error)].flat()
+  const reason = errors.find((error) => traitsOf(error)?.blames === 'model')
   const mayAsk = run.consent === 'ask' && reason !== undefined && times < maxTries
   if (!isByRules && !mayAsk) return undefined
 
@@ -313,10 +314,6 @@ async function withOtherModel({
     ? await chooseModels({ ...again, refusal: refusal.error })
     : await askForOtherModel(again, current.input, reason!)
   return choice ?? 'left-out'
-}
-
-function blamesModel({ error }: RejectedModel): boolean {
-  return traitsOf(error)?.blames === 'model'
 }
 
 function withRejected(

@@ -329,13 +329,17 @@ async function pickedModel(
   const names = rejected.map(({ model }) => model)
   const nearest = names.flatMap((name) => closestModels(name, catalog))
   const choices = chatModels(catalog).filter(({ value }) => !names.includes(value))
-  const isNear = ({ value }: AskChoice) => nearest.includes(value)
+  const rank = ({ value }: AskChoice) =>
+    nearest.includes(value) ? nearest.indexOf(value) : nearest.length
+
+  // The reason of a rejection is long.
+  if (names.length > 0) session.remark(`✗ ${message}`)
+  const question = `Which model should ${client.label} use?`
   const model = await session.platform.ask.search({
-    message: `${message}. Which model should ${client.label} use?`,
+    message: names.length > 0 ? question : `${message}. ${question}`,
     choices: [
       ...(clients.length > 1 ? [none] : []),
-      ...choices.filter(isNear),
-      ...choices.filter((one) => !isNear(one)),
+      ...choices.toSorted((one, other) => rank(one) - rank(other)),
     ],
   })
   return model === none.value ? undefined : model
