@@ -79,7 +79,7 @@ function loginText({ client, after }: ClientOff): string {
   return key === undefined ? 'which may ask you to log in' : 'with your own key'
 }
 
-interface Outcome {
+interface OffResult {
   readonly plan: Plan
   readonly clients: readonly ClientOff[]
   /** Absent: a dry run. */
@@ -88,7 +88,7 @@ interface Outcome {
   readonly toType?: readonly string[]
 }
 
-function report(session: Session, outcome: Outcome): number {
+function report(session: Session, outcome: OffResult): number {
   const { plan, clients, applied, next = [], toType = [] } = outcome
   const isAnyChanged = plan.edits.length > 0
   const unchanged = 'No file points a client at a gateway'
