@@ -127,7 +127,7 @@ function show(
     session.say(`✗ ${client.label}: ${error.message}`)
     if (error.hint !== undefined) session.say(`  → ${error.hint}`)
   }
-  session.remark('? unknown')
+  if (rows.some((row) => row.includes('?'))) session.remark('? unknown')
 }
 
 function word(fact: boolean | undefined): string {
