@@ -106,7 +106,6 @@ describe('a misspelt word', () => {
       use: ['switch'],
       key: ['login', 'auth', 'setkey'],
       status: ['whoami', 'show', 'current'],
-      doctor: ['check'],
       editor: ['vscode', 'zed', 'cursor'],
       forget: ['remove', 'delete', 'logout'],
       setup: ['install'],

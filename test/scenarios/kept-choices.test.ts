@@ -108,7 +108,7 @@ test('pi: a protocol that was named stays at its gateway, and is told where anot
   expect(json['warnings']).toContainEqual(
     expect.objectContaining({
       code: 'choice-not-kept',
-      message: 'pi was set up to speak the chat protocol, and speaks responses with this gateway',
+      message: 'pi used gpt-5.6-sol over chat, and now uses it over responses',
       hint: 'To keep it: `repoint pi --protocol chat`.',
     }),
   )

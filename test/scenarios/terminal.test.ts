@@ -104,8 +104,7 @@ test('of several clients, one that cannot use the gateway is left out with the r
   const args = ['setup', 'codex', 'cline', '--base-url', vendor.url]
   const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
   await run.shows('Which model should Cline use?')
-  run.type('none')
-  await run.shows('❯ none')
+  await run.shows('❯ none: leave Cline out')
   run.type(keys.enter)
   await run.shows('Apply this?')
   run.type(keys.enter)

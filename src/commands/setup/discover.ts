@@ -160,9 +160,10 @@ function retryWith(
 
 async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   if (!run.request.flags.verify) return unproven(run, access)
+  const isScript = run.consent !== 'ask'
   // A script gets this error before anything is sent.
-  if (run.consent !== 'ask') for (const client of run.clients) expectSendable(client, access)
-  const proof = await proveClients(run, access)
+  if (isScript) for (const client of run.clients) expectSendable(client, access)
+  const proof = await proveClients(run, access, isScript)
   return withoutFailed(run, proof)
 }
 

@@ -75,9 +75,14 @@ interface Proving {
  * is not probed if the catalog lists it. A rejected model leads back to step 3. If the gateway only
  * admits certain clients and `--try-client` is set, the clients' own answers are the proof. Writes nothing.
  *
+ * @param needsAll a client that cannot work ends the run before a model is asked
  * @throws UserError if the fault is not one client's: the key, the address, the network, the account
  */
-export async function proveClients(given: SetupRun, reached: GatewayAccess): Promise<ClientsProof> {
+export async function proveClients(
+  given: SetupRun,
+  reached: GatewayAccess,
+  needsAll = false,
+): Promise<ClientsProof> {
   const { session, clients } = given
   const access = { ...reached, authorities: authoritiesOf(reached.env, clients) }
   const isMessagesGiven = given.request.flags.messagesUrl !== undefined
@@ -109,11 +114,16 @@ export async function proveClients(given: SetupRun, reached: GatewayAccess): Pro
       failed: new Map(),
     }
 
+    for (const client of clients)
+      await unlessFailed(proving, client, async () =>
+        expectUsable(proving, client, programs.get(client)!),
+      )
+    const [unusable] = proving.failed.values()
+    if (needsAll && unusable !== undefined) throw unusable
+
     for (const one of resolving)
-      await unlessFailed(proving, one.client, async () => {
-        expectUsable(proving, one.client, programs.get(one.client)!)
-        await resolve(proving, one)
-      })
+      if (!proving.failed.has(one.client))
+        await unlessFailed(proving, one.client, () => resolve(proving, one))
     await resolveRejected(proving)
     const proof = await proveChosen(proving)
 
