@@ -47,7 +47,7 @@ export interface Proven extends Proof {
   readonly notices: readonly Finding[]
 }
 
-/** The same for clients of which some cannot use the gateway. */
+/** The proof for several clients, of which some cannot use the gateway. */
 export interface ClientsProof extends Proven {
   /** Why, by client. */
   readonly failed: ReadonlyMap<Client, UserError>
@@ -447,8 +447,8 @@ function safeguardsIn(probed: readonly ProbeAnswer[]): boolean | undefined {
 }
 
 /**
- * Models that the gateway does not serve and does not list. A model that it lists and does not serve is
- * its own fault, and no reason to choose another.
+ * Models that the gateway neither serves nor lists. If it lists a model and does not serve it, the fault
+ * is the gateway's, and no reason to choose another model.
  */
 function refusalsIn(
   answers: readonly ProbeAnswer[],
@@ -459,7 +459,7 @@ function refusalsIn(
   )
 }
 
-/** The probe was answered although nothing is left: some gateways allow a little debt. */
+/** The gateway answered the probe although the balance is zero: some gateways allow a small debt. */
 const emptyKey: Finding = {
   code: 'quota',
   message: 'The key has nothing left to spend',
