@@ -33,7 +33,7 @@ function define() {
 
 /**
  * Sends every client's first request to a gateway and reports which of them it answers. Returns status 0
- * if one client works, otherwise the status of the first client's error.
+ * if one client works, otherwise the status of the first error.
  */
 export const command = commandOf(define, async (session, gateway, flags) => {
   settleFirst(session)

@@ -264,7 +264,7 @@ async function fix(
   if (accepted.some(({ asks }) => asks === undefined))
     await session.agree(consent, { message: 'Mend?', default: true })
 
-  // The record needs an address that repoint wrote: a rollback treats every recorded address as ours.
+  // A rollback treats every recorded address as ours, so the record needs one that repoint wrote.
   const configured = states.find(({ client, settings }) => isAtOwnRoot(client, settings, runs))
   const gateway = configured?.gateway
   const plan: Plan = {

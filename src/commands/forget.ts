@@ -119,8 +119,9 @@ function clientsOf(session: Session, { runs }: ForgetPlan): readonly string[] {
 }
 
 /**
- * The copies of keys that clients keep where neither an undo nor `forget` removes them. @param ids of the
- * clients
+ * The copies of keys that clients keep in places where neither an undo nor `forget` removes them.
+ *
+ * @param ids of the clients
  */
 async function keptCopies(session: Session, ids: readonly string[]): Promise<readonly Finding[]> {
   const clients = await loadClients(rows.filter(({ id }) => ids.includes(id)))

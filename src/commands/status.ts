@@ -118,8 +118,9 @@ function folderToTell(session: Session): SavedFolder | undefined {
 }
 
 /**
- * @returns undefined if the records cannot be read. @param isNeeded they decide which gateway a client
- *   should use
+ * @param isNeeded the records decide which gateway a client should use
+ * @returns undefined if the records cannot be read
+ * @throws UserError if they cannot be read although they are needed
  */
 function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
   const runs = runsIfReadable(session)

@@ -16,10 +16,10 @@ import {
 } from './types.ts'
 
 /**
- * Sends requests to a gateway and learns its base URLs from the answers. Each request goes first to the
- * expected base URL. Only if the answer is not from an API, it goes to other paths of the same origin. A
- * rejected key is sent once more, in the other headers that gateways accept keys in. The finder remembers
- * what answered.
+ * Sends requests to a gateway and learns its base URLs from the answers. Each request is sent first to
+ * the expected base URL. If no API answers there, the finder tries other paths of the same origin. It
+ * sends a rejected key once more, in the other headers that gateways accept keys in. It remembers what
+ * answered.
  */
 export class GatewayFinder {
   readonly #given: GatewayAccess

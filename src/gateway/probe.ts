@@ -279,7 +279,7 @@ function mayBeElsewhere(outcome: Outcome): boolean {
   return isAboutAddress(outcome) || outcome.code === 'protocol-unsupported'
 }
 
-/** Only an API gives such rejections. So it is there, and its words are the ones to show. */
+/** Only an API rejects a request like this, so its words are the ones to show. */
 export function provesAnApi(outcome: Pick<Outcome, 'code'>): boolean {
   return traitsOf(outcome)?.provesAnApi === true
 }

@@ -65,7 +65,7 @@ export interface FirstRequest {
   readonly body: Readonly<Record<string, unknown>>
   /** In lower case. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The header in which the client sends the key over this protocol. Absent: as the gateway wants it. */
+  /** The header in which the client sends the key over this protocol. Absent: the header of the gateway. */
   readonly keyHeader?: KeyHeader
   /** After such an error the client tries once more without these members and headers. */
   readonly retryWithout?: { readonly to: RegExp; readonly names: readonly string[] }
@@ -86,7 +86,7 @@ export interface Safeguards {
 
 /** The client whose requests a probe stands for. */
 export interface Sender extends FirstRequest {
-  /** The client, for people. */
+  /** The client's name, as shown. */
   readonly label: string
 }
 

@@ -13,9 +13,8 @@ const unseenPatienceMs = 24 * 60 * 60_000
 const folderNames = /^\.try-(\d+)-([0-9a-f]{12})-[0-9a-f]{12}$/
 
 /**
- * The path for a new folder, next to our records. Above it are only the user's own folders, because
- * clients look for projects in all folders above. This also removes the folders that killed processes
- * left there.
+ * The path for a new folder, next to our records. Clients also look for projects in the folders above it,
+ * and there these are only the user's own. This also removes the folders that killed processes left there.
  */
 export function newFolder(platform: Platform): string {
   const { folder } = statePaths(platform.machine)

@@ -233,8 +233,8 @@ function upstreamOf({ machine }: Platform, flags: ServeFlags): Upstream | undefi
  * Runs the command with the gateway in all variables that programs usually read. A client that reads its
  * files instead gets its settings for one run.
  *
- * @param served undefined: only the gateway itself can tell. @param called the clients that the command
- *   starts
+ * @param served the catalog; undefined: only the gateway itself knows it
+ * @param called the clients that the command starts
  */
 async function runBeside(
   session: Session,

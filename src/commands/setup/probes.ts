@@ -37,8 +37,8 @@ export function sendersOf(
 }
 
 /**
- * Sends one small inference for each combination of protocol, model and client request, even if it is
- * needed several times: each one costs money.
+ * Sends one small inference for each combination of protocol, model and client request, and reuses its
+ * answer: each inference costs money.
  */
 export class Probes {
   readonly #probe: ProbeOne
@@ -111,8 +111,9 @@ export class Probes {
   }
 
   /**
-   * The first of these models that the gateway serves. @throws UserError as `probe` does, for the last
-   * one
+   * The first of these models that the gateway serves.
+   *
+   * @throws UserError as `probe` does, for the last one
    */
   async firstServed(
     client: Client,

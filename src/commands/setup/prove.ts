@@ -42,7 +42,7 @@ import {
   withModelFromUser,
 } from './resolve.ts'
 
-/** What the gateway answered before anything is written. */
+/** What the gateway answered before anything was written. */
 export interface Proven extends Proof {
   readonly notices: readonly Finding[]
 }
@@ -71,7 +71,7 @@ interface Proving {
 
 /**
  * Steps 2 to 4 of a setup: asks the gateway for its catalog, resolves each client's options, and sends
- * each client's first request to each of its models, side by side. A model that no client asks for first
+ * each client's first request to each of its models, in parallel. A model that no client requests first
  * is not probed if the catalog lists it. A rejected model leads back to step 3. If the gateway only
  * admits certain clients and `--try-client` is set, the clients' own answers are the proof. Writes nothing.
  *

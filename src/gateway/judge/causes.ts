@@ -1,7 +1,7 @@
 import type { HttpAnswer } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
-/** Who or what a refusal blames. */
+/** Who or what a rejection blames. */
 export type Cause =
   | 'upstream'
   | 'gateway'
@@ -629,7 +629,7 @@ export function wantedHeader(error: ErrorBody, body: string): string | undefined
     : undefined
 }
 
-/** Pages and headers of firewalls and web servers that refuse a request before the gateway sees it. */
+/** Pages and headers of firewalls and web servers that reject a request before the gateway sees it. */
 const firewalls: readonly {
   readonly body?: RegExp
   readonly header?: readonly [name: string, value: RegExp]
@@ -672,7 +672,7 @@ const firewalls: readonly {
 /** How much of a page is searched, in characters. */
 const maxPageSearched = 20_000
 
-/** Whether something in front of the gateway refused the request. */
+/** Whether something in front of the gateway rejected the request. */
 export function isFirewall({ status, headers, body }: HttpAnswer): boolean {
   const start = body.slice(0, maxPageSearched)
   return firewalls.some(

@@ -96,8 +96,8 @@ const wordMembers = [
 ]
 
 /**
- * Members that contain a code, type or name of the failure. AWS writes `__type`, and those like FastAPI
- * `error`.
+ * Members that contain a code, type or name of the failure. AWS writes `__type`, and programs like
+ * FastAPI write `error`.
  */
 const codeMembers = [
   ...['code', 'type', 'status', 'errorcode', 'errorcodes', 'errcode', 'errno', 'errortype'],

@@ -297,7 +297,7 @@ function modelOf({ question }: JudgedAnswer): string {
   return cleanForeignText(question.model ?? '')
 }
 
-/** A web server in front of the API asks for Basic and similar logins. Such an API never does. */
+/** A web server in front of the API asks for Basic and similar logins. A gateway's API never does. */
 export function asksForLogin(answer: HttpAnswer): boolean {
   return (
     answer.status === 401 &&
