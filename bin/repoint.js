@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 
 const modules = [import('../dist/cli.mjs'), import('../dist/platform.mjs')]
 const loaded = await Promise.all(modules).catch((fault) => {
-  // Asked only now: the one program has everything inside and no folder of its own.
+  // Checked only on failure: the single executable contains everything and has no dist folder.
   if (existsSync(new URL('../dist/cli.mjs', import.meta.url))) throw fault
 })
 

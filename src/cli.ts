@@ -14,7 +14,7 @@ import type { Platform } from './platform/platform.ts'
 import { guessName } from './text.ts'
 
 /**
- * Runs one command line and returns its exit status. Everything that is thrown ends here.
+ * Runs one command line and returns its exit status. Catches everything that is thrown.
  *
  * @param args without the program and the script: `['codex', '--yes']`
  */
@@ -29,16 +29,16 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   })
   platform.ask.release()
 
-  // A reader that has gone away (`| head`) is no failure of ours.
+  // A reader that closed the pipe (`| head`) is not our failure.
   const { outFailure } = platform.terminal
   if (outFailure === undefined || outFailure === 'EPIPE') return status
-  // What was asked for has been done; only the result could not be told.
+  // The command has done its work; only its output is lost.
   const message = `Standard output cannot be written (${outFailure})`
   showError(session, new UserError({ code: 'io-failed', message }), ownArgs, false)
   return status || exitStatus.internal
 }
 
-/** Behind `--`, and behind the name that `run` takes, stands somebody else's command. */
+/** The arguments before `--`, and before the command of `run NAME`: the rest is another program's command. */
 function ownPart(args: readonly string[]): readonly string[] {
   const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   const name = own.findIndex((arg, index) => index > 0 && !arg.startsWith('-'))
@@ -48,11 +48,11 @@ function ownPart(args: readonly string[]): readonly string[] {
 /** A command of the command line, before its file is loaded. */
 interface Listed {
   readonly name: string
-  /** It is for scripts alone. */
+  /** Only scripts use it; the help leaves it out. */
   readonly isHidden?: boolean
-  /** Of the help; absent: that of the command before. */
+  /** The group's heading in the help. Absent: the group of the previous command. */
   readonly group?: string
-  /** What else people call it: suggested, never taken. */
+  /** Other names that people use for it. repoint suggests the command, but does not accept these names. */
   readonly alsoCalled?: readonly string[] | undefined
   readonly load: () => Promise<{ readonly command: ListedCommand }>
 }
@@ -150,24 +150,24 @@ async function runCommandLine(
   return status
 }
 
-/** `-v` was called `-V` at first, and commander's `help` takes no flags. */
+/** The first versions called `-v` `-V`. Commander's `help` accepts no flags. */
 function asParsed(args: readonly string[]): string[] {
   const [first, ...rest] = args
   if (first === '-V') return ['-v', ...rest]
   return args.filter((arg) => first !== 'help' || arg !== '--all')
 }
 
-/** A run that may have nothing to ask keeps off the terminal: it may be in the background. */
+/** Whether the command will ask. Otherwise it leaves the terminal alone: it may run in the background. */
 function isSureToAsk(args: readonly string[]): boolean {
   const isSetup = ['setup', 'key'].includes(args[0]!) || rows.some(({ id }) => id === args[0])
   return isSetup && !args.some((arg) => ['--yes', '--dry-run', '-h', '--help'].includes(arg))
 }
 
-/** One that is named is loaded alone; help and a misspelt name need all. */
+/** Loads only the named command. Help and a misspelt name need all commands. */
 function neededFor(args: readonly string[]): readonly Listed[] {
   const [first = ''] = args
   if (['-v', '-V', '--version'].includes(first)) return []
-  // Of the words that are completed one may be a command.
+  // The words to complete can contain a command.
   const words = first === 'complete' ? args : [first]
   const named = commands.filter(({ name }) => words.includes(name))
   return named.some(({ isHidden }) => !isHidden) ? named : commands
@@ -187,11 +187,11 @@ function programFor(session: Session, args: readonly string[]): CommandUnknownOp
     .configureHelp(helpFor({ isWhole, columns: terminal.columns }))
     .configureOutput({
       writeOut: (text) => session.printHelp(text),
-      // Errors are printed by main, in the one form that all errors have.
+      // `main` prints all errors, in one format.
       writeErr: () => {},
       getOutHelpWidth: () => terminal.columns,
       getErrHelpWidth: () => terminal.columns,
-      // Help is plain text; looking for colours would load Node's streams.
+      // Help is plain text. Checking for colours would load Node's streams.
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
@@ -200,7 +200,7 @@ function programFor(session: Session, args: readonly string[]): CommandUnknownOp
     .enablePositionalOptions()
 }
 
-/** Help, and the refusal of a key, which other flags must not swallow. */
+/** Adds help, and rejects a key before other flags can swallow it. */
 function withCommonFlags(command: CommandUnknownOpts): CommandUnknownOpts {
   return command
     .helpOption('-h, --help', 'print this help')
@@ -213,7 +213,7 @@ function showUsageError(session: Session, error: CommanderError, args: readonly 
   return showError(session, asUsageError(error, args, meantIn(error, args[0] ?? '')), args)
 }
 
-/** The command, client or flag that was misspelt or is called so elsewhere; undefined: none for sure. */
+/** The command, client or flag that the user meant by a wrong name. Undefined: no sure guess. */
 function meantIn({ code, message }: CommanderError, first: string): string | undefined {
   const [typed = '', ...suggested] = message.match(/(?<=')[^']*(?=')|--[\w-]+(?=[,?])/g) ?? []
   if (code === 'commander.unknownOption') return guessName(typed, suggested)
@@ -232,7 +232,7 @@ function meantIn({ code, message }: CommanderError, first: string): string | und
   return called?.name ?? guessName(first, names)
 }
 
-/** An answer is no failure. */
+/** The user said no, which is not a failure. */
 function showDeclined(session: Session): number {
   session.say('Nothing was changed.')
   return 0
@@ -257,7 +257,7 @@ function showError(
   return shown.exitStatus
 }
 
-/** As its documents name it. What is no command may be anything, even a key. */
+/** The command's name for JSON documents. Any other word can be anything, even a key: returns null. */
 function commandNamed(args: readonly string[]): string | null {
   const [first = 'setup'] = args.filter((arg) => arg !== '--json')
   return first === 'setup' || commands.some(({ name }) => name === first) ? first : null

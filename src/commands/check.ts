@@ -32,8 +32,8 @@ function define() {
 }
 
 /**
- * Sends the first request of every client to a gateway and says which are answered. Returns status 0 if
- * one client works, else why the first does not.
+ * Sends every client's first request to a gateway and reports which of them it answers. Returns status 0
+ * if one client works, otherwise the status of the first error.
  */
 export const command = commandOf(define, async (session, gateway, flags) => {
   settleFirst(session)
@@ -64,13 +64,13 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   return works || failure === undefined ? 0 : exitStatus[failure.code]
 })
 
-/** The named gateway, the address, or the gateway in use. */
+/** The named gateway, the given address, or the gateway in use. */
 async function gatewayToCheck(
   session: Session,
   gateway: string | undefined,
   flags: GatewayFlags,
 ): Promise<Pick<FoundGateway, 'access' | 'notices'>> {
-  // A gateway may be saved under its host.
+  // A saved gateway can have its host as its name.
   const isSaved = savedGatewaysIfReadable(session).some(({ name }) => name === gateway)
   const isAddress = gateway !== undefined && !isSaved && /[./:]/.test(gateway)
   if (gateway !== undefined && !isAddress) {

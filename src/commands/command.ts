@@ -14,12 +14,12 @@ import { isPlainName } from '../gateway/models/catalog.ts'
 import { beginsLikeKey, looksLikeKey } from '../text.ts'
 import type { Session } from './screen/session.ts'
 
-/** A command of the command line; `end` is handed its exit status. */
+/** A command of the command line. It passes its exit status to `end`. */
 export type ListedCommand = (session: Session, end: (status: number) => void) => CommandUnknownOpts
 
 /**
- * A command out of its flags and arguments, and of what it does with them: it is handed them as
- * commander does.
+ * Makes a command from its definition and its run function, which receives the arguments and flags in
+ * commander's order.
  */
 export function commandOf<Defined extends CommandUnknownOpts>(
   define: () => Defined,
@@ -34,19 +34,19 @@ export function commandOf<Defined extends CommandUnknownOpts>(
   }
 }
 
-/** Its arguments, its flags and itself. */
+/** The command's arguments, its flags and the command itself. */
 type Invocation<Defined extends CommandUnknownOpts> = [
   ...Defined['processedArgs'],
   ReturnType<Defined['opts']>,
   Defined,
 ]
 
-/** What the flags of a command say, as it defines them. */
+/** The type of a command's flags. */
 export type FlagsOf<Define extends (...given: never[]) => { opts(): OptionValues }> = ReturnType<
   ReturnType<Define>['opts']
 >
 
-/** A command that needs a gateway: the same flags wherever one does. */
+/** A command that needs a gateway. All such commands have the same flags. */
 export function gatewayCommand(name: string) {
   return new Command(name)
     .option('--base-url <url>', 'address of the gateway (or REPOINT_BASE_URL)')
@@ -65,10 +65,10 @@ export function gatewayCommand(name: string) {
 
 export class GatewayArgument<Usage extends string> extends Argument<Usage> {}
 
-/** Somebody else's command, with its own words. */
+/** The command of another program, with that program's arguments. */
 export class ForeignArgument<Usage extends string> extends Argument<Usage> {}
 
-/** One client that has files of its own. */
+/** One client that has configuration files. */
 export function clientArgument(description: string) {
   return new Argument('[client]', description).choices(rows.map(({ id }) => id))
 }
@@ -78,8 +78,8 @@ export function clientsArgument(description: string) {
 }
 
 /**
- * A word that looks like a key is none of ours, whatever else would be made of it. A gateway may be
- * called almost so: a name is looked up first.
+ * Rejects an argument that looks like a key, even if it would be accepted otherwise. The name of a
+ * gateway can look similar, so that a `GatewayArgument` accepts more.
  */
 function refuseKeysIn(argument: Argument): void {
   if (argument instanceof ForeignArgument) return
@@ -93,7 +93,7 @@ function refuseKeysIn(argument: Argument): void {
   })
 }
 
-/** What is wrong with two clients of one family at once; undefined: each is of its own. */
+/** Why two of these clients cannot be set up together. Undefined: all are of different families. */
 export function conflictingClients(ids: readonly string[]): string | undefined {
   const named = rows.filter(({ id }) => ids.includes(id))
   for (const { id, family, label } of named) {
@@ -104,9 +104,9 @@ export function conflictingClients(ids: readonly string[]): string | undefined {
 }
 
 /**
- * The clients of these ids, in the order of the list.
+ * The clients with these IDs, in the order of the list.
  *
- * @throws UserError `usage` for two of one family
+ * @throws UserError `usage` for two clients of one family
  */
 export function oneOfEachFamily(ids: readonly string[]): readonly string[] {
   const message = conflictingClients(ids)
@@ -116,7 +116,7 @@ export function oneOfEachFamily(ids: readonly string[]): readonly string[] {
 }
 
 /**
- * The flags of every setup, below those of its own.
+ * Adds the flags of every setup after a command's own flags.
  *
  * @param program what `--try-client` runs, in words
  */
@@ -138,12 +138,12 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
 
 export type GatewayFlags = FlagsOf<typeof gatewayCommand>
 
-/** Of a setup, however it is called. */
+/** The flags of a setup, whichever command runs it. */
 export type SetupFlags = FlagsOf<typeof withSetupFlags<[], GatewayFlags>>
 
 const defaultTimeoutSeconds = 30
 
-/** The flags that nobody typed. */
+/** The flags if the user typed none. */
 export const noFlags: SetupFlags = { timeout: defaultTimeoutSeconds, verify: true }
 
 export function timeoutOption() {
@@ -152,7 +152,7 @@ export function timeoutOption() {
     .argParser(positiveSeconds)
 }
 
-/** Below the flags of a command that only asks. */
+/** The last line of the help of commands that only read from the gateway. */
 export const newestGateway = '\nWithout an address or a key: those of the newest setup.'
 
 export function examples(lines: readonly string[], heading = 'Examples'): string {
@@ -175,7 +175,7 @@ export function positiveInteger(unit: string): (text: string) => number {
   }
 }
 
-/** What a shell makes of a variable that is not set would else be asked for, and written. */
+/** Rejects an empty ID, which an unset shell variable gives: repoint would request and write it. */
 export function modelId(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It takes the ID of a model.')
   if (!isPlainName(text))
@@ -188,9 +188,9 @@ export function modelId(text: string): string {
 }
 
 /**
- * What commander says, without the values of options, which may be secrets.
+ * Commander's message, without the values of options, because they can be secrets.
  *
- * @param meant the word of ours that a misspelt one stands for
+ * @param meant the command, client or flag that the misspelt word probably means
  */
 export function asUsageError(
   error: CommanderError,
@@ -234,7 +234,7 @@ export function asUsageError(
   })
 }
 
-/** @throws UserError `usage` for a key among the flags of a command */
+/** @throws UserError `usage` if the flags of a command contain a key */
 export function refuseKeys(command: CommandUnknownOpts): void {
   const { key, apiKey } = command.opts()
   if (key !== undefined || apiKey !== undefined) throw keyOnCommandLineError()

@@ -24,9 +24,9 @@ function define() {
 }
 
 /**
- * All of repoint in a throwaway home against the local gateway: setup, diff, proof, a second run,
- * rollback, a byte comparison; one client in full, the others in a line each. Nothing of the user's is
- * read or written.
+ * Shows all of repoint in a throwaway home with the local gateway: setup, diff, proof, a second run,
+ * rollback and a comparison of the bytes. One client is shown in full, each other one in one line. The
+ * demo neither reads nor writes the user's files.
  */
 export const command = commandOf(define, async (session) => {
   const clients = (await loadClients()).filter(({ demoFiles }) => demoFiles !== undefined)
@@ -92,7 +92,7 @@ export const command = commandOf(define, async (session) => {
   }
 })
 
-/** Makes a home of mode 0700 in the temporary folder, with the configurations that clients give it. */
+/** Makes a home of mode 0700 in the temporary folder, with the example files of the clients. */
 function makeThrowawayHome(
   { files, machine }: Pick<Platform, 'files' | 'machine'>,
   clients: readonly Client[],
@@ -124,10 +124,10 @@ function sessionIn(
     terminal: {
       ...platform.terminal,
       canAsk: false,
-      // With --json there is one document, and it is the demo's own.
+      // With `--json`, the demo prints only its own document.
       ...(isQuiet ? { out: () => {}, err: () => {} } : {}),
     },
-    // The demo shows repoint, whatever clients are installed: it starts none of them.
+    // The demo starts no clients, so that it works the same whichever are installed.
     processes: { ...platform.processes, which: () => undefined },
     machine: {
       os,
@@ -137,7 +137,7 @@ function sessionIn(
         PATH: env['PATH'],
         LANG: env['LANG'],
         TERM: env['TERM'],
-        // Windows takes the state folder and the clients' homes from these.
+        // On Windows, the state folder and the clients' homes come from these variables.
         USERPROFILE: home,
         LOCALAPPDATA: `${home}/AppData/Local`,
         REPOINT_BASE_URL: url,
@@ -187,7 +187,7 @@ function heading(session: Session, text: string): void {
   session.say(`== ${text}`)
 }
 
-/** The old file and the new one, line by line, without escape characters and secrets. */
+/** The differences between the old and the new file, line by line, without escape characters and secrets. */
 export function unifiedDiff(
   label: string,
   before: Bytes | null,
@@ -208,7 +208,7 @@ export function unifiedDiff(
   return lines.map((line) => line.charAt(0) + printable(masked(line.slice(1), key)))
 }
 
-/** Also without what looks like another secret: a diff shows lines that are not ours. */
+/** Also masks what looks like another secret: a diff shows lines that repoint did not write. */
 function masked(line: string, key: string): string {
   const withoutKey = line.replaceAll(key, maskSecret(key))
   return maskSecretsIn(withoutKey.replace(secretMember, `$<name>$<quote>${secretMask}$<quote>`))

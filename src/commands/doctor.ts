@@ -58,14 +58,17 @@ export const command = commandOf(define, doctor)
 
 type DoctorFlags = FlagsOf<typeof define>
 
-/** Status plus live checks, each a line with its cure. Returns the highest status of a problem. */
+/**
+ * Runs the checks of `status` and checks over the network. Shows each problem with its fix, and returns
+ * the highest status of a problem.
+ */
 export async function doctor(
   session: Session,
   id: string | undefined,
   flags: DoctorFlags,
 ): Promise<number> {
   const read = runsIfReadable(session)
-  // A repair that could not be recorded could not be undone.
+  // A repair that is not recorded could not be undone.
   if (read instanceof UserError && flags.fix) throw read
   const [runs, unreadable] = read instanceof UserError ? [undefined, read] : [read]
   session.addFindings(...wslFinding(session.platform))
@@ -92,7 +95,7 @@ export async function doctor(
     ),
   ]
 
-  // What is said of the machine stands above the clients.
+  // Findings about the machine come before the clients.
   showFindings(session, checks.filter(isOfMachine), true)
   const ownOf = ({ state, findings }: ExaminedClient) => ({
     state,
@@ -114,7 +117,7 @@ export async function doctor(
   return exitStatusFor(checks)
 }
 
-/** As `--json` prints it. */
+/** A check as `--json` prints it. */
 function asDocument({ about, code, severity, message, hint }: CheckResult) {
   return {
     about,
@@ -129,11 +132,11 @@ interface Examination {
   readonly states: readonly (ClientStatus | Unreadable)[]
   readonly runs: Runs
   readonly flags: DoctorFlags
-  /** The cures have been carried out, by this consent. */
+  /** The fixes were applied, with this consent. */
   readonly fixing: Consent | false | undefined
 }
 
-/** The checks of every client, in their order, made side by side. */
+/** Runs the checks of every client in parallel, and returns them in the order of the clients. */
 async function checkAll(
   session: Session,
   { states, runs, flags, fixing }: Examination,
@@ -176,23 +179,23 @@ function isOfMachine({ about }: CheckResult): boolean {
   return about === 'machine'
 }
 
-/** What `--fix` has come to. */
+/** The result of `--fix`. */
 interface Repaired {
   /** Absent: there was nothing to repair. */
   readonly run?: string | undefined
   readonly edits: readonly FileEdit[]
-  /** What was wrong, and is no longer. */
+  /** The problems that were fixed. */
   readonly fixed: readonly Mended[]
 }
 
 type Mended = Pick<CheckResult, 'about' | 'code' | 'message'>
 
-/** What mends one thing. */
+/** The fix of one problem. */
 interface Cure {
   readonly fixed: Mended
   readonly repairs?: readonly FileFix[]
   readonly edits?: readonly FileEdit[]
-  /** What somebody has set or changed may be meant so. Absent: it is safe. */
+  /** A user may have made this change on purpose, so that repoint asks. Absent: the fix is safe. */
   readonly asks?: { readonly found: string; readonly question: string } | undefined
 }
 
@@ -221,7 +224,7 @@ function* curesOf(session: Session, state: ClientStatus, runs: Runs): Generator<
       yield { fixed: { about, code: 'private', message: `${text.path} could be read by others` } }
 }
 
-/** Carries out the repairs as one run: the safe ones, and those that need consent where it is given. */
+/** Applies the repairs as one run: the safe ones, and those that the user consents to. */
 async function fix(
   session: Session,
   states: readonly ClientStatus[],
@@ -257,11 +260,11 @@ async function fix(
   if (dryRun && edits.length + declined.length > 0) session.say('Dry run: nothing was changed.')
   if (dryRun || edits.length === 0) return { edits, fixed }
 
-  // Nobody is asked twice.
+  // A user who agreed to a repair is not asked again.
   if (accepted.some(({ asks }) => asks === undefined))
     await session.agree(consent, { message: 'Mend?', default: true })
 
-  // A record names addresses of ours: a rollback takes them to be so.
+  // A rollback treats every recorded address as ours, so the record needs one that repoint wrote.
   const configured = states.find(({ client, settings }) => isAtOwnRoot(client, settings, runs))
   const gateway = configured?.gateway
   const plan: Plan = {
@@ -278,14 +281,14 @@ async function fix(
   return { run, edits, fixed }
 }
 
-/** Why, and which keys of which files. */
+/** Shows the problems, and the keys of each file that change. */
 function showRepairs(session: Session, { edits, fixed }: Repaired): void {
   session.say('Will mend, in one run:')
   for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
   for (const edit of edits) for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
 }
 
-/** The edits, and with them the modes that close files with secrets to others. */
+/** Adds to the edits the file modes that keep others from reading files with secrets. */
 function closed(
   session: Session,
   state: ClientStatus,
@@ -312,7 +315,7 @@ function closed(
   return [...others, ...closing]
 }
 
-/** Nothing of it is here, and nothing else is to be said. */
+/** The client has neither a program nor a setup here, and no problem to report. */
 function isAbsent({ findings }: ExaminedClient): boolean {
   return findings.some((one) => one.isAbsent) && findings.every(({ severity }) => severity === 'ok')
 }

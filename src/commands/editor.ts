@@ -11,7 +11,7 @@ import { commandOf, examples, gatewayCommand, modelId, newestGateway } from './c
 import { proveModel } from './gateways/ask-catalog.ts'
 import type { Session } from './screen/session.ts'
 
-/** An editor that a person points at a gateway by hand, as it asks for it. */
+/** An editor that the user sets up by hand, with the names of its fields. */
 interface Editor {
   readonly label: string
   readonly limits: readonly string[]
@@ -89,7 +89,7 @@ export const command = commandOf(define, async (session, flags) => {
   const id = flags.for ?? (session.canAsk ? await askEditor(session) : 'cursor')
   const { label, limits, fields: fieldsFor } = editors[id]!
   const { access, models } = await proveModel(session, flags, {
-    // It has one field for a key.
+    // The editor has one field for the key.
     client: { label, protocols: ['chat'] },
     choose: (catalog) => chooseModel(id, catalog, flags.model),
   })
@@ -138,7 +138,7 @@ function* outOfReach(baseUrl: string): Generator<Finding> {
     }
 }
 
-/** @throws UserError `protocol-unsupported` for a model that cannot be routed */
+/** @throws UserError `protocol-unsupported` for a model that the editor cannot route */
 function chooseModel(editor: string, catalog: Catalog | undefined, model: string | undefined) {
   const wanted = { requested: { model }, gatewayInfo: { catalog, rejected: [] } }
   const id = pickModel(wanted, ['chat'])

@@ -24,15 +24,15 @@ import type { GatewayFlags, SetupFlags } from './command.ts'
 import { wrapLine } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
 
-/** What is known before anything is looked for: from an earlier run, or from a first try. */
+/** What is known before the search: from an earlier run or from a first attempt. */
 export interface Preset {
-  /** Neither looked for nor asked, as far as it goes. */
+  /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
   readonly gateway?: Partial<Gateway> | undefined
-  /** Offered as the default answer. */
+  /** The default answer to the question for the address. */
   readonly lastBaseUrl?: string | undefined
-  /** Setups in force. Who is asked for a key need not type again the one for the same address. */
+  /** The setups in force. At the question for a key, Enter reuses the key of the same address. */
   readonly inUse?: readonly GatewayInUse[]
-  /** A gateway's link that has been read already. */
+  /** An import link that was already read. */
   readonly link?: ImportLink | undefined
 }
 
@@ -45,32 +45,32 @@ export interface GatewayInUse extends Gateway {
 export interface FoundGateway {
   readonly access: GatewayAccess
   readonly notices: readonly Finding[]
-  /** What a person has typed, and could type again. */
+  /** The values that the user typed, and can type again. */
   readonly asked: { readonly baseUrl: boolean; readonly key: boolean }
-  /** The key is that of a client, for this address: it must not go to another. */
+  /** The key is a client's, for this address. It must not be sent to another address. */
   readonly isKeyInUse: boolean
-  /** What a gateway's link said, where the key came with one. */
+  /** The content of the import link, if the key came from one. */
   readonly link?: ImportLink | undefined
 }
 
 type AddressFlags = GatewayFlags & Pick<SetupFlags, 'messagesUrl' | 'name' | 'yes'>
 
-/** An address or a key, and where it comes from. */
+/** An address or a key, with its source. */
 interface Sourced {
   readonly value: string
   readonly notices?: readonly Finding[]
   readonly isAsked?: boolean
   readonly isInUse?: boolean
-  /** Of an address. */
+  /** The query of the address. */
   readonly query?: readonly HeaderChange[]
-  /** What the key came with. */
+  /** The import link that contained the key. */
   readonly link?: ImportLink
 }
 
 /**
- * The gateway of this command: from flags, then the environment, then a person.
+ * Finds the gateway of this command in the flags, then in the environment, or else asks the user.
  *
- * @throws UserError `usage` or `key-missing` naming the flags where nobody can be asked
+ * @throws UserError `usage` or `key-missing`, with the flags to use, if repoint cannot ask
  */
 export async function findGateway(
   session: Session,
@@ -86,7 +86,7 @@ export async function findGateway(
 
   const given = known.key === undefined ? await keyByFlag(session, flags) : undefined
   const brought = preset.link ?? linkIn(given, flags)
-  // The address of a link stands for one that nobody has named.
+  // Without another address, the address of the link is used.
   const atLink = brought && { gateway: { baseUrl: known.baseUrl ?? brought.baseUrls[0] } }
   const typed = await findBaseUrl(session, flags, atLink ?? preset)
 
@@ -126,7 +126,7 @@ export async function findGateway(
   }
 }
 
-/** The link that a flag or the environment gives in the place of a key; undefined: it is none. */
+/** The import link that a flag or the environment contains instead of a key. Undefined: it is not a link. */
 export async function linkGiven(
   session: Session,
   flags: AddressFlags,
@@ -139,9 +139,9 @@ function linkIn(text: string | undefined, flags: AddressFlags): ImportLink | und
 }
 
 /**
- * The key belongs to the addresses of its link.
+ * The key of a link is only for the addresses in that link.
  *
- * @throws UserError `usage` where another address is named, or is that of the command
+ * @throws UserError `usage` if the user names another address, or the command has another one
  */
 function addressIn(
   link: ImportLink,
@@ -166,10 +166,10 @@ function addressIn(
 }
 
 /**
- * Where the routes of the gateway are looked for first: as they are known, else as they were when it
- * was used last, else as its address suggests.
+ * The base URLs to try first: the known ones, or those of the last use, or those that the address
+ * suggests.
  *
- * @throws UserError `usage` for a root of messages in another origin
+ * @throws UserError `usage` if `--messages-url` has another origin
  */
 function rootsAt(
   session: Session,
@@ -177,7 +177,7 @@ function rootsAt(
   known: Partial<Gateway>,
   baseUrl: string,
 ): BaseUrls {
-  // An address with a query comes whole out of an instruction: its path is that of the routes.
+  // An address with a query was copied whole from instructions: its path is the path of the routes.
   const isExact = known.query?.length !== 0 && new URL(baseUrl).pathname !== '/'
   const assumed = isExact ? { chat: baseUrl, messages: baseUrl } : assumedRoots(baseUrl)
   const roots = known.baseUrls ?? savedRoots(session.platform, baseUrl) ?? assumed
@@ -205,14 +205,14 @@ function messagesRootIn(text: string, allowed: AddressOptions): string {
   })
 }
 
-/** Whether an address or a key is named now: the two go together. */
+/** Whether the user names an address or a key now. The two belong together. */
 export function namesGateway({ platform }: Session, flags: GatewayFlags): boolean {
   const { baseUrl, keyStdin, keyFile, keyEnv } = flags
   const { REPOINT_BASE_URL, REPOINT_API_KEY } = platform.machine.env
   return [baseUrl, keyStdin, keyFile, keyEnv, REPOINT_BASE_URL, REPOINT_API_KEY].some(Boolean)
 }
 
-/** A gateway, asked from this machine until the command is interrupted. */
+/** The access to a gateway from this machine, until the user interrupts the command. */
 export function accessTo(
   { platform }: Session,
   gateway: Omit<GatewayAccess, 'env' | 'signal'>,
@@ -220,7 +220,7 @@ export function accessTo(
   return { ...gateway, env: platform.machine.env, signal: platform.interrupt }
 }
 
-/** The gateways of all setups that are still in force, the newest first. */
+/** The gateways of all setups in force, newest first. */
 export async function gatewaysInUse(
   session: Session,
   runs: Runs,
@@ -299,7 +299,7 @@ async function findKey(
   session.platform.ask.hold()
   const isSound = (text: string) => problemAtPrompt(session, () => clean(text))
   const used = inUse.find((one) => one.baseUrl === baseUrl && isSound(one.key) === true)
-  // Nobody need read again what they have just typed.
+  // The user just typed the address, so the question does not repeat it.
   const which = isAddressTyped ? '' : ` for ${baseUrl}`
   const offer = used === undefined ? '' : ` (Enter: the one that ${used.label} has)`
   const answer = await session.platform.ask.secret({
@@ -310,7 +310,7 @@ async function findKey(
   return clean(answer, true)
 }
 
-/** The key as a flag or the environment gives it; undefined: neither does. */
+/** The key from a flag or the environment. Undefined: neither contains one. */
 async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string | undefined> {
   const { env } = session.platform.machine
   const { keyStdin, keyFile, keyEnv } = flags
@@ -343,7 +343,7 @@ async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string 
 }
 
 async function keyFromStdin({ platform }: Session): Promise<Uint8Array> {
-  // What is typed there is the key itself.
+  // The user types the key itself there.
   platform.ask.release()
   try {
     return await platform.terminal.readStdin(maxKeyBytes)
@@ -375,12 +375,12 @@ function asText(bytes: Uint8Array): string {
   return new TextDecoder('utf-8').decode(bytes)
 }
 
-/** What a question says of an answer; the answer itself may hold a secret. */
+/** Why an answer is not valid, in the words that the prompt shows. The answer itself can be a secret. */
 function problemAtPrompt(session: Session, check: () => unknown): true | string {
   const problem = resultOf(check)
   if (!(problem instanceof UserError)) return true
   const { message, hintAtPrompt } = problem
   const said = session.forPeople(hintAtPrompt ? `${message}. ${hintAtPrompt}` : message)
-  // Behind the prompt's own `> `.
+  // The prompt puts its own `> ` in front.
   return wrapLine(said, session.platform.terminal.columns - 2).replaceAll('\n', '\n  ')
 }

@@ -57,7 +57,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     ? planForget(platform, before)
     : { isAll: false, runs: [], damaged: [], originals: [] }
   const gateways = gatewaysToForget(session, name, all)
-  // Undefined: a list that cannot be read, which `--all` takes too.
+  // Undefined: the list cannot be read. `--all` removes it too.
   const folders = ifPossible(() => readFolders(platform))
   const lists = [plan.runs, plan.damaged, gateways ?? ['?'], all ? (folders ?? ['?']) : []]
   const isNothing = isSettled && lists.every((one) => one.length === 0)
@@ -99,7 +99,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   return 0
 })
 
-/** A run that was cut off and cannot be taken back is no reason to keep the others. */
+/** Settles an interrupted run. If that fails, `--all` still removes the other records. */
 function settleUnlessAll(session: Session, all: true | undefined): boolean {
   const failure = resultOf(() => settleFirst(session))
   if (!(failure instanceof UserError)) return true
@@ -112,13 +112,17 @@ function settleUnlessAll(session: Session, all: true | undefined): boolean {
   return false
 }
 
-/** The clients that were set up, as far as records tell. */
+/** The clients that were set up, according to the records. */
 function clientsOf(session: Session, { runs }: ForgetPlan): readonly string[] {
   const known = runs.length > 0 ? runs : resultOf(() => runsSoFar(session))
   return known instanceof UserError ? [] : [...new Set(known.flatMap(({ clients }) => clients))]
 }
 
-/** What clients keep of a key where neither an undo nor `forget` reaches. @param ids of the clients */
+/**
+ * The copies of keys that clients keep in places where neither an undo nor `forget` removes them.
+ *
+ * @param ids of the clients
+ */
 async function keptCopies(session: Session, ids: readonly string[]): Promise<readonly Finding[]> {
   const clients = await loadClients(rows.filter(({ id }) => ids.includes(id)))
   return clients.flatMap((client) => {
@@ -127,7 +131,7 @@ async function keptCopies(session: Session, ids: readonly string[]): Promise<rea
   })
 }
 
-/** @returns undefined if the list cannot be read: `--all` removes it all the same */
+/** @returns undefined if the list cannot be read: `--all` still removes it */
 function gatewaysToForget(
   session: Session,
   name: string | undefined,
@@ -146,7 +150,7 @@ async function showGateways(
   if (gateways === undefined) session.say('Removes the list of gateways, which cannot be read')
   if (!gateways?.length) return
 
-  // A client's gateway is known by its files alone.
+  // The clients' files alone tell which gateway they use.
   const clients = await clientsNow(session, [])
   for (const one of gateways) {
     const by = usersOf(one, clients).map(({ client }) => client.id)

@@ -16,8 +16,8 @@ import type { Session } from './screen/session.ts'
 import { setup } from './setup.ts'
 
 /**
- * `repoint` without a command: shows the clients with what they point at, asks which to set up, and
- * sets them up in one run. Without a terminal: help, status 2.
+ * `repoint` without a command: shows the clients and the gateway of each, asks which ones to set up, and
+ * sets them up in one run. Without a terminal it prints the help and returns status 2.
  */
 export async function guided(session: Session, showHelp: () => Promise<void>): Promise<number> {
   if (session.isJson)
@@ -45,7 +45,7 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   })
 }
 
-/** The list is there at once: versions fill in as the clients' programs answer. */
+/** Shows the list at once. The versions appear as the clients' programs report them. */
 async function askClients(session: Session): Promise<readonly string[]> {
   const { ask, machine } = session.platform
   const all = await loadClients()
@@ -78,7 +78,7 @@ async function askClients(session: Session): Promise<readonly string[]> {
   return chosen
 }
 
-/** A remembered gateway, where there is one and the environment does not name another. */
+/** Asks for a saved gateway, unless there is none or the environment names a gateway. */
 async function askSaved(session: Session): Promise<Preset> {
   const { env } = session.platform.machine
   const all =
@@ -99,7 +99,7 @@ function problemOfChoice(chosen: readonly string[]): true | string {
   return twins === undefined ? true : `${twins}: tick one of them.`
 }
 
-/** Behind the program of a client: where that has its answers from. */
+/** The service that a client uses, to show after its version. */
 function pointsAt(session: Session, client: Client): string {
   const state = stateNow(session, client)
   if (state === undefined) return ', configuration unreadable'

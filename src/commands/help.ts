@@ -2,10 +2,11 @@ import { type CommandUnknownOpts, Help } from '@commander-js/extra-typings'
 import { environmentRows, rows } from '../clients/list.ts'
 import { table } from './screen/drawing.ts'
 
-/** How help is made. @param isWhole with every command and every flag */
+/** The help's format. @param isWhole shows every command and every flag */
 export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: number }) {
   return {
-    // Columns that a description has at least; commander's 40 would overflow a narrow terminal.
+    // Minimum width of a description, in columns. Commander's default of 40 would overflow a narrow
+    // terminal.
     minWidthToWrap: 20,
     formatHelp: (command: CommandUnknownOpts, help: Help): string => {
       if (!isWhole && command.parent === null) return overview(command, help, columns)
@@ -20,14 +21,14 @@ export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: numbe
   }
 }
 
-/** A command that takes a gateway, and has more, shows the usual ones. */
+/** The help of a gateway command with more flags than this shows only the usual ones. */
 const manyFlags = 10
 
 const usualFlags: ReadonlySet<string> = new Set(
   '--model --base-url --key-file --name --from --for --dry-run --yes --help'.split(' '),
 )
 
-/** The commands by what they are for: bare `repoint` first, and the clients in one line. */
+/** The commands by purpose: bare `repoint` first, and all clients in one line. */
 function overview(program: CommandUnknownOpts, help: Help, columns: number): string {
   const clients = [...rows, ...environmentRows].map(({ id }) => id)
   const [first = ''] = clients

@@ -44,12 +44,12 @@ function define() {
 
 function gatewayOrClient() {
   const argument = new GatewayArgument('[name]', 'the gateway, or the first client')
-  // What else the Tab key offers: a name is not among them.
+  // The IDs that the Tab key offers, in addition to the names of the gateways.
   argument.argChoices = rows.map(({ id }) => id)
   return argument
 }
 
-/** Switches the key of a gateway in the clients that use it, in one run. Returns the exit status. */
+/** Replaces the key of a gateway in the clients that use it, in one run. Returns the exit status. */
 export const command = commandOf(define, async (session, word, more, flags) => {
   const runs = begin(session)
   const isClient = rows.some(({ id }) => id === word)
@@ -81,14 +81,14 @@ export const command = commandOf(define, async (session, word, more, flags) => {
   )
 })
 
-/** Of what may have one address and several keys: the name, where it is known. */
+/** One address can have several keys. The gateway's name tells them apart, if it is known. */
 type KeyedGateway = Pick<Gateway, 'baseUrl' | 'name'>
 
 function isOn({ gateway }: SetUpClient, { baseUrl, name }: KeyedGateway): boolean {
   return gateway.baseUrl === baseUrl && (name === undefined || gateway.name === name)
 }
 
-/** @throws UserError `usage` where no client points at it */
+/** @throws UserError `usage` if no client uses the gateway */
 function placeOf(
   { name, baseUrl }: SavedGateway,
   clientsHere: readonly SetUpClient[],
@@ -101,7 +101,7 @@ function placeOf(
   })
 }
 
-/** @throws UserError `usage` where none is set up, or one that is named is not; `config-invalid` */
+/** @throws UserError `usage` if no client is set up or a named one is not; `config-invalid` */
 function clientsNamed(
   here: readonly SetUpClient[],
   leftOut: readonly LeftOut[],
@@ -126,7 +126,7 @@ function clientsNamed(
   return ids.length === 0 ? here : here.filter(isNamed)
 }
 
-/** Each root as a client has it that speaks the protocol. */
+/** Takes each base URL from a client that uses its protocol. */
 function rootsUsed(clientsHere: readonly SetUpClient[]): BaseUrls | undefined {
   const gatewayFor = (isMessages: boolean) =>
     clientsHere.find(
@@ -138,9 +138,9 @@ function rootsUsed(clientsHere: readonly SetUpClient[]): BaseUrls | undefined {
 }
 
 /**
- * The one gateway that the new key is for: a key must not go to another.
+ * The one gateway that the new key is for. A key must not be sent to another gateway.
  *
- * @throws UserError `usage` where it is not clear which
+ * @throws UserError `usage` if it is not clear which gateway that is
  */
 async function gatewayToKey(
   session: Session,

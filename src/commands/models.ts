@@ -15,7 +15,10 @@ function define() {
     .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))
 }
 
-/** Lists the catalog with what each model speaks and would be chosen for. Returns the exit status. */
+/**
+ * Lists the catalog, with the protocols of each model and what the rules choose it for. Returns the exit
+ * status.
+ */
 export const command = commandOf(define, async (session, flags) => {
   const { finder, answer: catalog } = await askCatalog(session, flags)
   if (catalog instanceof UserError) throw catalog

@@ -103,10 +103,10 @@ function optionsFor(
   }
 }
 
-/** How many runs a person can pick from. */
+/** How many runs the user can choose from. */
 const pickedFrom = 10
 
-/** On a terminal a person picks the run. `--yes`, and a script, mean the newest. */
+/** On a terminal, the user chooses the run. With `--yes` and in a script, it is the newest. */
 async function withPickedRun(
   { session, runs }: Undoing,
   { run, original, redo, force, yes, dryRun }: RollbackFlags,
@@ -140,7 +140,7 @@ function newerRuns({ files }: RunRecord, newer: Runs): string {
 
 // ---------------------------------------------------------------- what it would do
 
-/** Further runs that are named; of more than these the number is shown. */
+/** The messages name this many further runs, and count the others. */
 const maxRunsShown = 5
 
 function showPlan(
@@ -300,7 +300,7 @@ function printDocument(
   })
 }
 
-/** On a terminal, as a setup does. A script that types `rollback` has said what it wants. */
+/** Asks on a terminal, as a setup does. A script that runs `rollback` has already decided. */
 async function askToUndo(
   session: Session,
   { isRedo }: RollbackPlan,
@@ -317,7 +317,7 @@ function undoCommandFor({ isRedo }: RollbackPlan): string {
   return isRedo ? 'repoint rollback' : 'repoint rollback --redo'
 }
 
-/** What still holds the old key, and what a person has to do. */
+/** Stops servers that still use the old key, and returns what the user must do. */
 async function whatIsNext(
   { session, families }: Undoing,
   { yes }: RollbackFlags,

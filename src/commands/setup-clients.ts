@@ -55,7 +55,7 @@ export const command = commandOf(define, async (session, ids, flags) => {
   return setup(session, {
     command: 'setup',
     clients,
-    // What is typed goes before what a team has said.
+    // The user's flags override the team's defaults.
     flags: { ...compact({ baseUrl, messagesUrl, name }), ...flags },
     preset: { link },
     optionsOf: (id) => team?.clients.find((one) => one.id === id)?.options,
@@ -63,7 +63,7 @@ export const command = commandOf(define, async (session, ids, flags) => {
 })
 
 /**
- * Shows the file in full and asks: what stands there decides where the key goes.
+ * Shows the whole file and asks: its address decides where the key is sent.
  *
  * @throws UserError `usage`, `config-invalid`, `confirmation-needed`
  */

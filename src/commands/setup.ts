@@ -51,14 +51,14 @@ function asOption({ flag, help, choices, takes }: ClientFlag): Option {
   return option
 }
 
-/** What the given flags of a client say together. */
+/** The options that a client's flags add up to. */
 export function setupOptions(
   flags: readonly ClientFlag[],
   command: Pick<CommandUnknownOpts, 'getOptionValue' | 'getOptionValueSource'>,
 ): ClientOptions {
   const said = flags.flatMap((flag): ClientOptions[] => {
     const name = asOption(flag).attributeName()
-    // commander gives a flag `--no-…` a value that nobody typed.
+    // Commander gives a `--no-…` flag a default value that nobody typed.
     if (command.getOptionValueSource(name) !== 'cli') return []
     const value = command.getOptionValue(name) as string | number | boolean
     return flag.takes === 'model' && value === true ? [] : [flag.toOptions(value)]
@@ -66,7 +66,10 @@ export function setupOptions(
   return mergeOptions(said)
 }
 
-/** What comes before every question of a command that sets clients up. Returns the recorded runs. */
+/**
+ * Every command that sets clients up starts with this, before its first question. Returns the recorded
+ * runs.
+ */
 export function begin(session: Session): Runs {
   session.addFindings(...rootFinding(session.platform))
   session.showFindings('note')
@@ -103,7 +106,7 @@ export async function setup(
   return 0
 }
 
-/** Loads the clients and what was chosen for them before. @throws UserError `usage`, `client-failed` */
+/** Loads the clients and their previous options. @throws UserError `usage`, `client-failed` */
 async function startSetup(session: Session, request: SetupRequest, runs: Runs): Promise<SetupRun> {
   const clients = await loadClients(request.clients.map(rowOf))
   for (const client of clients) {

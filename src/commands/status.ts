@@ -51,7 +51,10 @@ function define() {
 
 export const command = commandOf(define, status)
 
-/** What each client believes now, file by file. Reads only, no network. Returns the exit status. */
+/**
+ * Reports the current state of each client, file by file. Reads files only, without the network. Returns
+ * the exit status.
+ */
 export async function status(
   session: Session,
   ids: readonly string[],
@@ -98,12 +101,12 @@ export async function status(
   return Math.max(0, ...failures.map((code) => exitStatus[code]))
 }
 
-/** What counts in this folder beside the clients' own files. */
+/** The gateway of this folder, which counts in addition to the clients' own files. */
 function folderToTell(session: Session): SavedFolder | undefined {
   const folder = resultOf(() => folderHere(session))
   if (folder instanceof UserError) {
     const { code, message, hint } = folder
-    // What keeps all of the state from being read is said of the records.
+    // Any other failure affects all of the state, and is reported for the records.
     if (code === 'record-damaged') session.addFindings({ code, message, ...compact({ hint }) })
     return undefined
   }
@@ -114,7 +117,11 @@ function folderToTell(session: Session): SavedFolder | undefined {
   return folder
 }
 
-/** @returns undefined: they cannot be read. @param isNeeded they say where a client has to point */
+/**
+ * @param isNeeded the records decide which gateway a client should use
+ * @returns undefined if the records cannot be read
+ * @throws UserError if they cannot be read although they are needed
+ */
 function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
   const runs = runsIfReadable(session)
   if (!(runs instanceof UserError)) return runs
@@ -128,25 +135,25 @@ function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
   return undefined
 }
 
-/** A client, where it has to point, and why it does not. */
+/** A client, the gateway that it should use, and why it does not. */
 interface ClientReport extends ExaminedClient {
   readonly wanted?: Expected | undefined
   readonly drift: readonly string[]
 }
 
-/** What is asked of each client. */
+/** How to check each client. */
 interface ReportOptions {
-  /** Undefined: they cannot be read. */
+  /** Undefined: the records cannot be read. */
   readonly runs: Runs | undefined
-  /** Where all have to point that are set up. */
+  /** The gateway that all clients that are set up should use. */
   readonly expected: Expected | undefined
-  /** One that is named has to point there, also where repoint has never set it up. */
+  /** A named client should use it even if repoint has never set it up. */
   readonly isNamed: boolean
-  /** Who asks whether it has drifted reads that word. */
+  /** The user asked whether the client has drifted, so the report always uses that word. */
   readonly isJudged: boolean | undefined
 }
 
-/** What can be told of a client without the network. */
+/** The report on a client without the network. */
 function reportOf(
   session: Session,
   client: Client,
@@ -160,7 +167,7 @@ function reportOf(
   const wanted = left !== undefined || isNamed ? (expected ?? left) : undefined
   const drift = wanted ? driftOf(session, state, wanted) : []
   const findings = [...checkFiles(session, state, { runs })]
-  // What is told already is not said again.
+  // Does not repeat what a finding already says.
   const untold = drift.filter(
     (reason) => isJudged || !findings.some(({ message }) => message.includes(reason)),
   )
@@ -169,7 +176,7 @@ function reportOf(
   return { state, findings, details: detailsOf(session, state), wanted, drift }
 }
 
-/** Nothing of it is on this machine, and nothing is wanted of it. */
+/** Nothing of the client is on this machine, and no gateway is expected for it. */
 function isAbsent(session: Session, { state, wanted }: ClientReport): boolean {
   if ('failure' in state || wanted !== undefined) return false
   const { client, files, findings } = state
@@ -177,7 +184,7 @@ function isAbsent(session: Session, { state, wanted }: ClientReport): boolean {
   return files.every((file) => file.state === 'absent')
 }
 
-/** @throws UserError `usage` for what is neither the name of a gateway nor an address */
+/** @throws UserError `usage` if the text is neither a gateway's name nor an address */
 function gatewayNamed(session: Session, text: string): Expected {
   const isAddress = /[:/]/.test(text)
   if (isAddress) {
@@ -189,7 +196,7 @@ function gatewayNamed(session: Session, text: string): Expected {
   return { baseUrl, baseUrls, isKey: (key) => key === gateway.key }
 }
 
-/** What its files say, and who has written them. */
+/** What the client's files contain, and who wrote them. */
 function detailsOf(session: Session, { client, settings, origins, files }: ClientStatus): string[] {
   const address = shownAddress(client, settings)
   const { resume } = client.program

@@ -6,7 +6,7 @@ import { diagnose } from './judge/http-answer.ts'
 import type { GatewayAccess } from './types.ts'
 
 /**
- * One request with the key, without a judgement.
+ * Sends one request with the key, and does not judge the answer.
  *
  * @param keyHeader the header with the key; absent: that of `access`
  */
@@ -18,7 +18,7 @@ export function ask(
   const headers = {
     ...Object.fromEntries((access.headers ?? []).map(({ name, value }) => [name, value])),
     ...keyIn({ ...access, keyHeader }),
-    // Error texts follow it in many gateways; ours are English too.
+    // Many gateways choose the language of error texts by it. repoint's own are English too.
     'accept-language': 'en',
     'user-agent': 'repoint',
     ...spec.headers,
@@ -31,7 +31,7 @@ function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, strin
   return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
 }
 
-/** What is wrong with what came back; undefined: it is what was asked for. */
+/** What is wrong with a result. Undefined: it is what was requested. */
 export function judge(
   access: GatewayAccess,
   result: HttpAnswer | NetworkFailure,
@@ -47,18 +47,18 @@ export function judge(
   })
 }
 
-/** What must not come back in a message. */
+/** The values that must not appear in a message. */
 export function secretsOf({ key, headers = [] }: GatewayAccess): readonly string[] {
   return [key, ...headers.flatMap(({ value, isSecret }) => (isSecret ? [value] : []))]
 }
 
-/** The same failure, with one more thing to do about it. */
+/** The same error with an addition to its hint. */
 export function withHint(error: UserError, more: string): UserError {
   const { code, message, hint = '', files, cause } = error
   return new UserError({ code, message, hint: `${hint} ${more}`.trim(), files, cause })
 }
 
-/** A refusal of a key as it was sent: in another header the gateway may take it. */
+/** The gateway rejected the key in this header. In another header it may accept it. */
 export class RefusedAsSent extends UserError {}
 
 export function errorFor(outcome: Outcome): UserError {

@@ -5,19 +5,19 @@ import { jsonIn, valueAt } from './foreign-text.ts'
 import { closeIdleConnections } from './http/request.ts'
 import type { Catalog, GatewayAccess } from './types.ts'
 
-/** What is left on a key, as its gateway says it. */
+/** The balance of a key, as its gateway reports it. */
 export interface Balance {
   /** In `unit`, and never below 0. */
   readonly remaining: number | 'unlimited'
-  /** `USD`, `CNY`, `requests`, `%`: as people say it behind the number. */
+  /** `USD`, `CNY`, `requests`, `%`: the unit to write after the number. */
   readonly unit: string
   /** When it is full again, as an ISO date. */
   readonly resets?: string
-  /** When the key ends, as an ISO date. */
+  /** When the key expires, as an ISO date. */
   readonly expires?: string
 }
 
-/** `14.20 USD left until 2026-12-01`, `no limit`, `nothing left`: behind "the key has". */
+/** `14.20 USD left until 2026-12-01`, `no limit`, `nothing left`: the words after "the key has". */
 export function shownBalance({ remaining, unit, resets, expires }: Balance): string {
   const day = (date: string) => date.slice(0, 10)
   const end = [
@@ -34,37 +34,40 @@ export function shownBalance({ remaining, unit, resets, expires }: Balance): str
   return left + end.join('')
 }
 
-/** What an answer has at a path, such as `data.limits`; undefined: nothing. */
+/** The value at a path of an answer, such as `data.limits`. Undefined: nothing. */
 type At = (path: string) => unknown
 
-/** As a gateway says it: dates as text, or in seconds or ms since 1970; 0, -1 and null: never. */
+/**
+ * The values as a gateway sends them. Dates are text, or seconds or ms since 1970; 0, -1 and null mean
+ * never.
+ */
 interface Said {
-  /** What is no number belongs to another shape. */
+  /** If it is not a number, the answer has another shape. */
   readonly remaining: unknown
   readonly unit?: unknown
   readonly resets?: unknown
   readonly expires?: unknown
 }
 
-/** One way to ask, known by the shape of its answer. */
+/** One way to request the balance, recognized by the shape of its answer. */
 export interface BalanceWay {
   readonly url: (access: GatewayAccess) => string
-  /** The vendor's own hosts: there it is asked alone, and nowhere else. */
+  /** The vendor's hosts. There this way alone is used, and it is used nowhere else. */
   readonly hosts?: readonly string[]
-  /** The list of models tells that this is the way. */
+  /** Whether the catalog shows that this is the way. */
   readonly isToldBy?: (catalog: Catalog) => boolean
-  /** What it counts in, where that is not what people pay with. */
+  /** Where to read how many of the gateway's units make one dollar. Absent: it reports money. */
   readonly quota?: { readonly url: (access: GatewayAccess) => string; readonly path: string }
-  /** The key stands in `authorization` without `Bearer`. */
+  /** `authorization` contains the key without `Bearer`. */
   readonly isBareKey?: true
   readonly read: (at: At) => Said | undefined
 }
 
-/** New API counts in quota: so many for a dollar, unless the owner says otherwise. */
+/** New API counts in quota units. This is one dollar, unless the operator changes it. */
 const quotaPerDollar = 500_000
 
 /**
- * Where gateways say what is left on the key that asks, the likeliest first. From their sources: New API
+ * How gateways report the balance of the requesting key, most likely first. From their sources: New API
  * `controller/token.go`, CC Switch `services/balance.rs` and `coding_plan.rs` (2026-11-23).
  */
 const balanceWays: readonly BalanceWay[] = [
@@ -82,7 +85,7 @@ const balanceWays: readonly BalanceWay[] = [
       }
     },
   },
-  // sub2api. Below 0 it counts nothing: the key has no limit.
+  // sub2api. A number below 0 means that the key has no limit.
   {
     url: ({ baseUrls }) => `${baseUrls.chat}/usage`,
     read: (at) => {
@@ -130,7 +133,7 @@ const balanceWays: readonly BalanceWay[] = [
     hosts: ['api.siliconflow.cn', 'api.siliconflow.com'],
     read: (at) => ({ remaining: at('data.totalBalance'), unit: 'CNY' }),
   },
-  // Kimi Code: of its windows the tightest counts.
+  // Kimi Code. The tightest of its windows counts.
   {
     url: ({ baseUrls }) => `${baseUrls.chat}/usages`,
     hosts: ['api.kimi.com'],
@@ -141,7 +144,7 @@ const balanceWays: readonly BalanceWay[] = [
       return { remaining: valueAt(tightest, 'detail.remaining'), unit: 'requests', resets }
     },
   },
-  // Z.ai and Zhipu say how much is used, in percent.
+  // Z.ai and Zhipu report the used share, in percent.
   {
     url: ({ baseUrl }) => `${new URL(baseUrl).origin}/api/monitor/usage/quota/limit`,
     hosts: ['api.z.ai', 'open.bigmodel.cn'],
@@ -161,14 +164,14 @@ const balanceWays: readonly BalanceWay[] = [
   },
 ]
 
-/** Nothing hangs on the answer. In ms. */
+/** In ms. The balance is optional. */
 const patienceMs = 3_000
 const maxBytes = 100_000
 
 /**
- * What is left on the key of a gateway; undefined: it does not say. One request where host or list tell
- * the way to ask, else one for each way that any gateway may have, side by side. Never throws for what
- * a gateway does.
+ * The balance of a gateway's key. Undefined: the gateway does not report it. Sends one request if the
+ * host or the catalog shows the way, otherwise one for each possible way, in parallel. Never throws
+ * because of a gateway.
  */
 export async function balanceOf(
   access: GatewayAccess,
@@ -180,18 +183,21 @@ export async function balanceOf(
   return found.find((balance) => balance !== undefined)
 }
 
-/** How long an answer that is still under way is waited for once all else is done, in ms: nobody feels it. */
+/** How long to wait for the balance after all other work is done, in ms. Too short for anyone to notice. */
 const graceMs = 50
 
-/** A question beside other work. */
+/** A balance request that runs in parallel with other work. */
 export interface BalanceBeside {
-  /** What has been answered by now. */
+  /** The balance, if it has arrived. */
   readonly answered: () => Promise<Balance | undefined>
-  /** Ends the question, wherever it stands. */
+  /** Aborts the request. */
   readonly end: () => Promise<void>
 }
 
-/** Asks beside other work, where one request is enough to know: who has done the work waits for nothing. */
+/**
+ * Requests the balance in parallel with other work, if one request is enough. The other work need not
+ * wait for it.
+ */
 export function askBalanceBeside(
   access: GatewayAccess,
   catalog: Catalog | undefined,
@@ -213,7 +219,7 @@ export function askBalanceBeside(
   }
 }
 
-/** The way in which a gateway is asked, where host or list tell it. */
+/** The way that the host or the catalog shows. */
 export function wayOf(
   { baseUrl }: Pick<GatewayAccess, 'baseUrl'>,
   catalog: Catalog | undefined,
@@ -226,7 +232,7 @@ export function wayOf(
 
 /** As `balanceOf`, in one way. */
 export async function askIn(access: GatewayAccess, way: BalanceWay): Promise<Balance | undefined> {
-  // A gateway that takes the key in a header of its own is none of those.
+  // A gateway that accepts the key in another header is not one of these.
   const isBare = way.isBareKey && access.keyHeader === undefined
   const bareKey = isBare && { authorization: access.key }
   const answer = await answerTo(access, way.url(access), { ...bareKey })
@@ -239,7 +245,7 @@ export async function askIn(access: GatewayAccess, way: BalanceWay): Promise<Bal
   return balanceFrom({ ...said, remaining: left / perDollar })
 }
 
-/** Undefined: it has no such route, or does not answer in time. */
+/** Undefined: the gateway has no such route, or does not answer in time. */
 async function answerTo(
   access: GatewayAccess,
   url: string,
@@ -255,7 +261,7 @@ async function answerTo(
   return 'status' in result && result.status === 200 ? jsonIn(result.body) : undefined
 }
 
-/** Undefined: it says no amount, so it is an answer of another kind. */
+/** Undefined: the answer has no amount, so it has another shape. */
 function balanceFrom({ remaining, unit = 'USD', resets, expires }: Said): Balance | undefined {
   const left = numberOf(remaining)
   const isUnlimited = remaining === 'unlimited'
@@ -264,7 +270,7 @@ function balanceFrom({ remaining, unit = 'USD', resets, expires }: Said): Balanc
   const amount: Balance['remaining'] = isUnlimited ? 'unlimited' : Math.max(0, left!)
   return compact({
     remaining: amount,
-    // What a gateway calls it goes to a terminal.
+    // The gateway's unit will be printed on a terminal.
     unit: typeof unit === 'string' && /^[A-Za-z%]{1,12}$/.test(unit) ? unit : 'units',
     resets: dateOf(resets),
     expires: dateOf(expires),
@@ -275,7 +281,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** A number, also where it is written as text. */
+/** A number, or text that contains one. */
 function numberOf(value: unknown): number | undefined {
   const isText = typeof value === 'string' && value.trim() !== ''
   const number = isText ? Number(value) : value

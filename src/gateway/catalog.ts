@@ -18,24 +18,24 @@ export function catalogRequest(root: string): RequestSpec {
   }
 }
 
-/** Most pages that are asked for, and most models that are kept: OpenRouter has 500. */
+/** The most pages to request, and the most models to keep. OpenRouter has 500 models. */
 const maxPages = 100
 const maxModels = 10_000
 
-/** How long a list is waited for that nothing hangs on, in ms: at most half of what an answer may take. */
+/** How long to wait for an optional catalog, in ms. At most half of the timeout for an answer. */
 const maxPatienceMs = 10_000
 
 export interface CatalogOptions {
-  /** Where it is asked; absent: at the chat root. */
+  /** The base URL to request it from. Absent: the chat base URL. */
   readonly root?: string
-  /** The models are named already: a list that is slow is done without. */
+  /** The user has named the models, so a slow catalog can be left out. */
   readonly isExtra?: boolean | undefined
 }
 
 /**
- * What GET /v1/models answers: at least one model.
+ * Requests GET /v1/models. The result has at least one model.
  *
- * @throws UserError from the closed set of gateway failures; `model-unknown` where the list is empty
+ * @throws UserError from the closed set of gateway failures; `model-unknown` if the catalog is empty
  */
 export async function readCatalog(
   access: GatewayAccess,
@@ -88,7 +88,10 @@ export async function readCatalog(
   })
 }
 
-/** @throws UserError from the closed set; `gateway-fault` where the list takes longer than it is waited for */
+/**
+ * @throws UserError from the closed set; `gateway-fault` if the catalog takes longer than
+ *   `answerWithinMs`
+ */
 async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<HttpAnswer> {
   const result = await ask(access, spec)
   const isSlow =
@@ -105,7 +108,7 @@ async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<Htt
   return result as HttpAnswer
 }
 
-/** The first page, or a later one; undefined: a later one failed, and those before it are kept. */
+/** Requests one page. Undefined: a later page failed, and the pages before it are kept. */
 async function askForPage(
   access: GatewayAccess,
   spec: RequestSpec,
@@ -119,7 +122,7 @@ async function askForPage(
   }
 }
 
-/** The same, with a failure as a value. */
+/** As `readCatalog`, but returns the error. */
 export async function catalogOrError(
   access: GatewayAccess,
   options?: CatalogOptions,
@@ -133,17 +136,19 @@ export async function catalogOrError(
 }
 
 /**
- * Whether a gateway may serve a model although its list fails so: a probe decides then. Some have no
- * list, or keep it from keys that may use the models: OpenAI's restricted ones ("Missing scopes:
- * api.model.read"), LiteLLM's virtual ones ("not allowed to call this route"), 2026-11-22.
+ * Whether a gateway may serve a model although its catalog failed with this error. A probe decides then.
+ * Some gateways have no catalog, or refuse it to keys that may use the models: OpenAI's restricted keys
+ * ("Missing scopes: api.model.read"), LiteLLM's virtual keys ("not allowed to call this route"),
+ * 2026-11-22.
  */
 export function mayStillServe(error: UserError): boolean {
   const traits = traitsOf(error)
-  // A key that was refused in every header is not sent again: gateways lock an address after a few.
+  // A key that was rejected in every header is not sent again: gateways block an address after a few
+  // attempts.
   return traits !== undefined && traits.blames !== 'network' && traits.blames !== 'key'
 }
 
-/** The failure of a list without which nothing can be chosen: a name would do in its place. */
+/** Adds to the error of a required catalog that the user can name a model instead. */
 export function adviseNamingModel(error: UserError): UserError {
   if (!mayStillServe(error) || error.hint?.includes('--model')) return error
 
@@ -153,7 +158,7 @@ export function adviseNamingModel(error: UserError): UserError {
   )
 }
 
-/** Said beside a proof without a list. */
+/** The finding for a proof without a catalog. */
 export function catalogUnavailable({ message }: UserError): Finding {
   return {
     code: 'catalog-unavailable',
@@ -162,7 +167,7 @@ export function catalogUnavailable({ message }: UserError): Finding {
   }
 }
 
-/** Nobody chooses among so many: most likely something is wrong with the gateway. */
+/** Nobody chooses among so many models: most likely something is wrong with the gateway. */
 function catalogCut(count: number): Finding {
   return {
     code: 'catalog-cut',
@@ -192,7 +197,7 @@ function modelsLeftOut(count: number): Finding {
   }
 }
 
-/** A cache on the way keeps the date of its copy, and says how old that is (RFC 9111, 5.1). */
+/** The gateway's time. A cache keeps the date of its copy, and reports the age (RFC 9111, 5.1). */
 function clockOf({ headers }: HttpAnswer): Date | undefined {
   const sent = Date.parse(headers['date'] ?? '')
   if (Number.isNaN(sent)) return undefined

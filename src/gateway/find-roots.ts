@@ -16,23 +16,26 @@ import {
 } from './types.ts'
 
 /**
- * Asks a gateway, and learns on the way where its routes hang: each question goes first to where they
- * are expected, and only where what answers there is not the API, to other places in the same origin.
- * A key that is refused is sent once more, in the other headers that gateways take keys in. What has
- * answered is kept.
+ * Sends requests to a gateway and learns its base URLs from the answers. Each request is sent first to
+ * the expected base URL. If no API answers there, the finder tries other paths of the same origin. It
+ * sends a rejected key once more, in the other headers that gateways accept keys in. It remembers what
+ * answered.
  */
 export class GatewayFinder {
   readonly #given: GatewayAccess
-  /** Every one that was asked with: connections belong to it. */
+  /** Every access that sent requests: each has its own connections. */
   readonly #used: GatewayAccess[]
-  /** What has answered so far, or was said by a person. */
+  /** What has answered so far, or what the user named. */
   #answered: readonly Answered[] = []
-  /** "How does it take the key?": asked once, when a key is first refused. Undefined inside: as given. */
+  /**
+   * Finds the header for the key, once, when a key is first rejected. Resolves to undefined if no other
+   * header works.
+   */
   #taking: Promise<GatewayAccess | undefined> | undefined
-  /** As the key is taken, for all that we know. */
+  /** The access with the header that is known to work so far. */
   #taken: GatewayAccess
 
-  /** @param given whether a person has said where the messages protocol hangs */
+  /** @param given whether the user named the messages base URL */
   constructor(access: GatewayAccess, given: { readonly isMessagesGiven?: boolean } = {}) {
     this.#given = access
     this.#taken = access
@@ -41,7 +44,10 @@ export class GatewayFinder {
       this.#answered = [{ side: 'messages', root: access.baseUrls.messages }]
   }
 
-  /** With the roots that have answered so far, and the header in which the key was taken. */
+  /**
+   * The access with the base URLs that have answered so far, and the header that the gateway accepts the
+   * key in.
+   */
   get access(): GatewayAccess {
     const { baseUrls } = this.#given
     const found: BaseUrls = {
@@ -51,7 +57,7 @@ export class GatewayFinder {
     return isSameRoots(found, baseUrls) ? this.#taken : { ...this.#taken, baseUrls: found }
   }
 
-  /** Ends the connections that wait for another request. */
+  /** Closes the idle connections. */
   async hangUp(): Promise<void> {
     for (const access of this.#used) await closeIdleConnections(access)
   }
@@ -110,8 +116,8 @@ export class GatewayFinder {
   }
 
   /**
-   * A plan has a root of its own on some hosts, and nothing to spend at the others. If only the host was
-   * typed, the plan is asked as well; a path that was typed is what the person means.
+   * On some hosts, a plan has a separate base URL, and a balance of zero at the others. If the user typed
+   * only the host, repoint tries the plan as well. A path that the user typed is the one to use.
    */
   async #askOtherProducts(question: ProbeQuestion, refusal: UserError): Promise<ProbeResult> {
     const [protocol, model, options] = question
@@ -128,7 +134,7 @@ export class GatewayFinder {
         try {
           const result = await probe(this.#taken, protocol, model, { ...options, roots: [root] })
           const keyHeader = this.#taken.keyHeader ?? 'authorization'
-          // The list came from the other product.
+          // The catalog came from the other product.
           const isList = (one: Answered) => one.side === side && one.word === undefined
           this.#answered = this.#answered.filter((one) => !isList(one))
           this.#note({ side, root, word: { protocol, keyHeader } })
@@ -144,7 +150,7 @@ export class GatewayFinder {
     throw withHint(refusal, hints.join(' '))
   }
 
-  /** Asks for the list with the key in every other header, then which of them it was. */
+  /** Requests the catalog with the key in every other header, then finds out which header worked. */
   async #takenForList(): Promise<GatewayAccess | undefined> {
     const { key, keyHeader, headers = [] } = this.#given
     if (keyHeader !== undefined) {
@@ -165,12 +171,12 @@ export class GatewayFinder {
   async #takesKey(access: GatewayAccess): Promise<boolean> {
     const answer = await ask(access, catalogRequest(this.access.baseUrls.chat))
     if (!('status' in answer) || answer.status === 401 || answer.status === 403) return false
-    // Some refuse a key in the body of a 200.
+    // Some gateways reject a key in the body of a 200.
     const outcome = judge(access, answer, { asked: 'catalog' })
     return outcome === undefined || traitsOf(outcome)?.blames !== 'key'
   }
 
-  /** One word with the key in the header that is usual for the protocol beside Bearer. */
+  /** Probes with the key in the protocol's usual header other than Bearer. */
   async #tryElsewhere(question: ProbeQuestion, refusal: UserError): Promise<Trial> {
     const usual = question[0] === 'messages' ? 'x-api-key' : 'api-key'
     const access = this.#with({
@@ -183,7 +189,7 @@ export class GatewayFinder {
       if (!(error instanceof UserError)) return { access: undefined, word: error as Error }
       const isSilent = traitsOf(error)?.blames === 'network'
       if (error instanceof RefusedAsSent || isSilent) return { access: undefined, word: refusal }
-      // The gateway has answered others with the key as it was sent before.
+      // The gateway has answered other requests with the key in the first header.
       if (error instanceof Contradiction) return { access: undefined, word: error }
       return { access: this.#take(access), word: error }
     }
@@ -218,7 +224,7 @@ export class GatewayFinder {
     return this.#answered.find((one) => one.side === side)?.root
   }
 
-  /** Where this side may hang, the likeliest first; what has answered is the only one. */
+  /** The possible base URLs for this side, most likely first. If one has answered, it is the only one. */
   #candidates(side: keyof BaseUrls): readonly string[] {
     const found = this.#rootOf(side)
     if (found !== undefined) return [found]
@@ -227,7 +233,7 @@ export class GatewayFinder {
     return [...new Set([baseUrls[side], ...others(baseUrl)])]
   }
 
-  /** @throws UserError where it contradicts what has answered before */
+  /** @throws UserError if the answer contradicts an earlier one */
   #note(answer: Answered): void {
     const contradiction = this.#answered.map((one) => difference(one, answer)).find(Boolean)
     if (contradiction !== undefined)
@@ -236,23 +242,26 @@ export class GatewayFinder {
   }
 }
 
-/** One entry of a gateway cannot hold what two questions were answered by. */
+/** The two answers need different settings, and one saved gateway cannot have both. */
 class Contradiction extends UserError {}
 
-/** A question that was answered; without a word: by a list, or by a person who named the root. */
+/** A base URL that answered. Without `word`, it answered the catalog request or the user named it. */
 interface Answered {
   readonly side: keyof BaseUrls
   readonly root: string
   readonly word?: { readonly protocol: Protocol; readonly keyHeader: string }
 }
 
-/** How a word with the key in another header went; without access: the key is not taken there either. */
+/**
+ * The result of a probe with the key in another header. Without `access`, the gateway rejects that header
+ * too.
+ */
 interface Trial {
   readonly access: GatewayAccess | undefined
   readonly word: ProbeResult | Error
 }
 
-/** Why one gateway's entry cannot hold what two questions were answered by. */
+/** Why one saved gateway cannot have the settings of two answers. */
 function difference(
   before: Answered,
   { side, root, word }: Answered,

@@ -1,17 +1,17 @@
 import { ifPossible } from '../errors.ts'
 import { secretMask } from '../text.ts'
 
-/** Longest piece of a gateway's own words that is shown, in characters. */
+/** The longest part of a gateway's own words that is shown, in characters. */
 const longestShown = 200
 
 /**
- * Text from outside, fit for a terminal: one line, without control, escape and direction
- * characters, without our secrets, cut.
+ * Makes foreign text safe for a terminal: one line of limited length, without control, escape and
+ * direction characters, and without our secrets.
  */
 export function cleanForeignText(text: string, secrets: readonly string[] = []): string {
   let clean = text
     .slice(0, 20_000)
-    // Escape sequences as a whole, so that no "[31m" stays behind.
+    // Removes whole escape sequences, so that no "[31m" remains.
     .replace(/\p{Cc}[[(][0-?]*[ -/]*[@-~]/gu, (sequence) =>
       sequence[0] === '\x1b' ? '' : sequence,
     )
@@ -20,7 +20,7 @@ export function cleanForeignText(text: string, secrets: readonly string[] = []):
     .replace(/\s+/g, ' ')
     .trim()
 
-  // Only now: a secret with an invisible character inside would have been missed.
+  // After the characters above are gone: one of them inside a secret would hide it.
   for (const form of secrets.flatMap(secretForms)) clean = clean.replace(form, secretMask)
 
   const characters = [...clean]
@@ -29,16 +29,20 @@ export function cleanForeignText(text: string, secrets: readonly string[] = []):
     : `${characters.slice(0, longestShown - 1).join('')}…`
 }
 
-/** Shortest secrets that are looked for, and that are in other forms than their own, in characters. */
+/**
+ * The shortest secrets that are searched for, and the shortest that are searched for in other forms too,
+ * in characters.
+ */
 const shortestMasked = 4
 const shortestVaried = 8
 
 /**
- * What finds a secret in a text: as it is, in other letters' case, and as base64, wherever it stands
- * in what was encoded. Whoever means to hide it better can; this is for what gateways do.
+ * Patterns that find a secret in a text: as it is, in other upper and lower case, and as base64 at any
+ * offset of the encoded text. A gateway that hides a secret on purpose can still do so; these patterns
+ * are for what gateways usually do.
  */
 export function secretForms(secret: string): readonly RegExp[] {
-  // Short ones would tear words apart, and are shown by nobody.
+  // A short pattern would match parts of words, and nobody shows such a secret.
   if (secret.length < shortestMasked) return []
   if (secret.length < shortestVaried) return [new RegExp(literal(secret), 'g')]
   return [
@@ -55,7 +59,7 @@ function literal(text: string): string {
 function base64Forms(secret: string): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.from('\0'.repeat(offset) + secret)
-    // 4 characters hold 3 bytes; the first and the last may hold bits of a neighbour.
+    // 4 characters encode 3 bytes. The first and the last can contain bits of a neighbour.
     const from = Math.ceil((offset * 4) / 3)
     const to = Math.floor((bytes.length * 4) / 3)
     return (['base64', 'base64url'] as const).map((name) => bytes.toString(name).slice(from, to))
@@ -66,7 +70,7 @@ export function jsonIn(text: string): unknown {
   return ifPossible(() => JSON.parse(text))
 }
 
-/** What stands at a path such as `data.limits.0`; undefined: nothing. */
+/** The value at a path such as `data.limits.0`. Undefined: nothing. */
 export function valueAt(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((found, name) => {
     const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, name)

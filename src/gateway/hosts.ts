@@ -1,29 +1,29 @@
 import rows from './hosts.json' with { type: 'json' }
 
-/** A host that is known by name: where to look first, and never what is true. The gateway decides. */
+/** A known host. It says only where to look first: the gateway's answers decide. */
 export interface KnownHost {
   readonly name: string
-  /** A `*` stands for any part of it. */
+  /** `*` matches any part of the host. */
   readonly host: string
-  /** The path below which this is a separate product with its own key or bill. Absent: the usual one. */
+  /** Below this path is a separate product with its own key or bill. Absent: the usual product. */
   readonly product?: string
-  /** Behind the host: the roots of chat and of messages. Absent: it has none. */
+  /** The paths of the chat and messages base URLs. Absent: the product has none. */
   readonly chat?: string
   readonly messages?: string
-  /** Hosts of its web pages, which people take for the API's. */
+  /** Hosts of its web pages, which users mistake for the API's host. */
   readonly pages: readonly string[]
-  /** The web page where keys are made. */
+  /** The web page where users create keys. */
   readonly keys?: string
-  /** Headers that it wants beside the key. */
+  /** Headers that it requires in addition to the key. */
   readonly headers?: readonly string[]
   readonly source: string
   readonly date: string
 }
 
-/** Every one, with where it was read and when. */
+/** All known hosts, each with its source and date. */
 export const knownHosts: readonly KnownHost[] = rows
 
-/** What is known of an address: of the product that its path names, else of the host. */
+/** The product that the path of an address names, or else the usual product of its host. */
 export function knownHost(baseUrl: string): KnownHost | undefined {
   const { pathname } = new URL(baseUrl)
   const rows = productsAt(baseUrl)
@@ -32,7 +32,7 @@ export function knownHost(baseUrl: string): KnownHost | undefined {
   return rows.find(isBelow) ?? rows.find(({ product }) => product === undefined)
 }
 
-/** All products of an address's host. Of two patterns that fit, the longer one is meant. */
+/** All products of an address's host. If two patterns match, the longer one counts. */
 export function productsAt(baseUrl: string): readonly KnownHost[] {
   const { hostname } = new URL(baseUrl)
   const rows = knownHosts.filter(({ host }) => fits(host, hostname))
@@ -45,7 +45,7 @@ function fits(pattern: string, hostname: string): boolean {
   return new RegExp(`^${parts.join('[\\w.-]+')}$`).test(hostname)
 }
 
-/** Whose web page a host is; its API has another host. */
+/** The product whose web page is at this host. Its API has another host. */
 export function ownerOfPage(hostname: string): KnownHost | undefined {
   return knownHosts.find(({ host, pages }) => pages.includes(hostname) && !host.includes('*'))
 }

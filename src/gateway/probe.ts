@@ -18,9 +18,9 @@ import { hasLimit, placeOf, type QuestionForm, requestAt } from './question.ts'
 import { rootOf } from './roots.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
-/** The gateway serves the model over the protocol to the key. */
+/** The gateway serves the model over the protocol to this key. */
 export interface ProbeResult {
-  /** Where. */
+  /** The base URL that answered. */
   readonly root: string
   readonly notices: readonly Finding[]
   /** Whether the gateway answers the client's `safeguards`. Absent: the client does not send them. */
@@ -28,47 +28,50 @@ export interface ProbeResult {
 }
 
 export interface ProbeOptions {
-  /** Where it was asked for already: names the nearest models, and spares asking again. */
+  /**
+   * The catalog or its error, if it was requested already. It names the nearest models, and saves a
+   * request.
+   */
   readonly catalog?: Catalog | UserError | undefined
-  /** In place of the usual hint where the gateway does not serve the model to this key. */
+  /** Replaces the usual hint if the gateway does not serve the model to this key. */
   readonly unservedHint?: string | undefined
-  /** The client that is to be served. Absent: any. */
+  /** The client that will use the model. Absent: any. */
   readonly sender?: Sender | undefined
   /**
-   * Where it may be served, the likeliest first: the next is asked where what answers is not the API.
-   * Absent: at the root of the access alone.
+   * Base URLs that may serve the model, most likely first. The next one is tried if the answer is not
+   * from an API. Absent: only the base URL of the access.
    */
   readonly roots?: readonly string[] | undefined
 }
 
-/** All that one proof is about. */
+/** The input of one proof. */
 interface Inquiry {
   readonly access: GatewayAccess
   readonly protocol: Protocol
   readonly model: string
   readonly catalog: Catalog | undefined
-  /** Why there is no list, where it was asked for. */
+  /** Why there is no catalog, if it was requested. */
   readonly missing: UserError | undefined
   readonly sender: Sender | undefined
 }
 
-/** What came of it at one root. */
+/** The result at one base URL. */
 interface Attempt {
   readonly root: string
   readonly result: HttpAnswer | NetworkFailure
-  /** Undefined: served. */
+  /** Undefined: the gateway served the model. */
   readonly outcome: Outcome | undefined
 }
 
 /**
- * One small inference, asked as the client asks: streamed, with the key as Bearer, with a tool, since
- * the clients always offer some, and with all that the client sends along. Streamed, because all the
- * clients stream, and because a gateway (or a proxy before it) that answers in one piece passes every
- * other check and leaves a client waiting for ever.
+ * Sends one small inference as the client would: streamed, with the key as Bearer, with everything that
+ * the client sends, and with a tool, because the clients always offer some. It is streamed because all
+ * the clients stream: a gateway, or a proxy before it, that answers in one piece passes every other check
+ * and leaves a client waiting forever.
  *
- * A limit of tokens of our own that the gateway does not bear is left out in a second try: not all know
- * one, and the client sends none. Where a refusal may be about the request, the bare question tells
- * whether it is.
+ * If the gateway rejects our own token limit, a second request omits it: not all gateways know one, and
+ * the client sends none. If a rejection may be about the request, a request without the client's
+ * additions tells whether it is.
  *
  * @throws UserError from the closed set of gateway failures
  */
@@ -122,7 +125,7 @@ const notStreamed: Finding = {
   hint: 'The client asks twice then: it works, but slower. Ask whoever runs the gateway about streaming.',
 }
 
-/** At the first root, and where no API answers there, at the others. */
+/** Tries the first base URL, and the others only if no API answers there. */
 async function askInTurn(inquiry: Inquiry, roots: readonly string[]): Promise<Attempt> {
   const [usual, ...others] = roots
   const first = await askAt(inquiry, usual!)
@@ -146,7 +149,7 @@ async function askAt(inquiry: Inquiry, root: string): Promise<Attempt> {
   return { root, result, outcome: await causeOf(inquiry, { root, answer: result, outcome }) }
 }
 
-/** Asks again as the client does, each time without what the gateway rejects. */
+/** Repeats the request as the client does, each time without what the gateway rejects. */
 async function askedAgain(
   inquiry: Inquiry,
   root: string,
@@ -156,7 +159,7 @@ async function askedAgain(
   const outcome = judged(inquiry, result)
   if (outcome === undefined || !('status' in result)) return result
 
-  // Claude Code 2.1.331 leaves its safeguards out after a 400 or 422, whatever the words (2026-11-24).
+  // Claude Code 2.1.331 omits its safeguards after a 400 or 422, whatever the words (2026-11-24).
   const { carried } = form
   const isSafeguards = typeof carried?.safeguards === 'object' && isAboutRequest(result, outcome)
   const again = isSafeguards
@@ -167,7 +170,7 @@ async function askedAgain(
   return askedAgain(inquiry, root, again, answer)
 }
 
-/** How the question is asked once more where the client would do without what is refused, too. */
+/** The next request, if the client would also do without the rejected part. */
 function secondForm(form: QuestionForm, refusal: HttpAnswer): QuestionForm | undefined {
   const { carried } = form
   if (refusesLimit(refusal) && !hasLimit(carried)) return { ...form, isLimited: false }
@@ -206,7 +209,10 @@ interface Refusal {
   readonly outcome: Outcome
 }
 
-/** A refusal of the whole question: where the bare one is served, what was sent along is its cause. */
+/**
+ * The cause of a rejection. If the gateway serves the request without the client's additions, they are
+ * the cause.
+ */
 async function causeOf(inquiry: Inquiry, { root, answer, outcome }: Refusal): Promise<Outcome> {
   const { access, model, sender } = inquiry
   const refused = sender === undefined ? [] : refusedIn(answer, sender)
@@ -230,13 +236,13 @@ async function causeOf(inquiry: Inquiry, { root, answer, outcome }: Refusal): Pr
   return toolsUnsupported(outcome, model)
 }
 
-/** What says no more than that it refuses the request, or blames what it does not name. */
+/** The answer only rejects the request, or blames something that it does not name. */
 function isAboutRequest({ status }: HttpAnswer, outcome: Outcome): boolean {
   const blamed = traitsOf(outcome)?.blames
   return [400, 413, 422].includes(status) && (blamed === 'model' || blamed === 'gateway')
 }
 
-/** What seems to be about the address reads differently where that is proven by other means. */
+/** A rejection of the address means something else if another answer proves the address. */
 async function withProvenBase(
   inquiry: Inquiry,
   attempt: Attempt,
@@ -256,29 +262,29 @@ async function withProvenBase(
   return { root, result, outcome: judged(inquiry, result, { isBaseProven, isRouteProven: true }) }
 }
 
-/** Neither route answers as an API: the words about the list are the better ones. */
+/** Neither route answers as an API. The catalog's error is the better one to show. */
 function neither(missing: UserError, { protocol }: Inquiry, roots: readonly string[]): UserError {
   if (!isAboutAddress(missing)) return missing
   const asked = roots.map((root) => placeOf(root, protocol))
   return withHint(missing, `No API answers at ${asked.join(', ')}.`)
 }
 
-/** Outcomes that read differently once the address is known to be right. */
+/** Outcomes that mean something else once the address is known to be right. */
 export function isAboutAddress({ code }: Pick<Outcome, 'code'>): boolean {
   return code === 'wrong-route' || code === 'not-an-api'
 }
 
-/** Some gateways say of an unknown path that they cannot do this, with a 400. */
+/** Some gateways answer an unknown path with a 400 and say that they do not support this. */
 function mayBeElsewhere(outcome: Outcome): boolean {
   return isAboutAddress(outcome) || outcome.code === 'protocol-unsupported'
 }
 
-/** Refusals that only an API gives: it is there, and what it says is to be told. */
+/** Only an API rejects a request like this, so its words are the ones to show. */
 export function provesAnApi(outcome: Pick<Outcome, 'code'>): boolean {
   return traitsOf(outcome)?.provesAnApi === true
 }
 
-/** Whether a route is there at all: a request that names no model costs nothing. */
+/** Whether a route exists. A request that names no model costs nothing. */
 async function hasRoute(inquiry: Inquiry, root: string): Promise<boolean> {
   const { access, protocol } = inquiry
   const spec = requestAt(root, formOf(inquiry, {}))

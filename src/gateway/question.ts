@@ -4,30 +4,33 @@ import { limitNames } from './judge/carried.ts'
 import { isComplete } from './judge/proof.ts'
 import type { FirstRequest, Protocol } from './types.ts'
 
-/** How the one question of a proof is asked. */
+/** How a probe's request is made. */
 export interface QuestionForm {
   readonly protocol: Protocol
   readonly model: string
-  /** With a small limit of our own; absent: only where the protocol wants one. */
+  /** With a small token limit of our own. Absent: only if the protocol requires one. */
   readonly isLimited?: boolean
-  /** With a tool that nobody needs. */
+  /** With a tool that the model does not need. */
   readonly hasTool?: boolean
-  /** With all that a client sends along. */
+  /** With everything that a client sends besides messages and tools. */
   readonly carried?: FirstRequest | undefined
 }
 
-/** Reads like work: filters of gateways refuse a bare `ping` as a test of the key (2026-11-23). */
+/**
+ * Looks like real work: the filters of some gateways reject a bare `ping` as a test of the key
+ * (2026-11-23).
+ */
 const prompt = 'In one word: which type does this JavaScript have? const total = 1 + 1'
 
-/** Most tokens to ask for. The responses protocol refuses fewer than 16. */
+/** The token limit. The responses protocol rejects fewer than 16. */
 const maxTokens = 16
 
-/** Whether a client names a limit of tokens itself. */
+/** Whether a client sends a token limit itself. */
 export function hasLimit(carried: FirstRequest | undefined): boolean {
   return limitNames.some((name) => carried?.body[name] !== undefined)
 }
 
-/** The one question, to the gateway at `root`. */
+/** The probe's request for the gateway at `root`. */
 export function requestAt(root: string, form: QuestionForm): RequestSpec {
   const { protocol, model, isLimited = false, hasTool = false, carried } = form
   const { headers, limit, body } = questions[protocol]
@@ -60,28 +63,28 @@ function safeguardsMember({ safeguards }: FirstRequest = { body: {} }) {
   return typeof safeguards === 'object' ? { safeguards: safeguards.body } : {}
 }
 
-/** The betas of a client with that of its safeguards. */
+/** The client's betas and the beta of its safeguards. */
 function betaHeader({ headers = {}, safeguards }: FirstRequest = { body: {} }) {
   if (typeof safeguards !== 'object') return {}
   const betas = [headers['anthropic-beta'], safeguards.beta].filter(Boolean)
   return { 'anthropic-beta': betas.join(',') }
 }
 
-/** Behind the root of its protocol. Messages: as Claude Code 2.1.197 and 2.1.329 ask (2026-11-21). */
+/** The paths after the base URL. Messages: as Claude Code 2.1.197 and 2.1.329 request it (2026-11-21). */
 const routes: Readonly<Record<Protocol, string>> = {
   chat: '/chat/completions',
   responses: '/responses',
   messages: '/v1/messages?beta=true',
 }
 
-/** Where the question goes, without what stands behind its path. */
+/** The URL of the probe without its query. */
 export function placeOf(root: string, protocol: Protocol): string {
   return root + routes[protocol].split('?')[0]
 }
 
 interface ProtocolQuestion {
   readonly headers?: Readonly<Record<string, string>>
-  /** How it calls a limit of tokens. */
+  /** The protocol's name for the token limit. */
   readonly limit: (typeof limitNames)[number]
   readonly body: Readonly<Record<string, unknown>>
 }
@@ -104,7 +107,7 @@ const questions: Readonly<Record<Protocol, ProtocolQuestion>> = {
 const tool = { name: 'noop', description: 'Does nothing.' }
 const noParameters = { type: 'object', properties: {} }
 
-/** A tool that nobody needs, as each protocol describes one. */
+/** A tool that the model does not need, in the format of each protocol. */
 export const emptyTools: Readonly<Record<Protocol, object>> = {
   chat: { type: 'function', function: { ...tool, parameters: noParameters } },
   responses: { type: 'function', ...tool, parameters: noParameters, strict: false },

@@ -1,23 +1,23 @@
 import { knownHost, productsAt } from './hosts.ts'
 import type { BaseUrls, Gateway, Protocol } from './types.ts'
 
-/** Where the routes of nearly every gateway hang: the rule of the design. */
+/** The base URLs of nearly every gateway. */
 export function usualRoots(baseUrl: string): BaseUrls {
   return { chat: `${baseUrl}/v1`, messages: baseUrl }
 }
 
-/** A version in a path, as in `/api/paas/v4` and `/v1beta/openai`: then no other is appended. */
+/** A version in a path, as in `/api/paas/v4` and `/v1beta/openai`. After it, no `/v1` is appended. */
 const version = /\/v\d+[a-z\d]*(?=\/|$)/i
 
-/** The roots that are taken for a gateway's as long as it has not been asked. */
+/** The base URLs to use for a gateway as long as nothing was requested from it. */
 export function assumedRoots(baseUrl: string): BaseUrls {
   return { chat: chatRoots(baseUrl)[0]!, messages: messagesRoots(baseUrl)[0]! }
 }
 
 /**
- * Where the chat and responses routes of a gateway may hang, the likeliest first: with `/v1` and as
- * the address was given; where that is the root of the messages protocol, at its siblings; and where
- * the host is known to have them.
+ * The possible base URLs for chat and responses, most likely first: with `/v1` and as the address was
+ * given; the siblings of the address if it is the messages base URL; and those that are known for the
+ * host.
  */
 export function chatRoots(baseUrl: string): readonly string[] {
   const given = [`${baseUrl}/v1`, baseUrl]
@@ -31,9 +31,10 @@ export function chatRoots(baseUrl: string): readonly string[] {
 }
 
 /**
- * With what is known of the host. It is tried first if the address is the host alone, or exactly a path
- * that is known of the same product. A person's own path is tried first in every other case, and the
- * known roots of a host with several products are not tried at all: the key may belong to another one.
+ * Adds the known base URL of the host. It comes first if the address is the host alone, or exactly a
+ * known path of the same product. In every other case the user's own path comes first. If the host has
+ * several products and the path names none of them, the known base URL is left out: the key may belong to
+ * another product.
  */
 function withKnown(
   baseUrl: string,
@@ -53,8 +54,8 @@ function withKnown(
 }
 
 /**
- * Where `/v1/messages` of a gateway may hang, the likeliest first: at the address as it was given,
- * before its version, beside or above it under the protocol's usual name.
+ * The possible base URLs for `/v1/messages`, most likely first: the address as it was given, the address
+ * without its version, and `/anthropic` below the address, its parent paths or `/apps`.
  */
 export function messagesRoots(baseUrl: string): readonly string[] {
   if (baseUrl.endsWith('/anthropic')) return [baseUrl]
@@ -70,14 +71,14 @@ export function messagesRoots(baseUrl: string): readonly string[] {
   return withKnown(baseUrl, 'messages', [baseUrl, unversioned, ...named])
 }
 
-/** The most folders of an address below which a sibling is looked for. */
+/** The search for siblings covers at most this many parent paths. */
 const maxAbove = 4
 
 function pathOf(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/$/, '')
 }
 
-/** The root that a client of this protocol is configured with. */
+/** The base URL that a client with this protocol is configured with. */
 export function rootOf(gateway: Located, protocol: Protocol): string {
   const { messages, chat } = rootsOf(gateway)
   return protocol === 'messages' ? messages : chat
@@ -85,12 +86,12 @@ export function rootOf(gateway: Located, protocol: Protocol): string {
 
 type Located = Pick<Gateway, 'baseUrl' | 'baseUrls'>
 
-/** The roots of a gateway: they are written down only where they are not the usual ones. */
+/** The base URLs of a gateway. Only unusual ones are saved. */
 export function rootsOf({ baseUrl, baseUrls }: Located): BaseUrls {
   return baseUrls ?? usualRoots(baseUrl)
 }
 
-/** Undefined: the usual ones, which need not be written down. */
+/** Undefined: the base URLs are the usual ones, which need not be saved. */
 export function unusualRoots(gateway: Located): BaseUrls | undefined {
   const roots = rootsOf(gateway)
   return isSameRoots(roots, usualRoots(gateway.baseUrl)) ? undefined : roots
@@ -100,12 +101,12 @@ export function isSameRoots(one: BaseUrls, other: BaseUrls): boolean {
   return one.chat === other.chat && one.messages === other.messages
 }
 
-/** What is shown of a root: the base URL where it is the usual one. */
+/** A base URL as repoint shows it: without the usual `/v1`. */
 export function shownRoot(root: string, protocol: Protocol): string {
   return protocol === 'messages' ? root : root.replace(/\/v1$/, '')
 }
 
-/** A gateway of which one root is known. */
+/** A gateway of which one base URL is known. */
 export function gatewayAt(root: string, protocol: Protocol): Gateway {
   const baseUrl = shownRoot(root, protocol)
   return protocol === 'messages'
@@ -113,7 +114,7 @@ export function gatewayAt(root: string, protocol: Protocol): Gateway {
     : { baseUrl, baseUrls: { chat: root, messages: baseUrl } }
 }
 
-/** Whether two roots are the same, but for a `/v1` at the end, which people add and take away. */
+/** Whether two base URLs are equal except for a `/v1` at the end, which users add and remove. */
 export function isSameButVersion(one: string, other: string): boolean {
   const plain = (root: string) => root.replace(/\/v1$/, '')
   return plain(one) === plain(other)

@@ -3,13 +3,13 @@ import type { Protocol } from '../protocols.ts'
 
 export { type Protocol, protocols } from '../protocols.ts'
 
-/** What is known of a model; what is absent is unknown. */
+/** What is known of a model. An absent value is unknown. */
 export interface ModelFacts {
   /** In tokens. */
   readonly contextWindow?: number
   /** In tokens. */
   readonly maxOutputTokens?: number
-  /** Whether it sees them. */
+  /** Whether the model accepts images. */
   readonly images?: boolean
   readonly reasoning?: boolean
   readonly tools?: boolean
@@ -18,10 +18,10 @@ export interface ModelFacts {
 /** One entry of the catalog. */
 export interface CatalogModel extends ModelFacts {
   readonly id: string
-  /** Absent where the gateway does not say: unknown, not none. */
+  /** Absent: the gateway does not report them, which does not mean none. */
   readonly endpointTypes?: readonly string[]
   readonly displayName?: string
-  /** The gateway says that the model holds no conversation, or is not served now. */
+  /** The gateway reports that the model is not for conversations, or is not served now. */
   readonly isConversational?: false
 }
 
@@ -31,28 +31,28 @@ export interface ModelRoute {
   readonly protocol: Protocol
 }
 
-/** The answer of GET /v1/models, whatever its shape was. */
+/** The answer to GET /v1/models, whatever its shape was. */
 export interface Catalog {
   readonly models: readonly CatalogModel[]
-  /** What is to be said about it beside the models. */
+  /** What the user should know about the catalog besides the models. */
   readonly findings?: readonly Finding[]
-  /** The gateway's clock when it answered, where it tells: to the second, without the way here. */
+  /** The gateway's time when it answered, if it reports that: to the second, without the transfer time. */
   readonly serverTime?: Date
-  /** It is New API that answers, which says so in a header of each answer (middleware, 2026-11-23). */
+  /** The gateway is New API, which sends a header that says so with each answer (middleware, 2026-11-23). */
   readonly isNewApi?: true
 }
 
-/** A header that goes with every request beside the usual ones: some gateways choose by it. */
+/** A header to send with every request in addition to the usual ones. Some gateways route by it. */
 export interface ExtraHeader {
   /** In lower case. */
   readonly name: string
   /** Visible ASCII and spaces inside. */
   readonly value: string
-  /** It came from a variable or a file, and is shown nowhere. */
+  /** The value came from a variable or a file, and is never shown. */
   readonly isSecret?: true
 }
 
-/** A part of the query that goes with every request: some gateways want a version there. */
+/** A query parameter to send with every request. Some gateways require a version there. */
 export interface QueryParameter {
   readonly name: string
   /** Never a secret. */
@@ -65,7 +65,7 @@ export interface FirstRequest {
   readonly body: Readonly<Record<string, unknown>>
   /** In lower case. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The header in which the client sends the key over this protocol. Absent: as the gateway wants it. */
+  /** The header in which the client sends the key over this protocol. Absent: the header of the gateway. */
   readonly keyHeader?: KeyHeader
   /** After such an error the client tries once more without these members and headers. */
   readonly retryWithout?: { readonly to: RegExp; readonly names: readonly string[] }
@@ -86,7 +86,7 @@ export interface Safeguards {
 
 /** The client whose requests a probe stands for. */
 export interface Sender extends FirstRequest {
-  /** The client, for people. */
+  /** The client's name, as shown. */
   readonly label: string
 }
 
@@ -102,7 +102,7 @@ export interface BaseUrls {
   readonly messages: string
 }
 
-/** Where a client finds certificate authorities besides the public ones. */
+/** Where a client finds certificate authorities in addition to the public ones. */
 export interface CertificateStores {
   /** Whether it reads the system's store by itself. */
   readonly system: boolean
@@ -115,35 +115,35 @@ export interface CertificateStores {
   readonly of?: string
 }
 
-/** A gateway, and how it is asked: as it was given, found in a client's files, or remembered. */
+/** A gateway and how to send requests to it: from the user, a client's files or the saved gateways. */
 export interface Gateway {
-  /** As it was given, cleaned, without a trailing slash: `https://gw.example/prefix`. */
+  /** As the user gave it, cleaned, without a trailing slash: `https://gw.example/prefix`. */
   readonly baseUrl: string
-  /** In the origin of `baseUrl`. Absent: where the routes of nearly every gateway hang. */
+  /** In the origin of `baseUrl`. Absent: the usual base URLs. */
   readonly baseUrls?: BaseUrls | undefined
   /** Already cleaned. Never printed. Absent: it is not known here. */
   readonly key?: string | undefined
-  /** Where the key goes alone. Absent: `authorization: Bearer`. */
+  /** The only header that contains the key. Absent: `authorization: Bearer`. */
   readonly keyHeader?: KeyHeader | undefined
   readonly headers?: readonly ExtraHeader[] | undefined
   readonly query?: readonly QueryParameter[] | undefined
-  /** A PEM file with further authorities. */
+  /** A PEM file with additional authorities. */
   readonly caFile?: string | undefined
-  /** Plain http to another machine was allowed. */
+  /** The user allowed plain http to another machine. */
   readonly allowHttp?: true | undefined
-  /** What it is remembered as. */
+  /** The name that it is saved under. */
   readonly name?: string | undefined
 }
 
-/** A gateway that can be asked from this machine. */
+/** A gateway that this machine can send requests to. */
 export interface GatewayAccess extends Gateway {
   readonly baseUrls: BaseUrls
   readonly key: string
   /** For the whole of one request, in ms. */
   readonly timeoutMs: number
-  /** What the client believes that is set up; absent: what most of them do. */
+  /** The certificate stores of the client that is being set up. Absent: those that most clients use. */
   readonly authorities?: CertificateStores | undefined
-  /** Proxy variables, and those of `authorities`, are read from here. */
+  /** The source of the proxy variables and of those that `authorities` names. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal | undefined
 }

@@ -10,13 +10,13 @@ import type { ClientStatus } from '../client-state/state.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 export interface CheckResult extends Finding {
-  /** The client's family, or `machine`. Absent: the client that was looked at. */
+  /** The client's family, or `machine`. Absent: the client that was checked. */
   readonly about?: string
-  /** The same in a few words, for the line of its client or gateway. */
+  /** The message in a few words, for the line of its client or gateway. */
   readonly brief?: string
-  /** It is the same for every client of the gateway, and told once. */
+  /** The result is the same for every client of the gateway, and is shown once. */
   readonly isOfGateway?: true
-  /** Of its client neither a program nor a setup is here. */
+  /** The client has neither a program nor a setup on this machine. */
   readonly isAbsent?: true
 }
 
@@ -26,9 +26,9 @@ export interface Examined extends ClientStatus, InstalledProgram {
 }
 
 interface Circumstances {
-  /** The cures have been carried out, by this consent. */
+  /** The fixes were applied, with this consent. */
   readonly fixing?: Consent | undefined
-  /** Absent: they cannot be read. */
+  /** Absent: the records cannot be read. */
   readonly runs?: Runs | undefined
 }
 
@@ -38,12 +38,12 @@ type FileCheck = (
   circumstances: Circumstances,
 ) => Iterable<CheckResult>
 
-/** What can be told of a client without the network, and without its program: `status` says it too. */
+/** The checks that need neither the network nor the client's program. `status` runs them too. */
 export function checkFiles(...given: Parameters<FileCheck>): readonly CheckResult[] {
   return fileChecks.flatMap((check) => [...check(...given)])
 }
 
-/** In the order in which they are said. */
+/** In the order in which they are shown. */
 const fileChecks: readonly FileCheck[] = [
   checkBroken,
   checkLeftRunning,
@@ -126,7 +126,7 @@ interface SecretFile {
   readonly isOpen: boolean
 }
 
-/** The files that hold the key of a client, or a secret that it sends along. */
+/** The files that contain a client's key, or a secret header that it sends. */
 export function secretFiles(
   { platform }: Session,
   { settings, texts }: ClientStatus,
@@ -147,7 +147,7 @@ export function secretFiles(
   })
 }
 
-/** As it stands, or with what JSON and TOML escape. */
+/** Whether a file contains a secret, as it is or escaped as in JSON and TOML. */
 function holds({ bytes }: LoadedFile, secret: string): boolean {
   const text = bytes === null ? '' : new TextDecoder().decode(bytes)
   return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
@@ -188,7 +188,7 @@ function* checkFindings(
   }
 }
 
-/** What somebody else has changed since the last setup: no repair approves it. */
+/** What someone else changed since the last setup. A repair does not approve such changes. */
 function* checkDrift(
   session: Session,
   state: ClientStatus,

@@ -31,16 +31,16 @@ import { asWarning, type CheckResult, type Examined } from './client-checks.ts'
 
 type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
 
-/** A gateway that is asked once for all the clients that use it with the same key. */
+/** A gateway that doctor asks once for all clients that use it with the same key. */
 interface AskedGateway {
-  /** The families of the clients that use it. It grows while they are listed. */
+  /** The families of the clients that use it. The list grows while the clients are collected. */
   readonly users: string[]
   readonly access: GatewayAccess
   readonly catalog: Promise<Catalog | UserError>
   readonly balance: Promise<Balance | undefined>
 }
 
-/** Asks the gateways of all the clients for their models, side by side. */
+/** Requests the model lists of all clients' gateways in parallel. */
 export function askGateways(
   session: Session,
   states: readonly ClientStatus[],
@@ -69,13 +69,13 @@ export function askGateways(
     asked.users.push(state.client.family)
     byGateway.set(question, asked)
     byState.set(state, asked)
-    // One for each: their probes go out side by side.
+    // One connection for each client: their probes are sent in parallel.
     void preopenConnections(asked.access, 1)
   }
   return byState
 }
 
-/** What is left on the key is asked of a gateway that answers at all. */
+/** Requests the balance only from a gateway that answers the catalog request. */
 function askGateway(access: GatewayAccess): AskedGateway {
   const catalog = catalogOrError(access, { isExtra: true })
   const balance = catalog.then((list) =>
@@ -84,7 +84,7 @@ function askGateway(access: GatewayAccess): AskedGateway {
   return { users: [], access, catalog, balance }
 }
 
-/** An empty key is told before the client finds out. */
+/** Reports an empty balance before the client runs into it. */
 function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
   if (balance === undefined) return
   const brief = shownBalance(balance)
@@ -94,7 +94,7 @@ function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
   else yield { ...found, severity: 'ok', brief }
 }
 
-/** What only the network can tell. */
+/** The checks that need the network. */
 export async function checkGateway(
   session: Session,
   examined: Examined,
@@ -122,7 +122,7 @@ export async function checkGateway(
     if (!(error instanceof UserError) || error.code === 'cancelled') throw error
     const blamed = traitsOf(error)?.blames
     const list = await asked.catalog
-    // A key that both refuse is told once.
+    // If catalog and probe both reject the key, it is reported once.
     const isTold = blamed !== 'address' && list instanceof UserError && list.code === error.code
     const told = isTold ? found.filter(({ code }) => code !== 'catalog') : found
     if (blamed !== 'network' && told.every(({ code }) => code !== 'network'))
@@ -136,7 +136,7 @@ export async function checkGateway(
   }
 }
 
-/** @throws UserError where a check cannot go on */
+/** @throws UserError if a check fails and the rest would prove nothing */
 async function* askedChecks(
   session: Session,
   examined: Examined,
@@ -167,7 +167,7 @@ async function* askedChecks(
   yield* checkPicker(examined, list)
 }
 
-/** Nothing listens at an address on this machine: the program that did, such as another tool's proxy, is gone. */
+/** Nothing listens at a loopback address: the program that did, such as another tool's proxy, is gone. */
 function isLeftBehind({ code }: UserError, { baseUrl }: Gateway): boolean {
   return code === 'refused' && isLoopbackUrl(baseUrl)
 }
@@ -181,7 +181,7 @@ function leftBehindHint({ family }: Client, { users }: AskedGateway): string {
   ].join(', ')
 }
 
-/** The hints of some failures speak of flags that a setup has and doctor has not. */
+/** The hints of some failures name flags that setup has and doctor does not. */
 function hintFor(
   error: UserError,
   { client, isSetUp }: ClientStatus,
@@ -199,7 +199,7 @@ function setupAgain({ id }: Client, gateway: Gateway, caFile: string | undefined
   return `repoint ${id} ${addressFlags(gateway, caFile)}`
 }
 
-/** What a command has to be told to reach a gateway in the same way. */
+/** The flags with which a command reaches a gateway in the same way. */
 function addressFlags(gateway: Gateway, caFile: string | undefined): string {
   const { baseUrl } = gateway
   const { messages } = rootsOf(gateway)
@@ -212,7 +212,7 @@ function addressFlags(gateway: Gateway, caFile: string | undefined): string {
   ].join(' ')
 }
 
-/** @throws UserError where nothing can be proven after it */
+/** @throws UserError if the probes could prove nothing after this failure */
 function* checkCatalog(
   session: Session,
   { gateway }: ClientStatus,
@@ -241,7 +241,7 @@ function* checkCatalog(
   yield* checkClock(session, baseUrl, list)
 }
 
-/** @throws UserError why the model is not served */
+/** @throws UserError why the gateway does not serve the model */
 function probeCheck(
   list: Catalog | UserError,
   { model, protocol, result }: ProbeAnswer,
@@ -274,7 +274,7 @@ function* checkProtocol(
   }
 }
 
-/** What the client's own list has kept of a longer list of the gateway's. */
+/** Models in the client's own list that the gateway does not list. */
 function* checkPicker(
   { client, texts, options }: Examined,
   list: Catalog | UserError,
@@ -286,7 +286,7 @@ function* checkPicker(
   yield { code: 'picker', severity: 'warning', message, hint }
 }
 
-/** @throws UserError where the client's model cannot be used, or only the catalog could tell it */
+/** @throws UserError if the client's model cannot be used, or only the catalog could have decided it */
 function choiceOf(
   { client, options, version, modelTable }: Examined,
   answer: Catalog | UserError,
@@ -302,7 +302,7 @@ function choiceOf(
   return choice
 }
 
-/** A clock that is further off than this fails certificates and signed requests, in ms. */
+/** A clock that differs by more than this, in ms, breaks certificates and signed requests. */
 const toleratedClockMs = 5 * 60_000
 
 function* checkClock(
@@ -327,18 +327,18 @@ function* checkProxy({ baseUrl, env }: GatewayAccess): Generator<CheckResult> {
   yield { code: 'proxy', severity: 'ok', message, brief, isOfGateway: true }
 }
 
-/** As a shell takes it for one word. */
+/** Quotes a path if a shell would not read it as one word. */
 function asWord(path: string): string {
   return /^[\w./:\\@+-]+$/.test(path) ? path : `"${path}"`
 }
 
-/** Plain http to another machine, which a setup must be allowed. */
+/** Plain http to another machine. A setup accepts it only with `--allow-http`. */
 function isPlainAfar(baseUrl: string): boolean {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   return url?.protocol === 'http:' && !isLoopback(url.hostname)
 }
 
-/** An answer of any kind proves that much. */
+/** Any answer proves that the host was found, that it answers, and that its certificate is trusted. */
 function networkCheck(baseUrl: string, access: GatewayAccess): CheckResult {
   const { host, protocol } = new URL(baseUrl)
   const by = isPrivatelyTrusted(access) ? ` by an authority of ${privateSources(access)}` : ''

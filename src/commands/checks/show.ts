@@ -4,25 +4,25 @@ import type { ClientStatus, Unreadable } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 import type { CheckResult } from './client-checks.ts'
 
-/** A client with what was found out about it, its gateway included. */
+/** A client with the findings about it and its gateway. */
 export interface ExaminedClient {
   readonly state: ClientStatus | Unreadable
   readonly findings: readonly CheckResult[]
-  /** What its files say, a line each. */
+  /** What its files contain, one line each. */
   readonly details?: readonly string[]
 }
 
-/** What `status` and `doctor` show of the clients. */
+/** How `status` and `doctor` show the clients. */
 interface Shown<One extends ExaminedClient> {
-  /** Neither a program nor a setup is here: they share a line. */
+  /** The client has neither a program nor a setup here. Such clients share one line. */
   readonly isAbsent: (one: One) => boolean
-  /** With every file, and with what is right. */
+  /** Shows every file, and also the checks that passed. */
   readonly isDetailed: boolean
 }
 
 const marks: Readonly<Record<Severity, string>> = { ok: '✔', note: '!', warning: '!', error: '✗' }
 
-/** By gateway, which is told once; a row a client; and below it only what is wrong. */
+/** Shows each gateway once, a row for each of its clients, and below the row only the problems. */
 export function showClients<One extends ExaminedClient>(
   session: Session,
   clients: readonly One[],
@@ -54,7 +54,7 @@ export function showClients<One extends ExaminedClient>(
   if (absent.length > 0) session.say(absentText(absent))
 }
 
-/** Of this machine, or of a gateway: each below a line of its own. */
+/** Findings about this machine or about a gateway, each on a separate line. */
 export function showFindings(
   session: Session,
   findings: readonly CheckResult[],
@@ -67,7 +67,7 @@ export function showFindings(
   }
 }
 
-/** What all the clients of a gateway have found out about it. */
+/** The findings that all clients of a gateway share. */
 function ofGateway(users: readonly ExaminedClient[]): readonly CheckResult[] {
   const [first, ...others] = users.map(({ findings }) => findings)
   return (first ?? []).filter(
@@ -87,7 +87,7 @@ function headingOf({ state }: ExaminedClient): string {
   return settings.broken === undefined ? 'Its own service' : 'Gateway unknown'
 }
 
-/** The client in a row, and in further ones what is wrong, or every detail. */
+/** One row for the client, then rows with its problems, or with every detail. */
 function rowsOf(
   one: ExaminedClient,
   own: readonly CheckResult[],
@@ -108,7 +108,7 @@ function rowsOf(
   ]
 }
 
-/** Its version and the models that answer it, or the one that it is set to. */
+/** The client's version, and the models that answered or the configured model. */
 function briefOf({ state, findings }: ExaminedClient): string {
   if ('failure' in state) return 'its files cannot be read'
   const { model, login, broken } = state.settings

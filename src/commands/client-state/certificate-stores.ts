@@ -8,7 +8,7 @@ import type { CertificateStores, GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { Session } from '../screen/session.ts'
 
-/** What these clients believe, all that one of them does. */
+/** The certificate stores of one client, or those of several clients merged. */
 export function authoritiesOf(
   env: Machine['env'],
   clients: readonly Pick<Client, 'label' | 'program'>[],
@@ -27,10 +27,11 @@ export function authoritiesOf(
 }
 
 /**
- * What several clients believe together may be more than one of them does: where no public authority
- * vouches for the gateway, its list is asked for once more, as this client would judge it.
+ * Checks that this client trusts the gateway. Several clients together can trust more certificates than
+ * one of them does, so if no public authority vouches for the gateway, this requests its catalog again
+ * with the client's own certificate stores.
  *
- * @param asAll with what all of them believe, as it was asked so far
+ * @param asAll the access with the stores of all clients, as it was requested so far
  * @throws UserError `tls`
  */
 export async function expectBelieved(
@@ -47,8 +48,8 @@ export async function expectBelieved(
 }
 
 /**
- * What a client still needs to trust the authorities of `caFile`: what our own check trusts is no
- * matter to it.
+ * What a client still needs in order to trust the authorities of `caFile`. What repoint's own check
+ * trusts makes no difference to the client.
  */
 export function* certificateFindings(
   { platform }: Session,

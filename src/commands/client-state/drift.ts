@@ -16,15 +16,15 @@ import { asRecorded } from './files.ts'
 import { type ClientStatus, gatewayOf, shownAddress } from './state.ts'
 import { changedSince, lastSetup } from './written.ts'
 
-/** Where a client has to point, and with what. */
+/** The gateway that a client should use, with its key, headers and models. */
 export interface Expected extends Gateway {
-  /** Whether a key is the one for it; absent: any is. */
+  /** Whether a key is the right one. Absent: every key is. */
   readonly isKey?: (key: string) => boolean
-  /** With the models of then; absent: any will do. */
+  /** The client's state after the setup, with its models. Absent: any models will do. */
   readonly settings?: ClientState
 }
 
-/** Why a client does not point where it has to, in words; empty: it does. */
+/** Why a client does not use the expected gateway, in words. Empty: it uses it. */
 export function driftOf(
   session: Session,
   state: ClientStatus,
@@ -40,7 +40,7 @@ export function driftOf(
     .map((finding) => messageWithLocation(finding, (path) => session.showPath(path)))
 }
 
-/** The same of what the client's own files say. */
+/** As `driftOf`, from the client's own files alone. */
 function settingsDrift(
   { client, settings }: Pick<ClientStatus, 'client' | 'settings'>,
   expected: Expected,
@@ -70,7 +70,7 @@ function modelDrift(now: ClientState, then: ClientState): readonly string[] {
     .map((name) => `the ${name} is ${found[name] ?? 'not set'}, not ${wanted[name] ?? 'left open'}`)
 }
 
-/** Models and their protocol, by the words of a message. */
+/** The models and their protocol, by the words that a message uses. */
 function modelsIn(state: ClientState): Readonly<Record<string, string | undefined>> {
   const { model, protocol, smallModel, subagentModel, slotModels = {} } = state
   const bySlot = Object.entries(slotModels).map(([slot, id]) => [`model of ${slot}`, id])
@@ -83,7 +83,7 @@ function modelsIn(state: ClientState): Readonly<Record<string, string | undefine
   }
 }
 
-/** Where the last setup that stands has left a client; undefined: none stands. */
+/** The gateway that the last setup in force set the client to. Undefined: no setup is in force. */
 export function leftAt(
   session: Session,
   { client, texts }: ClientStatus,
@@ -103,20 +103,23 @@ export function leftAt(
   )
 }
 
-/** What somebody else has changed in a client's files since its last setup, and what would put it back. */
+/** What someone else changed in a client's files since its last setup, and what would restore it. */
 export interface Drifted {
-  /** In words. */
+  /** The changes in words. */
   readonly reasons: readonly string[]
-  /** Which keys, where, and since which run. */
+  /** Which keys changed, in which file, and since which run. */
   readonly changes: string
-  /** With all of this the client has what the setup left; absent: nothing does, so nothing is put back. */
+  /**
+   * These edits restore everything that the setup wrote. Absent: that is not possible, so nothing is
+   * restored.
+   */
   readonly cure?: { readonly repairs: readonly FileFix[]; readonly edits: readonly FileEdit[] }
 }
 
-/** From this many on the others are counted. */
+/** A report names this many keys, and counts the others. */
 const manyKeys = 4
 
-/** @returns undefined: no setup stands, or safe repairs are all it takes to have what the last one left */
+/** @returns undefined if no setup is in force, or if safe repairs alone restore what the last setup wrote */
 export function driftSince(session: Session, state: ClientStatus, runs: Runs): Drifted | undefined {
   const { client, findings, settings } = state
   const expected = leftAt(session, state, runs)
@@ -156,7 +159,7 @@ export function driftSince(session: Session, state: ClientStatus, runs: Runs): D
     }
   }
 
-  // Address and key go back together, or neither does.
+  // Restores both the address and the key, or neither.
   const mended = resultOf(() => driftAfter([...safe, ...repairs], edits))
   const isCured = !(mended instanceof UserError) && mended.reasons.length === 0
   return { reasons, changes: places.join('; '), ...(isCured && { cure: { repairs, edits } }) }

@@ -22,11 +22,12 @@ import { readIfExists } from '../../transaction/target.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
- * Reads all that a client reads. A layer that cannot be read counts as absent: it is only looked at.
+ * Reads all files that a client reads. An unreadable layer counts as absent: repoint never writes layers.
  *
- * @param cwd the folder that it works in; absent: ours
+ * @param cwd the client's working folder; absent: the current one
  * @param missing files that are listed although they do not exist, because an undo can restore them
- * @throws UserError `not-permitted`, `config-invalid` (too large, not UTF-8), `config-conflict` (not a file)
+ * @throws UserError `not-permitted`, `config-invalid` (too large, not UTF-8), `config-conflict` (not a
+ *   file)
  */
 export function readClientFiles(
   session: Session,
@@ -41,7 +42,7 @@ export function readClientFiles(
   })
 }
 
-/** @throws UserError `config-invalid` for what the client may read, and repoint does not */
+/** @throws UserError `config-invalid` for a file that the client may accept and repoint cannot read */
 function expectReadHere(session: Session, { label }: Client, text: LoadedFile): void {
   const { problem = '', isNotReadHere } = readFile(text)
   if (!isNotReadHere) return
@@ -52,7 +53,7 @@ function expectReadHere(session: Session, { label }: Client, text: LoadedFile): 
   })
 }
 
-/** All that a client reads, as far as its place goes. */
+/** Lists all files that a client reads from its working folder. */
 export function listClientFiles(
   { platform: { files, machine } }: Session,
   client: Client,
@@ -72,13 +73,13 @@ export function lookAt(files: Files): DiskReader {
   }
 }
 
-/** What a client believes now; undefined where its files cannot be read. */
+/** A client's current state. Undefined: its files cannot be read. */
 export function stateNow(session: Session, client: Client): ClientState | undefined {
   const settings = resultOf(() => client.read(readClientFiles(session, client)))
   return settings instanceof UserError ? undefined : settings
 }
 
-/** Whether a client is the one of its family that its files are set up for. */
+/** Whether a client is the one of its family that the files are set up for. */
 export function isUsual(session: Session, client: Client): boolean {
   return client.isConfigured?.(stateNow(session, client) ?? {}) ?? true
 }
@@ -91,7 +92,8 @@ function readConfig(session: Session, file: ConfigFile): Bytes | null {
     if (file.use === 'layer') return null
     const failure = toFileError(machine, file.path, error)
     if (failure instanceof UserError) throw failure
-    // Also a fault of ours is a file that is not read: what was switched by then is told with it.
+    // A user error even if the fault is ours: a command reports it together with what it has already
+    // changed.
     throw new UserError({
       code: 'config-conflict',
       message: `${session.showPath(file.path)} cannot be read as a file (${String(error)})`,
@@ -101,7 +103,7 @@ function readConfig(session: Session, file: ConfigFile): Bytes | null {
   }
 }
 
-/** What the user's shells read at their start, where it exists and is not absurdly large. */
+/** The user's shell startup files that exist and are not absurdly large. */
 export function readShellProfiles(session: Session): readonly { path: string; text: string }[] {
   const { files, machine } = session.platform
   return shellProfilePaths(machine).flatMap((path) => {
@@ -110,7 +112,7 @@ export function readShellProfiles(session: Session): readonly { path: string; te
   })
 }
 
-/** The files with what runs recorded of each: the first one that is listed. */
+/** The files with the contents that runs recorded. If several records are for one file, the first counts. */
 export function asRecorded(
   { platform }: Session,
   texts: LoadedFiles,
@@ -124,8 +126,8 @@ export function asRecorded(
 }
 
 /**
- * Files that decide where the key goes, and folders on the way to them, that others may write. The
- * home folder is the last that is looked at, or the root for a file outside of it.
+ * Files that decide where the key is sent, and the folders above them, if other users can write them. The
+ * check stops at the home folder, or at the root for a file outside of it.
  */
 export function worldWritablePaths(session: Session, files: LoadedFiles): readonly Finding[] {
   const { machine } = session.platform
@@ -138,7 +140,10 @@ export function worldWritablePaths(session: Session, files: LoadedFiles): readon
   return openAmong(session, places)
 }
 
-/** The same for a file with authorities, which says whom the clients trust with the key. */
+/**
+ * As `worldWritablePaths`, for a file with certificate authorities: it decides whom the clients trust
+ * with the key.
+ */
 export function openAuthorities(session: Session, caFile: string | undefined): readonly Finding[] {
   const { os, home } = session.platform.machine
   if (caFile === undefined || os === 'win32') return []
@@ -168,8 +173,9 @@ function* foldersAbove(path: string, home: string): Generator<string> {
 const [groupWrites, othersWrite, sticky] = [0o020, 0o002, 0o1000]
 
 /**
- * In a folder with the sticky bit others can only add. A group with the number of its owner is, where
- * every user has a group of the same name, that user alone.
+ * Whether other users can write a file or folder. In a folder with the sticky bit, they can only add
+ * files. A group whose ID equals the owner's contains only that user, on systems where every user has a
+ * group of the same name.
  */
 function isOpenToOthers({ kind, mode, uid, gid }: FileStatus): boolean {
   if (kind === 'folder' && (mode & sticky) !== 0) return false

@@ -4,7 +4,7 @@ import { type RecoveredRun, recoverRun } from '../../transaction/restore.ts'
 import { listRuns } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 
-/** Settles a run that was cut off, and says so. Comes first in every command that reads state. */
+/** Settles an interrupted run, and reports that. Every command that reads the records starts with it. */
 export function settleFirst(session: Session): void {
   const settled = recoverRun(session.platform)
   if (settled === undefined) return
@@ -34,7 +34,7 @@ export function runsSoFar(session: Session): Runs {
   return runs
 }
 
-/** Settles and lists the runs for a command that only looks; or why the records cannot be read. */
+/** Settles and lists the runs for a command that writes nothing. Returns why the records cannot be read. */
 export function runsIfReadable(session: Session): Runs | UserError {
   const found = resultOf(() => {
     settleFirst(session)

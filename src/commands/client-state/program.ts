@@ -160,7 +160,7 @@ export function versionFindings(
   ]
 }
 
-/** What the client prints of the models that it knows; undefined: it is not here, or prints none. */
+/** The list of models that the client prints. Undefined: the client is not installed, or prints none. */
 export async function tableOf(
   { platform: { processes, machine } }: Session,
   { program: { command, modelTableArgs } }: Client,
@@ -172,7 +172,7 @@ export async function tableOf(
   return exitStatus === 0 ? stdout : undefined
 }
 
-/** @throws UserError `client-failed` where the client cannot be run at all */
+/** @throws UserError `client-failed` if the client is not installed */
 export function expectInstalled(session: Session, client: Client): string {
   const path = session.platform.processes.which(client.program.command)
   if (path !== undefined) return path
@@ -184,10 +184,10 @@ export function expectInstalled(session: Session, client: Client): string {
 }
 
 /**
- * Stops what clients have left running, because it still holds the key from before. Where
- * nobody consents it is left running, and said.
+ * Stops servers that clients left running, because they still use the old key. Without consent, a server
+ * keeps running and is reported.
  *
- * @returns what a person has still to do, one line each
+ * @returns what the user still has to do, one line each
  */
 export async function stopLeftRunning(
   session: Session,
@@ -217,8 +217,8 @@ export async function stopLeftRunning(
 }
 
 /**
- * What a person must do about clients that are running. Where the system cannot be asked for its
- * processes, it may be any.
+ * What the user must do about clients that are running. If repoint cannot list the system's processes, it
+ * assumes that every client is running.
  */
 export async function adviceForRunning(
   session: Session,
@@ -229,7 +229,8 @@ export async function adviceForRunning(
   if (pgrep === undefined) return clients.map(({ program }) => program.restartAdvice)
 
   const asked = clients.map(async ({ program }) => {
-    // A program of its own, or a script that node or bun runs: not an editor that has such a file open.
+    // The client's program itself, or its script run by node or bun. An editor with such a file open does
+    // not match.
     const itself = `^([^ ]*/)?((node|bun)( --[^ ]*)* )?([^ ]*/)?${program.command}( |$)`
     const args = ['-U', String(processes.uid), '-f', itself]
     const { exitStatus } = await processes.run(pgrep, args, { timeoutMs: 2_000 })
@@ -238,7 +239,7 @@ export async function adviceForRunning(
   return (await Promise.all(asked)).flat()
 }
 
-/** The next thing to type. */
+/** The command to type next. */
 export function nowRun(session: Session, clients: readonly Client[]): string {
   const commands = clients.map((client) => {
     const { command } = client.program

@@ -30,7 +30,7 @@ import { readClientFiles, readShellProfiles, stateNow, worldWritablePaths } from
 import { folderSettings } from './folder-settings.ts'
 import { changedSince, isSetupRun, lastSetup } from './written.ts'
 
-/** What a client's files say now, and whether that comes from repoint. */
+/** What a client's files contain now, and whether repoint wrote it. */
 export interface ClientNow {
   readonly client: Client
   readonly texts: LoadedFiles
@@ -202,7 +202,10 @@ function setUpAs(client: ClientName, runs: Runs): string | undefined {
     ?.client
 }
 
-/** The options that a client is set up with. After a setup of another client of its family, those that both have. */
+/**
+ * The options that a client is set up with. After a setup of another client of its family, those that both
+ * have.
+ */
 export function configuredOptions(client: Client, state: ClientState, runs: Runs): PreviousOptions {
   const isOwn = setUpAs(client, runs) === client.id || undefined
   return optionsToKeep(client, state, isOwn)
@@ -347,7 +350,7 @@ function fileState(session: Session, file: LoadedFile, runs: Runs | undefined): 
   const hash = bytes === null ? undefined : sha256Of(bytes)
   if (hash !== recorded.after?.sha256) return told('changed-since', { changedKeys })
   if (hash === undefined) return told('absent')
-  // A repair and an undo leave what somebody else has changed, and do not approve it.
+  // A repair and an undo keep changes by others, and do not approve them.
   if (changedKeys.length > 0)
     return told('changed-since', { run: lastSetup(path, runs)!.run.id, changedKeys })
   return told(run.kind === 'undo' ? 'restored' : 'as-written')

@@ -3,15 +3,18 @@ import type { Files, Platform } from '../../platform/platform.ts'
 import { createDurably, ignoreFileErrors, randomName, sha256Of } from '../../transaction/files.ts'
 import { openState, statePaths } from '../../transaction/state.ts'
 
-/** Whose process cannot be seen from here, on another machine or before a boot, is gone after so long, in ms. */
+/**
+ * How old a folder must be, in ms, before repoint removes it if it cannot see the folder's process: it
+ * ran on another machine or before a reboot.
+ */
 const unseenPatienceMs = 24 * 60 * 60_000
 
-/** The process that a folder is for, where that process runs, and what makes the name its own. */
+/** A folder's name contains the ID of its process, a mark for the machine and boot, and a random part. */
 const folderNames = /^\.try-(\d+)-([0-9a-f]{12})-[0-9a-f]{12}$/
 
 /**
- * The path of a folder that is not there yet. It lies beside our records: above it are the user's own
- * folders alone, in which clients look for projects too. What killed processes have left there goes.
+ * The path for a new folder, next to our records. Clients also look for projects in the folders above it,
+ * and there these are only the user's own. This also removes the folders that killed processes left there.
  */
 export function newFolder(platform: Platform): string {
   const { folder } = statePaths(platform.machine)
@@ -19,7 +22,7 @@ export function newFolder(platform: Platform): string {
   return join(folder, `.try-${platform.processes.pid}-${placeMark(platform)}-${randomName()}`)
 }
 
-/** Each of our folders there whose process is gone: a file in it may hold a secret. */
+/** Removes each of our folders whose process has ended: a file in it can contain a secret. */
 function sweep(platform: Platform, folder: string): void {
   const { files, processes, clock } = platform
   const now = clock.now().getTime()
@@ -41,13 +44,16 @@ function sweep(platform: Platform, folder: string): void {
   }
 }
 
-/** Differs from machine to machine and from boot to boot. */
+/** Identifies this machine and this boot. */
 function placeMark({ processes }: Platform): string {
   const place = `${processes.host ?? ''}\n${processes.bootId()}`
   return sha256Of(Buffer.from(place)).slice(0, 12)
 }
 
-/** Does `work` while files with these texts lie in a folder that only we may enter; none: no folder. */
+/**
+ * Does `work` while files with these texts exist in a folder that only this user can read. Creates no
+ * folder if there are no texts.
+ */
 export function withFiles<Result>(
   platform: Platform,
   folder: string,
@@ -57,7 +63,7 @@ export function withFiles<Result>(
   return Object.keys(texts).length === 0 ? work() : inFolder(platform, folder, texts, work)
 }
 
-/** The same in a folder that may stay empty. */
+/** As `withFiles`, but always creates the folder. */
 export async function inFolder<Result>(
   platform: Platform,
   folder: string,
@@ -73,12 +79,12 @@ export async function inFolder<Result>(
       createDurably(files, join(folder, name), Buffer.from(text), { mode: 0o600 })
     return await work()
   } finally {
-    // What was started there may still be writing.
+    // A program that was started there may still be writing.
     ignoreFileErrors(() => removeFolder(files, folder))
   }
 }
 
-/** Removes a folder with all that is in it; symlinks are removed, not followed. */
+/** Removes a folder with everything in it. It removes symlinks and does not follow them. */
 export function removeFolder(files: Files, folder: string): void {
   for (const name of files.readdir(folder)) {
     const path = join(folder, name)

@@ -10,25 +10,25 @@ import type { Session } from '../screen/session.ts'
 import { expectInstalled, installedVersion } from './program.ts'
 import { inFolder, newFolder } from './temp-folder.ts'
 
-/** Clients take up to 12 s for one word, and some retry for a minute before they give up. */
+/** In ms. Clients take up to 12 s for one word, and some retry for a minute before they give up. */
 const tryTimeoutMs = 90_000
 
-/** Shown of what the client said, in characters from the end. */
+/** How many characters of the client's output are shown, from its end. */
 const maxShown = 600
 
-/** What a real client said to `ping`. */
+/** What a real client answered to `ping`. */
 export interface Tried {
   readonly client: string
   readonly said: string
 }
 
 /**
- * Runs the real client once with `ping`, with the files that are there now, in an empty folder: in a
- * project's, that project's own configuration could send the key elsewhere. Of what a failing client
- * says only its error line is shown: some print their whole configuration. A `repoint serve` also tells
- * whether another key went out: some clients go on with ours once that is refused.
+ * Runs the real client once with `ping` and its current files, in an empty folder: the configuration of a
+ * project could send the key elsewhere. If the client fails, only its error line is shown, because some
+ * print their whole configuration. `repoint serve` also reports whether the client sent another key: some
+ * clients use our key after the gateway rejects theirs.
  *
- * @throws UserError `client-failed` with what it said
+ * @throws UserError `client-failed` with the client's error
  */
 export async function tryClient(
   session: Session,
@@ -46,7 +46,7 @@ export async function tryClient(
     const tried = processes.run(program, pingArgs('ping', version), {
       timeoutMs: tryTimeoutMs,
       cwd: folder,
-      // Some believe this more than the system.
+      // Some clients trust `PWD` more than the system.
       env: { ...machine.env, PWD: folder, OLDPWD: undefined, ...pingEnv },
     })
     return session.step(`Trying ${client.label}`, tried)
@@ -82,7 +82,10 @@ export async function tryClient(
   })
 }
 
-/** How many requests a `repoint serve` has refused for their key; undefined: this gateway is none. */
+/**
+ * How many requests a `repoint serve` has rejected because of their key. Undefined: this gateway is not
+ * `repoint serve`.
+ */
 async function refusedKeys({ ...access }: GatewayAccess): Promise<unknown> {
   if (!isLoopbackUrl(access.baseUrl)) return undefined
   const url = new URL('/_repoint/counters', access.baseUrl).href

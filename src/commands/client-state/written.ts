@@ -19,12 +19,12 @@ export interface WrittenFile {
   readonly file: RecordedFile
 }
 
-/** Whether a run chose what a client is to have: a repair or an undo chooses nothing. */
+/** Whether a run chose a client's settings. A repair or an undo does not. */
 export function isSetupRun({ kind, command }: RunRecord): boolean {
   return kind === 'change' && command !== 'doctor'
 }
 
-/** What the last setup that stands has left of a file; undefined: none stands there. */
+/** What the last setup in force wrote into a file. Undefined: no setup of this file is in force. */
 export function lastSetup(path: string, runs: Runs): WrittenFile | undefined {
   return lastStanding(path, runs, isSetupRun)
 }
@@ -42,8 +42,8 @@ function lastStanding(
 }
 
 /**
- * Our keys of a file that are not as the last setup left them, each with the value from then. What a
- * repair of ours has changed since is none of them, as long as it stands.
+ * Our keys in a file whose values differ from those of the last setup, each with the setup's value. A key
+ * that our repair changed does not count while it still has the repaired value.
  */
 export function changedSince(
   { platform }: Session,
@@ -58,7 +58,7 @@ export function changedSince(
     documentOf(file, contentsIfAvailable(platform, file.after)),
     documentOf(file, bytes),
   ]
-  // A pruned copy, or a file that cannot be read any more: nothing can be said key by key.
+  // With a pruned copy or a file that cannot be read any more, keys cannot be compared.
   if (then === undefined || (now === undefined && bytes !== null)) return []
 
   const repair = lastStanding(path, runs, (run) => !isSetupRun(run))?.file
@@ -72,12 +72,12 @@ export function changedSince(
     .filter(({ path: key, value }) => !isDeepStrictEqual(value, now?.get(key)) && !isRepaired(key))
 }
 
-/** A header as it stands in a file. */
+/** A header as a file contains it. */
 type Header = Pick<ExtraHeader, 'name' | 'value'>
 
 /**
- * Whether a setup for another gateway than that of `baseUrl` has put a header into these files, be that
- * one forgotten by now.
+ * Whether a setup for another gateway than the one at `baseUrl` wrote a header into these files. That
+ * gateway may be forgotten.
  */
 export function isFromElsewhere(
   { platform }: Session,
@@ -101,7 +101,7 @@ export function isFromElsewhere(
     .some(({ files }) => files.some((file) => paths.includes(file.path) && isWritten(file)))
 }
 
-/** As a member of a table, or as one of the lines of a text, `name: value`. */
+/** The header can be a member of a table, or one line of a text: `name: value`. */
 function isSaid({ name, value }: Header, at: string, found: ConfigValue | undefined): boolean {
   if (typeof found === 'string') {
     const lines = found.split('\n').map((line) => line.trim().replace(/\s*:\s*/, ': '))

@@ -2,15 +2,15 @@ import { ifPossible } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { Platform } from '../../platform/platform.ts'
 
-/** Where WSL mounts the users' folders of Windows, unless told otherwise in /etc/wsl.conf. */
+/** Where WSL mounts the Windows users' folders, unless /etc/wsl.conf names another place. */
 const windowsUsers = '/mnt/c/Users'
 
-/** Folders there that are nobody's home. */
+/** Folders there that are not a user's home. */
 const notHomes = new Set(['All Users', 'Default', 'Default User', 'Public', 'desktop.ini'])
 
 /**
- * Under WSL there are two homes, and a client that runs on Windows reads the other one: said, because
- * a setup on this side does not reach it.
+ * Under WSL there are two homes, and a client that runs on Windows reads the other one. repoint reports
+ * that, because a setup in WSL does not change it.
  */
 export function* wslFinding({
   machine,

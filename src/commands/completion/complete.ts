@@ -8,7 +8,7 @@ export interface Candidate {
   readonly description: string
 }
 
-/** `files`: what the shell itself knows better. */
+/** `files`: the shell completes file names itself. */
 export type Completion = readonly Candidate[] | 'files'
 
 function define() {
@@ -19,8 +19,8 @@ function define() {
 }
 
 /**
- * What the scripts of `repoint completion` ask, once for each press of the Tab key. Prints a candidate
- * a line, with its description behind a tab; or `:files`.
+ * The scripts of `repoint completion` call this at each press of the Tab key. It prints one candidate per
+ * line, then a tab and the description; or `:files`.
  */
 export const command = commandOf(define, (session, words, { typed }, self) => {
   const { platform } = session
@@ -37,10 +37,10 @@ export const command = commandOf(define, (session, words, { typed }, self) => {
   return 0
 })
 
-/** Words that are not in the program. */
+/** Candidates that are not part of the program. */
 interface OtherWords {
   readonly gateways: () => readonly string[]
-  /** Of the last catalog. */
+  /** The models of the last catalog. */
   readonly models: () => readonly string[]
   readonly variables: () => readonly string[]
 }
@@ -51,7 +51,7 @@ export function completionOf(
   typed: string,
   known: OtherWords,
 ): Completion {
-  // Behind it stands somebody else's command.
+  // The rest is another program's command.
   if (words.includes('--')) return 'files'
 
   const help = program.createHelp()
@@ -61,7 +61,7 @@ export function completionOf(
   if (name !== undefined && command === undefined) return []
   const options = name === 'help' ? [] : help.visibleOptions(command ?? program)
 
-  // A value stands behind its flag, or in one word with it.
+  // A value follows its flag, or is part of the same word (`--flag=value`).
   const start = /^--[\w-]+=/.exec(typed)?.[0] ?? ''
   const flag = start === '' ? words.at(-1) : start.slice(0, -1)
   const option = options.find(
@@ -91,7 +91,7 @@ export function completionOf(
   return beginning(typed, [...values, ...flags])
 }
 
-/** What can stand in the place of a command's next argument, the last of which may be repeated. */
+/** The values of a command's next argument. The last argument can be repeatable. */
 function argumentsOf(
   { registeredArguments: all }: CommandUnknownOpts,
   behind: readonly string[],
@@ -109,7 +109,7 @@ function beginning(typed: string, words: readonly (string | Candidate)[]): Candi
     .filter(({ word }) => word.startsWith(typed))
 }
 
-/** What a flag takes, as far as it can be told; its placeholder says where it is a file. */
+/** The known values of a flag. The flag's placeholder tells whether it takes a file. */
 function valuesOf(
   { argChoices, flags, long }: Option,
   known: OtherWords,

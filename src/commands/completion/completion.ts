@@ -8,7 +8,7 @@ type Shell = 'bash' | 'zsh' | 'fish' | 'powershell'
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'powershell']
 
-/** Where each shell looks when it starts; zsh needs `compinit` before that line. */
+/** The file that each shell reads at its start. In zsh, `compinit` must come before that line. */
 const forGood: readonly string[] = [
   "echo 'source <(repoint completion bash)' >> ~/.bashrc",
   "echo 'source <(repoint completion zsh)' >> ~/.zshrc",
@@ -36,13 +36,19 @@ function define() {
     )
 }
 
-/** Prints the script that completes repoint's command line in `shell`, or the hook for it. Returns the exit status. */
+/**
+ * Prints the script that completes repoint's command line in `shell`, or the hook for it. Returns the
+ * exit status.
+ */
 export const command = commandOf(define, async ({ platform }, shell, { hook }) => {
   platform.terminal.out(hook ? await hookFor(shell, platform.machine) : scripts[shell])
   return 0
 })
 
-/** Each asks `repoint complete` for the candidates: a word, a tab, its description; or `:files`. */
+/**
+ * Each script asks `repoint complete` for candidates: a word, a tab and a description per line; or
+ * `:files`.
+ */
 const scripts: Readonly<Record<Shell, string>> = {
   // For bash 3.2 and later, without the bash-completion package.
   bash: `# repoint completion for bash. Load it with: source <(repoint completion bash)
@@ -108,7 +114,7 @@ end
 
 complete -c repoint -f -a '(__repoint_complete)'
 `,
-  // For Windows PowerShell 5.1 and PowerShell 7. Where nothing is offered they offer files.
+  // For Windows PowerShell 5.1 and PowerShell 7. Without candidates, they complete file names.
   powershell: `# repoint completion for PowerShell.
 # Load it with: repoint completion powershell | Out-String | Invoke-Expression
 Register-ArgumentCompleter -Native -CommandName repoint -ScriptBlock {
@@ -128,11 +134,12 @@ Register-ArgumentCompleter -Native -CommandName repoint -ScriptBlock {
 }
 
 /**
- * What makes a shell start clients at the gateway of a remembered folder: a function for each client's
- * program. Where no folder is remembered on this machine the function starts the program itself, and
- * nothing of ours; else `repoint run` decides. It fails closed: where that cannot run, no client starts.
+ * The hook that makes a shell start clients with the gateway of a remembered folder: one function for
+ * each client's program. If this machine remembers no folder, the function starts the program itself,
+ * without repoint. Otherwise `repoint run` decides. The hook fails closed: if `repoint run` cannot start,
+ * no client starts.
  *
- * @throws UserError `usage` for a shell that has none
+ * @throws UserError `usage` for a shell that has no hook
  */
 async function hookFor(shell: string, { os }: Machine): Promise<string> {
   const write = hooks[shell]
@@ -148,7 +155,8 @@ async function hookFor(shell: string, { os }: Machine): Promise<string> {
   return write(shell, [...new Set(programs)])
 }
 
-// The places are those of transaction/state.ts. What cannot be looked into, or is a link to nothing, may hold a list.
+// The paths are those of transaction/state.ts. A folder that cannot be searched, or a dangling symlink,
+// may hide a list.
 const posix = (shell: string, programs: readonly string[]) => `# repoint's hook for ${shell}.
 # Load it with: source <(repoint completion ${shell} --hook)
 _repoint_by_folder() {

@@ -13,9 +13,9 @@ import type { Session } from '../screen/session.ts'
 type CatalogFlags = GatewayFlags & { readonly model?: string }
 
 /**
- * Finds the gateway and asks it for its models: the beginning of every command that only asks. The
- * newest setup that is in force will do, unless the user names an address or a key: the two go
- * together. Where a model is named, why there is no list may be the answer.
+ * Finds the gateway and requests its catalog, as the first step of every command that only reads from the
+ * gateway. It uses the newest setup in force, unless the user names an address or a key: the two belong
+ * together. If the user names a model, the answer can be the error instead of a catalog.
  */
 export async function askCatalog(
   session: Session,
@@ -51,14 +51,15 @@ export async function askCatalog(
 interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocols' | 'sends'>
   readonly choose: (catalog: Catalog | undefined) => Models
-  /** Absent: what it sends along is not known. */
+  /** Absent: what the client sends besides messages and tools is not known. */
   readonly senderOf?: (protocol: Protocol, model: string) => Sender
 }
 
 /**
- * Proves address, key and a model for a client that has no files to write.
+ * Proves the address, the key and a model for a client without files to write.
  *
- * @throws UserError with the diagnosis; `protocol-unsupported` where the client cannot ask so
+ * @throws UserError with the diagnosis; `protocol-unsupported` if the client cannot send what the gateway
+ *   needs
  */
 export async function proveModel<
   Models extends Pick<ResolvedOptions, 'probeModel' | 'protocol' | 'findings'>,

@@ -19,7 +19,7 @@ import type { Session } from '../screen/session.ts'
 import { sendersOf } from '../setup/probes.ts'
 import { proveModel } from './ask-catalog.ts'
 
-/** The flags of a client that keeps no gateway in a file: it is told by its environment alone. */
+/** The flags of a client that reads its gateway from environment variables only. */
 function defineFor(row: EnvironmentRow) {
   return gatewayCommand(row.id)
     .description(row.description)
@@ -36,7 +36,7 @@ export function commandFor(row: EnvironmentRow): ListedCommand {
   )
 }
 
-/** Proves key, address and model, remembers the gateway, and says how a process is pointed at it. */
+/** Proves the key, the address and the model, saves the gateway, and shows how to start a process with it. */
 async function tellVariables(
   session: Session,
   flags: FlagsOf<typeof defineFor>,
@@ -132,34 +132,34 @@ interface ShellVariable {
   readonly isKey?: true
 }
 
-/** What holds a secret header is set by a run alone. */
+/** Only `repoint run` sets variables that contain a secret header. */
 function isSecret(value: string, headers: readonly ExtraHeader[] = []): boolean {
   return headers.some((header) => header.isSecret && value.includes(header.value))
 }
 
-/** Stands where the key would. */
+/** The placeholder for the key. */
 const keyMark = '<your key>'
 
 interface Spelling {
   quoted(text: string): string
-  /** Sets a variable to what an expression gives. */
+  /** Sets a variable to the value of an expression. */
   set(name: string, expression: string): string
   unset(name: string): string
-  /** Reads it from the keyboard, without showing it. */
+  /** Reads a variable from the keyboard, without showing it. */
   ask(name: string): string
-  /** The expression for what another variable holds. */
+  /** The expression for the value of another variable. */
   variable(name: string): string
-  /** The expression for what stands in a file. */
+  /** The expression for the contents of a file. */
   contents(path: string): string
 }
 
-/** How the shell of a machine's user sets variables. */
+/** How the shell of the machine's user sets variables. */
 export function spellingOf({ os, env }: Machine): Spelling {
   if (os === 'win32') return powershell
   return /(?:^|\/)fish$/.test(env['SHELL'] ?? '') ? fish : posix
 }
 
-/** Takes the key from where it was given, else from the keyboard. */
+/** The line that takes the key from the file or variable that the user named, or from the keyboard. */
 function lineForKey(
   shell: Spelling,
   name: string,
@@ -168,7 +168,7 @@ function lineForKey(
 ): string {
   if (keyFile === undefined)
     return keyEnv === undefined ? shell.ask(name) : shell.set(name, shell.variable(keyEnv))
-  // What is shown of a path has `~` for the home folder, which no quotes may hold.
+  // The shown path has `~` for the home folder, and `~` does not work inside quotes.
   const isBelow = shell !== powershell && keyFile.startsWith(`${home}/`)
   const path = isBelow ? `~/${shell.quoted(keyFile.slice(home.length + 1))}` : shell.quoted(keyFile)
   return shell.set(name, shell.contents(path))
@@ -193,7 +193,8 @@ const fish: Spelling = {
 }
 
 const powershell: Spelling = {
-  // It takes each of these for a quote, and two of them for one inside (about_Quoting_Rules, 7.5).
+  // PowerShell treats each of these characters as a quote. Doubled, they stand for themselves
+  // (about_Quoting_Rules, 7.5).
   quoted: (text) => `'${text.replace(/['‘’‚‛]/g, '$&$&')}'`,
   set: (name, expression) => `$env:${name} = ${expression}`,
   unset: (name) => `Remove-Item Env:${name}`,

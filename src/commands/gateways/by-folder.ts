@@ -8,7 +8,7 @@ import { isInside } from '../../transaction/files.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
- * The remembered folder that we are in or below, the nearest of several; undefined: none.
+ * The remembered folder that contains the working folder. Of several, the nearest. Undefined: none.
  *
  * @throws UserError `record-damaged`
  */
@@ -19,7 +19,7 @@ export function folderHere(
   const { files, machine } = platform
   const here = realPath(files, machine.cwd)
   const isAround = (place: string) => here === place || isInside(here, place)
-  // A folder may have moved behind a link since it was remembered: both its places count.
+  // A folder may have been replaced by a symlink since it was remembered. Both paths count.
   const nearness = ({ path }: SavedFolder) =>
     Math.max(0, ...[path, realPath(files, path)].filter(isAround).map(({ length }) => length))
 
@@ -28,20 +28,21 @@ export function folderHere(
     .toSorted((one, other) => nearness(other) - nearness(one))[0]
 }
 
-/** As it stands where it leads nowhere. */
+/** Returns the path unchanged if it does not exist. */
 export function realPath(files: Files, path: string): string {
   return ifPossible(() => files.realpath(path)) ?? path
 }
 
-/** On one line, whatever its name is. */
+/** The folder's path on one line, even if its name contains line breaks. */
 export function shownFolder(session: Session, { path }: Pick<SavedFolder, 'path'>): string {
   return printableLine(session.showPath(path))
 }
 
 /**
- * The gateway that a folder says.
+ * The gateway that a folder names.
  *
- * @throws UserError `config-conflict` where it was forgotten, or another has its name
+ * @throws UserError `config-conflict` if the gateway was forgotten, or its name now belongs to another
+ *   one
  */
 export function gatewayOf(session: Session, folder: SavedFolder): SavedGateway {
   const { gateway, baseUrl } = folder

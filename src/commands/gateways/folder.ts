@@ -21,7 +21,7 @@ function define() {
     )
 }
 
-/** Remembers the folder, forgets one, or shows all. Nothing is written in the folder itself. */
+/** Remembers the folder, forgets a folder, or shows all of them. Writes nothing into the folder itself. */
 export const command = commandOf(define, (session, name, { forget }) => {
   if (name !== undefined && forget !== undefined)
     throw new UserError({
@@ -67,7 +67,7 @@ function remember(session: Session, name: string, before: readonly SavedFolder[]
   return isNew
 }
 
-/** The same. */
+/** @returns whether the list changes */
 function forgetAt(session: Session, typed: string, before: readonly SavedFolder[]): boolean {
   const { platform } = session
   const path = resolve(platform.machine.cwd, typed)

@@ -41,16 +41,16 @@ function define() {
 }
 
 interface GatewayCheck {
-  /** Absent: it works. */
+  /** Absent: the gateway works. */
   readonly failure?: UserError
-  /** What is left on its key, where the gateway says that. */
+  /** The balance of its key, if the gateway reports it. */
   readonly balance?: Balance | undefined
 }
 
 /** By the gateway's name. */
 type GatewayChecks = ReadonlyMap<string, GatewayCheck>
 
-/** Lists them. Returns the highest status of a check that failed. */
+/** Lists the gateways. Returns the highest status of a failed check. */
 export const command = commandOf(define, async (session, action, gateway, flags) => {
   if (action === 'add') return addGateway(session, addressToAdd(gateway), flags)
   if ((action === undefined) !== (gateway === undefined))
@@ -103,7 +103,10 @@ function addressToAdd(address: string | undefined): string {
   })
 }
 
-/** Prints what sets up another machine alike: no key, and the choices as flags. */
+/**
+ * Prints a file that sets up another machine in the same way. It contains the options as flags, and no
+ * key.
+ */
 async function exportDefaults(session: Session, wanted: string): Promise<number> {
   const saved = savedGateway(session, wanted)
   const { name, baseUrl } = saved
@@ -127,7 +130,10 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
   return 0
 }
 
-/** All at once: one that is silent holds nobody else up. What is left on a key is asked where it works. */
+/**
+ * Checks all gateways in parallel, so that one that does not answer delays no other. Requests the balance
+ * from those that work.
+ */
 async function checkAll(
   session: Session,
   all: readonly SavedGateway[],

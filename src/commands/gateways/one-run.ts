@@ -35,7 +35,7 @@ import type { PreviousSetup } from '../setup/request.ts'
 import { isAt, previousSetups, resolveInputFor } from '../setup/resolve.ts'
 import { realPath } from './by-folder.ts'
 
-/** The clients of that program: first the one that it is set up as. */
+/** The clients that start with this program. The one that it is set up as comes first. */
 export function clientsCalled(
   session: Session,
   clients: readonly Client[],
@@ -52,11 +52,11 @@ export function clientsCalled(
 }
 
 /**
- * Checks the files of the folder as a setup does, and those of folders that the clients' arguments
- * name. If they redirect a client or the key, nothing is started unless a person says yes. Other
- * settings of the folder are named, and stop nothing.
+ * Checks the project files in the working folder as a setup does, and in the folders that the clients'
+ * arguments name. If they redirect a client or the key, nothing starts unless the user says yes. Other
+ * settings in these folders are only reported.
  *
- * @throws UserError `config-conflict` where nobody can be asked; `Declined` on a no
+ * @throws UserError `config-conflict` if repoint cannot ask; `Declined` if the user says no
  */
 export async function lookAtFolder(
   session: Session,
@@ -87,7 +87,7 @@ export async function lookAtFolder(
   }
 }
 
-/** The folder that we are in, then those that arguments make a client work in. */
+/** The working folder, then the folders that the arguments tell a client to work in. */
 function workingFolders(
   { platform: { files, machine } }: Session,
   client: Client,
@@ -101,7 +101,7 @@ function workingFolders(
   return [...new Set([machine.cwd, ...folders])]
 }
 
-/** The files of the project in each folder, each file once. */
+/** The project files of each folder, each file once. */
 function filesOfFolders(session: Session, client: Client, folders: readonly string[]): LoadedFiles {
   const texts = folders
     .flatMap((folder) => readClientFiles(session, client, folder))
@@ -110,34 +110,34 @@ function filesOfFolders(session: Session, client: Client, folders: readonly stri
 }
 
 export interface PointedRun extends LaunchSettings {
-  /** With the roots that have answered by now. */
+  /** With the base URLs that have answered so far. */
   readonly access: GatewayAccess
-  /** What a person is told of it. */
+  /** What the user is told about the run. */
   readonly told?: string
 }
 
-/** What one process is pointed at. */
+/** A process to start and the gateway that it should use. */
 export interface Target {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
   readonly asked: ProcessToStart
-  /** The one to take, as it was named. */
+  /** The model that the user named. */
   readonly model?: string | undefined
-  /** The one to take where none is named, and the rules choose none. */
+  /** The model to use if the user named none and the rules choose none. */
   readonly proven?: ModelRoute | undefined
   /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
-  /** Of the installed clients, by their program, as far as something depends on it. */
+  /** The versions of the installed clients by their program, if anything depends on them. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
-  /** Which gateway may be asked for a word; absent: nothing is asked of it. */
+  /** The gateway that may be probed with one word. Absent: no probe. */
   readonly mayAsk?: SavedGateway | 'unremembered' | undefined
 }
 
 /**
- * Points one process at a gateway: of a client, in the way that it has for one run; of any other
- * program, by what programs usually look at.
+ * Prepares a process for a gateway: a client by its settings for one run, and any other program by the
+ * variables that programs usually read.
  *
- * @param clients that the program is; none: another
+ * @param clients the clients that the program belongs to; empty: another program
  */
 export async function pointProgram(
   session: Session,
@@ -156,7 +156,7 @@ export async function pointProgram(
   return pointClient(session, chosen, rooted, target)
 }
 
-/** The key stands in one variable of its process, and our own are not handed on. */
+/** One variable of the process contains the key. repoint's own variables are not passed on. */
 function pointClient(
   session: Session,
   { client, wanted: input, models: resolved }: ChosenForRun,
@@ -203,11 +203,11 @@ function pointClient(
 }
 
 /**
- * The gateway with the root of messages, where a client speaks that protocol and it has not answered so
- * far: an address for chat tells nothing of it. One word is asked for, once; of a gateway that is not
- * remembered always, since nothing has proven it.
+ * Finds the messages base URL for a client that uses this protocol, if it has not answered so far: that
+ * the chat address works proves nothing about it. The gateway gets one probe, once. A gateway that is not
+ * saved always gets a probe, because nothing has proven it.
  *
- * @throws UserError where no API answers
+ * @throws UserError if no API answers
  */
 async function provenFor(
   session: Session,
@@ -232,7 +232,7 @@ async function provenFor(
       isAboutAddress(error) ||
       error.code === 'protocol-unsupported'
     if (isNowhere || mayAsk === 'unremembered') throw error
-    // The client will say it in its own words.
+    // The client will report this failure itself.
   } finally {
     await finder.hangUp()
   }
@@ -258,8 +258,8 @@ interface ChosenForRun {
 }
 
 /**
- * What a client is set up with, as far as this gateway has it; else what the rules choose, and where
- * they choose nothing, what the gateway was proven with.
+ * The options that a client is set up with, if this gateway has its models. Otherwise the rules choose,
+ * and if they choose nothing, the model that proved the gateway.
  *
  * @throws UserError `model-unknown`, `usage`
  */
@@ -292,7 +292,10 @@ function chosenFor(
   throw failures[0]
 }
 
-/** Nothing is asked of the gateway here: where it is another than before, its list is all there is. */
+/**
+ * The models of an earlier setup that a new gateway's catalog does not list. `run` does not probe them,
+ * so the catalog decides.
+ */
 function unlisted(
   { protocols }: Client,
   { options }: PreviousSetup,
@@ -309,14 +312,14 @@ function unlisted(
   })
 }
 
-/** The one in use, under which conversations are recorded; else the usual one. */
+/** The provider ID in use, because the client records conversations under it. Otherwise the usual ID. */
 function providerIdOf(session: Session, client: Client): string {
   const { providerId } = stateNow(session, client) ?? {}
   const problem = resultOf(() => checkOptions(client, { providerId }))
   return problem instanceof UserError ? 'gateway' : (providerId ?? 'gateway')
 }
 
-/** An environment in which everything that programs usually look at points at a gateway. */
+/** An environment with the gateway in all variables that programs usually read. */
 export function gatewayEnv(
   { baseUrl, baseUrls, key }: GatewayAccess,
   env: Machine['env'],
@@ -329,22 +332,22 @@ export function gatewayEnv(
     OPENAI_API_KEY: key,
     ANTHROPIC_BASE_URL: baseUrls.messages,
     ANTHROPIC_AUTH_TOKEN: key,
-    // Beside the token it would go out too, and win.
+    // Next to the token, programs would send this key too, and prefer it.
     ANTHROPIC_API_KEY: undefined,
     ...withoutProxyHere(env),
   }
 }
 
-/** Claude Code 2.1.329 asks a proxy even for 127.0.0.1 (2026-11-21). */
+/** Without this, Claude Code 2.1.329 uses a proxy even for 127.0.0.1 (2026-11-21). */
 function withoutProxyHere(env: Machine['env']): Machine['env'] {
   const here = [env['NO_PROXY'] ?? env['no_proxy'], '127.0.0.1,localhost'].filter(Boolean).join(',')
   return { NO_PROXY: here, no_proxy: here }
 }
 
 /**
- * The exit status to end with after a command that ran on our own terminal, as a shell tells it.
+ * The exit status that a shell would return for a command that ran in the foreground.
  *
- * @throws UserError `usage` where it could not be started; `hint` says where its name was typed
+ * @throws UserError `usage` if the command could not start; `hint` says where the user typed its name
  */
 export function statusOf(result: ForegroundResult, command: string, hint: string): number {
   switch (result.reason) {

@@ -66,7 +66,7 @@ function define() {
     )
 }
 
-/** Runs the command, or a shell where it has no words, and returns its exit status. */
+/** Runs the command, or a shell if there is none, and returns its exit status. */
 export const command = commandOf(define, async (session, name, behind, flags, self) => {
   const isBare = flags.baseUrl !== undefined || isCommandBare(self)
   const given = isBare ? (name === undefined ? [] : [name, ...behind]) : commandBehind(self, behind)
@@ -88,7 +88,8 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   const program = isShell ? shellOf(session) : given
   const asked: ProcessToStart = {
     args: program.slice(1),
-    // Node adds them to its own, as many programs of the terminal do; what a client wants, it says itself.
+    // Node adds these to its own certificate authorities, and many terminal programs run on Node. Clients
+    // get their own variables.
     env: { ...platform.machine.env, ...compact({ NODE_EXTRA_CA_CERTS: access.caFile }) },
     tempFolder: newFolder(platform),
   }
@@ -128,12 +129,12 @@ export const command = commandOf(define, async (session, name, behind, flags, se
   return statusOf(result, program[0]!, 'Check the spelling of the command.')
 })
 
-/** Whether the command stands behind `--` with nothing before it: commander drops the mark. */
+/** Whether the command follows `--` with nothing before it. Commander drops the `--`. */
 function isCommandBare(self: CommandUnknownOpts): boolean {
   return self.parent!.args.at(-self.args.length - 1) === '--'
 }
 
-/** What stands between the name and the command is for us: no command begins with a dash. */
+/** Arguments between the name and the command are repoint's: no command starts with a dash. */
 function commandBehind(self: CommandUnknownOpts, behind: readonly string[]): readonly string[] {
   const { operands, unknown } = self.parseOptions([...behind])
   expectCommand(self, unknown)
@@ -146,7 +147,7 @@ function commandBehind(self: CommandUnknownOpts, behind: readonly string[]): rea
   return [...unknown, ...operands]
 }
 
-/** The gateway of a name, or of the folder that says it. */
+/** The saved gateway with this name, or the gateway of this folder. */
 async function remembered(session: Session, by: string | SavedFolder | undefined, timeout: number) {
   if (by === undefined)
     throw new UserError({
@@ -159,7 +160,7 @@ async function remembered(session: Session, by: string | SavedFolder | undefined
   return { access: accessToSaved(session, saved, timeout * 1000), saved }
 }
 
-/** Where no folder counts, the shell's hook has nothing to add. */
+/** Without a remembered folder, the shell's hook starts the program unchanged. */
 async function runAsItIs(
   { platform }: Session,
   program: string,
@@ -170,7 +171,10 @@ async function runAsItIs(
   return statusOf(result, program, 'Check its name.')
 }
 
-/** Code of a customer's goes where the folder says: where the client's own files say otherwise, that is told. */
+/**
+ * Code in a customer's folder must use that folder's gateway. The note says if the client's own files
+ * name another one.
+ */
 function saidBy(session: Session, folder: SavedFolder, client: Client | undefined): string {
   const says = `Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}`
   if (client === undefined) return says
@@ -181,20 +185,20 @@ function saidBy(session: Session, folder: SavedFolder, client: Client | undefine
   return own === folder.gateway ? says : `${says}; ${client.label}'s own files say ${own}`
 }
 
-/** For this one process: nothing of ours is written, and nothing remembered. */
+/** For this one process. repoint writes no files and saves nothing. */
 async function unremembered(session: Session, flags: GatewayFlags): Promise<GatewayAccess> {
   const { access, notices } = await findGateway(session, flags)
   session.addFindings(...notices)
   return access
 }
 
-/** A flag that is none of ours is no command either; help is printed. */
+/** Rejects unknown flags, which are not commands either. Prints help for `--help`. */
 function expectCommand(self: CommandUnknownOpts, [first]: readonly string[]): void {
   if (first === '-h' || first === '--help') self.help()
   if (first?.startsWith('-')) self.error(`error: unknown option '${first}'`)
 }
 
-/** What a program without a client of ours would have to be told by hand. */
+/** What the user must configure by hand in a program that is not one of our clients. */
 function noteUnsaid(
   session: Session,
   { headers = [], query = [], keyHeader }: GatewayAccess,
@@ -209,7 +213,7 @@ function noteUnsaid(
     )
 }
 
-/** Undefined: it has none, and may serve the client all the same. */
+/** Undefined: the gateway has no catalog, but may serve the client anyway. */
 async function catalogOf(
   session: Session,
   access: GatewayAccess,
@@ -217,13 +221,13 @@ async function catalogOf(
 ): Promise<Catalog | undefined> {
   const answer = await session.step('Asking the gateway for its models', catalogOrError(access))
   if (!(answer instanceof UserError)) return answer
-  // Nothing else is asked of it before the command starts.
+  // The next request to the gateway is the command's own.
   if (!mayStillServe(answer)) throw saved === undefined ? answer : withCureFor(saved, answer)
   session.remark(`note: The gateway has no readable list of models (${answer.message})`)
   return undefined
 }
 
-/** Of each program here that a shell could start the client that it is. */
+/** The first installed client for each program that a shell could start. */
 function firstInstalled(session: Session, clients: readonly Client[]): readonly Client[] {
   return installedPrograms(session, clients).flatMap((program) =>
     clientsCalled(session, clients, program).slice(0, 1),
@@ -236,8 +240,8 @@ function shellOf({ platform }: Session): readonly [string] {
 }
 
 /**
- * A shell has the usual variables, and those of every client that needs nothing beside them. The others
- * would go where their files point, and that is said.
+ * Starts a shell with the usual variables and those of every client that needs no arguments. The other
+ * clients would use their own files, and repoint reports that.
  */
 async function pointShell(
   session: Session,
@@ -245,7 +249,7 @@ async function pointShell(
   target: Target,
 ): Promise<PointedRun> {
   let { access, asked } = target
-  // A shell may start none of them: only a gateway that was proven before is asked for its other root.
+  // The user may start none of the clients, so only a saved gateway is probed for its messages base URL.
   const mayAsk = target.mayAsk === 'unremembered' ? undefined : target.mayAsk
   const apart: string[] = []
   for (const program of installedPrograms(session, clients)) {

@@ -14,7 +14,7 @@ import { accessTo } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 import { sendersOf } from '../setup/probes.ts'
 
-/** How a remembered gateway is reached. */
+/** The access to a saved gateway. */
 export function accessToSaved(
   session: Session,
   saved: SavedGateway,
@@ -24,8 +24,8 @@ export function accessToSaved(
 }
 
 /**
- * A failure at a remembered gateway, for a command that has no flags for its address and key: how they
- * are changed stands behind the hint.
+ * Adds to the hint of a failure how to change the address or the key of a saved gateway, for a command
+ * that has no flags for them.
  */
 export function withCureFor({ name, baseUrl }: SavedGateway, error: unknown): unknown {
   if (!(error instanceof UserError)) return error
@@ -41,11 +41,11 @@ export function withCureFor({ name, baseUrl }: SavedGateway, error: unknown): un
 }
 
 /**
- * Proves a gateway with one word, by the protocol and the model that proved it last; where nothing
- * did, as the first client would that finds a model for itself. Notes that it works, and returns how it
- * was reached.
+ * Proves a gateway with one word, over the protocol and with the model that proved it last. Without an
+ * earlier proof, it uses the first client that has a default model there. Saves the proof, and returns
+ * how the gateway was reached.
  *
- * @param users the clients that use it: the first of that protocol says what is asked along
+ * @param users the clients that use the gateway: the probe imitates the first one with that protocol
  * @throws UserError with the diagnosis
  */
 export async function proveSaved(
@@ -68,7 +68,7 @@ export async function proveSaved(
   return access
 }
 
-/** How the installed client asks for that model. */
+/** How the installed client requests that model. */
 async function senderOf(
   session: Session,
   { client, texts }: ClientNow,

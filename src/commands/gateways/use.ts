@@ -64,7 +64,7 @@ export const command = commandOf(define, async (session, name, named, flags) => 
   })
 })
 
-/** @throws UserError `usage` where nobody can be asked */
+/** @throws UserError `usage` if repoint cannot ask */
 async function askName(session: Session): Promise<string> {
   const all = savedGateways(session)
   if (!session.canAsk || all.length === 0)
@@ -81,7 +81,7 @@ async function askName(session: Session): Promise<string> {
 }
 
 /**
- * Those that are set up; where a person is asked for the gateway, they are asked for these too.
+ * The clients that are set up. If repoint asks for the gateway, it also asks for the clients.
  *
  * @throws UserError `usage`
  */

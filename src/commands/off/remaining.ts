@@ -17,7 +17,10 @@ interface Remaining {
   readonly isConcerned: boolean
 }
 
-/** The files and variables that point a client at a gateway after `off`, because repoint does not edit them. */
+/**
+ * The files and variables that point a client at a gateway after `off`, because repoint does not edit
+ * them.
+ */
 export function remainingFindings(
   session: Session,
   client: Client,

@@ -37,7 +37,7 @@ function nounOf(command: string): string {
   return nouns[command.split(' ')[0] ?? ''] ?? 'setup'
 }
 
-/** Clients by the names that people know. */
+/** The clients' labels. */
 export function labelsOf(ids: readonly string[]): string {
   const labels = ids.map((id) => rows.find((row) => row.id === id)?.label ?? id)
   if (labels.length < 3) return labels.join(' and ')
@@ -54,7 +54,7 @@ const units = [
   { name: 'day', ms: 86_400_000, upTo: 60 },
 ] as const
 
-/** `2 minutes ago`; beyond 60 days the date, in the time zone of this machine. */
+/** `2 minutes ago`. Beyond 60 days it is the date, in the time zone of this machine. */
 export function timeAgo(time: Date, now: Date): string {
   const ms = now.getTime() - time.getTime()
   if (ms < 60_000) return 'a moment ago'

@@ -142,8 +142,8 @@ function movedAddressCheck(
 }
 
 /**
- * Whether a client would send a login or a key that repoint did not write to a gateway that repoint
- * did, unless its user had the two together before.
+ * Whether a client would send a login, or a key that repoint did not write, to a gateway that repoint
+ * wrote. It is allowed if the user had the two together before.
  */
 function wrongKeyCheck(
   session: Session,
@@ -170,7 +170,7 @@ function wrongKeyCheck(
   return (present, future) => {
     const { baseUrl, key, login } = future
     if (baseUrl === undefined || !roots.some((one) => isSameButVersion(one, baseUrl))) return false
-    // What is so already is not the work of this undo.
+    // The undo does not cause what is already so.
     if (isSameWay(present, future)) return false
     if (login === undefined && key !== undefined && isWrittenKey(key)) return false
     ways ??= waysBefore(session, client, files, own)
@@ -179,8 +179,8 @@ function wrongKeyCheck(
 }
 
 /**
- * Refuses a forced rollback after which a client would send a wrong key: it restores copies whatever
- * else changed, so the plan itself does not check.
+ * Rejects a forced rollback after which a client would send a wrong key. A forced rollback restores
+ * copies whatever else changed, so that the plan itself does not check this.
  *
  * @throws UserError `config-conflict`
  */
@@ -199,8 +199,9 @@ export function refuseWrongKey({ session, runs }: Undoing, outlooks: readonly Ou
 }
 
 /**
- * Refuses to roll back what another version wrote, for a client that this one does not know, in a file
- * of a client that it does know: what that means for the latter only the other version can tell.
+ * Rejects the rollback of a run by another version of repoint, if it wrote for a client that this version
+ * does not know into a file of a client that it knows. Only that version can tell what the undo means for
+ * the known client.
  *
  * @throws UserError `config-conflict`
  */
@@ -226,7 +227,7 @@ function* writtenKeys(
   texts: LoadedFiles,
   runs: Runs,
 ): Generator<string | undefined> {
-  // Only what runs wrote, one after the other, not what is in the files now.
+  // Uses only what runs wrote, one after the other, and not the current contents.
   const blank = texts.map((text) => ({ ...text, bytes: null }))
   for (const [index, { kind }] of runs.entries()) {
     if (kind !== 'change') continue
@@ -235,7 +236,10 @@ function* writtenKeys(
   }
 }
 
-/** What runs found there, at addresses that no run before them had written: the user's own ways. */
+/**
+ * The combinations of address, key and login that runs found, if no earlier run wrote the address. They
+ * are the user's own.
+ */
 function waysBefore(
   session: Session,
   client: Client,
@@ -246,7 +250,8 @@ function waysBefore(
   const ways: ClientState[] = []
   const written: RunRecord[] = []
 
-  // A file that no run wrote was there as it is now, unless someone made it of one of ours since.
+  // A file that no run wrote had its current contents then, unless someone copied it from one of ours
+  // since.
   const all = oldestFirst.flatMap(({ files }) => files)
   const others = texts.map((text) =>
     isCopyOfOurs(session, text, all) ? { ...text, bytes: null } : text,
@@ -292,7 +297,7 @@ function isSameWay(one: ClientState, other: ClientState): boolean {
   return one.baseUrl === other.baseUrl && one.key === other.key && one.login === other.login
 }
 
-/** Whether a recorded file belongs to a client as it is installed here, or to one that nobody knows. */
+/** Whether a recorded file belongs to a client as it is installed here, or to an unknown client. */
 export function isInstalledHere({ session, families }: Undoing): (file: RecordedFile) => boolean {
   const path = session.platform.machine.os === 'win32' ? win32 : posix
   const targets = families

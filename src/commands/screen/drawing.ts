@@ -1,9 +1,9 @@
 import type { Platform } from '../../platform/platform.ts'
 
-/** How text is to look at its destination. Colour only repeats what a word or a sign already says. */
+/** How to print text at its destination. Colour only repeats what a word or a sign already says. */
 export interface Looks {
   readonly hasColour: boolean
-  /** Whether it can show more than ASCII. */
+  /** Whether the destination can show more than ASCII. */
   readonly isUtf8: boolean
 }
 
@@ -11,7 +11,7 @@ export interface Looks {
 export function looksOf(env: Platform['machine']['env'], isTerminal: boolean): Looks {
   return {
     hasColour: hasColour(env, isTerminal),
-    // What reads a pipe or a file is not told by our locale.
+    // Our locale says nothing about the program that reads a pipe or file.
     isUtf8: !isTerminal || isUtf8(env),
   }
 }
@@ -23,7 +23,7 @@ function hasColour(env: Platform['machine']['env'], isTerminal: boolean): boolea
   return isTerminal && env['TERM'] !== 'dumb'
 }
 
-/** Whether the terminal can show more than ASCII, as its locale says. */
+/** Whether the terminal can show more than ASCII, according to its locale. */
 export function isUtf8(env: Platform['machine']['env']): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''
   return /utf-?8/i.test(locale) || env['WT_SESSION'] !== undefined
@@ -35,7 +35,7 @@ const green = 32
 const yellow = 33
 const cyan = 36
 
-/** What a line begins with, and the colours of that beginning. */
+/** Patterns for the start of a line, and the colours of the matching part. */
 const beginnings: readonly (readonly [RegExp, ...number[]])[] = [
   [/^error:/, bold, red],
   [/^(warning:|warning(?= ))/, bold, yellow],
@@ -45,11 +45,11 @@ const beginnings: readonly (readonly [RegExp, ...number[]])[] = [
   [/^== .*/, bold],
   [/^ *\+(?!\+).*/, green],
   [/^ *-(?!-).*/, red],
-  // The sign alone: a whole sentence in yellow is hard to read on a light background.
+  // Colours the sign alone: a whole sentence in yellow is hard to read on a light background.
   [/^ *!(?= )/, bold, yellow],
 ]
 
-/** `text` as its destination can show it. Its lines hold no escape sequences yet. */
+/** `text` as its destination can show it. The lines must not contain escape sequences. */
 export function paint(text: string, looks: Looks): string {
   const shown = looks.isUtf8 ? text : toAscii(text)
   return looks.hasColour ? shown.split('\n').map(paintLine).join('\n') : shown
@@ -63,7 +63,7 @@ function paintLine(line: string): string {
   return line
 }
 
-/** Our own signs. What stands in the user's files and paths is left as it is. */
+/** Our own signs. Characters in the user's files and paths stay as they are. */
 const ascii: Readonly<Record<string, string>> = {
   '’': "'",
   '“': '"',
@@ -77,11 +77,11 @@ const ascii: Readonly<Record<string, string>> = {
 }
 
 function toAscii(text: string): string {
-  // `OK` takes a blank of the indent before it, so that it ends where the other marks do.
+  // `OK` replaces the space before the sign too, so that it ends in the same column as the other marks.
   return text.replace(/(?<= ) ✔|[’“”…→–•✔✗]/g, (sign) => ascii[sign.trim()] ?? sign)
 }
 
-/** Words of `text` in lines of at most `width` columns, where no word is longer. */
+/** Splits `text` into lines of at most `width` columns. A longer word gets a line for itself. */
 function wrapWords(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
@@ -92,10 +92,13 @@ function wrapWords(text: string, width: number): string[] {
   return lines
 }
 
-/** Narrower than this nothing is wrapped: there is no reading it anyway. */
+/** Terminals with fewer columns get no wrapping: the text would not be readable anyway. */
 const narrowest = 30
 
-/** Continues a line that is longer than the terminal below its text, behind a label or an indent. */
+/**
+ * Wraps a line that is longer than the terminal. The next lines start below its text, after the label or
+ * indent.
+ */
 export function wrapLine(line: string, columns: number): string {
   if (line.length <= columns || columns < narrowest) return line
   const [start] = /^ *(?:(?:error|warning|note|hint): *|[+-] |! )?/.exec(line) ?? ['']
@@ -103,7 +106,7 @@ export function wrapLine(line: string, columns: number): string {
   return [`${start}${first}`, ...more.map((one) => ' '.repeat(start.length) + one)].join('\n')
 }
 
-/** A table of a heading and its rows; where it is wider than the terminal each row becomes a block. */
+/** A table with a heading. If it is wider than the terminal, each row becomes a block. */
 export function fittingTable(
   [head = [], ...rows]: readonly (readonly string[])[],
   columns: number,
@@ -119,8 +122,8 @@ export function fittingTable(
 }
 
 /**
- * Lines of a table, columns two blanks apart. Where it is wider than the terminal the last column is
- * wrapped under itself, so that no line is longer than `columns` where that can be helped.
+ * The lines of a table, with two spaces between columns. If the table is wider than the terminal, the
+ * last column is wrapped, so that as few lines as possible are longer than `columns`.
  */
 export function table(
   head: readonly string[],

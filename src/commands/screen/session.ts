@@ -4,19 +4,19 @@ import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
 import { maskSecretsIn, printable, secretMask, shortPath } from '../../text.ts'
 import { fittingTable, isUtf8, looksOf, paint, wrapLine } from './drawing.ts'
 
-/** Members of our documents that are never text from elsewhere: masking would only damage them. */
+/** Members of our JSON documents that never contain foreign text. Masking could only damage them. */
 const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'code', 'place'])
 
-/** From here on a person begins to wonder whether anything still happens. */
+/** After this time, users begin to wonder whether anything is still happening. */
 const longWaitSeconds = 3
 
-/** Whether a person agrees to what a plan takes from them: said by flag, to be asked, or nobody there. */
+/** Whether the user consents to a plan: given by a flag, to ask for, or nobody to ask. */
 export type Consent = 'given' | 'ask' | 'none'
 
-/** A person has answered No to a plan. Nothing was changed, and nothing is wrong. */
+/** The user answered No to a plan. Nothing was changed, and nothing is wrong. */
 export class Declined extends Error {}
 
-/** One command's conversation with its user: what is said where, and what is never said. */
+/** The output of one command: what goes to which stream, and which secrets are masked. */
 export class Session {
   readonly platform: Platform
   readonly isJson: boolean
@@ -31,7 +31,7 @@ export class Session {
     this.isJson = options.isJson
   }
 
-  /** Whether a question may be asked: never without a terminal, and never with `--json`. */
+  /** Whether repoint may ask questions: never without a terminal, and never with `--json`. */
   get canAsk(): boolean {
     return this.platform.terminal.canAsk && !this.isJson
   }
@@ -41,17 +41,17 @@ export class Session {
     return yes ? 'given' : this.canAsk ? 'ask' : 'none'
   }
 
-  /** Whether a person wants something. Where nobody can be asked they do not. */
+  /** Asks a yes-or-no question. If repoint cannot ask, the answer is No. */
   async wants(consent: Consent, question: ConfirmQuestion): Promise<boolean> {
     if (consent !== 'ask') return consent === 'given'
     return this.platform.ask.confirm(question)
   }
 
   /**
-   * Asks for a yes, unless it is given already.
+   * Asks for consent, unless it is already given.
    *
-   * @param alone what to say where nobody can be asked; absent: then nobody needs to be
-   * @throws UserError `confirmation-needed` where nobody can be asked; `Declined` on a no
+   * @param alone the error if repoint cannot ask; absent: then no consent is needed
+   * @throws UserError `confirmation-needed` if repoint cannot ask; `Declined` if the user says No
    */
   async agree(
     consent: Consent,
@@ -74,12 +74,12 @@ export class Session {
     this.showFindings('warning')
   }
 
-  /** The findings that belong to the result, in the order in which they came up. */
+  /** The findings of the result, in the order in which they were added. */
   get findings(): readonly Finding[] {
     return this.#notices
   }
 
-  /** The same, as `--json` prints them. */
+  /** The findings as `--json` prints them. */
   get warnings() {
     return this.#notices.map(({ code, message, hint }) => ({ code, message, hint }))
   }
@@ -94,38 +94,38 @@ export class Session {
     }
   }
 
-  /** What this command has done to the files so far: every error tells it. */
+  /** What this command has done to the files so far. Every error reports it. */
   get files(): FilesState {
     return this.#files
   }
 
-  /** The command that undoes what this one has done to the files. */
+  /** The command that undoes this command's changes. */
   get undoCommand(): string {
     return this.#wayBack
   }
 
-  /** Takes note of what a plan has come to. */
+  /** Remembers whether applying a plan changed files. */
   noteApplied({ run }: { readonly run?: unknown }, wayBack = this.#wayBack): void {
     if (run !== undefined) this.#files = 'changed'
     this.#wayBack = wayBack
   }
 
-  /** Takes note that what was written has gone back. */
+  /** Remembers that the written files were restored. */
   noteTakenBack(): void {
     this.#files = 'unchanged'
   }
 
-  /** From now on `secret` is masked in everything that this session prints. */
+  /** From now on, masks `secret` in everything that this session prints. */
   hide(secret: string): void {
     if (secret.length >= 4) this.#secrets.add(secret)
   }
 
-  /** A line of the result, for a person. Silent with `--json`. */
+  /** Prints a line of the result for a person. Silent with `--json`. */
   say(line = ''): void {
     if (!this.isJson) this.print(`${this.forPeople(line)}\n`)
   }
 
-  /** The result as a table; what reads a pipe gets each row on one line. */
+  /** Prints the result as a table. In a pipe, each row is on one line. */
   sayTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
     const { columns, stdoutIsTerminal } = this.platform.terminal
     const width = stdoutIsTerminal ? columns : Number.POSITIVE_INFINITY
@@ -133,45 +133,48 @@ export class Session {
     for (const line of fittingTable(shown, width)) this.say(line)
   }
 
-  /** A line beside the result: progress, warnings. On standard error; silent with `--json`. */
+  /**
+   * Prints a line that is not part of the result, such as progress or a warning, on standard error.
+   * Silent with `--json`.
+   */
   remark(line: string): void {
     if (!this.isJson) this.printBeside(`${this.forPeople(line)}\n`)
   }
 
-  /** Without secrets and control characters, and with `~` for the home folder. */
+  /** Masks secrets, removes control characters and writes `~` for the home folder. */
   forPeople(text: string): string {
     const { home, os } = this.platform.machine
     const separator = os === 'win32' ? '\\' : '/'
     return this.redact(printable(text)).replaceAll(`${home}${separator}`, `~${separator}`)
   }
 
-  /** Clean text on standard output, in the colours and signs that it can show. */
+  /** Prints clean text on standard output, with the colours and signs that it can show. */
   print(text: string): void {
     const { terminal } = this.platform
     terminal.out(this.#drawn(text, terminal.stdoutIsTerminal))
   }
 
-  /** The same on standard error. */
+  /** As `print`, on standard error. */
   printBeside(text: string): void {
     const { terminal } = this.platform
     terminal.err(this.#drawn(text, terminal.stderrIsTerminal))
   }
 
-  /** Lines are broken between words on a terminal; what reads a pipe gets them whole. */
+  /** On a terminal, lines are wrapped between words. A pipe gets each line whole. */
   #drawn(text: string, isTerminal: boolean): string {
     const { terminal, machine } = this.platform
     const fit = (line: string) => (isTerminal ? wrapLine(line, terminal.columns) : line)
     return paint(text.split('\n').map(fit).join('\n'), looksOf(machine.env, isTerminal))
   }
 
-  /** Help: without colours, since its flags begin like a removed line. */
+  /** Prints help without colours, because its flags start like the removed lines of a diff. */
   printHelp(text: string): void {
     const { terminal, machine } = this.platform
     const looks = looksOf(machine.env, terminal.stdoutIsTerminal)
     terminal.out(paint(text, { ...looks, hasColour: false }))
   }
 
-  /** The one document of `--json`. */
+  /** Prints the one document of `--json`. */
   document(value: unknown): void {
     if (!this.isJson) return
     const text = JSON.stringify(value, (name, part) =>
@@ -180,19 +183,19 @@ export class Session {
     this.platform.terminal.out(`${text}\n`)
   }
 
-  /** Masks every known secret, and whatever looks like a key of the usual form. */
+  /** Masks every known secret, and everything that looks like a common form of key. */
   redact(text: string): string {
     let clean = text
     for (const secret of this.#secrets) clean = clean.replaceAll(secret, secretMask)
     return maskSecretsIn(clean)
   }
 
-  /** A path as a person writes it: `~/.codex/config.toml`. */
+  /** A path as a user writes it: `~/.codex/config.toml`. */
   showPath(path: string): string {
     return shortPath(this.platform.machine.home, path)
   }
 
-  /** Waits for `work`, saying what for, and a long wait how long, where a person looks on. */
+  /** Waits for `work`. On a terminal, it shows the label meanwhile, and the seconds if the wait is long. */
   async step<T>(label: string, work: Promise<T>): Promise<T> {
     const { terminal, machine } = this.platform
     const started = performance.now()

@@ -31,13 +31,13 @@ import { clientsCalled, pointProgram, statusOf } from '../gateways/one-run.ts'
 import type { Session } from '../screen/session.ts'
 import type { ServeFlags } from './flags.ts'
 
-/** The upstream's catalog comes through our own gateway. */
+/** For requesting the upstream's catalog through the local gateway. */
 const ownTimeoutMs = 20_000
 
 /**
- * Runs the local gateway until it is interrupted, or as long as a command runs beside it.
+ * Runs the local gateway until the user interrupts it, or as long as a command runs with it.
  *
- * @param words the command; none: there is none
+ * @param words the command; empty: no command
  * @returns 0, or the exit status of the command
  */
 export async function runLocalGateway(
@@ -46,7 +46,7 @@ export async function runLocalGateway(
   flags: ServeFlags,
 ): Promise<number> {
   const { platform, isJson } = session
-  // Looking at it starts listening for signals: none may be lost once the first line is printed.
+  // Reading `interrupt` starts to listen for signals. None may be lost after the first line is printed.
   const { terminal, interrupt } = platform
   const { port, host } = flags
   const given = givenKey(platform, flags)
@@ -90,7 +90,7 @@ export async function runLocalGateway(
   }
 }
 
-/** @param isNew its key was not given */
+/** @param isNew whether the gateway generated its key */
 function greeting(
   { url, key }: Gateway,
   isNew: boolean,
@@ -176,7 +176,7 @@ async function readModelsFile(
   path: string | undefined,
 ): Promise<readonly CatalogEntry[] | undefined> {
   if (path === undefined) return undefined
-  // Loaded only when there is a file to read.
+  // Loaded only if there is a file to read.
   const { maxYamlBytes, readYaml } = await import('../../serve/settings/yaml.ts')
   const text = readText(() => files.read(path, maxYamlBytes), `the catalog ${path}`)
   return readYaml(text, path, readCatalogFile)
@@ -209,7 +209,7 @@ function upstreamOf({ machine }: Platform, flags: ServeFlags): Upstream | undefi
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password !== '')
     throw new UserError({
       code: 'usage',
-      // What stands before an @ may be a password, also without a scheme.
+      // The text before an @ may be a password, even without a scheme.
       message: `--upstream ${flags.upstream.replace(/^.*@/s, '…@')} is not an http address`,
       hint: 'Give the root of the gateway, for example https://gw.example',
     })
@@ -230,10 +230,11 @@ function upstreamOf({ machine }: Platform, flags: ServeFlags): Upstream | undefi
 }
 
 /**
- * Runs the command with everything that programs look at pointed at the gateway; a client that looks
- * at its files instead is told in the way that it has for one run.
+ * Runs the command with the gateway in all variables that programs usually read. A client that reads its
+ * files instead gets its settings for one run.
  *
- * @param served undefined: only the gateway itself can tell. @param called the clients that the command starts
+ * @param served the catalog; undefined: only the gateway itself knows it
+ * @param called the clients that the command starts
  */
 async function runBeside(
   session: Session,
@@ -243,7 +244,7 @@ async function runBeside(
 ): Promise<number> {
   const { platform } = session
   const { machine, interrupt } = platform
-  // REPOINT_UPSTREAM_KEY is for the upstream alone.
+  // REPOINT_UPSTREAM_KEY is only for the upstream.
   const env = { ...machine.env, REPOINT_UPSTREAM_KEY: undefined }
   const baseUrls = usualRoots(url)
   const access = accessTo(session, { baseUrl: url, baseUrls, key, timeoutMs: ownTimeoutMs })
@@ -262,8 +263,8 @@ async function runBeside(
 }
 
 /**
- * OpenAI rejects tools over chat for gpt-5.6. For a client that speaks chat only, the gateway accepts them,
- * as gateways do that rewrite these requests.
+ * OpenAI rejects tools over chat for gpt-5.6. For a client that uses chat only, the gateway accepts them,
+ * like gateways that rewrite these requests.
  */
 function familiesFor(called: readonly Client[]): 'rewritten' | undefined {
   return called.some(({ protocols }) => protocols.every((one) => one === 'chat'))
@@ -271,7 +272,7 @@ function familiesFor(called: readonly Client[]): 'rewritten' | undefined {
     : undefined
 }
 
-/** One request in one line; the key is masked already. */
+/** One request in one line. The key is already masked. */
 export function logLine(request: LoggedRequest): string {
   const { method, path, protocol, modelAsked, modelServed, client, key, fault } = request
   const model =

@@ -71,7 +71,7 @@ export async function nextSteps(
   }
 }
 
-/** Whether the gateway answered before anything is written. */
+/** Whether the gateway answered before anything was written. */
 export function isProven({ run }: SetupPlan): boolean {
   return run.request.flags.verify && !run.isLeftToClients
 }
@@ -112,7 +112,7 @@ export function writePlan(
   return applied
 }
 
-/** What others changed and this setup keeps is no longer drift, although nothing is written. */
+/** Changes by others that this setup keeps no longer count as drift, although nothing is written. */
 function acceptUnchanged(plan: SetupPlan): void {
   const { session, runs } = plan.run
   const kept = plan.edits.filter(

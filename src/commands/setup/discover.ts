@@ -72,7 +72,7 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
   }
 }
 
-/** What is requested now wins over what an import link names. */
+/** What the user requests now overrides what an import link names. */
 function withLink(run: SetupRun, link: ImportLink): SetupRun {
   const { request } = run
   const optionsOf = (id: string): ClientOptions => ({
@@ -127,7 +127,7 @@ function showProof(session: Session, { access, catalog, chosen, balance }: Proof
   }
 }
 
-/** If the gateway takes the key in another header. */
+/** Reports that the gateway accepts the key in another header. */
 function* keyHeaderFindings(
   before: GatewayAccess,
   { keyHeader }: GatewayAccess,
@@ -168,8 +168,8 @@ async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
 }
 
 /**
- * The clients that can use the gateway. If others cannot, a user on a terminal is told so, and a script
- * gets an error.
+ * The clients that can use the gateway. If others cannot, a user on a terminal sees why, and a script gets
+ * an error.
  *
  * @throws UserError why a client cannot use it, with the clients that can
  */
@@ -204,7 +204,7 @@ function leavingOut(
   })
 }
 
-/** `--no-verify`: nothing is asked of the gateway. */
+/** `--no-verify`: sends no request to the gateway. */
 async function unproven(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { clients, request } = run
   for (const client of clients) expectSendable(client, access)
@@ -229,7 +229,7 @@ async function unproven(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   }
 }
 
-/** The base URLs that are assumed without asking, if they are unusual. */
+/** Reports base URLs that repoint assumes without a request, if they are unusual. */
 function* rootsUnasked(access: GatewayAccess): Generator<Finding> {
   const roots = unusualRoots(access)
   if (roots !== undefined)

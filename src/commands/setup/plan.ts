@@ -143,7 +143,7 @@ function isReportedAlone({ fix, consent, isReported }: Finding): boolean {
   return isReported ?? (!fix && !consent)
 }
 
-/** What earlier runs found: loaded only where there are some. */
+/** Earlier versions of the files. Loads the code only if there are runs. */
 async function earlierOf(
   { session, runs }: ProvenRun,
   files: LoadedFiles,
@@ -153,7 +153,7 @@ async function earlierOf(
   return (role) => earlierVersions(session.platform, fileOf(files, role).path)
 }
 
-/** What the gateway says beside the models themselves is left out. */
+/** Leaves out what the catalog says besides the chosen models. */
 function onlyChosen({
   contextWindow: _,
   catalog: __,
@@ -162,7 +162,7 @@ function onlyChosen({
   return { ...models, offered: [], offersWholeCatalog: false }
 }
 
-/** Of entries that repoint did not write: those that it wrote have left by then. */
+/** Reports models that repoint did not write. The edits already removed those that it wrote. */
 function* strayModelFindings(
   client: Client,
   after: LoadedFiles,
@@ -179,7 +179,7 @@ function* strayModelFindings(
     }
 }
 
-/** What was chosen before and does not hold any more: models, and what is said of those that stay. */
+/** Reports previous choices that no longer apply: models, and the window or protocol of models that stay. */
 function* lostModelFindings(
   { previous, request }: ProvenRun,
   client: Client,
@@ -203,7 +203,7 @@ function* lostModelFindings(
     }
   if (lost.length > 0 || !keepsModels(input)) return
 
-  // Of the same models another window or another protocol, where nobody has asked for it.
+  // The models are the same, but the window or protocol changes without a request for it.
   const keeping = (flag: string) => `To keep it: \`repoint ${client.id} ${flag}\`.`
   const { requested } = input
   const { contextWindow: window } = before.options
@@ -224,7 +224,10 @@ function* lostModelFindings(
     }
 }
 
-/** @throws UserError `config-conflict` for what blocks the client, and is neither repaired nor agreed to */
+/**
+ * @throws UserError `config-conflict` for a problem that blocks the client and has neither a fix nor
+ *   consent
+ */
 function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void {
   const blocking = problems.find(
     ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
@@ -237,7 +240,7 @@ function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void 
   })
 }
 
-/** @throws UserError `internal` if the client would not believe what was planned or written */
+/** @throws UserError `internal` if the client would not read what was planned or written */
 export function refuseMismatch(client: Client, files: LoadedFiles, access: GatewayAccess): void {
   const after = client.read(files)
   const { baseUrl, key, keyHeader, alsoSendsTo, broken, login } = after
@@ -258,7 +261,7 @@ export function refuseMismatch(client: Client, files: LoadedFiles, access: Gatew
   })
 }
 
-/** A mode that the run changes, or that says somebody wanted the file left alone. */
+/** Reports a file mode that the run changes, or that shows that someone wanted the file left alone. */
 function* modeFindings({ platform }: Session, edit: FileEdit): Generator<Finding> {
   const { files, machine } = platform
   if (machine.os === 'win32' || actionOf(edit) !== 'updated') return

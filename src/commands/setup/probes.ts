@@ -37,15 +37,15 @@ export function sendersOf(
 }
 
 /**
- * One small inference for each protocol, model and way of asking, however often it is asked about: each
- * costs.
+ * Sends one small inference for each combination of protocol, model and client request, and reuses its
+ * answer: each inference costs money.
  */
 export class Probes {
   readonly #probe: ProbeOne
   readonly #list: Catalog | UserError
   readonly #sendersOf: (client: Client, resolved: ResolvedOptions) => Senders
   readonly #asked = new Map<string, Promise<ProbeResult>>()
-  /** By the choice: to know them, a client's files are read and planned. */
+  /** By the resolved options. Computing the senders reads and plans a client's files. */
   readonly #senders = new Map<ResolvedOptions, Senders>()
 
   constructor(
@@ -82,7 +82,7 @@ export class Probes {
     return answer
   }
 
-  /** Asks for all that a client will send, side by side. Never throws. */
+  /** Probes everything that a client will request, in parallel. Never throws. */
   async askFor(client: Client, resolved: ResolvedOptions): Promise<readonly ProbeAnswer[]> {
     const routes = routesToProve(client, resolved, this.catalog)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
@@ -99,7 +99,7 @@ export class Probes {
     return results.map((result, index) => ({ ...routes[index]!, result }))
   }
 
-  /** What of a choice no question has been asked about yet. */
+  /** The models that need a probe which was not sent yet. */
   newIds(client: Client, resolved: ResolvedOptions): readonly string[] {
     const senderOf = this.#sendersFor(client, resolved)
     return routesToProve(client, resolved, this.catalog)
@@ -110,7 +110,11 @@ export class Probes {
       .map(({ model }) => model)
   }
 
-  /** The first of these that the gateway serves. @throws UserError as `probe` does, for the last */
+  /**
+   * The first of these models that the gateway serves.
+   *
+   * @throws UserError as `probe` does, for the last one
+   */
   async firstServed(
     client: Client,
     choices: ReadonlyMap<string, ResolvedOptions>,
@@ -125,7 +129,7 @@ export class Probes {
   }
 }
 
-/** What is the same is asked once, for whichever client. */
+/** Equal requests are sent once, whichever client they are for. */
 function questionOf(protocol: Protocol, model: string, sender: Sender | undefined): string {
   const { body, headers, safeguards } = sender ?? {}
   return JSON.stringify([protocol, model, body, headers, safeguards])

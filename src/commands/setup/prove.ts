@@ -42,12 +42,12 @@ import {
   withModelFromUser,
 } from './resolve.ts'
 
-/** What the gateway answered before anything is written. */
+/** What the gateway answered before anything was written. */
 export interface Proven extends Proof {
   readonly notices: readonly Finding[]
 }
 
-/** The same for clients of which some cannot use the gateway. */
+/** The proof for several clients, of which some cannot use the gateway. */
 export interface ClientsProof extends Proven {
   /** Why, by client. */
   readonly failed: ReadonlyMap<Client, UserError>
@@ -71,7 +71,7 @@ interface Proving {
 
 /**
  * Steps 2 to 4 of a setup: asks the gateway for its catalog, resolves each client's options, and sends
- * each client's first request to each of its models, side by side. A model that no client asks for first
+ * each client's first request to each of its models, in parallel. A model that no client requests first
  * is not probed if the catalog lists it. A rejected model leads back to step 3. If the gateway only
  * admits certain clients and `--try-client` is set, the clients' own answers are the proof. Writes nothing.
  *
@@ -457,8 +457,8 @@ function safeguardsIn(probed: readonly ProbeAnswer[]): boolean | undefined {
 }
 
 /**
- * Models that the gateway does not serve and does not list. A model that it lists and does not serve is
- * its own fault, and no reason to choose another.
+ * Models that the gateway neither serves nor lists. If it lists a model and does not serve it, the fault
+ * is the gateway's, and no reason to choose another model.
  */
 function refusalsIn(
   answers: readonly ProbeAnswer[],
@@ -469,7 +469,7 @@ function refusalsIn(
   )
 }
 
-/** The probe was answered although nothing is left: some gateways allow a little debt. */
+/** The gateway answered the probe although the balance is zero: some gateways allow a small debt. */
 const emptyKey: Finding = {
   code: 'quota',
   message: 'The key has nothing left to spend',

@@ -6,7 +6,7 @@ import type { Session } from '../screen/session.ts'
 import { type AppliedSetup, isProven } from './apply.ts'
 import type { SetupPlan } from './plan.ts'
 
-/** What became of a plan. @param applied absent: a dry run */
+/** Reports what happened to a plan. @param applied absent: a dry run */
 export function sayOutcome(
   session: Session,
   applied: ApplyResult | undefined,
@@ -54,7 +54,7 @@ export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
     roots: plan.baseUrls,
     model: plan.model,
     files,
-    // The gateway was proven; the files, read back, say what was proven.
+    // The gateway was proven before, and the files were read back after.
     verified: { before: result ? isProven(plan) : verify, after: applied ? verify : null },
     balance,
     tried: tried.length > 0 ? tried : undefined,

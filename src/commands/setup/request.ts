@@ -13,35 +13,37 @@ import type { Preset } from '../find-gateway.ts'
 import type { Consent, Session } from '../screen/session.ts'
 
 export interface SetupRequest {
-  /** The word of the command line; `setup` when several clients are set up in one run. */
+  /** The command that the user typed. `setup` if several clients are set up in one run. */
   readonly command: string
   readonly clients: readonly string[]
-  /** How far it goes, and with what. */
   readonly flags: SetupFlags
-  /** What was named now for a client of this id. What was chosen before comes from its files. */
+  /**
+   * The options that the user requests now for the client with this ID. Previous options come from its
+   * files.
+   */
   readonly optionsOf?: (id: string) => ClientOptions | undefined
-  /** A person picks the model from the gateway's list. */
+  /** The user chooses the model from the catalog. */
   readonly picksModel?: boolean
-  /** What is known of the gateway already, and neither looked for nor asked. */
+  /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
   readonly preset?: Preset
-  /** Nothing but the key changes, whatever else the gateway would offer by now. */
+  /** Changes only the key, whatever else the gateway offers now. */
   readonly isKeyOnly?: boolean
 }
 
-/** What stands in a client's files where repoint has set it up. */
+/** The content of a client's files after an earlier setup. */
 export interface PreviousSetup {
-  /** Of the gateway that it was chosen for. */
+  /** The gateway that the options were chosen for. */
   readonly baseUrl: string
   readonly options: PreviousOptions
 }
 
-/** A setup on its way: what its steps need. */
+/** The input of a setup's steps. */
 export interface SetupRun {
   readonly session: Session
   readonly request: SetupRequest
   readonly consent: Consent
   readonly clients: readonly Client[]
-  /** What was chosen before, for each client that is set up. */
+  /** The previous options of each client that is set up. */
   readonly previous: ReadonlyMap<Client, PreviousSetup>
   readonly runs: Runs
 }
@@ -54,20 +56,20 @@ export interface Chosen {
   readonly answersSafeguards?: boolean | undefined
 }
 
-/** What the gateway said before anything was written. */
+/** What the gateway answered before anything was written. */
 export interface Proof {
-  /** With the model that a person has picked. */
+  /** With the model that the user chose. */
   readonly request: SetupRequest
-  /** With the roots that have answered. */
+  /** With the base URLs that have answered. */
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
   /** Without the clients that were left out. */
   readonly chosen: ReadonlyMap<Client, Chosen>
-  /** The gateway lets the real clients in and not our check: what they say is the proof. */
+  /** The gateway admits the real clients but not our probe: the clients' answers are the proof. */
   readonly isLeftToClients: boolean
-  /** What is left on the key; absent: the gateway does not say, or not in time. */
+  /** The balance of the key. Absent: the gateway does not report it, or not in time. */
   readonly balance?: Balance | undefined
 }
 
-/** The same once the gateway is known. */
+/** A setup after the gateway was proven. */
 export interface ProvenRun extends SetupRun, Proof {}

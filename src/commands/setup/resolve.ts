@@ -29,7 +29,7 @@ import type { Session } from '../screen/session.ts'
 import type { Probes } from './probes.ts'
 import type { Chosen, PreviousSetup, SetupRequest, SetupRun } from './request.ts'
 
-/** What was chosen before for each client that is set up, by repoint or by the user since. */
+/** The previous options of each client that is set up, including what the user changed since. */
 export function previousSetups(
   session: Session,
   clients: readonly Client[],
@@ -58,7 +58,7 @@ interface PreviousChoices extends Pick<SetupRun, 'previous'> {
   }
 }
 
-/** If the gateway is not asked. */
+/** If repoint requests nothing from the gateway. */
 export const noGatewayInfo: GatewayInfo = {
   catalog: undefined,
   rejected: [],
@@ -195,7 +195,7 @@ export async function chooseModels(asking: ResolvingClient): Promise<Chosen | un
 
   const isNamed = modelsIn(effectiveOptions(input)).length > 0
   const reason = catalogError === undefined || isNamed ? resolved : adviseNamingModel(catalogError)
-  // A wrong address or key is asked for again.
+  // repoint asks for a wrong address or key again.
   const isElsewhere = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
   if (run.consent !== 'ask' || isElsewhere) throw reason
   return askForModel(asking, input, reason)

@@ -17,12 +17,12 @@ import { accessTo } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
- * What an operator publishes for a team: an address, and for each client the values of flags of its
- * own command. Nothing else can stand in it, and never a key.
+ * What an operator publishes for a team: an address, and for each client the values of its command's
+ * flags. The file can contain nothing else, and never a key.
  */
 export interface TeamDefaults {
   readonly baseUrl: string
-  /** The root of the messages protocol, where it is not `baseUrl`. */
+  /** The messages base URL, if it is not `baseUrl`. */
   readonly messagesUrl?: string | undefined
   readonly name?: string | undefined
   readonly clients: readonly ClientDefaults[]
@@ -30,21 +30,21 @@ export interface TeamDefaults {
 
 export interface ClientDefaults {
   readonly id: string
-  /** By the name of the flag, without dashes in front: `opus-model`. */
+  /** By the name of the flag without leading dashes: `opus-model`. */
   readonly flags: Readonly<Record<string, FlagValue | undefined>>
   readonly options: ClientOptions
 }
 
 type FlagValue = string | number | boolean
 
-/** Largest file that is read, in bytes. */
+/** The largest accepted file, in bytes. */
 const maxDefaultsBytes = 64 * 1024
 
 const longestValue = 200
 
 /**
- * Reads a file of defaults from the disk or from the web: https alone, no other origin, and without any
- * key.
+ * Reads a file of defaults from the disk or from the web. On the web, it accepts https only, follows no
+ * redirect to another origin and sends no key.
  *
  * @throws UserError
  */
@@ -90,7 +90,7 @@ async function fetched(
 
   const access = accessTo(session, {
     baseUrl: url.href,
-    // Nothing but the file is asked for.
+    // Not used: repoint only requests the file.
     baseUrls: usualRoots(url.origin),
     key: '',
     timeoutMs: timeout * 1000,
@@ -120,7 +120,7 @@ async function fetched(
   return new TextEncoder().encode(body)
 }
 
-/** @throws UserError `config-invalid` with the place in the file; `usage` for a refused address or name */
+/** @throws UserError `config-invalid` with the place in the file; `usage` for a rejected address or name */
 function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions): TeamDefaults {
   const refuse = (what: string) =>
     new UserError({
@@ -148,7 +148,7 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
   }
 }
 
-/** @throws what `refuse` makes of the first place that does not fit */
+/** @throws the error that `refuse` creates for the first invalid place */
 function fitting(bytes: Uint8Array, refuse: (what: string) => UserError) {
   try {
     return parseData(fileOfDefaults, jsonIn(new TextDecoder().decode(bytes)))
@@ -198,14 +198,14 @@ function isFitting({ flag, choices, takes }: ClientFlag, value: unknown): value 
   )
 }
 
-/** The file, as it is shown and written. */
+/** The file's text, for display and for writing. */
 export function spellDefaults({ baseUrl, messagesUrl, name, clients }: TeamDefaults): string {
   const byId = Object.fromEntries(clients.map(({ id, flags }) => [id, flags]))
   const document = compact({ version: 1, name, baseUrl, messagesUrl, clients: byId })
   return `${JSON.stringify(document, undefined, 2)}\n`
 }
 
-/** The flags that say what stands in `options`, for a file that sets up others alike. Pure. */
+/** The flags for these options, for a file that sets up other machines in the same way. Pure. */
 export function flagsFor(row: ClientRow, options: ClientOptions): ClientDefaults['flags'] {
   const values = leavesOf(options)
   return Object.fromEntries(

@@ -1,86 +1,86 @@
 import type { ErrorCode } from '../../errors.ts'
 import type { Catalog, CertificateStores, Protocol } from '../types.ts'
 
-/** Largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
+/** The largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
 export const maxCatalogBytes = 8_000_000
 
-/** Largest answer to a probe that is read, in bytes. */
+/** The largest answer to a probe that is read, in bytes. */
 export const maxAnswerBytes = 1_000_000
 
-/** What one request brought back: plain data, so that the diagnosis needs no network. */
+/** The response to one request, as plain data, so that the diagnosis needs no network. */
 export interface HttpAnswer {
   /** The address that answered, after redirects. */
   readonly url: string
   readonly status: number
   /** Names in lower case; repeated headers joined with `, `. */
   readonly headers: Readonly<Record<string, string>>
-  /** Decoded, up to the limit of the request. */
+  /** Decoded, up to the request's size limit. */
   readonly body: string
-  /** Why the body ends early; absent: it is whole, or we have seen enough. */
+  /** Why the body ends early. Absent: the body is whole, or repoint has read enough of it. */
   readonly cut?: 'limit' | 'connection' | 'encoding'
-  /** The proxy that it came through, for people: `host:port (from HTTP_PROXY)`. */
+  /** The proxy that the response came through, as shown: `host:port (from HTTP_PROXY)`. */
   readonly proxy?: string
 }
 
 /**
- * How far a request had come when it failed; `tunnel`: through the proxy, or in TLS behind it; `lookup`:
- * the name of the gateway is being resolved.
+ * How far a request had come when it failed. `tunnel`: through the proxy, or in TLS behind it. `lookup`:
+ * resolving the gateway's host name.
  */
 export type RequestStage = 'proxy' | 'tunnel' | 'lookup' | 'connect' | 'tls' | 'first-byte' | 'body'
 
-/** A request that got no answer: plain data. */
+/** A request without a response, as plain data. */
 export interface NetworkFailure {
   readonly url: string
   readonly stage: RequestStage
-  /** Node's, OpenSSL's or undici's code: `ECONNREFUSED`, `CERT_HAS_EXPIRED`; empty: none. */
+  /** The code of Node, OpenSSL or undici: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. Empty: none. */
   readonly errorCode: string
-  /** The error's own words, cleaned; for a certificate of another host: the hosts it is for. */
+  /** The error's own words, cleaned. For the certificate of another host: the hosts that it is for. */
   readonly detail: string
-  /** `deadline`: our own limit; `cancelled`: the person's Ctrl-C. */
+  /** `deadline`: our own timeout; `cancelled`: the user's Ctrl-C. */
   readonly reason: 'error' | 'deadline' | 'cancelled'
-  /** How long was waited, in ms. */
+  /** How long repoint waited, in ms. */
   readonly waitedMs: number
-  /** First bytes of what answered where it was not HTTP. */
+  /** The first bytes of an answer that was not HTTP. */
   readonly firstBytes?: string
-  /** The proxy in use, for people: `host:port (from HTTP_PROXY)`. */
+  /** The proxy in use, as shown: `host:port (from HTTP_PROXY)`. */
   readonly proxy?: string
-  /** Status of the proxy's own answer to CONNECT. */
+  /** The status of the proxy's own answer to CONNECT. */
   readonly proxyStatus?: number
 }
 
-/** What was asked, as far as an answer must be judged by it. */
+/** The request, as far as the judgement of its answer depends on it. */
 export interface AskedRequest {
   readonly asked: Protocol | 'catalog'
-  /** The root. */
+  /** The base URL. */
   readonly baseUrl: string
-  /** The model that was asked for. */
+  /** The requested model. */
   readonly model?: string
-  /** To name the nearest models. */
+  /** For naming the nearest models. */
   readonly catalog?: Catalog
-  /** The catalog came from this root with this key, so neither address nor key can be at fault. */
+  /** This base URL answered a catalog request with this key, so that neither is at fault. */
   readonly isBaseProven?: boolean
   /** The route answers other requests. */
   readonly isRouteProven?: boolean
-  /** The person told Node to take any certificate, which repoint does not. */
+  /** The user told Node to accept any certificate, which repoint does not do. */
   readonly isCheckRefused?: boolean
-  /** What the client believes, and what is set for Node, which may be something else. */
+  /** The client's certificate stores. Those that are set for Node can differ. */
   readonly authorities?: CertificateStores | undefined
   readonly isNodeToldMore?: boolean
-  /** Never repeated from an answer. */
+  /** Removed from the words of an answer. */
   readonly secrets: readonly string[]
 }
 
 /** One of the closed set of failures. */
 export interface Outcome {
   readonly code: ErrorCode
-  /** What and where, without a final full stop. */
+  /** What failed and where, without a full stop at the end. */
   readonly message: string
-  /** The next thing to do. */
+  /** What to do next. */
   readonly hint: string
-  /** The status and the gateway's own words, as they stand in the message; absent: it did not answer. */
+  /** The status and the gateway's own words, as in the message. Absent: the gateway did not answer. */
   readonly said?: string
-  /** The gateway's own id of the request, for its operator. */
+  /** The gateway's ID of the request, for its operator. */
   readonly requestId?: string
-  /** What was refused may be taken with the key in another header. */
+  /** The gateway may accept the key in another header. */
   readonly tryOtherKeyHeader?: boolean
 }

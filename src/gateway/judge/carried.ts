@@ -3,15 +3,15 @@ import type { Sender } from '../types.ts'
 import type { HttpAnswer, Outcome } from './answer.ts'
 import { readErrorBody } from './error-body.ts'
 
-/** Names of a limit of tokens, in the three protocols. */
+/** The names of the token limit in the three protocols. */
 export const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const
 
-/** Whether a refusal is about a limit of tokens: it names the parameter, in whatever language. */
+/** Whether an answer rejects a token limit. It names the parameter in any language. */
 export function refusesLimit({ status, body }: HttpAnswer): boolean {
   return (status === 400 || status === 422) && limitWords.test(body)
 }
 
-/** What of all that a client sends along a refusal is about, by its words; none: they do not say. */
+/** The members and headers of the client's request that a rejection names. Empty: it names none. */
 export function refusedIn(answer: HttpAnswer, { body, headers = {} }: Sender): readonly string[] {
   const { param, words } = readErrorBody(answer)
   const names = Object.keys(body).filter((name) => body[name] !== undefined)
@@ -30,10 +30,13 @@ export function refusedIn(answer: HttpAnswer, { body, headers = {} }: Sender): r
   return inHeaders.length > 0 ? inHeaders : inBody
 }
 
-/** Whoever refuses a limit may call it by another protocol's name; Bedrock says "maximum tokens" (2026-11-23). */
+/** A rejection can use another protocol's name for the limit. Bedrock says "maximum tokens" (2026-11-23). */
 const limitWords = /\bmax(?:imum)?[ _](?:(?:output|completion|new)[ _])?tokens\b/i
 
-/** A name that is also an English word counts in quotes, at the beginning, or called a parameter. */
+/**
+ * A name that is also an English word counts only in quotes, at the start, or after "parameter" or a
+ * similar word.
+ */
 function isNamedIn(words: string, name: string): boolean {
   if (limitNames.some((limit) => limit === name)) return limitWords.test(words)
   if (name.includes('_')) return new RegExp(`\\b${name}\\b`).test(words)
@@ -42,7 +45,7 @@ function isNamedIn(words: string, name: string): boolean {
   )
 }
 
-/** Of a list of items one whose kind is named: `additional_tools`. */
+/** Whether a list contains an item whose type is named: `additional_tools`. */
 function holdsNamed(value: unknown, words: string): boolean {
   const items: readonly unknown[] = Array.isArray(value) ? value : []
   const kinds = items.map((item) => asObject(item)?.['type'])
@@ -51,17 +54,17 @@ function holdsNamed(value: unknown, words: string): boolean {
   )
 }
 
-/** As FastAPI and what is made with it say it: `"loc": ["body", "include"]`. */
+/** The format of FastAPI and of programs based on it: `"loc": ["body", "include"]`. */
 function isPlaceIn(body: string, name: string): boolean {
   return new RegExp(`"loc"\\s*:\\s*\\[[^\\]]{0,200}"${name}"`).test(body)
 }
 
-/** vLLM, OpenRouter, Ollama (2026-11-23): a refusal of tools names them. */
+/** vLLM, OpenRouter, Ollama (2026-11-23): a rejection of tools names them. */
 export function speaksOfTools({ message }: Outcome): boolean {
   return /\btools?\b|\bfunctions?\b|工具|函数/i.test(message)
 }
 
-/** The model is served without tools, and the clients always offer some. */
+/** The gateway serves the model only without tools, and the clients always offer some. */
 export function toolsUnsupported({ said = '', ...refusal }: Outcome, model: string): Outcome {
   return {
     ...refusal,
@@ -72,9 +75,9 @@ export function toolsUnsupported({ said = '', ...refusal }: Outcome, model: stri
 }
 
 /**
- * The model is served, but not to the client's own request.
+ * The gateway serves the model, but not with the client's own request.
  *
- * @param refused what of it the gateway named; none: it did not say
+ * @param refused the parts that the gateway named; empty: it named none
  */
 export function parameterUnsupported(
   { said = '', ...refusal }: Outcome,

@@ -1,7 +1,7 @@
 import type { HttpAnswer } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
-/** Who or what a refusal blames. */
+/** Who or what a rejection blames. */
 export type Cause =
   | 'upstream'
   | 'gateway'
@@ -45,14 +45,14 @@ const clientNames = String.raw`(?<![\w/.]|(?<!\bnon)-)(?:(?:claude|qwen|kimi|roo
 const client = String.raw`\b(?:clients?|user[- ]?agents?|third[- ]party (?:\w+ )?(?:apps?|tools?|clients?|software|harness(?:es)?))\b(?! (?:errors?|ids?|secrets?|cert\w*|credentials?|ip|addresse?s?|tokens?|keys?|side|closed|network))`
 const clientNamesZh = String.raw`(?:客户端|claude ?(?:code|cli)|codex|opencode|cli\b|编程工具|编码工具|coding ?(?:agent|tool))(?!.{0,6}模型)(?!-)`
 
-/** What an account belongs to. */
+/** Words for an account or what it belongs to. */
 const holder = String.raw`\b(?:accounts?|users?(?: ?ids?)?|members?|organi[sz]ations?|workspaces?|teams?|tenants?|projects?|customers?|owners?|profiles?|subscribers?)\b`
 const holderState = String.raw`\b(?:suspended|suspension|deactivated|disabled|banned|blocked|restricted|frozen|locked|closed|terminated|inactive|not (?:yet |currently )?(?:been )?(?:active|activated|verified|approved|enabled)|un-?verified|pending (?:review|approval|verification)|under review|on hold|delinquent|not in good standing|deleted|flagged)\b`
 const holderZh = '(?:账号|账户|帐号|帐户|賬號|帳號|用户|用戶|组织|企业|团队|租户)'
 const holderStateZh =
   '(?:封禁|封号|禁用|停用|冻结|凍結|锁定|注销|限制|异常|未激活|未绑定|未认证|未实名|未验证|审核|违规|停权)'
 
-/** Something that proves who asks. */
+/** Words for a credential. */
 const secret = String.raw`(?:(?:api|access|secret|bearer|auth\w*|security|subscription|virtual|id)[-_ ]?(?:keys?|tokens?)(?: ?ids?)?|apikeys?|x-api-key|secret ?ids?|credentials?|jwt|signature)`
 const broken = String.raw`(?:invalid|incorrect|wrong|expired|revoked|disabled|deactivated|deleted|malformed|missing|no|bad|unknown|unrecogni[sz]ed|unregistered|leaked|compromised|mismatch(?:ed)?|blocked|not (?:valid|found|recogni[sz]ed|active|exist|provided|authori[sz]ed|registered|match)|does(?: not|n't) (?:exist|match)|required|rejected|could not (?:be )?(?:validate|verif)\w*|reported as leaked|flagged)`
 const secretZh =
@@ -65,9 +65,9 @@ const notThisWay = String.raw`(?! (?:in|on|for|with|by|via|at|when) (?:the |this
 const notTheseZh = '(?!.{0,10}(?:工具|参数|函数|流式|图片|图像|接口|协议|function|tool|stream|api))'
 
 /**
- * How gateways name a cause, in English and Chinese, with where it was read. The first row that fits
- * counts; codes come before sentences. Sentences are patterns, because every gateway has its own: a
- * pattern says what all that were seen have in common.
+ * How gateways name a cause, in English and Chinese, with the source of each. The first matching row
+ * counts, and codes come before sentences. Sentences are patterns, because every gateway has its own: a
+ * pattern contains what all known ones have in common.
  */
 export const causeRows: readonly CauseRow[] = [
   // The gateway's own key, account or login at the service behind it.
@@ -184,7 +184,7 @@ export const causeRows: readonly CauseRow[] = [
     source: facts,
   },
 
-  // The address that asks.
+  // The IP address of the request.
   {
     cause: 'network',
     words: /^error code: 100[678]\b|\bnetwork settings\b|\bvpn\b/i,
@@ -235,7 +235,7 @@ export const causeRows: readonly CauseRow[] = [
     source: 'https://docs.z.ai/api-reference/api-code (2026-11-24)',
   },
 
-  // A filter took offence at the question.
+  // A content filter rejected the request.
   {
     cause: 'content',
     words:
@@ -290,7 +290,7 @@ export const causeRows: readonly CauseRow[] = [
     source: 'https://docs.z.ai/api-reference/api-code (2026-11-24)',
   },
 
-  // Nothing left to spend.
+  // The balance is zero.
   {
     cause: 'quota',
     codes: [
@@ -345,7 +345,7 @@ export const causeRows: readonly CauseRow[] = [
     source: `${github}/QuantumNous/new-api, 2026-11-21`,
   },
 
-  // A key that is good, and not for this.
+  // The key is valid, but not for this request.
   {
     cause: 'route',
     words:
@@ -543,7 +543,7 @@ export const causeRows: readonly CauseRow[] = [
   },
 ]
 
-/** Codes that many failures share: they count only if no row knows the sentence next to them. */
+/** Codes that many failures share. They count only if no row matches the sentence next to them. */
 const commonCodes: readonly Required<Pick<CauseRow, 'cause' | 'codes'>>[] = [
   { cause: 'rate', codes: ['rate_limit_error', 'resource_exhausted', 'rate_limit', 'throttled'] },
   {
@@ -555,7 +555,7 @@ const commonCodes: readonly Required<Pick<CauseRow, 'cause' | 'codes'>>[] = [
   },
 ]
 
-/** Causes that the codes and words of a refusal speak for, the likeliest first. */
+/** The causes that match the codes and words of a rejection, most likely first. */
 export function causesOf(error: ErrorBody, status: number): readonly Cause[] {
   const { codes, codeWords, words } = error
   const isShared = (code: string) => commonCodes.some((row) => row.codes.includes(code))
@@ -568,7 +568,7 @@ export function causesOf(error: ErrorBody, status: number): readonly Cause[] {
   return [...new Set([...named, ...said, ...shared].map(({ cause }) => cause))]
 }
 
-/** Sentences that name a header which the gateway wants, with the header in a group. */
+/** Sentences that name a required header. A group captures the header. */
 const headerSentences: readonly RegExp[] = [
   /["'`]?\b(x-[\w-]+|\w+(?:-\w+)+)["'`]? (?:(?:request |http )?header )?(?:is |was |must be )?(?:required|missing|not (?:provided|set|found|present|sent)|mandatory|absent)\b/i,
   /\b(?:missing|requires?|provide|include|set|send|specify|expected|contain|absent|add|need)\b(?: (?:the|an?|your))?(?: (?:valid|required|mandatory))?(?: (?:request|http|custom))?(?: headers?)?:? ?["'`]?\b(x-[\w-]+|\w+(?:-\w+)+)\b["'`]?(?: (?:request |http )?header)?(?=$|\W)/i,
@@ -576,7 +576,7 @@ const headerSentences: readonly RegExp[] = [
   /(?:缺少|缺失|必须|需要|未提供|请提供|请携带|请求头)[^\w]{0,10}(?:header|请求头)?[^\w]{0,4}["'`]?(x-[\w-]+|\w+(?:-\w+)+)/i,
 ]
 
-/** Headers that gateways want without naming them in the sentence. */
+/** Required headers that the sentence does not name. */
 const unnamedHeaders: readonly {
   readonly words?: RegExp
   readonly codes?: readonly string[]
@@ -601,15 +601,15 @@ const unnamedHeaders: readonly {
   },
 ]
 
-/** Headers that hold a key, and those that repoint sends with every request. */
+/** Headers that contain a key, and headers that repoint sends with every request. */
 const ownHeaders =
   /^(?:x-api-key|api-key|x-goog-api-key|content-\w+|accept(?:-\w+)?|user-agent|set-\w+)$/
 
-/** Words with a hyphen that are no headers, where nothing calls them one. */
+/** Words with a hyphen that are not headers, unless a word next to them calls them one. */
 const noHeader =
   /^(?:(?:re|non|pre|multi|sub|up|opt|e|third|end|real|long|short|pay|top|old|new|api|end|sign|log|gpt|claude|per)-.*|.*-(?:only|in|up|out|based|level|specific|authentication))$/i
 
-/** The header that a refusal asks for, in lower case. */
+/** The header that a rejection asks for, in lower case. */
 export function wantedHeader(error: ErrorBody, body: string): string | undefined {
   const { words, codes } = error
   const unnamed = unnamedHeaders.find(
@@ -617,7 +617,7 @@ export function wantedHeader(error: ErrorBody, body: string): string | undefined
   )
   if (unnamed !== undefined) return unnamed.header
 
-  // FastAPI names the place of what it misses.
+  // FastAPI names the place of what is missing.
   const placed = /"loc"\s*:\s*\[\s*"header"\s*,\s*"([\w-]{1,60})"/.exec(body)?.[1]
   const [named] = headerSentences.flatMap((pattern) => pattern.exec(words)?.[1] ?? [])
   const header = (placed ?? named)?.toLowerCase()
@@ -629,7 +629,7 @@ export function wantedHeader(error: ErrorBody, body: string): string | undefined
     : undefined
 }
 
-/** Pages and headers of firewalls and web servers that refuse a request before the gateway sees it. */
+/** Pages and headers of firewalls and web servers that reject a request before the gateway sees it. */
 const firewalls: readonly {
   readonly body?: RegExp
   readonly header?: readonly [name: string, value: RegExp]
@@ -672,7 +672,7 @@ const firewalls: readonly {
 /** How much of a page is searched, in characters. */
 const maxPageSearched = 20_000
 
-/** Whether something in front of the gateway refused the request. */
+/** Whether something in front of the gateway rejected the request. */
 export function isFirewall({ status, headers, body }: HttpAnswer): boolean {
   const start = body.slice(0, maxPageSearched)
   return firewalls.some(

@@ -2,24 +2,24 @@ import { compact } from '../../compact.ts'
 import { asObject, jsonIn } from '../foreign-text.ts'
 import type { HttpAnswer } from './answer.ts'
 
-/** What the body of an answer says about a failure, in whatever shape. */
+/** What the body of an answer says about a failure, in any known shape. */
 export interface ErrorBody {
   readonly kind: 'json' | 'page' | 'text' | 'empty'
-  /** Whether the body is an error of an API, in one of the known shapes. */
+  /** Whether the body is an API error in one of the known shapes. */
   readonly isApiError: boolean
   /** The error's codes, types and reasons, in lower case; empty strings left out. */
   readonly codes: readonly string[]
   /** The same codes as words: `InvalidSubscription` and `INVALID_SUBSCRIPTION` as `invalid subscription`. */
   readonly codeWords: readonly string[]
-  /** The parameter it blames. */
+  /** The parameter that the error blames. */
   readonly param: string
-  /** Its own words, as they came, up to a length: for a web page its title. */
+  /** The error's own words, unchanged, up to a maximum length. For a web page, its title. */
   readonly words: string
   /** A status inside the body (OpenRouter, vLLM, Gemini). */
   readonly status?: number
 }
 
-/** What of a text is read for words, in characters: patterns over more could take for ever. */
+/** How much of a text is searched, in characters. Patterns on longer texts could take too long. */
 const maxWords = 2_000
 const maxPageStart = 20_000
 
@@ -46,7 +46,7 @@ export function readErrorBody(answer: Pick<HttpAnswer, 'headers' | 'body'>): Err
   }
 }
 
-/** The same for an error that came as JSON inside a stream. */
+/** As `readErrorBody`, for an error that came as JSON inside a stream. */
 export function errorFrom(value: unknown): ErrorBody {
   const layers = errorLayers(value)
   const root = layers.at(-1)
@@ -56,7 +56,7 @@ export function errorFrom(value: unknown): ErrorBody {
   const codes = layers
     .flatMap((layer) => [...codeMembers.map((name) => layer[name]), ...reasons(layer)])
     .filter((code) => isCode(code) && code !== words)
-  // Spring's name of a status (Z.ai), which the code next to it does not repeat.
+  // A status name in Spring's format (Z.ai), which the code next to it does not repeat.
   const named = /^[45]\d\d(?= [A-Z_]+$)/.exec(words)?.[0] ?? ''
   const status = [named, ...codes]
     .map(Number)
@@ -86,13 +86,19 @@ export function errorFrom(value: unknown): ErrorBody {
 /** An object of the body, its member names in lower case and without `_` and `-`. */
 type Layer = Readonly<Record<string, unknown>>
 
-/** Members with a sentence, the best first. AWS writes `Message`, Baidu `error_msg`, Apigee `faultstring`. */
+/**
+ * Members that contain a sentence, the best first. AWS writes `Message`, Baidu `error_msg`, Apigee
+ * `faultstring`.
+ */
 const wordMembers = [
   ...['message', 'msg', 'errormessage', 'errormsg', 'errmsg', 'errordescription', 'detail'],
   ...['faultstring', 'statusmsg', 'statusmessage', 'description', 'error', 'reason', 'title'],
 ]
 
-/** Members with a code, a type or a name of the failure; AWS writes `__type`, FastAPI-like ones `error`. */
+/**
+ * Members that contain a code, type or name of the failure. AWS writes `__type`, and programs like
+ * FastAPI write `error`.
+ */
 const codeMembers = [
   ...['code', 'type', 'status', 'errorcode', 'errorcodes', 'errcode', 'errno', 'errortype'],
   ...['reason', 'statuscode', 'subcode', 'error'],
@@ -101,7 +107,7 @@ const codeMembers = [
 /** Members that only a failure has. */
 const failureMembers = ['error', 'errors', 'err', 'fault', 'detail', 'errorcode', 'errorcodes']
 
-/** Members that hold the rest of an error: gateways wrap what they pass on. */
+/** Members that contain the rest of an error: gateways wrap the errors that they pass on. */
 const wrappers = [
   ...['error', 'errors', 'err', 'fault', 'detail', 'message', 'baseresp', 'response'],
   ...['responsemetadata', 'header', 'extensions'],
@@ -112,7 +118,7 @@ function errorLayers(value: unknown): readonly Layer[] {
   const layers: Layer[] = []
   let next: unknown = value
   while (layers.length < 5) {
-    // Some pass the error on as text, or as a list of one.
+    // Some gateways pass the error on as text, or as a list with one item.
     const unpacked = typeof next === 'string' ? jsonIn(next) : next
     const object = asObject(Array.isArray(unpacked) ? unpacked[0] : unpacked)
     if (object === undefined) break
@@ -135,7 +141,7 @@ function holdsLayer(value: unknown): boolean {
   return (typeof value === 'object' && value !== null) || (isText(value) && value.startsWith('{'))
 }
 
-/** Errors of S3 and services like it: `<Error><Code>…</Code><Message>…</Message></Error>`. */
+/** Errors of S3 and similar services: `<Error><Code>…</Code><Message>…</Message></Error>`. */
 function xmlIn(body: string): Layer | undefined {
   const start = body.slice(0, maxPageStart)
   if (!/^(?:<\?xml[^>]{0,200}\?>\s*)?<(?:\w+:)?(?:\w*error\w*|fault|response)\b/i.test(start))
@@ -146,7 +152,7 @@ function xmlIn(body: string): Layer | undefined {
     : Object.fromEntries(members.map(([, name, text]) => [name!, text!.trim()]))
 }
 
-/** The reason that a server gives in a challenge: `Bearer error="invalid_token"` (RFC 6750, 3). */
+/** The reason in a server's challenge: `Bearer error="invalid_token"` (RFC 6750, 3). */
 function challengeIn(headers: HttpAnswer['headers']): Pick<ErrorBody, 'codes' | 'codeWords'> {
   const code = /\berror="?(\w{1,60})/i.exec(headers['www-authenticate'] ?? '')?.[1]
   return codesFrom(code === undefined ? [] : [code])
@@ -193,7 +199,7 @@ function titleOf(body: string): string {
     .replace(/&#?\w+;/g, ' ')
 }
 
-/** Google's errors hold their cause in `details[].reason`. */
+/** Google's errors contain their cause in `details[].reason`. */
 function reasons(layer: Layer): readonly unknown[] {
   const details = layer['details']
   return Array.isArray(details) ? details.map((detail) => asObject(detail)?.['reason']) : []

@@ -41,9 +41,9 @@ import {
 import { proofIn } from './proof.ts'
 
 /**
- * What is wrong, from what came back: exactly one outcome, or undefined where the answer is what
- * was asked for. Status and codes decide; words only where a status leaves two causes open, and
- * then by parts that no language changes (the model's id, a route).
+ * Diagnoses a result: exactly one outcome, or undefined if it is what was requested. Status and codes
+ * decide. Words decide only if a status leaves two causes open, and then by parts that are the same in
+ * every language (the model's ID, a route).
  */
 export function diagnose(
   result: HttpAnswer | NetworkFailure,
@@ -76,7 +76,7 @@ function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | 
     return cutOff(judged)
   }
   if (proof.kind === 'unstreamed') {
-    // The messages client asks once more without a stream; the others wait for one without end.
+    // The messages client repeats the request without a stream. The others wait for a stream forever.
     return question.asked === 'messages'
       ? undefined
       : fault(
@@ -99,14 +99,12 @@ function cutOff(judged: JudgedAnswer): Outcome {
   )
 }
 
-/** An error in the body of a 200: its own status counts, or else its codes. */
+/** An error in the body of a 200. Its own status counts, or else its codes. */
 function diagnoseHidden(judged: JudgedAnswer): Outcome {
   return diagnoseError({ ...judged, status: judged.error.status ?? 0 })
 }
 
-/**
- * The order matters: what a code says outright comes before what a status suggests.
- */
+/** The order matters: a code is more precise than a status. */
 function diagnoseError(judged: JudgedAnswer): Outcome {
   return (
     diagnoseRoad(judged) ??
@@ -115,7 +113,7 @@ function diagnoseError(judged: JudgedAnswer): Outcome {
   )
 }
 
-/** Redirects, proxies, the wrong scheme: something on the road answered, not the gateway. */
+/** Redirects, proxies, the wrong scheme: something on the way answered, not the gateway. */
 function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
   const { answer, status } = judged
   if (answer.status === 304) {
@@ -162,10 +160,10 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
   return undefined
 }
 
-/** nginx, where it wants a certificate from whoever asks. */
+/** nginx, if it requires a client certificate. */
 const noCertificate = /No required SSL certificate was sent|The SSL certificate error/
 
-/** A forward proxy that says so itself; what it merely hands on names the web server. */
+/** Whether a forward proxy wrote the answer itself. An answer that it passes on names the web server. */
 function isProxysOwn({ headers }: HttpAnswer): boolean {
   return (
     headers['x-squid-error'] !== undefined ||
@@ -177,7 +175,7 @@ function isProxysOwn({ headers }: HttpAnswer): boolean {
 const plainOnTls =
   /plain HTTP request was sent to HTTPS port|Client sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled server port/
 
-/** Who is at fault, as far as a row of the causes names them. */
+/** The outcome by cause, if a row names one. */
 function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
   const { answer, error, question, status } = judged
   if (isFirewall(answer)) return forbidden(judged, 'firewall')
@@ -201,7 +199,7 @@ function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
   return undefined
 }
 
-/** Codes for a route that is not there. */
+/** Codes for a route that does not exist. */
 const routeCodes = [
   'api_not_implemented',
   'not_implemented',
@@ -209,7 +207,7 @@ const routeCodes = [
   'unsupported_endpoint',
 ]
 
-/** What each cause means for this answer. Undefined: it cannot be meant with this status. */
+/** The outcome of each cause for this answer. Undefined: the cause does not fit the status. */
 const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | undefined>> = {
   upstream: (judged) =>
     isRefusal(judged) || hundredsOf(judged.status) === 5
@@ -229,7 +227,7 @@ const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | unde
   'model-unpriced': (judged) => (asksModel(judged) ? modelUnpriced(judged) : undefined),
   'model-not-allowed': (judged) => (asksModel(judged) ? modelNotAllowed(judged) : undefined),
   'model-unknown': (judged) => (asksModel(judged) ? modelUnknown(judged) : undefined),
-  // The provider is part of the model's ID, or of the path.
+  // The provider is part of the model's ID or of the path.
   'provider-unknown': (judged) =>
     asksModel(judged) && (judged.question.isBaseProven || judged.question.catalog)
       ? modelUnknown(judged)
@@ -247,17 +245,17 @@ function asksModel({ question }: JudgedAnswer): boolean {
   return question.asked !== 'catalog'
 }
 
-/** The gateway refuses what the client sent, with its status or in the body of a 200. */
+/** The gateway rejects what the client sent, by status or in the body of a 200. */
 function isRefusal({ status }: JudgedAnswer): boolean {
   return hundredsOf(status) === 4 || status === 0
 }
 
-/** The same for a status that can mean who asks. */
+/** The gateway rejects the sender, by a status that can mean that. */
 function isDenial({ status }: JudgedAnswer): boolean {
   return [0, 400, 401, 403].includes(status)
 }
 
-/** New API's messages route leaves its code out; these words are not translated. */
+/** New API's messages route omits its code. These words are not translated. */
 function isUnbuilt({ error, status }: JudgedAnswer): boolean {
   return status === 500 && /^not implemented\b/i.test(error.words)
 }
@@ -309,12 +307,12 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
   }
 }
 
-/** By name, or in its words: `max_tokens`. */
+/** By the parameter's name, or a name in the words such as `max_tokens`. */
 function blamesParameter({ param, words }: ErrorBody): boolean {
   return param !== '' || /[a-z]_[a-z]/.test(words)
 }
 
-/** Written by a gateway of the one-api family, not passed on from the service behind it. */
+/** Whether a gateway of the one-api family wrote the error, and did not pass it on from its upstream. */
 function isGatewaysOwn({ codes }: ErrorBody): boolean {
   return codes.some((code) => /^\w+_api_error$/.test(code) || code === 'get_channel_failed')
 }
@@ -327,7 +325,10 @@ function isRouteStatus(status: number): boolean {
   return status === 404 || status === 405 || status === 410 || status === 501
 }
 
-/** Its challenge, in any language, or its block page; its pages about a broken server look alike. */
+/**
+ * Whether it is Cloudflare's challenge, in any language, or its block page. Its pages about a broken
+ * server look similar.
+ */
 function isCloudflareBlock({ answer, error }: JudgedAnswer): boolean {
   const { status, headers, body } = answer
   if (status < 400) return false
@@ -340,7 +341,7 @@ function isCloudflareBlock({ answer, error }: JudgedAnswer): boolean {
   )
 }
 
-/** Whether the gateway's words name the model that was asked for: true in any language. */
+/** Whether the gateway's words name the requested model. This works in any language. */
 function mentionsModel({ question, error }: JudgedAnswer): boolean {
   const { model = '' } = question
   if (model.length < 2) return false

@@ -2,7 +2,7 @@ import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/base-url.ts'
 import type { AskedRequest, NetworkFailure, Outcome } from './answer.ts'
 
-/** The outcome of a request that got no answer. */
+/** The outcome of a request without a response. */
 export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest): Outcome {
   const url = new URL(failure.url)
   const { errorCode: code, detail, reason, stage } = failure
@@ -31,7 +31,7 @@ export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest)
       code: 'gateway-fault',
       message:
         code === 'UND_ERR_SOCKET'
-          ? // undici 7 refuses it so (lib/dispatcher/client-h1.js), as the clients on Node do.
+          ? // undici 7 rejects this (lib/dispatcher/client-h1.js), and so do the clients on Node.
             `${url.host} answers with "100 Continue", for which nobody asked, or with no status at all`
           : `${url.host} sends more than 16 kB of headers, which clients on Node do not read`,
       hint: 'Ask whoever runs the gateway, or the proxy in front of it.',
@@ -54,7 +54,7 @@ export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest)
   }
 }
 
-/** Where no connection came about, by the system's own codes. */
+/** The outcome if no connection was made, by the system's error code. */
 function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined {
   const { errorCode: code } = failure
   switch (code) {
@@ -84,14 +84,14 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
     case 'EADDRNOTAVAIL':
     case 'ENETDOWN':
     case 'EHOSTDOWN':
-    // Linux, for a route of the kind "blackhole".
+    // Linux, for a "blackhole" route.
     case 'EINVAL':
       return {
         code: 'refused',
         message: `There is no way from here to ${url.host} (${code})`,
         hint: 'Check the network and the VPN; where a proxy is needed, set HTTPS_PROXY.',
       }
-    // Linux, for a route of the kind "prohibit", and for what its firewall rejects.
+    // Linux, for a "prohibit" route, and for connections that its firewall rejects.
     case 'EACCES':
     case 'EPERM':
       return {
@@ -113,7 +113,7 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
   }
 }
 
-/** For a plain request that met a TLS port, however that showed. */
+/** For a plain http request to a TLS port, however it failed. */
 export function httpsWanted(url: URL): Outcome {
   return {
     code: 'tls',
@@ -153,7 +153,7 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
   }
 }
 
-/** Without an example: one would look like a password itself, and be masked. */
+/** Without an example, because one would look like a password and be masked. */
 export const proxyPassword =
   "Put them before the host in the proxy's variable: the name, a colon, the password and an @."
 
@@ -229,7 +229,7 @@ function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
   }
 }
 
-/** TLS in both directions: the clients have no place for a certificate of their own. */
+/** Mutual TLS. The clients have no setting for a client certificate. */
 export function certificateWanted(url: URL): Outcome {
   return {
     code: 'tls',
@@ -238,11 +238,11 @@ export function certificateWanted(url: URL): Outcome {
   }
 }
 
-/** OpenSSL about bytes that are no TLS, as Node 20 to 26 hand it on. */
+/** OpenSSL's errors for bytes that are not TLS, as Node 20 to 26 reports them. */
 const plainInstead =
   /WRONG_VERSION_NUMBER|wrong version number|PACKET_LENGTH_TOO_LONG|packet length too long|HTTP_REQUEST|http request/
 
-/** Where the client looks for authorities, which is what repoint judges by. */
+/** Where the client looks for certificate authorities. repoint uses the same places. */
 function whatCounts({ authorities, isNodeToldMore }: AskedRequest): string {
   if (authorities?.of === undefined) return ''
   const { of, system, files } = authorities
@@ -254,7 +254,7 @@ function whatCounts({ authorities, isNodeToldMore }: AskedRequest): string {
   return ` ${of} looks in ${places}.${unread}`
 }
 
-/** OpenSSL's verification results as Node names them (doc/api/tls.md, X509 certificate error codes). */
+/** OpenSSL's verification results, by Node's names (doc/api/tls.md, X509 certificate error codes). */
 const certificateCauses: readonly {
   codes: readonly string[]
   says: string
@@ -302,7 +302,7 @@ function isTlsError(code: string, detail: string): boolean {
       code,
     ) ||
     (code === 'EPROTO' && /SSL routines/.test(detail)) ||
-    // Node, where the other side hangs up in the handshake.
+    // Node, if the server closes the connection during the handshake.
     /before secure TLS connection/.test(detail)
   )
 }

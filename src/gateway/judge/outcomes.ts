@@ -6,12 +6,12 @@ import type { Catalog } from '../types.ts'
 import type { AskedRequest, HttpAnswer, Outcome } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
-/** An answer with all that the rules look at. */
+/** An answer with everything that the rules use. */
 export interface JudgedAnswer {
   readonly answer: HttpAnswer
   readonly question: AskedRequest
   readonly error: ErrorBody
-  /** Of the answer, or the one inside the body of a 200. */
+  /** The status of the answer, or the one inside the body of a 200. */
   readonly status: number
 }
 
@@ -32,7 +32,7 @@ export function redirected(judged: JudgedAnswer): Outcome {
   const route = from.pathname.startsWith(prefix)
     ? from.pathname.slice(prefix.length)
     : from.pathname
-  // A host behind two slashes is more often a path gone wrong, or worse, than an address that is meant.
+  // A host after two slashes is more often a broken path, or an attack, than the intended address.
   const isHostMeant = !/^[\\/]{2}/.test(location)
   const root =
     isHostMeant && route !== '' && to.pathname.endsWith(route)
@@ -57,7 +57,7 @@ export function redirected(judged: JudgedAnswer): Outcome {
   })
 }
 
-/** Without its query: who knows what a redirect puts there. */
+/** Without the query, because a redirect may put anything there. */
 function withoutQuery(url: URL, { secrets }: AskedRequest): string {
   return cleanForeignText(url.origin + url.pathname, secrets)
 }
@@ -71,17 +71,17 @@ export function keyRejected(judged: JudgedAnswer): Outcome {
   })
 }
 
-/** Where keys are looked up. */
+/** The web page that shows the user's keys. */
 function onItsPage({ question }: JudgedAnswer): string {
   return `on ${knownHost(question.baseUrl)?.keys ?? "the gateway's web page"}`
 }
 
-/** Gateways of the one-api family, which call their ids so, read the key in every usual header. */
+/** Gateways of the one-api family, which use this header, read the key from every usual header. */
 function isHeaderOpen({ answer }: JudgedAnswer): boolean {
   return answer.headers['x-oneapi-request-id'] === undefined
 }
 
-/** The key is good, and whoever gave it has not allowed it this route. */
+/** The key is valid, but not allowed to use this route. */
 export function routeNotAllowed(judged: JudgedAnswer): Outcome {
   const { answer, question } = judged
   const isList = question.asked === 'catalog'
@@ -93,11 +93,11 @@ export function routeNotAllowed(judged: JudgedAnswer): Outcome {
   })
 }
 
-/** Gateways that pass requests on may want to be told where to. */
+/** Gateways that pass requests on may require a header that names the destination. */
 export function headerMissing(judged: JudgedAnswer, name: string): Outcome {
   return outcome(judged, {
     code: 'header-missing',
-    // It may be the one for the key.
+    // This header may be the one for the key.
     tryOtherKeyHeader: !name.startsWith('x-'),
     message: `The gateway wants the header ${name} in addition to the key${says(judged)}`,
     hint: `Add --header '${name}: VALUE', or '${name}: $VARIABLE' for what is secret.`,
@@ -113,12 +113,12 @@ export function clientRefused(judged: JudgedAnswer): Outcome {
   })
 }
 
-/** A refusal with another cause than the key, or with none that it names. */
+/** A rejection that names another cause than the key, or none. */
 export function forbidden(judged: JudgedAnswer, cause?: keyof typeof forbiddings): Outcome {
   const { message, hint } = forbiddings[cause ?? 'unnamed']
   return outcome(judged, {
     code: 'forbidden',
-    // AWS says "Forbidden" to a key that it does not see.
+    // AWS says "Forbidden" if it does not see the key.
     tryOtherKeyHeader: cause === undefined && isHeaderOpen(judged),
     message: message + says(judged),
     hint,
@@ -170,7 +170,7 @@ export function modelUnknown(judged: JudgedAnswer): Outcome {
   })
 }
 
-/** Whether a list is known that does not have the model that was asked for. */
+/** Whether there is a catalog, and it does not list the requested model. */
 export function isUnlisted({
   model,
   catalog,
@@ -186,7 +186,7 @@ export function modelNotAllowed(judged: JudgedAnswer): Outcome {
   })
 }
 
-/** It is nobody's key that is at fault: whoever runs the gateway has not said what the model costs. */
+/** The key is not at fault: the gateway's operator has not set a price for the model. */
 export function modelUnpriced(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
@@ -234,7 +234,7 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
   })
 }
 
-/** What is known of the host by name, where it was not what was asked. */
+/** The known base URL of the host, if the request went elsewhere. */
 function knownRoot({ answer, question }: JudgedAnswer): string {
   const known = knownHost(question.baseUrl)
   const path = question.asked === 'messages' ? known?.messages : known?.chat
@@ -243,14 +243,14 @@ function knownRoot({ answer, question }: JudgedAnswer): string {
   return answer.url.startsWith(root) ? '' : ` That of ${known.name} is ${root} (${known.date}).`
 }
 
-/** The way out where the address is right and there merely is no list. */
+/** What to do if the address is right and the gateway has no catalog. */
 function withoutCatalog({ question, status }: JudgedAnswer): string {
   return question.asked === 'catalog' && status === 404
     ? ' If it is, the gateway has no list of models: name one with --model ID, which works without.'
     : ''
 }
 
-/** @param what whether nothing is left, or a plan has ended or does not cover the request */
+/** @param what whether the balance is zero, or a plan has ended or does not cover the request */
 export function quota(judged: JudgedAnswer, what: 'balance' | 'plan' = 'balance'): Outcome {
   const { message, hint } = shortages[what]
   return outcome(judged, {
@@ -292,12 +292,12 @@ export function fault(judged: JudgedAnswer, what: string): Outcome {
 const checkAddress =
   'Check --base-url: it must be the root of the API, with its path prefix if it has one (https://host/prefix).'
 
-/** The model that was asked for, for people. */
+/** The requested model, as shown. */
 function modelOf({ question }: JudgedAnswer): string {
   return cleanForeignText(question.model ?? '')
 }
 
-/** Basic and its like are asked for by a web server in front, never by such an API. */
+/** A web server in front of the API asks for Basic and similar logins. A gateway's API never does. */
 export function asksForLogin(answer: HttpAnswer): boolean {
   return (
     answer.status === 401 &&
@@ -306,7 +306,7 @@ export function asksForLogin(answer: HttpAnswer): boolean {
   )
 }
 
-/** The status and the gateway's own words, in brackets. */
+/** The status and the gateway's own words, in parentheses. */
 export function says({ answer, question, error }: JudgedAnswer): string {
   const words = cleanForeignText(error.words.replace(requestIdInWords, ''), question.secrets)
   return ` (HTTP ${answer.status}${words === '' ? '' : `: "${words}"`})`
@@ -325,7 +325,7 @@ const requestIdHeaders = [
   'cf-ray',
 ]
 
-/** It has a place of its own at the end of the message; gateways that wrap others' words have several. */
+/** The message shows the ID separately at its end. Gateways that wrap other errors have several IDs. */
 const requestIdInWords =
   /[\s,;.，。]{0,3}(?:[([（]\s*)?\brequest[ _-]?id\b\s*[:：=]?\s*["']?([\w.:-]*\d(?:[\w.:-]*\w)?)["']?(?:\s*[)\]）])?/gi
 

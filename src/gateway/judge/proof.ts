@@ -4,15 +4,15 @@ import type { Protocol } from '../types.ts'
 /**
  * What the body of a 200 proves about an inference.
  *
- * `served`: the model answered as the protocol has it. `unstreamed`: it did, but in one piece
- * although a stream was asked for. `failed`: an error inside a stream. `unfinished`: a stream of
- * this protocol that stops before its end. `foreign`: something else.
+ * `served`: the model answered in the protocol's format. `unstreamed`: it did, but in one piece although
+ * the request asked for a stream. `failed`: an error inside a stream. `unfinished`: a stream of this
+ * protocol that stops before its end. `foreign`: something else.
  */
 export type BodyProof =
   | { readonly kind: 'served' | 'unstreamed' | 'unfinished' | 'foreign' }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-/** Judges a body by the shape of its protocol; the status proves nothing. */
+/** Judges a body by the shape of its protocol. The status proves nothing. */
 export function proofIn(protocol: Protocol, body: string): BodyProof {
   const whole = asObject(jsonIn(body))
   if (whole !== undefined) {
@@ -24,9 +24,9 @@ export function proofIn(protocol: Protocol, body: string): BodyProof {
 }
 
 /**
- * Whether an answer of messages has the result of `safeguards`, as Claude Code 2.1.331 reads it
- * (2026-11-24): of a stream in `message_delta`, else in the message itself. A reply without tool calls
- * has an empty one. Status `unsupported` counts as no result.
+ * Whether a messages answer contains the result of `safeguards`, where Claude Code 2.1.331 reads it
+ * (2026-11-24): in a stream's `message_delta`, or in the message itself. A reply without tool calls has
+ * an empty result. Status `unsupported` counts as no result.
  */
 export function answersSafeguards(body: string): boolean {
   const whole = asObject(jsonIn(body))
@@ -41,19 +41,19 @@ export function answersSafeguards(body: string): boolean {
   return statuses.length === 1 && statuses[0] === 'available'
 }
 
-/** Whether a stream has come to its end: no need to wait until the gateway closes it. */
+/** Whether a stream is complete, so that repoint need not wait until the gateway closes it. */
 export function isComplete(protocol: Protocol, body: string): boolean {
   const lines = body.slice(-maxLastEvent).split(/\r?\n/)
   return lines.some(
     (line, index) =>
       line.startsWith('data:') &&
       lastWord[protocol].test(line) &&
-      // An event ends with an empty line, and that one with a line break.
+      // An event ends with an empty line, and that line with a line break.
       (protocol === 'chat' || (lines[index + 1] === '' && index + 2 < lines.length)),
   )
 }
 
-/** Longest last event, in characters: the responses protocol repeats the whole answer in it. */
+/** The longest last event, in characters: the responses protocol repeats the whole answer in it. */
 const maxLastEvent = 200_000
 
 const lastWord: Readonly<Record<Protocol, RegExp>> = {
@@ -93,7 +93,7 @@ const proofInEvents: Readonly<Record<Protocol, (events: readonly Event[]) => Bod
         type === 'response.incomplete' && isFiltered(asObject(response) ?? {}),
     )
     if (filtered !== undefined) return { kind: 'failed', error: contentFilter }
-    // Our small limit of tokens may end the answer early; that is as good a proof.
+    // Our small token limit may end the answer early. That proves as much.
     const isServed = events.some(
       ({ type }) => type === 'response.completed' || type === 'response.incomplete',
     )
@@ -110,7 +110,7 @@ const proofInEvents: Readonly<Record<Protocol, (events: readonly Event[]) => Bod
   },
 }
 
-/** Whether the gateway stopped the answer because of its content: nothing was served. */
+/** Whether the gateway stopped the answer because of its content. Then it served nothing. */
 function isFiltered(response: Event): boolean {
   return asObject(response['incomplete_details'])?.['reason'] === 'content_filter'
 }

@@ -1,15 +1,15 @@
 import type { ErrorCode, exitStatus } from '../../errors.ts'
 
-/** The codes of what a gateway answers, or does not: a new one without traits does not compile. */
+/** The codes of a gateway's answers and failures. A new code without traits does not compile. */
 export type OutcomeCode =
   | 'header-missing'
   | {
       [Code in ErrorCode]: (typeof exitStatus)[Code] extends 3 | 4 | 5 | 6 | 7 ? Code : never
     }[ErrorCode]
 
-/** What an outcome tells whoever asked, beside its words. */
+/** What an outcome means for the caller, besides its words. */
 export interface Traits {
-  /** What would have to be another one. */
+  /** What the user would have to change. */
   readonly blames:
     | 'key'
     | 'address'
@@ -20,13 +20,13 @@ export interface Traits {
     | 'account'
     | 'gateway'
     | 'asker'
-  /** Only an API answers so: it is there, and its words are the ones to tell. */
+  /** Only an API answers like this, so its words are the ones to show. */
   readonly provesAnApi: boolean
-  /** A gateway that works, and has no list of models, may answer so where it is asked for one. */
+  /** A working gateway without a catalog may answer the catalog request like this. */
   readonly mayLackList: boolean
   /** The gateway may serve the same model over another protocol. */
   readonly mayBeOneProtocol?: true
-  /** A request of the client's own may pass where ours does not: `--try-client` would prove it. */
+  /** The client's own request may succeed although our probe failed: `--try-client` would prove it. */
   readonly curedByTryClient: boolean
 }
 
@@ -44,7 +44,7 @@ const traits: Readonly<Record<OutcomeCode, Traits>> = {
 
   'model-unknown': { ...anApi, blames: 'model', mayBeOneProtocol: true },
   'model-not-allowed': { ...anApi, blames: 'model', mayBeOneProtocol: true },
-  // Some say so of an unknown path.
+  // Some gateways answer an unknown path with this.
   'protocol-unsupported': {
     ...nothingProven,
     blames: 'model',
@@ -74,7 +74,7 @@ const traits: Readonly<Record<OutcomeCode, Traits>> = {
   forbidden: { ...anApi, blames: 'asker', curedByTryClient: true },
 }
 
-/** Undefined: the code is about something else than a gateway. */
+/** Undefined: the code is not about a gateway. */
 export function traitsOf({ code }: { readonly code: ErrorCode }): Traits | undefined {
   return (traits as Partial<Record<ErrorCode, Traits>>)[code]
 }
