@@ -134,7 +134,7 @@ export function protocolsBeside(
   return protocols.filter((protocol) => (protocol === 'messages') === isMessages)
 }
 
-/** For a client with a base URL per model, which may add or leave out `/v1`. */
+/** For a client with one base URL for each model, which may add or leave out `/v1`. */
 function isSharedButVersion({ chat, messages }: BaseUrls): boolean {
   return isSameButVersion(chat, messages)
 }
