@@ -90,7 +90,7 @@ export function isStrayHeader(
  * The changes to a table of headers, one for each header. The user's own headers stay, and keep their
  * spelling.
  *
- * @param isOtherAddress the table is for another address so far
+ * @param isOtherAddress the table is for another address now
  */
 export function headerKeys(
   path: SettingPath,

@@ -33,7 +33,7 @@ export interface EnvironmentRow extends ClientName {
   readonly description: string
   /** For its help. */
   readonly examples: readonly string[]
-  /** In Markdown for the README. */
+  /** The changed settings, in Markdown for the README. */
   readonly changes: { readonly keys: string }
   /** A run loads only the clients that it needs. */
   readonly load: () => Promise<ClientModule>
@@ -235,7 +235,7 @@ export async function loadClient(row: EnvironmentRow): Promise<Client> {
   return refusingInterpolation({ ...(await row.load()), id, family, label })
 }
 
-/** In the order of the rows. */
+/** Loads clients, in the order of the rows. */
 export function loadClients(wanted: readonly EnvironmentRow[] = rows): Promise<Client[]> {
   return Promise.all(wanted.map(loadClient))
 }

@@ -18,9 +18,9 @@ const modePath = ['permissions', 'defaultMode'] as const
 const switchPath = ['permissions', 'disableAutoMode'] as const
 
 /**
- * The settings that start Claude Code in the mode that asks, and keep it there. With the mode alone, 2.1.330
- * and 2.1.331 offer at their start to make auto mode the default, with Yes first. Both versions accept the
- * two settings (2026-11-24).
+ * The settings that start Claude Code in the default permission mode, which asks, and keep it there. With the
+ * mode alone, 2.1.330 and 2.1.331 offer at their start to make auto mode the default, with Yes first. Both
+ * versions accept the two settings (2026-11-24).
  */
 export const askingModeChanges: readonly SettingChange[] = [
   { path: modePath, value: 'default' },

@@ -26,13 +26,14 @@ import {
   slotVariable,
 } from './settings.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
 /**
- * What would defeat the settings that a setup is about to write (run with 2.1.197 and 2.1.329, 2026-11-21).
+ * Reports what would defeat the settings that a setup is about to write (run with 2.1.197 and 2.1.329,
+ * 2026-11-21).
  */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = fileOf(context.files, 'settings')
@@ -54,7 +55,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   if (target.answersSafeguards === false) yield* autoMode(context.files, settings)
 }
 
-/** What is wrong with the effective configuration of Claude Code. */
+/** Reports what is wrong with the effective configuration of Claude Code. */
 function* checkNow(context: ClientContext): Findings {
   const settings = readSettings(fileOf(context.files, 'settings'))
   const { env } = settings

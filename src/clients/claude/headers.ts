@@ -7,7 +7,7 @@ import { isStrayHeader } from '../headers.ts'
  * The new value of ANTHROPIC_CUSTOM_HEADERS: one line for each header, `name: value`. Lines of the user stay
  * unchanged. Undefined: no line is left. Run with 2.1.197 and 2.1.330, 2026-11-22.
  *
- * @param isOtherAddress the settings are for another address so far
+ * @param isOtherAddress the current settings are for another address
  */
 export function customHeaders(
   now: string | undefined,

@@ -21,7 +21,7 @@ export interface Start {
   readonly slot: Slot
   readonly pins: Readonly<Partial<Record<Slot, string>>>
   readonly catalog: Catalog | undefined
-  /** Of the installed client. Absent: not installed, or unknown. */
+  /** The version of the installed client. Absent: it is not installed, or unknown. */
   readonly version: string | undefined
 }
 

@@ -21,12 +21,15 @@ import {
 } from './providers.ts'
 import { clineName } from './sensitive-settings.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the entry that a setup is about to write (run with 3.0.57 and 3.0.65, 2026-11-23). */
+/**
+ * Reports what would defeat the entry that a setup is about to write (run with 3.0.57 and 3.0.65,
+ * 2026-11-23).
+ */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
   yield* aroundTheFile(context, file)
@@ -36,7 +39,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   if (target.keyHeader !== undefined) yield* secondKey(context)
 }
 
-/** What is wrong with the effective configuration of Cline. */
+/** Reports what is wrong with the effective configuration of Cline. */
 function* checkNow(context: ClientContext): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
   yield* aroundTheFile(context, file)

@@ -203,7 +203,7 @@ const usualOutputTokens = 32_000
 /** In tokens: what Cline sends before the first question (instructions, tools), and what it never uses. */
 const ownTokens = 8_000
 
-/** In the order in which Cline writes them. */
+/** The changes are in the order in which Cline writes them. */
 function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const { baseUrl, resolved } = target
   const { model, contextWindow } = resolved

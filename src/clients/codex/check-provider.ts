@@ -44,7 +44,7 @@ function providersOf(config: ReadFile): readonly Provider[] {
 }
 
 /**
- * What keeps Codex from starting, whichever provider is in use (0.169.0, 2026-11-21).
+ * Reports what keeps Codex from starting, whichever provider is in use (0.169.0, 2026-11-21).
  *
  * @param planned the provider whose table a setup is about to write; the setup fixes its faults
  */
@@ -60,7 +60,7 @@ function* whatStopsIt(config: ReadFile, planned: string | undefined): Findings {
   }
 }
 
-/** What in the provider tables would defeat the address and key that a setup is about to write. */
+/** Reports what in the provider tables would defeat the address and key that a setup is about to write. */
 export function* checkProvidersForSetup(
   context: ClientContext,
   config: ReadFile,
@@ -88,7 +88,7 @@ export function* checkProvidersForSetup(
   yield* othersInTheWay(context, config, target)
 }
 
-/** What is wrong with the provider in use. */
+/** Reports what is wrong with the provider in use. */
 export function* checkProvidersNow(context: ClientContext, config: ReadFile): Findings {
   const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
   if (provider === undefined || reservedIds.includes(provider.id)) return

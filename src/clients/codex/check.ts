@@ -22,13 +22,14 @@ import { checkProvidersForSetup, checkProvidersNow, startupFindings } from './ch
 import { modelWasMigrated } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
 /**
- * What would defeat the address and key that a setup is about to write (run with Codex 0.169.0, 2026-11-21).
+ * Reports what would defeat the address and key that a setup is about to write (run with Codex 0.169.0,
+ * 2026-11-21).
  */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const config = readKind(context.files, 'config')
@@ -44,7 +45,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* systemLayers(context.files, config, true)
 }
 
-/** What is wrong with the effective configuration of Codex. */
+/** Reports what is wrong with the effective configuration of Codex. */
 function* checkNow(context: ClientContext): Findings {
   const config = readKind(context.files, 'config')
   const inUse = providerInUse(config)

@@ -25,19 +25,22 @@ import {
   readSettings,
 } from './settings.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the entry that a setup is about to write (run with 0.215.0 and 0.225.2, 2026-11-22). */
+/**
+ * Reports what would defeat the entry that a setup is about to write (run with 0.215.0 and 0.225.2,
+ * 2026-11-22).
+ */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* aroundTheFile(context)
   yield* otherEntry(context, target)
   yield* overridden(context, target.providerId, target.baseUrl)
 }
 
-/** What is wrong with the effective configuration of droid. */
+/** Reports what is wrong with the effective configuration of droid. */
 function* checkNow(context: ClientContext): Findings {
   yield* aroundTheFile(context)
 

@@ -25,12 +25,12 @@ import {
   usualAgent,
 } from './config.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the setup (run with OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23). */
+/** Reports what would defeat the setup (run with OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23). */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const { providerId, resolved, baseUrl } = target
   const view = viewOf(context, providerId, resolved.model)
@@ -45,7 +45,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* otherModels(view)
 }
 
-/** What is wrong with the effective configuration of OpenClaw. */
+/** Reports what is wrong with the effective configuration of OpenClaw. */
 function* checkNow(context: ClientContext): Findings {
   const file = readConfig(context.files)
   yield* aroundTheFile(context, file)

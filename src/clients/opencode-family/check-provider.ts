@@ -62,7 +62,7 @@ export function viewOf(layout: Layout, context: ClientContext, wanted?: string):
   }
 }
 
-/** What conflicts with the provider that a setup is about to write, or overrides it. */
+/** Reports what conflicts with the provider that a setup is about to write, or overrides it. */
 export function* providerInTheWay(view: OpencodeView, choice: SetupTarget): Findings {
   const { id, context, target, providerId, provider } = view
   yield* otherAddressFinding(context, choice, {
@@ -74,7 +74,7 @@ export function* providerInTheWay(view: OpencodeView, choice: SetupTarget): Find
   yield* inlineKeys(view)
 }
 
-/** What is wrong with the provider in use: its address, its key, its models. */
+/** Reports what is wrong with the provider in use: its address, its key, its models. */
 export function* providerWrongNow(view: OpencodeView): Findings {
   const { context, target, chosen, providerId, provider } = view
   const { url } = provider

@@ -14,13 +14,13 @@ import {
 import { loginOf, ownFiles, readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(layout: Layout, context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(layout, context, target) : checkNow(layout, context)
 }
 
 /**
- * What would defeat the address and key that a setup is about to write (run with opencode 1.18.33,
+ * Reports what would defeat the address and key that a setup is about to write (run with opencode 1.18.33,
  * 2026-11-21).
  */
 function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
@@ -34,7 +34,7 @@ function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget
   yield* overridden(view)
 }
 
-/** What is wrong with the effective configuration of the client. */
+/** Reports what is wrong with the effective configuration of the client. */
 function* checkNow(layout: Layout, context: ClientContext): Findings {
   const view = viewOf(layout, context)
   const { config, chosen, provider, providerId } = view

@@ -40,7 +40,7 @@ export interface ProviderView {
   readonly isKeyElsewhere: boolean
 }
 
-/** What conflicts with the provider that a setup is about to write, or overrides it. */
+/** Reports what conflicts with the provider that a setup is about to write, or overrides it. */
 export function* providerInTheWay(view: ProviderView, target: SetupTarget): Findings {
   const { context, at, models, providerId, provider } = view
   yield* otherAddressFinding(context, target, {
@@ -53,7 +53,7 @@ export function* providerInTheWay(view: ProviderView, target: SetupTarget): Find
   yield* modelAddresses(view, target.baseUrl)
 }
 
-/** What is wrong with the provider in use: its address, its key, its models. */
+/** Reports what is wrong with the provider in use: its address, its key, its models. */
 export function* providerWrongNow(view: ProviderView, url: string): Findings {
   const { context, at, models, providerId, provider, model, sent } = view
 

@@ -47,12 +47,12 @@ function viewOf(context: ClientContext, providerId: string, model: string): PiVi
   }
 }
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the setup (run with pi 0.60.0, 0.73.1 and 0.87.1, 2026-11-22). */
+/** Reports what would defeat the setup (run with pi 0.60.0, 0.73.1 and 0.87.1, 2026-11-22). */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const view = viewOf(context, target.providerId, target.resolved.model)
   yield* aroundTheFiles(context)
@@ -65,7 +65,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* narrowed(view)
 }
 
-/** What is wrong with the effective configuration of pi. */
+/** Reports what is wrong with the effective configuration of pi. */
 function* checkNow(context: ClientContext): Findings {
   yield* aroundTheFiles(context)
   const { providerId, model } = startingModel(readSettings(context.files))

@@ -37,13 +37,14 @@ import {
   readSettings,
 } from './settings.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
 /**
- * What would defeat the settings that a setup is about to write (run with 0.15.10 and 0.24.4, 2026-11-22).
+ * Reports what would defeat the settings that a setup is about to write (run with 0.15.10 and 0.24.4,
+ * 2026-11-22).
  */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readKind(context.files, 'settings')
@@ -58,7 +59,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* proxyFindings(qwenName, target.baseUrl, context.machine.env)
 }
 
-/** What is wrong with the effective configuration of Qwen Code. */
+/** Reports what is wrong with the effective configuration of Qwen Code. */
 function* checkNow(context: ClientContext): Findings {
   const { files } = context
   const file = readKind(files, 'settings')

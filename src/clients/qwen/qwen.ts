@@ -172,7 +172,7 @@ export const qwen: ClientModule = {
     }
 
     const { url, model, key, variable, entry } = inUse(value)
-    // The stronger file that sets the key.
+    // The stronger of the files that set the key.
     const origin = originOf(ownFiles(files), ['env', variable]) ?? fileOf(files, 'settings').path
 
     return compact({
