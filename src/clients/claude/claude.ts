@@ -66,7 +66,8 @@ const shared = {
     needsVersion: true,
   },
   protocols: ['messages'],
-  // It cannot send `api-key` alone: it sends the token or the API key in addition to every other header.
+  // It cannot send the key in `api-key` only: it sends the token or the API key in addition to every other
+  // header.
   sends: { headers: true, keyHeaders: ['x-api-key'] },
   config: {
     sensitiveSettings,
