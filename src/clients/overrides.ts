@@ -83,8 +83,8 @@ function* settingsIn(
 }
 
 /**
- * The settings of a client's own file that choose its gateway: address, key, provider and models, as far
- * as its table knows them. Of the provider in use it is the whole table. A setting in a list is left out.
+ * The settings of a client's own file that choose its gateway: address, key, provider and models, as far as
+ * its table knows them. For the provider in use, it is the whole table. Settings in a list are left out.
  */
 export function gatewaySettingsIn(
   { rows, providerTable }: SensitiveSettings,
@@ -126,8 +126,8 @@ function textOf({ bytes }: LoadedFile): string {
 }
 
 /**
- * The variables that a .env file gives a value, as dotenv 17.1 in Qwen Code 0.24.4 reads it: `NAME: value`
- * counts, with the `=` or a quoted value on a later line too, and no `unset` takes one out again.
+ * The variables that a .env file sets, as dotenv 17.1 in Qwen Code 0.24.4 reads it: it accepts `NAME: value`,
+ * and the `=` or a quoted value on a later line; no `unset` removes a variable.
  */
 function variablesIn(text: string): readonly { readonly name: string; readonly line: number }[] {
   const pattern = /^[^\S\n]*(?:export[^\S\n]+)?([\w.-]+)(?:\s*=|:\s)(?:[^\S\n]*[^\s#]|\s*['"`])/gm

@@ -49,7 +49,7 @@ export function planOwnService(
 
   const isBroken = (some: LoadedFiles) => client.read(some).broken !== undefined
   const isUndone = earlier !== undefined && earlier.undone !== files
-  // An undo can bring back what the client cannot read, such as comments that a setup took out.
+  // An undo can restore syntax that the client cannot read, such as comments that a setup removed.
   if (isUndone && isBroken(after) && !isBroken(files))
     return planOwnService(client, files, { ...earlier, undone: files, written: new Map() })
 

@@ -19,8 +19,8 @@ const credentialKeys = ['auth', 'http_headers', 'env_http_headers']
  * Uses `-c`. `env_key` overrides auth.json, `CODEX_API_KEY` and the bearer token of the file. With the
  * configured provider ID, recorded conversations use the gateway too, and later the configured address again.
  * If a table with that ID has settings that no `-c` can remove, the run uses another ID. `openai_base_url`
- * stays unchanged, because Codex would send the key of auth.json to it. Run with exec on 0.98.0 to 0.169.0,
- * and with the UI on 0.169.0, 2026-11-22.
+ * stays unchanged: if the run set it, Codex would send the key of auth.json to the gateway. Run with exec on
+ * 0.98.0 to 0.169.0, and with the UI on 0.169.0, 2026-11-22.
  */
 export function launchSettings(
   files: LoadedFiles,
