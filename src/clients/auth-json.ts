@@ -1,4 +1,6 @@
-/** Codex and opencode both call a file auth.json. A setup must not write one client's key into the other's. */
+/**
+ * Codex and opencode both call a file auth.json. A setup must not write one client's key into the other's.
+ */
 import type { LoadedFile } from './client.ts'
 import { isTable } from './loaded-files.ts'
 import { readStrictly } from './strict-json.ts'

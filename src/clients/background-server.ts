@@ -2,18 +2,18 @@
 import { ifPossible } from '../errors.ts'
 import type { SystemReader } from './client.ts'
 
-/** State files have a few hundred bytes. */
+/** A state file has a few hundred bytes. */
 const maxStateBytes = 10_000
 
 /**
- * The process ID of a running server, from the `pid` in its state file: a JSON object. Undefined if it
- * does not run. Another process that has taken the ID since looks like it.
+ * The process ID of a running server, from the `pid` in its state file: a JSON object. Undefined if the
+ * server does not run. Another process that has the same ID now looks like the server.
  */
 export function runningServer(
   { files, processes }: SystemReader,
   statePath: string,
 ): number | undefined {
-  // No file, no server; an unreadable one says nothing either.
+  // Without a file there is no server. An unreadable file does not show one either.
   const pid: unknown = ifPossible(
     () => JSON.parse(new TextDecoder().decode(files.read(statePath, maxStateBytes))).pid,
   )
@@ -21,8 +21,8 @@ export function runningServer(
   return isPid && processes.startTime(pid) !== undefined ? pid : undefined
 }
 
-/** Whether a file is newer than another. Both lie on one file system, so that one clock wrote both times. */
+/** Whether a file is newer than another. Both are on one file system, so the same clock wrote both times. */
 export function isNewer({ files }: SystemReader, path: string, other: string): boolean {
-  // Without the file with the key, the key that the server holds is an old one.
+  // If the file with the key is missing, the server has an old key.
   return ifPossible(() => files.stat(path).modifiedMs > files.stat(other).modifiedMs) ?? false
 }

@@ -17,7 +17,7 @@ import type {
 } from '../gateway/types.ts'
 import type { Machine, Platform } from '../platform/platform.ts'
 
-/** By what a client is called; from its row in the list. */
+/** The names of a client, from its row in the list. */
 export interface ClientName {
   /** The word of the command line: `codex`, `claude`, `claude-gpt`, `opencode`. */
   readonly id: string
@@ -38,7 +38,7 @@ export interface ClientModule {
   readonly program: Program
   /** The protocols that it supports, the usual one first. */
   readonly protocols: readonly [Protocol, ...Protocol[]]
-  /** What it can send besides `authorization: Bearer KEY`. Absent: nothing. */
+  /** The headers and parameters that it can send besides `authorization: Bearer KEY`. Absent: none. */
   readonly sends?: {
     readonly headers: boolean
     /** Headers that can hold the key instead. */
@@ -56,8 +56,8 @@ export interface ClientModule {
   files(machine: Machine, disk: DiskReader): readonly ConfigFile[]
 
   /**
-   * What its files say now. Layers above the editable files (project, managed, environment) are
-   * reported by `check`. Never throws.
+   * The settings in its files now. `check` reports layers above the editable files (project, managed,
+   * environment). Never throws.
    */
   read(files: LoadedFiles): ClientState
 
@@ -92,7 +92,7 @@ export interface ClientModule {
    */
   resolve(input: ResolveInput, version?: string): ResolvedOptions
 
-  /** What the rules would use each model of a catalog for. */
+  /** The use that the rules would make of each model of a catalog. */
   previewModels(catalog: Catalog): readonly ModelUse[]
 
   /**
@@ -104,14 +104,14 @@ export interface ClientModule {
   plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[]
 
   /**
-   * With a target: what would keep the client from using the gateway after that setup. Without: what is
-   * wrong now.
+   * Reports what would keep the client from using the gateway after the setup of `target`. Without a target,
+   * reports what is wrong now.
    */
   check(context: ClientContext, target?: SetupTarget): Findings
 
   /**
-   * What its first request carries besides the messages: the probe sends the same. What the client
-   * leaves out by itself after a rejection is not in it.
+   * The members and headers of its first request besides the messages: the probe sends the same. Does not
+   * include what the client leaves out by itself after a rejection.
    */
   firstRequest(files: LoadedFiles, input: FirstRequestInput): FirstRequest
 
@@ -127,7 +127,7 @@ export interface ClientModule {
   /** A server that still runs with an earlier key. Absent: the client has no server. */
   leftRunning?(system: SystemReader): LeftRunning | undefined
 
-  /** What a change of the files means for conversations that the client has recorded. */
+  /** Reports what a change of the files means for conversations that the client has recorded. */
   conversationFindings?(
     system: SystemReader,
     change: { readonly before: LoadedFiles; readonly after: LoadedFiles },
@@ -168,7 +168,7 @@ export interface GatewayVariables {
 export interface FirstRequestInput {
   readonly model: string
   readonly protocol: Protocol
-  /** Of the installed client. Absent: not installed, or unknown; then the newest. */
+  /** The version of the installed client. Absent: it is not installed, or unknown; then the newest counts. */
   readonly version?: string | undefined
   /** As `GatewayInfo.modelTable`. */
   readonly modelTable?: string | undefined
@@ -177,7 +177,7 @@ export interface FirstRequestInput {
 
 /** The settings that decide where a client's key is sent. Every check of other people's files uses them. */
 export interface SensitiveSettings {
-  /** How the codes of findings call the client's files: `claude-project-settings`. */
+  /** The word for the client's files in the codes of findings: `claude-project-settings`. */
   readonly fileWord: 'settings' | 'config'
   readonly rows: readonly SensitiveSetting[]
   /** The name of a provider's table in the file. Absent: its ID. */
@@ -198,7 +198,7 @@ export interface SensitiveSetting {
   readonly source: string
 }
 
-/** Files that a client reads in the folder where it starts. Instructions for the model are left out. */
+/** Files that a client reads in the folder where it starts, except instructions for the model. */
 export interface FolderFiles {
   /**
    * Paths below a folder, with slashes. A name that ends in `*` matches every name with this
@@ -206,8 +206,8 @@ export interface FolderFiles {
    */
   readonly patterns: readonly string[]
   /**
-   * Which folders it looks in. `folder`: only the one where it starts. `repository`: also those above
-   * it, up to the root of the repository. `all`: every folder above it.
+   * The folders that it searches. `folder`: only the one where it starts. `repository`: also those above it,
+   * up to the root of the repository. `all`: every folder above it.
    */
   readonly reach: 'folder' | 'repository' | 'all'
   /** The versions that were observed, and the date. */
@@ -216,9 +216,9 @@ export interface FolderFiles {
 
 /** The texts that a client's own reader replaces. null: none. */
 export interface Interpolation {
-  /** In IDs, names of models and addresses. */
+  /** Those in IDs, names of models and addresses. */
   readonly names: RegExp | null
-  /** In keys and values of headers. */
+  /** Those in keys and values of headers. */
   readonly values: RegExp | null
   /** It replaces them in the keys of a file too. */
   readonly isInKeys?: true
@@ -236,7 +236,7 @@ export interface LaunchSettings {
    * key. A shell may start several clients, so no two clients use the same name.
    */
   readonly files?: Readonly<Record<string, string>>
-  /** What an old conversation keeps when it is continued in this process. Absent: nothing. */
+  /** The settings that an old conversation keeps if it is continued in this process. Absent: none. */
   readonly resumeKeeps?: string
 }
 
@@ -265,19 +265,19 @@ export interface ModelUse extends ChosenModel {
 /** A server that a client left running. */
 export interface LeftRunning {
   readonly pid: number
-  /** What the user can type to stop it. */
+  /** The command that stops it. */
   readonly stopCommand: string
   /** Stops it. Returns why it may still run, or undefined. */
   stop(): Promise<string | undefined>
 }
 
-/** What a check may look at besides a client's files. */
+/** The parts of the system that a check may read besides a client's files. */
 export type SystemReader = Pick<Platform, 'files' | 'processes' | 'machine'>
 
 export interface Program {
-  /** What the user must do so that a running client sees a change. */
+  /** The step that makes a running client read a change. */
   readonly restartAdvice: string
-  /** Which IDs it sends depends on its version. */
+  /** The IDs that it sends depend on its version. */
   readonly needsVersion?: boolean
   /** The command that continues an old conversation, and what that keeps. Absent: nothing is kept. */
   readonly resume?: { readonly command: string; readonly keeps: string }
@@ -309,14 +309,14 @@ export interface Program {
   readonly answerIn?: (stdout: string) => string | undefined
   /** Variables that name a PEM file with more certificate authorities. The first one that is set counts. */
   readonly caFileVariables: readonly [string, ...string[]]
-  /** Where it finds certificate authorities besides the public ones. */
+  /** The places where it finds certificate authorities besides the public ones. */
   readonly certificateStores: (env: Machine['env']) => CertificateStores
   /** Added to the environment of `pingArgs`, so that it fails fast. */
   readonly pingEnv: Readonly<Record<string, string>>
 }
 
 export interface ConfigFile {
-  /** A short name in the client's module: `config`, `auth`, `settings`. */
+  /** The name of the file in the client's module: `config`, `auth`, `settings`. */
   readonly kind: string
   /** Absolute. */
   readonly path: string
@@ -330,7 +330,7 @@ export interface ConfigFile {
   readonly isReplacedWhole?: true
 }
 
-/** What `files` may read from the disk. */
+/** The part of the disk that `files` may read. */
 export interface DiskReader {
   exists(path: string): boolean
   /** The names in a folder, sorted. Empty if there is no such folder. */
@@ -355,7 +355,7 @@ export function asReasoningEffort(value: unknown): ReasoningEffort | undefined {
   return reasoningEfforts.find((effort) => effort === value)
 }
 
-/** What the user can choose for a client: by flags, a team's file, an import link or a prompt. */
+/** The options that the user can choose for a client: by flags, a team's file, an import link or a prompt. */
 export interface ClientOptions {
   readonly model?: string | undefined
   readonly slot?: Slot | undefined
@@ -404,24 +404,26 @@ export interface OfferedModel extends CatalogModel {
   readonly protocol?: Protocol | undefined
 }
 
-/** What the gateway has reported so far. */
+/** The gateway's answers so far. */
 export interface GatewayInfo {
   readonly catalog: Catalog | undefined
   /** Why its catalog cannot be read. */
   readonly catalogError?: UserError | undefined
-  /** What it answered last, for any client. Absent: nothing yet. */
+  /** The route that it answered last, for any client. Absent: none yet. */
   readonly proven?: ModelRoute | undefined
-  /** What it rejected for this client. `resolve` does not choose one of these routes again. */
+  /** The routes that it rejected for this client. `resolve` does not choose one of them again. */
   readonly rejected: readonly RejectedModel[]
-  /** How it is reached, as far as it has answered. Absent: it was not asked. */
+  /**
+   * The base URLs and the key header, as far as the gateway has answered. Absent: repoint sent no request.
+   */
   readonly gateway?: Pick<Gateway, 'baseUrls' | 'keyHeader'> | undefined
-  /** Nothing but the catalog is asked for: no model will be proven. */
+  /** repoint requests only the catalog: it will not probe a model. */
   readonly catalogOnly?: boolean | undefined
-  /** What the installed client prints about the models that it knows. Absent: nothing. */
+  /** The installed client's own list of models, as it prints it. Absent: none. */
   readonly modelTable?: string | undefined
 }
 
-/** What a client knows when it decides its options. Requested options win over previous ones. */
+/** The input for a client's decision about its options. Requested options override previous ones. */
 export interface ResolveInput {
   readonly requested: ClientOptions
   /** As far as it still applies. Absent: the client was not set up, or `resetToDefaults`. */
@@ -442,11 +444,11 @@ export interface ResolvedOptions {
   readonly probeModel: string
   /** The protocol of that request. Absent: the client's usual one. */
   readonly protocol?: Protocol
-  /** What the user can do if the gateway does not serve it. Absent: choose another model. */
+  /** The hint if the gateway does not serve the model. Absent: choose another model. */
   readonly probeHint?: string
   /** Other models that the client will ask for, as the setup writes them. Absent: none. */
   readonly alsoSent?: readonly string[]
-  /** What reports show as the model. */
+  /** The name of the model in reports. */
   readonly model: string
   readonly slot?: Slot
   /** A model that the client starts with instead of a slot. */
@@ -460,13 +462,13 @@ export interface ResolvedOptions {
   readonly offersWholeCatalog?: boolean
   /** The text of the file that describes the models, and the IDs in it. */
   readonly catalog?: { readonly text: string; readonly ids: readonly string[] }
-  /** In tokens. Absent: unknown, or the client knows it; the setup leaves it alone. */
+  /** In tokens. Absent: unknown, or the client knows it; then the setup does not change it. */
   readonly contextWindow?: number
-  /** What the user should know about these options. */
+  /** The notes about these options. */
   readonly findings: readonly Finding[]
 }
 
-/** What a client's files should say after a setup. */
+/** The settings that a client's files should have after a setup. */
 export interface SetupTarget {
   /**
    * The base URL of the client's protocol, as its files need it, without a slash at the end. The client
@@ -504,7 +506,7 @@ export interface SetupTarget {
   readonly earlier?: ((fileKind: string) => Iterable<Bytes | null>) | undefined
 }
 
-/** What a client's files say now. Absent: not set, or the client cannot read it. */
+/** The settings that a client's files have now. Absent: not set, or the client cannot read it. */
 export interface ClientState {
   /** As configured, without a slash at the end. The client appends its route. */
   readonly baseUrl?: string

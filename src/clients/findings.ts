@@ -15,7 +15,10 @@ import {
 import { pathsOf } from './paths.ts'
 import { removedSyntax, type StrictFile } from './strict-json.ts'
 
-/** Findings that several clients share. `id` is the first part of their codes, and the word on the command line. */
+/**
+ * Findings that several clients share. `id` is the first part of their codes, and the word on the command
+ * line.
+ */
 type ClientLabel = Pick<ClientName, 'id' | 'label'>
 
 /** A finding at a setting of a file. Its severity is `error` unless it says otherwise. */
@@ -48,7 +51,7 @@ export function missingKeyFinding(
 }
 
 interface UnreadFile extends Pick<Finding, 'code' | 'cause'> {
-  /** What the client does then: the beginning of a sentence that ends with the reason. */
+  /** The behaviour of the client then: the beginning of a sentence that ends with the reason. */
   readonly effect: string
 }
 
@@ -84,11 +87,11 @@ function capitalised(text: string): string {
 /** The address that a client uses, and the setting that holds it. */
 interface AddressInUse {
   readonly url: string | undefined
-  /** Of a client with several. Absent: it has one. */
+  /** The protocol, for a client with several. Absent: it has one. */
   readonly protocol?: Protocol | undefined
   readonly path: SettingPath
   readonly name: string
-  /** What else happens if it lacks `/v1`. */
+  /** The additional effect of a missing `/v1`. */
   readonly effect?: string
 }
 
@@ -161,7 +164,7 @@ export function formerProviderFinding(
     readonly url: string
     readonly change: Omit<SettingChange, 'value'>
     readonly hasKey: boolean
-    /** Where else its settings are. */
+    /** Another place that has settings of the provider. */
     readonly beside?: string
   },
 ): Finding {
@@ -243,7 +246,7 @@ interface OtherToolSettings {
   readonly keyPlace: string
 }
 
-/** What another tool left in a client's settings. A setup replaces it. */
+/** Reports what another tool left in a client's settings. A setup replaces it. */
 export function* leftoverFindings(
   { id, label }: ClientLabel,
   context: ClientContext,

@@ -7,7 +7,7 @@ import { fileOf } from './loaded-files.ts'
 import { roleOf } from './overrides.ts'
 import { expectRead, repairToStrictJson, type StrictFile } from './strict-json.ts'
 
-/** What editing a client's files needs to know about the client. */
+/** The members of a client that editing its files requires. */
 type Editing = Pick<ClientName, 'id'> & { readonly config: Pick<ConfigRules, 'sensitiveSettings'> }
 
 /**

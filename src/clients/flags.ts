@@ -23,7 +23,7 @@ export const providerIdFlag: ClientFlag = {
   toOptions: (providerId) => ({ providerId: String(providerId) }),
 }
 
-/** For a client that speaks several. */
+/** For a client that supports several protocols. */
 export const protocolFlag: ClientFlag = {
   flag: '--protocol <name>',
   help: 'protocol of the model (default: its own, if the gateway serves it)',
@@ -48,22 +48,22 @@ const outputLimitFlag: ClientFlag = {
 const outputLimitCure =
   'Name a limit that the gateway takes: --output-limit TOKENS. Where it wants another name for the limit, choose another model with --model ID.'
 
-/** Where a gateway refuses so many tokens, by whichever name a client asks for them. */
+/** Hints for a gateway that rejects such a high token limit, by the name of the limit in the request. */
 export const outputLimitCures = {
   max_tokens: outputLimitCure,
   max_completion_tokens: outputLimitCure,
   max_output_tokens: outputLimitCure,
 } as const
 
-/** Where a gateway refuses to be asked for reasoning. */
+/** The hint for a gateway that rejects reasoning. */
 export const noReasoningCure = 'Say that the model does not reason: --no-reasoning.'
 
-/** The first of these flags of a client's own that a person gave it, alone or with a value behind `=`. */
+/** The first of these flags of the client that the user typed, alone or with a value after `=`. */
 export function ownFlag(args: readonly string[], flags: readonly string[]): string | undefined {
   return flags.find((flag) => args.some((arg) => arg === flag || arg.startsWith(`${flag}=`)))
 }
 
-/** @throws UserError `usage` where a flag or a variable of the client's says what a run has to say itself */
+/** @throws UserError `usage` if a flag or a variable of the client sets what the run itself must set */
 export function expectUnsaid(name: string | undefined, why: (name: string) => string): void {
   if (!name) return
   const hint = name.startsWith('-')
@@ -72,7 +72,7 @@ export function expectUnsaid(name: string | undefined, why: (name: string) => st
   throw new UserError({ code: 'usage', message: why(name), hint })
 }
 
-/** What such flags were given: as the next word, behind `=`, or right behind their letter. */
+/** The values of such flags: the next word, or the text after `=` or directly after a short flag. */
 export function ownValues(args: readonly string[], flags: readonly string[]): readonly string[] {
   const patterns = flags.map((flag) =>
     flag.startsWith('--')
@@ -89,10 +89,10 @@ export function ownValues(args: readonly string[], flags: readonly string[]): re
   )
 }
 
-/** For a client that is told how much a model takes and says. */
+/** For a client whose configuration has the token limits of a model. */
 export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimitFlag]
 
-/** A flag and its opposite, of which the last that is typed holds. */
+/** A flag and its opposite. The last one on the command line counts. */
 function switchFlags(
   name: string,
   help: { readonly on: string; readonly off: string },
@@ -105,7 +105,7 @@ function switchFlags(
   ]
 }
 
-/** For a client that can be told how long its models reason. */
+/** For a client that can set how long its models reason. */
 export const reasoningEffortFlag: ClientFlag = {
   flag: '--reasoning-effort <effort>',
   help: 'how long the model reasons',
@@ -113,48 +113,48 @@ export const reasoningEffortFlag: ClientFlag = {
   toOptions: (effort) => compact({ reasoningEffort: asReasoningEffort(effort) }),
 }
 
-/** For a client that is told which models see. */
+/** For a client whose configuration states which models accept images. */
 export const imageFlags = switchFlags(
   'images',
   { on: 'the model sees images', off: 'the model sees none' },
   (images) => ({ images }),
 )
 
-/** For a client that is told which models reason. */
+/** For a client whose configuration states which models reason. */
 const reasoningFlags = switchFlags(
   'reasoning',
   { on: 'the model reasons', off: 'the model does not' },
   (reasoning) => ({ reasoning }),
 )
 
-/** For a client whose list tells all of that. */
+/** For a client whose list of models states all of these facts. */
 export const factFlags = [...limitFlags, ...imageFlags, ...reasoningFlags]
 
-/** For a client with a table of models of its own. */
+/** For a client that has a table of models. */
 export const catalogFlags = switchFlags(
   'catalog',
   { on: "offer the gateway's models instead of its own", off: 'offer its own models again' },
   (writeModelCatalog) => ({ writeModelCatalog }),
 )
 
-/** For a client whose providers share one place for the key. */
+/** For a client whose providers share one setting for the key. */
 export const keepOldGatewayFlag: ClientFlag = {
   flag: '--keep-old-gateway',
   help: 'the gateway of before keeps its key, for its conversations',
   toOptions: (keepOldGateway) => ({ keepOldGateway: keepOldGateway === true }),
 }
 
-/** What several flags say. */
+/** Merges the options of several flags. */
 export function mergeOptions(said: readonly ClientOptions[]): ClientOptions {
   const slotModels = Object.assign({}, ...said.map((one) => one.slotModels))
   return Object.assign({}, ...said, { slotModels })
 }
 
 /**
- * Whether a provider can be set up under an id. A slash would end the id early in opencode's
- * `provider/model`; a dot makes a path of it in error messages and in `-c` of Codex. Pure.
+ * Checks that an ID can be used for a provider. A slash would end the ID early in opencode's
+ * `provider/model`; error messages and `-c` of Codex take a dot for a separator. Pure.
  *
- * @param reserved ids that mean something to the client already
+ * @param reserved IDs that mean something to the client already
  * @throws UserError `usage`
  */
 export function checkProviderId(

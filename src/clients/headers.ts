@@ -11,7 +11,7 @@ import { type ClientModule, type ClientName, runKeyVariable, type SetupTarget } 
 import { isTable } from './loaded-files.ts'
 
 /**
- * Whether a client can ask a gateway as it has to be asked.
+ * Checks that the client can send the headers, the query and the key header that the gateway requires.
  *
  * @throws UserError `protocol-unsupported`
  */
@@ -42,7 +42,7 @@ export function expectSendable(
 }
 
 /**
- * Of a client that takes a key in another header than usual from its files alone.
+ * For a client that reads a key for another header only from its files.
  *
  * @throws UserError `protocol-unsupported`
  */
@@ -58,7 +58,7 @@ export function expectBearer(
   })
 }
 
-/** What the client is to send; the key among it, where it goes under another name than usual. */
+/** The headers that the client must send. They include the key if it is not in the usual header. */
 export function wantedHeaders({
   headers = [],
   keyHeader,
@@ -70,8 +70,8 @@ export function wantedHeaders({
 }
 
 /**
- * Whether a header that stands there must not stay: it is of another setup, it would carry a key of
- * before, or a credential for one address would go to another.
+ * Whether a setup must remove an existing header: another setup wrote it, it holds an earlier key, or it
+ * would send a credential for one address to another.
  */
 export function isStrayHeader(
   { name, value }: Pick<ExtraHeader, 'name' | 'value'>,
@@ -87,9 +87,10 @@ export function isStrayHeader(
 }
 
 /**
- * The changes of a table of headers, a key each. The user's own stay, also in how they are spelled.
+ * The changes to a table of headers, one for each header. The user's own headers stay, and keep their
+ * spelling.
  *
- * @param isOtherAddress the table stands for another address so far
+ * @param isOtherAddress the table is for another address now
  */
 export function headerKeys(
   path: SettingPath,
@@ -108,7 +109,7 @@ export function headerKeys(
   )
 }
 
-/** The change of a key that goes as usual: with one of these headers it goes in that alone. */
+/** The change to a bearer key. If the key has another header, the client sends it only there. */
 export function bearerKeys(
   path: SettingPath,
   now: ConfigValue | undefined,
@@ -119,8 +120,8 @@ export function bearerKeys(
 }
 
 /**
- * The same of a table of what goes into the query. What belongs to another address, or was written for
- * an earlier setup, goes.
+ * Like `headerKeys`, for a table of query parameters. Removes those that belong to another address or to an
+ * earlier setup.
  */
 export function queryKeys(
   path: SettingPath,
@@ -156,10 +157,10 @@ function tableKeys(
   ]
 }
 
-/** It is undone with address and key: alone it would go elsewhere. */
+/** Undo restores it together with address and key: alone it would be sent to another address. */
 const bound = { isSecret: true, undoTogether: true } as const
 
-/** The texts of a table by name. */
+/** The text values of a table, with their names. */
 export function textMembers(found: ConfigValue | undefined) {
   return Object.entries(isTable(found) ? found : {}).flatMap(([name, value]) =>
     typeof value === 'string' ? [{ name, value }] : [],
@@ -167,8 +168,8 @@ export function textMembers(found: ConfigValue | undefined) {
 }
 
 /**
- * What a client is to send in one process, a variable each: its arguments and files can be read by
- * others. The key has its variable already.
+ * The headers for one process, each in a variable, because other users can read its arguments and files. The
+ * key already has its variable.
  */
 export function headersInVariables(
   target: SetupTarget,
@@ -179,7 +180,7 @@ export function headersInVariables(
   }))
 }
 
-/** What a table of headers sends, the key apart, if it is there. */
+/** The headers in a table, and separately the key, if the table has one. */
 export function readHeaders(found: ConfigValue | undefined): {
   /** Undefined: none. */
   readonly headers: readonly ExtraHeader[] | undefined

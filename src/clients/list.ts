@@ -15,31 +15,31 @@ import {
 } from './flags.ts'
 import { refusingInterpolation } from './literal.ts'
 
-/** All that the command line needs of a client before it is chosen. */
+/** What the command line must know about a client before the user chooses it. */
 export interface ClientRow extends EnvironmentRow {
   /** What a setup changes on the machine, in Markdown for the README. */
   readonly changes: { readonly files: string; readonly keys: string }
-  /** Beside those of every setup, in the order of its help. */
+  /** The flags in addition to those of every setup, in the order of its help. */
   readonly flags: readonly ClientFlag[]
   /** @throws UserError `usage` for flags that contradict each other */
   readonly checkFlags?: (options: ClientOptions) => void
 }
 
-/** Of a client that keeps no gateway in a file, and is told by its environment alone: `launchSettings`. */
+/** A client that stores no gateway in a file. Only its environment configures it: see `launchSettings`. */
 export interface EnvironmentRow extends ClientName {
-  /** What else people call it: suggested, never taken. */
+  /** Other names for it. repoint suggests the client for them, but does not accept them. */
   readonly alsoCalled?: readonly string[]
-  /** In the list of commands. */
+  /** For the list of commands. */
   readonly description: string
-  /** Below its help. */
+  /** For its help. */
   readonly examples: readonly string[]
-  /** In Markdown for the README. */
+  /** The changed settings, in Markdown for the README. */
   readonly changes: { readonly keys: string }
-  /** A run loads only the clients that it is about. */
+  /** A run loads only the clients that it needs. */
   readonly load: () => Promise<ClientModule>
 }
 
-/** Every client, in the order in which they are offered. */
+/** Every client, in the order in which repoint offers them. */
 export const rows: readonly ClientRow[] = [
   {
     id: 'codex',
@@ -191,7 +191,7 @@ export const rows: readonly ClientRow[] = [
   },
 ]
 
-/** Clients that are set up for one process at a time. */
+/** Clients that a setup configures for one process at a time. */
 export const environmentRows: readonly EnvironmentRow[] = [
   {
     id: 'copilot',
@@ -207,7 +207,7 @@ export const environmentRows: readonly EnvironmentRow[] = [
   },
 ]
 
-/** The rows of clients that have files of their own: the first of each family. */
+/** The rows of clients that have files: the first of each family. */
 export const familyRows: readonly ClientRow[] = rows.filter(
   (row) => rows.find(({ family }) => family === row.family) === row,
 )
@@ -218,14 +218,14 @@ export function rowOf(id: string): ClientRow {
   return row
 }
 
-/** The ids of the clients that share files with `id`, to be looked up in what a record names. */
+/** The IDs of the clients that share files with `id`. Records name one of them. */
 export function familyIds(id: string): readonly string[] {
   if (environmentRows.some((row) => row.id === id)) return [id]
   const { family } = rowOf(id)
   return rows.filter((row) => row.family === family).map((row) => row.id)
 }
 
-/** What `repoint run` can start. */
+/** The programs that `repoint run` can start. */
 export function loadPrograms(): Promise<Client[]> {
   return loadClients([...rows, ...environmentRows])
 }
@@ -235,12 +235,12 @@ export async function loadClient(row: EnvironmentRow): Promise<Client> {
   return refusingInterpolation({ ...(await row.load()), id, family, label })
 }
 
-/** In the order of the rows. */
+/** Loads clients, in the order of the rows. */
 export function loadClients(wanted: readonly EnvironmentRow[] = rows): Promise<Client[]> {
   return Promise.all(wanted.map(loadClient))
 }
 
-/** Checks what can be checked before anything is asked. @throws UserError `usage` */
+/** Checks the options as far as possible without the gateway. @throws UserError `usage` */
 export function checkOptions(
   { id, label, config: { reservedProviderIds } }: Client,
   requested: ClientOptions,

@@ -4,9 +4,9 @@ import type { Client, ResolvedOptions, ResolveInput, SetupTarget } from './clien
 import { effectiveOptions, modelsIn } from './resolve.ts'
 
 /**
- * The client, given nothing of which its own reader would make something else: what a gateway, a
- * team's file, a link or a flag says is data for it too. What is named so is refused, and what a
- * catalog lists so is left out, with one note.
+ * Wraps a client so that it never interprets a value: everything from a gateway, a team's file, a link or a
+ * flag is data for the client too. It rejects a named value that the client would interpret, and leaves out
+ * such models of a catalog, with one note.
  */
 export function refusingInterpolation(client: Client): Client {
   const { plan, launchSettings } = client
@@ -27,7 +27,7 @@ export function refusingInterpolation(client: Client): Client {
   }
 }
 
-/** @throws UserError `config-conflict`, and as the client's own `choose` does */
+/** @throws UserError `config-conflict`, and the errors of the client's own `resolve` */
 function resolveLiteral(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
   const { catalog } = input.gatewayInfo
   const { names } = client.config.interpolation
@@ -59,7 +59,10 @@ function withoutName(names: RegExp) {
     displayName === undefined || names.test(displayName) ? model : { ...model, displayName }
 }
 
-/** @throws UserError `config-conflict` for an address, a key or a header; none of the two is shown */
+/**
+ * @throws UserError `config-conflict` for an address, a key or a header. The message shows neither key nor
+ *   header
+ */
 function expectLiteral(client: Client, { baseUrl, key, headers = [] }: SetupTarget): void {
   const { names, values } = client.config.interpolation
   if (names?.test(baseUrl)) throw refusal(client, 'the address')

@@ -23,19 +23,19 @@ import type {
   Sources,
 } from './client.ts'
 
-/** The file of a role. A client lists each of its targets exactly once. */
+/** The file of a kind. A client lists each of its targets exactly once. */
 export function fileOf(files: LoadedFiles, role: string): LoadedFile {
   const file = files.find((text) => text.kind === role)
   if (!file) throw new Error(`no file with the role ${role} was read`)
   return file
 }
 
-/** The layers of a role: any number, the weaker before the stronger. */
+/** All layers of a kind, weakest first. */
 export function layersOf(files: LoadedFiles, role: string): readonly LoadedFile[] {
   return files.filter((text) => text.kind === role)
 }
 
-/** The files as they are, with what the edits make of theirs. */
+/** The files as they will be after the edits. */
 export function asPlanned(files: LoadedFiles, edits: readonly FileEdit[]): LoadedFiles {
   return files.map((text) => {
     const edit = edits.find(({ path }) => path === text.path)
@@ -43,30 +43,30 @@ export function asPlanned(files: LoadedFiles, edits: readonly FileEdit[]): Loade
   })
 }
 
-/** A file as far as it can be read, and what can be asked of it. Without a document nothing stands in it. */
+/** A file as far as repoint can read it, with its values. Without a document it has no values. */
 export interface ReadFile {
   readonly kind: string
   readonly path: string
   readonly document: ConfigDocument | undefined
-  /** Why it has no document, with line and column. Absent: there is no file, or it can be read. */
+  /** Why it has no document, with line and column. Absent: there is no file, or it is readable. */
   readonly problem: string | undefined
-  /** The client may read it all the same: the problem is repoint's. */
+  /** The client may be able to read it: only repoint cannot. */
   readonly isNotReadHere: boolean
   get(path: SettingPath): ConfigValue | undefined
-  /** Undefined for anything but text. */
+  /** Undefined if the value is not text. */
   text(path: SettingPath): string | undefined
-  /** Undefined for anything but a table. */
+  /** Undefined if the value is not a table. */
   table(path: SettingPath): Table | undefined
-  /** Names and values of a table; none for anything else. */
+  /** Names and values of a table. Empty if the value is not a table. */
   members(path: SettingPath): readonly (readonly [name: string, value: ConfigValue])[]
-  /** `file:line` of the key, or the file where the line is not known. */
+  /** `file:line` of the key, or only the file if the line is unknown. */
   place(path: SettingPath): string
 }
 
-/** What was read of these bytes, which nobody changes: a large file takes 50 ms for each MB. */
+/** The parsed files by their bytes, which nobody changes: a large file takes 50 ms for each MB. */
 const alreadyRead = new WeakMap<Bytes, ReadFile>()
 
-/** Reads a file without throwing: no file and an unreadable one have no document. */
+/** Reads a file and never throws: a missing or unreadable file has no document. */
 export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'bytes'>): ReadFile {
   const { kind, path, format, bytes } = file
   const known = bytes && alreadyRead.get(bytes)
@@ -99,12 +99,12 @@ export function readFile(file: Pick<LoadedFile, 'kind' | 'path' | 'format' | 'by
   return read
 }
 
-/** The same of the file of a role. */
+/** Reads the file of a kind. */
 export function readKind(files: LoadedFiles, role: string): ReadFile {
   return readFile(fileOf(files, role))
 }
 
-/** The same of the layers of a role. */
+/** Reads the layers of a kind. */
 export function readLayers(files: LoadedFiles, role: string): readonly ReadFile[] {
   return layersOf(files, role).map(readFile)
 }
@@ -115,7 +115,7 @@ export function isTable(value: ConfigValue | undefined): value is Table {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What stands at `path` below a value, through tables alone. */
+/** The value at `path` below a value. Only tables lead to it. */
 export function valueIn(
   value: ConfigValue | undefined,
   path: SettingPath,
@@ -129,7 +129,7 @@ export function valueIn(
   )
 }
 
-/** A table below a value; empty for anything else. */
+/** The table at `path` below a value. Empty if there is none. */
 export function tableIn(value: ConfigValue | undefined, path: SettingPath): Table {
   const found = valueIn(value, path)
   return isTable(found) ? found : {}
@@ -145,7 +145,7 @@ export function numberIn(value: ConfigValue | undefined, path: SettingPath): num
   return typeof found === 'number' ? found : undefined
 }
 
-/** One table over another: tables are merged key by key, all else is replaced. */
+/** Merges tables key by key; `above` replaces any other value. */
 export function merged(below: Table, above: Table = {}): Table {
   const all = new Map(Object.entries(below))
   for (const [key, value] of Object.entries(above)) {
@@ -156,8 +156,8 @@ export function merged(below: Table, above: Table = {}): Table {
 }
 
 /**
- * How an entry of a list is known: by the first of these members, and by more of them as long as an entry
- * in `others` has the same. None may be a secret, because records name it.
+ * Identifies an entry of a list by the first of these members, and by more of them while an entry in `others`
+ * has the same values. None may be a secret, because records name it.
  */
 export function knownElement(
   entry: Table,
@@ -174,24 +174,24 @@ export function knownElement(
   return { element: Object.fromEntries(names.map((name) => [name, String(entry[name])])) }
 }
 
-/** Several files merged, the weaker before the stronger. */
+/** Merges several files, weakest first. */
 export function mergedFiles(files: readonly ReadFile[]): Table {
   return files.reduce<Table>((all, { document }) => merged(all, document?.root), {})
 }
 
-/** An address as a client appends its route to it: without slashes at the end. */
+/** An address without slashes at the end: a client appends its route to it. */
 export function rootOf(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** Whether an address leads to this machine. */
+/** Whether an address is on this machine. */
 export function isLoopbackUrl(url: string | undefined): boolean {
   return url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname)
 }
 
 /**
- * Whether an address is one that repoint has written before, or the one about to be set up, be it
- * with another ending: `/v1` more or less.
+ * Whether repoint wrote an address before, or is about to set it up. An additional or missing `/v1` at its
+ * end does not matter.
  */
 export function isOwnAddress(
   url: string | undefined,
@@ -203,7 +203,7 @@ export function isOwnAddress(
   return own.some((root) => isSameButVersion(root, rootOf(url)))
 }
 
-/** A model server on this machine may need no key; an address that repoint has written does. */
+/** A model server on this machine may need no key, unless repoint wrote its address. */
 export function mayNeedNoKey(url: string | undefined, context: ClientContext): boolean {
   return isLoopbackUrl(url) && !isOwnAddress(url, context)
 }
@@ -211,7 +211,7 @@ export function mayNeedNoKey(url: string | undefined, context: ClientContext): b
 /**
  * The base URL with the `/v1` that repoint wrote and that is missing now. Undefined: it is not missing.
  *
- * @param protocol of a client with several, for which the messages protocol needs no `/v1`
+ * @param protocol for a client with several: the messages protocol needs no `/v1`
  */
 export function withLostVersion(
   url: string,
@@ -223,7 +223,7 @@ export function withLostVersion(
   return ownRoots.includes(root) && !isRight ? root : undefined
 }
 
-/** An address without what may be secret in it: user and password, query and fragment. */
+/** An address without parts that may be secret: user and password, query and fragment. */
 export function shownUrl(url: string): string {
   if (URL.canParse(url)) {
     const { protocol, host, pathname } = new URL(url)
@@ -231,22 +231,22 @@ export function shownUrl(url: string): string {
   }
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url)?.[0] ?? ''
   const rest = url.slice(scheme.length)
-  // What cannot be told apart may be a password up to the last @.
+  // Everything up to the last @ may be a password.
   return scheme + rest.slice(rest.lastIndexOf('@') + 1).replace(/[?#].*$/s, '')
 }
 
-/** Why a client does not read a file: the file, then line and column where `why` ends in them. */
+/** Why a client does not read a file: the file, then line and column if `why` ends with them. */
 export function brokenText(path: string, why: string): string {
   const at = /^(.*) \((line \d+, column \d+)\)$/s.exec(why)
   return at ? `${path} ${at[2]}: ${at[1]}` : `${path}: ${why}`
 }
 
-/** The strongest of `files` (the weaker come first) in which something stands at `path`. */
+/** The strongest of `files` (weakest first) that has a value at `path`. */
 export function originOf(files: readonly ReadFile[], path: SettingPath): string | undefined {
   return files.findLast((file) => file.get(path) !== undefined)?.path
 }
 
-/** The files from which a client's address and its models come. */
+/** The files that set a client's address and models. */
 export function originsOf(
   { sources, read }: Pick<Client, 'sources' | 'read'>,
   files: LoadedFiles,
@@ -262,7 +262,7 @@ export function originsOf(
   })
 }
 
-/** An object with the values of `changes` at their paths, over those of `base`. Removals change nothing. */
+/** An object with the values of `changes` at their paths, over those of `base`. Ignores removals. */
 export function overlaid(base: Table, changes: readonly SettingChange[]): Table {
   return changes.reduce<Table>(
     (all, { path, value }) => (value === undefined ? all : withValue(all, path, value)),
@@ -270,7 +270,7 @@ export function overlaid(base: Table, changes: readonly SettingChange[]): Table 
   )
 }
 
-/** A path into a list leads nowhere here. */
+/** Ignores a path into a list. */
 function withValue(base: Table, [name, ...rest]: SettingPath, value: ConfigValue): Table {
   if (typeof name !== 'string') return base
   const below = Object.hasOwn(base, name) ? base[name] : undefined
@@ -278,7 +278,7 @@ function withValue(base: Table, [name, ...rest]: SettingPath, value: ConfigValue
   return Object.fromEntries([...Object.entries(base), [name, inner]])
 }
 
-/** Many short names, which are written as a paragraph. */
+/** Splits a text of many short names. */
 export function wordsIn(text: string): readonly string[] {
   return text.trim().split(/\s+/)
 }

@@ -19,7 +19,7 @@ interface FoundSetting extends SensitiveSetting {
   readonly value: ConfigValue
 }
 
-/** What a client is set up with. A setting that says the same overrides nothing. */
+/** The current setup of a client. A setting with the same value overrides nothing. */
 export interface OwnSetup {
   readonly baseUrl?: string | undefined
   readonly providerId?: string | undefined
@@ -28,7 +28,7 @@ export interface OwnSetup {
 
 type SensitiveRole = SensitiveSetting['role']
 
-/** Outside the user's own files, settings with these roles send the key elsewhere. */
+/** Outside the user's own files, settings with these roles send the key to another address. */
 const redirectingRoles: readonly SensitiveRole[] = ['address', 'key', 'provider', 'proxy', 'trust']
 
 type ClientWithSettings = Pick<ClientName, 'family' | 'label'> & Pick<ClientModule, 'config'>
@@ -83,8 +83,8 @@ function* settingsIn(
 }
 
 /**
- * The settings of a client's own file that choose its gateway: address, key, provider and models, as far
- * as its table knows them. Of the provider in use it is the whole table. A setting in a list is left out.
+ * The settings of a client's own file that choose its gateway: address, key, provider and models, as far as
+ * its table knows them. For the provider in use, it is the whole table. Settings in a list are left out.
  */
 export function gatewaySettingsIn(
   { rows, providerTable }: SensitiveSettings,
@@ -108,7 +108,7 @@ export function gatewaySettingsIn(
   return uniquePaths(paths)
 }
 
-/** What a file of any kind sets, as one table. */
+/** The settings of a file of any kind, as one table. */
 function contentOf(file: LoadedFile): ConfigValue {
   const text = textOf(file)
   if (file.kind.endsWith('-env'))
@@ -126,8 +126,8 @@ function textOf({ bytes }: LoadedFile): string {
 }
 
 /**
- * The variables that a .env file gives a value, as dotenv 17.1 in Qwen Code 0.24.4 reads it: `NAME: value`
- * counts, with the `=` or a quoted value on a later line too, and no `unset` takes one out again.
+ * The variables that a .env file sets, as dotenv 17.1 in Qwen Code 0.24.4 reads it: it accepts `NAME: value`,
+ * and the `=` or a quoted value on a later line; no `unset` removes a variable.
  */
 function variablesIn(text: string): readonly { readonly name: string; readonly line: number }[] {
   const pattern = /^[^\S\n]*(?:export[^\S\n]+)?([\w.-]+)(?:\s*=|:\s)(?:[^\S\n]*[^\s#]|\s*['"`])/gm
@@ -146,8 +146,8 @@ const undoRoles: Readonly<Partial<Record<SensitiveRole, SettingRole>>> = {
 }
 
 /**
- * What a setting in a file of this role decides; undefined: nothing that undo must know. The choice of
- * a model counts in every file.
+ * The role that undo needs for a setting in a file of this kind. Undefined: none. The choice of a model
+ * counts in every file.
  */
 export function roleOf(
   { rows }: SensitiveSettings,
@@ -197,7 +197,9 @@ function saysSomething(value: ConfigValue): boolean {
   return value !== null && value !== '' && value !== false
 }
 
-/** Then a client uses its own service: Claude Code 2.1.330 sends the key there (2026-11-23). */
+/**
+ * With an empty address, a client uses its own service: Claude Code 2.1.330 sends the key there (2026-11-23).
+ */
 function isEmptyAddress({ role }: SensitiveSetting, value: ConfigValue): boolean {
   return role === 'address' && value === ''
 }
@@ -208,7 +210,7 @@ function isLike(pattern: string, name: string): boolean {
   return new RegExp(`^${parts.join('.*')}$`, 'is').test(name)
 }
 
-/** Whether a setting says the same as the client's own files. */
+/** Whether the client's own files set the same value. */
 function isSameAs(
   { role, value }: FoundSetting,
   { config: { sensitiveSettings } }: ClientWithSettings,
@@ -278,7 +280,7 @@ function* inFolder(
   }
 }
 
-/** For a kind of file: whose it is, and the hint. */
+/** The owner of each kind of file, and the hint. */
 const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
   managed: ["the administrator's file", 'Ask the administrator of this machine.'],
   profile: ['this profile, once it is chosen,', 'Nothing to do unless you use that profile.'],

@@ -6,13 +6,13 @@ import { samePath, startsWith } from '../edits/values.ts'
 import type { Client, GatewaySettings, LoadedFile, LoadedFiles } from './client.ts'
 import { roleOf } from './overrides.ts'
 
-/** What the records say of a client's files. */
+/** A client's files at earlier times, from the records. */
 export interface EarlierFiles {
   /** As the client used its own service. Absent: no run found it there. */
   readonly atOwnService?: LoadedFiles | undefined
-  /** As they are now, without what repoint wrote since then. */
+  /** The current files without what repoint wrote since then. */
   readonly undone: LoadedFiles
-  /** What repoint wrote since then, by file. */
+  /** The settings that repoint wrote since then, by file. */
   readonly written: ReadonlyMap<string, readonly TouchedSetting[]>
 }
 
@@ -42,13 +42,14 @@ export function planOwnService(
   const start = startingFiles(files, settings, earlier)
   const first = withoutSettings(start, settings, earlier?.atOwnService)
 
-  // What was hidden so far, for example by another default model, can point at a gateway too.
+  // A setting that had no effect so far, for example because of another default model, can point at a gateway
+  // too.
   const others = client.gatewaySettings(first)
   const after = withoutSettings(first, others)
 
   const isBroken = (some: LoadedFiles) => client.read(some).broken !== undefined
   const isUndone = earlier !== undefined && earlier.undone !== files
-  // An undo can bring back what the client cannot read, such as comments that a setup took out.
+  // An undo can restore syntax that the client cannot read, such as comments that a setup removed.
   if (isUndone && isBroken(after) && !isBroken(files))
     return planOwnService(client, files, { ...earlier, undone: files, written: new Map() })
 

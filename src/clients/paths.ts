@@ -2,7 +2,7 @@ import { posix, win32 } from 'node:path'
 import type { Machine } from '../platform/platform.ts'
 import type { ConfigFile, DiskReader } from './client.ts'
 
-/** How paths are built on a machine, whatever the system that we run on. */
+/** Builds paths for a machine, whatever system repoint runs on. */
 export function pathsOf(machine: Machine) {
   const paths = machine.os === 'win32' ? win32 : posix
   const { join, dirname, isAbsolute } = paths
@@ -16,13 +16,13 @@ export function pathsOf(machine: Machine) {
     dirname,
     isAbsolute,
     /**
-     * The folder or file that a variable names, absolute and normalised; undefined where it is empty
-     * or not set. Every client takes a relative one from its working folder, opencode those of the
-     * XDG specification too, which says to ignore them. Run against Codex 0.169.0, Claude Code
+     * The folder or file that a variable names, absolute and normalised. Undefined if the variable is empty
+     * or not set. Every client resolves a relative path from its working folder. opencode does so for those
+     * of the XDG specification too, although that says to ignore them. Run with Codex 0.169.0, Claude Code
      * 2.1.197 and 2.1.329, opencode 1.18.33 (2026-11-21).
      */
     named,
-    /** The same where the client takes `~` at the start of it for the home folder. */
+    /** Like `named`, for a client that takes `~` at the start for the home folder. */
     namedFromHome: (name: string) => {
       const tilde = /^~(?:\/(.*))?$/s.exec(machine.env[name] ?? '')
       return tilde === null ? named(name) : join(machine.home, tilde[1] ?? '')
@@ -31,8 +31,8 @@ export function pathsOf(machine: Machine) {
 }
 
 /**
- * The files that a client reads beside its target `target`, where they exist, by their roles. A path
- * that stands there twice counts where it stands first.
+ * The existing files that a client reads in addition to `target`, by their kinds. If a path is listed twice,
+ * the first one counts.
  */
 export function layersThere(
   disk: DiskReader,
@@ -47,7 +47,9 @@ export function layersThere(
   )
 }
 
-/** The folders from the root of the repository to the working folder; outside of one, that folder alone. */
+/**
+ * The folders from the root of the repository to the working folder. Outside a repository, only that folder.
+ */
 export function projectFolders(machine: Machine, disk: DiskReader): readonly string[] {
   const { join, dirname } = pathsOf(machine)
   const folders = [machine.cwd]
@@ -60,8 +62,8 @@ export function projectFolders(machine: Machine, disk: DiskReader): readonly str
 }
 
 /**
- * The main worktree of a repository whose root is a linked one: there `.git` is a file that leads to it
- * (gitrepository-layout). Undefined: it is none.
+ * The main worktree of a repository whose root is a linked worktree: its `.git` is a file with the path
+ * (gitrepository-layout). Undefined: it is not linked.
  */
 export function mainWorktree(machine: Machine, disk: DiskReader, root: string): string | undefined {
   const { join, isAbsolute } = pathsOf(machine)

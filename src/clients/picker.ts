@@ -18,8 +18,8 @@ import { protocolsBeside, protocolToOffer, usualProtocol } from './protocols.ts'
 import { modelsIn, resolveOneModel, type WindowHabit } from './resolve.ts'
 
 /**
- * The models that a client offers, the chosen one first, each with its protocol and what is known of it.
- * A model that accepts no tools is left out: a client always sends some.
+ * The models that a client offers, the chosen one first, each with its protocol and its known facts. Leaves
+ * out a model that accepts no tools: a client always sends some.
  *
  * @param protocols those that the client can use next to the one of the chosen model
  */
@@ -52,7 +52,7 @@ export function offeredModels(
   }
 }
 
-/** A client with one protocol need not be told. */
+/** A client with one protocol needs no protocol for a model. */
 function withProtocol(protocol: Protocol, { length }: readonly Protocol[]) {
   return length > 1 ? { protocol } : {}
 }
@@ -76,27 +76,27 @@ export function resolveWithPicker(
   return { ...resolved, ...offeredModels(input, { ...resolved, protocol }, beside) }
 }
 
-/** The models of a choice for a client with a list of its own, the chosen one among them. */
+/** The models for a client's list, including the chosen one. */
 export function offeredIn({ offered = [], model }: ResolvedOptions): readonly OfferedModel[] {
   return offered.some(({ id }) => id === model) ? offered : [{ id: model }, ...offered]
 }
 
-/** An entry of a client's list that is there. */
+/** An existing entry in a client's list of models. */
 export interface ListedEntry {
-  /** Of the model. */
+  /** The ID of the model. */
   readonly id: string
   readonly path: SettingPath
-  /** It leads to another address than the choice's. */
+  /** Its address is not the target's. */
   readonly isElsewhere: boolean
-  /** By its own members it is known to be of repoint. */
+  /** Its members show that repoint wrote it. */
   readonly isMarked?: true
 }
 
 /**
- * The entries that leave the list of a client in `file`: those that lead elsewhere, and, where the gateway
- * has said all that it has, those that repoint wrote. What somebody else wrote for this gateway stays.
+ * Removes entries from a client's list in `file`: those with another address, and those that repoint wrote,
+ * if the gateway has reported all its models. Entries of others for this gateway stay.
  *
- * @param staying models whose entries are kept, or written anew
+ * @param staying models whose entries stay, or are written again
  */
 export function leavingKeys(
   file: LoadedFile,
@@ -116,7 +116,7 @@ export function leavingKeys(
     .map(({ path }) => ({ path, value: undefined }))
 }
 
-/** Those that some version of the file lacks, from before a run of repoint. */
+/** The entries that an earlier version of the file, from before a run of repoint, does not have. */
 function ownAmong(
   file: LoadedFile,
   entries: readonly ListedEntry[],
@@ -139,8 +139,8 @@ function ownAmong(
 }
 
 /**
- * What a client's list offers and the gateway does not list, beside the models that are chosen. None
- * where a wildcard in that list may stand for it.
+ * The models in a client's list that the gateway does not list and that are not chosen. Empty if a wildcard
+ * of the gateway may match them.
  */
 export function strayModels(
   client: Pick<Client, 'offeredModels'>,
@@ -153,21 +153,21 @@ export function strayModels(
   return (client.offeredModels?.(files) ?? []).filter((id) => !known.has(id))
 }
 
-/** A member of an entry of a client's list that tells something of the model. */
+/** A member of an entry in a client's list that states a fact about the model. */
 export interface ToldFact {
-  /** Absent: the client takes it for so by itself, or it is unknown. */
+  /** Absent: it is the client's default, or unknown. */
   readonly value: ConfigValue | undefined
-  /** By which of the facts it goes. */
+  /** The facts that decide the value. */
   readonly by: readonly (keyof ModelFacts)[]
 }
 
-/** What a new entry is told. */
+/** The members of a new entry. */
 export function toldValues(told: Readonly<Record<string, ToldFact>>): Table {
   const values = Object.entries(told).map(([name, { value }]) => [name, value] as const)
   return compact(Object.fromEntries(values)) as Table
 }
 
-/** An entry, and what it was written for so far. */
+/** An entry, and the gateway and model that it is for so far. */
 export interface ToldEntry {
   readonly path: SettingPath
   readonly now: Table
@@ -176,8 +176,9 @@ export interface ToldEntry {
 }
 
 /**
- * What an entry that is there is told of its model. What someone wrote into it stays, unless it is said
- * otherwise now, was said of another model, or at another gateway and this model is known.
+ * The changes to the facts of an existing entry. The user's values stay, except in three cases: the user
+ * requests another value now; the entry was for another model; or it was for another gateway and the fact is
+ * known.
  */
 export function toldKeys(
   { path, now, isOtherGateway, isOtherModel = false }: ToldEntry,
@@ -199,8 +200,8 @@ export function toldKeys(
 }
 
 /**
- * What an entry says of its model, where the client takes one without a word for blind, for one that
- * does not reason, and for one of some usual size.
+ * The facts in an entry, for a client that otherwise assumes a model without images and reasoning, and with
+ * usual limits.
  */
 export function limitsAndSkills(
   model: CatalogModel,
@@ -218,24 +219,24 @@ export function limitsAndSkills(
 
 /** A provider's list of models. */
 export interface ModelList {
-  /** Where the entry of a model stands. */
+  /** The path of a model's entry. */
   readonly at: (id: string) => SettingPath
-  /** The entries that are there, by the model's id. */
+  /** The existing entries, by model ID. */
   readonly now: ReadonlyMap<string, ConfigValue>
   readonly isOtherGateway: boolean
-  /** Whether an entry has an address of its own, of another gateway. Absent: no entry can. */
+  /** Whether an entry has an address, and it is another gateway's. Absent: no entry can have one. */
   readonly leadsElsewhere?: (entry: Table) => boolean
-  /** What a new entry has beside what it is told. */
+  /** The members of a new entry in addition to the facts. */
   readonly fresh: (model: CatalogModel) => Table
   /**
-   * The members of an entry that say over which protocol the client requests the model, with the path
-   * below the entry. A value that is undefined is the provider's own.
+   * The members of an entry that choose the protocol for the model, with the path below the entry. Undefined
+   * as a value: the entry uses the provider's.
    */
   readonly route: (model: OfferedModel) => readonly SettingChange[]
   readonly told: (model: CatalogModel) => Readonly<Record<string, ToldFact>>
 }
 
-/** What the list becomes. An entry that is there keeps what someone wrote into it. */
+/** The changes to the list. An existing entry keeps what the user wrote into it. */
 export function listKeys(
   file: LoadedFile,
   list: ModelList,
@@ -267,7 +268,7 @@ export function listKeys(
   ]
 }
 
-/** What a user wrote about the protocol of a model stays, except of the chosen one or of another gateway. */
+/** The user's settings for the protocol of a model stay, except for the chosen model or another gateway. */
 function routeKeys(
   { path, now, isOtherGateway }: ToldEntry,
   route: readonly SettingChange[],

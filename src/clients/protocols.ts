@@ -1,6 +1,6 @@
 /**
- * Over which protocol a client requests each model. A model's own protocol comes first: over another one,
- * GPT-5.6 rejects tools, and Claude loses its thinking and its prompt cache.
+ * Chooses the protocol over which a client requests each model. A model's own protocol comes first: over
+ * another one, GPT-5.6 rejects tools, and Claude loses its thinking and its prompt cache.
  */
 import { UserError } from '../errors.ts'
 import { traitsOf } from '../gateway/judge/traits.ts'
@@ -15,7 +15,7 @@ import type {
   ResolveInput,
 } from './client.ts'
 
-/** The protocol of a client with several, if nothing says otherwise: nearly every gateway serves it. */
+/** The default protocol of a client with several: nearly every gateway serves it. */
 export const usualProtocol: Protocol = 'chat'
 
 /**
@@ -134,7 +134,7 @@ export function protocolsBeside(
   return protocols.filter((protocol) => (protocol === 'messages') === isMessages)
 }
 
-/** For a client with a base URL per model, which may add or leave out `/v1`. */
+/** For a client with one base URL for each model, which may add or leave out `/v1`. */
 function isSharedButVersion({ chat, messages }: BaseUrls): boolean {
   return isSameButVersion(chat, messages)
 }

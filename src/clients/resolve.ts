@@ -23,7 +23,7 @@ import type {
 import type { ReadFile } from './loaded-files.ts'
 import { chooseProtocol } from './protocols.ts'
 
-/** What holds in the end: what is named, and beside it what is kept. */
+/** The options in effect: requested options override previous ones. */
 export function effectiveOptions({
   requested,
   previous,
@@ -36,8 +36,8 @@ export function effectiveOptions({
 }
 
 /**
- * The change that makes a setting say an option. An undecided option leaves the setting alone, except that
- * `--defaults` removes it.
+ * Sets an option in a file. If the option is undecided, the setting stays, except that `--defaults` removes
+ * it.
  */
 export function optionChange(
   file: Pick<ReadFile, 'get'>,
@@ -49,7 +49,10 @@ export function optionChange(
   return value === undefined && !isRemoved ? [] : [{ path, value }]
 }
 
-/** What is kept of what a client believes; a provider's id, where a setup can write it. */
+/**
+ * The options of the current configuration that a setup keeps. It keeps a provider ID only if a setup can
+ * write it.
+ */
 export function optionsToKeep(
   { toOptions, config: { reservedProviderIds = [] } }: Pick<Client, 'toOptions' | 'config'>,
   state: ClientState,
@@ -64,12 +67,12 @@ export function optionsToKeep(
   return { ...kept, protocol, isProtocolUnnamed, providerId: isUsable ? providerId : undefined }
 }
 
-/** Whether the models are those of before: they are not looked for under another name. */
+/** Whether the models stay as they are: then repoint does not look for them under another name. */
 export function keepsModels({ requested, previous }: Omit<ResolveInput, 'gatewayInfo'>): boolean {
   return previous !== undefined && requested.slot === undefined && modelsIn(requested).length === 0
 }
 
-/** Every model that is named or kept, once. */
+/** Every model in the options, once. */
 export function modelsIn(said: PreviousOptions): readonly string[] {
   const { model, startModel, slotModels = {}, subagentModel, smallModel } = said
   const all = [model, startModel, ...Object.values(slotModels), subagentModel, smallModel]
@@ -77,12 +80,12 @@ export function modelsIn(said: PreviousOptions): readonly string[] {
 }
 
 /**
- * The model for a client that has one, and its protocol if the client speaks several: the requested
+ * The model for a client with one model, and its protocol if the client supports several: the requested
  * model, else the previous one, else the one that the rules choose from the catalog.
  *
- * @param protocols those that the client speaks
- * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` if only a person can choose; why
- *   the gateway rejected the model over every protocol
+ * @param protocols those that the client supports
+ * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` if only the user can choose; why the
+ *   gateway rejected the model over every protocol
  */
 export function resolveOneModel(
   input: ResolveInput,
@@ -101,7 +104,7 @@ export function resolveOneModel(
   }
 }
 
-/** What the rules would take a model for, in a client that has one. */
+/** The use of a model in a client that has one. */
 export function oneUse(chosen: ChosenModel | undefined, role?: string): readonly ModelUse[] {
   return chosen === undefined ? [] : [{ ...chosen, ...(role === undefined ? {} : { role }) }]
 }
@@ -135,8 +138,8 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
 }
 
 /**
- * What a catalog says of a model for a client with these protocols. `absent`: nothing, and it may be served all the same, as
- * deployments, aliases and what a wildcard stands for are.
+ * What a catalog states about a model for a client with these protocols. `absent`: nothing, but the gateway
+ * may serve it, for example a deployment, an alias or a match of a wildcard.
  */
 export function listing(
   catalog: Catalog,
@@ -148,7 +151,10 @@ export function listing(
   return speaksAny(found, protocols) ? 'usable' : 'of another protocol'
 }
 
-/** The models that must answer before anything is written: the first one, and others that no list has. */
+/**
+ * The models that must answer before repoint writes anything: the first one, and others that no catalog
+ * lists.
+ */
 export function routesToProve(
   client: Pick<Client, 'protocols'>,
   resolved: ResolvedOptions,
@@ -160,8 +166,8 @@ export function routesToProve(
 }
 
 /**
- * The catalog's id for a model that a person asked for. Without a catalog, for what it does not list,
- * and for what is configured already, the name as it stands: the client sends it so.
+ * The catalog's ID for the requested model. The name stays unchanged without a catalog, if the catalog does
+ * not list it, or if it is configured already: the client sends it unchanged.
  *
  * @throws UserError `protocol-unsupported`
  */
@@ -186,7 +192,7 @@ export function checkedModel(
   return found.id
 }
 
-/** What is said of models that the list has under another name, or not at all. */
+/** Reports models that the catalog lists under another name, or not at all. */
 export function aboutNames(
   input: ResolveInput,
   asked: readonly (string | undefined)[],
@@ -205,7 +211,7 @@ export function aboutNames(
   })
 }
 
-/** Where it is asked for the model and does not serve it, that is an error of its own. */
+/** Only a note: if a probe requests the model and the gateway does not serve it, that is a separate error. */
 function notListed(catalog: Catalog, asked: string): Finding {
   const nearest = closestModels(asked, catalog)
   return {
@@ -218,18 +224,18 @@ function notListed(catalog: Catalog, asked: string): Finding {
   }
 }
 
-/** What a client does about the context windows of models. */
+/** How a client treats the context windows of models. */
 export interface WindowHabit {
-  /** Whether it knows the model's window by itself. Absent: it knows none. */
+  /** Whether the client knows the window of a model. Absent: it knows none. */
   readonly knows?: (id: string) => boolean
-  /** What it does without knowing it, in words. */
+  /** What it does without a known window, as shown to the user. */
   readonly otherwise: string
 }
 
 /**
- * The window to be written: the smallest among models, where all are known; none where the client
- * itself knows one of them. What is named wins, then what was chosen for this gateway, then what the
- * gateway says, then what was chosen for another.
+ * The window to write: the smallest of the models' windows if all are known. None if the client itself knows
+ * one of them. The requested window comes first, then the previous one for this gateway, then the catalog's,
+ * then the previous one for another gateway.
  */
 export function windowOf(
   input: ResolveInput,
@@ -262,8 +268,8 @@ export function windowOf(
 }
 
 /**
- * In tokens. What the clients say of themselves and their tools before the first question takes up to
- * 14,000 (opencode 1.18.33, Claude Code 2.1.330, 2026-11-23).
+ * In tokens. Before the first question, the clients send up to 14,000 for their instructions and tools
+ * (opencode 1.18.33, Claude Code 2.1.330, 2026-11-23).
  */
 const smallestWindow = 16_000
 

@@ -7,7 +7,7 @@ import { isLoopbackUrl } from './loaded-files.ts'
 /** One line of a shell profile that gives an exported variable a value. */
 interface ProfileVariable {
   readonly name: string
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number
 }
 
@@ -44,9 +44,9 @@ export function shellProfilePaths(machine: Machine): readonly string[] {
 }
 
 /**
- * The variables that a profile exports with a value, in the words of sh, bash, zsh, fish, PowerShell
- * an environment.d or a .env file. A rough reader: it follows no conditions and no sourced files. A later
- * `unset` takes a variable out again.
+ * The variables that a profile exports with a value, in the syntax of sh, bash, zsh, fish, PowerShell, an
+ * environment.d or a .env file. A rough reader: it ignores conditions and sourced files. A later `unset`
+ * removes a variable.
  */
 export function exportedVariables(path: string, text: string): readonly ProfileVariable[] {
   const dialect = dialectOf(path)
@@ -135,7 +135,7 @@ function environmentFileStep(statement: string): readonly Step[] | undefined {
   return pair ? [{ name: pair[1]!, does: isEmpty(pair[2]!) ? 'unset' : 'export' }] : undefined
 }
 
-/** Splits at blanks outside of quotes, up to a comment. Quotes stay. */
+/** Splits at blanks outside quotes, up to a comment. Keeps the quotes. */
 function words(text: string): string[] {
   const found = text.match(/(?:[^\s"'#]|(?<=\S)#|"(?:[^"\\]|\\.)*"?|'[^']*'?)+|#.*/gs) ?? []
   const comment = found.findIndex((word) => word.startsWith('#'))
@@ -151,7 +151,7 @@ interface VariableToCheck extends Pick<Finding, 'code' | 'severity'> {
   readonly name: string
   /** What the client does with it, as the end of a sentence. */
   readonly effect: string
-  /** What takes its effect away in a file of the client, where there is such a thing. */
+  /** The change in a file of the client that disables the variable, if there is one. */
   readonly fix?: FileFix
 }
 
@@ -189,16 +189,16 @@ export function* variableFindings(
   }
 }
 
-/** A proxy that a client asks for an address on this machine too. */
+/** A proxy that a client also uses for an address on this machine. */
 interface ProxyForHere {
-  /** The one that names it. */
+  /** The variable that names the proxy. */
   readonly variable: string
   readonly host: string
-  /** What `NO_PROXY` would have to say. */
+  /** The value that `NO_PROXY` must have. */
   readonly exempt: string
 }
 
-/** Of a client that goes by `NO_PROXY` alone; undefined: no proxy is asked. */
+/** For a client that follows only `NO_PROXY`. Undefined: it uses no proxy. */
 function proxyForHere(url: string, env: Machine['env']): ProxyForHere | undefined {
   if (!isLoopbackUrl(url)) return undefined
   const { hostname, protocol } = new URL(url)
@@ -213,7 +213,7 @@ function proxyForHere(url: string, env: Machine['env']): ProxyForHere | undefine
   return { variable, host: bare, exempt: [...others, bare].join(',') }
 }
 
-/** @param own what a client says otherwise, or can repair */
+/** @param own the place and the fix of the finding, if a client needs other ones */
 export function* proxyFindings(
   { id, label }: Pick<ClientName, 'id' | 'label'>,
   url: string,
@@ -237,7 +237,7 @@ export function* proxyFindings(
   }
 }
 
-/** How to be rid of a variable that no shell profile is seen to set. */
+/** How to unset a variable that no known shell profile sets. */
 export function unsetCommand(machine: Machine, name: string): string {
   return `\`${unsetOf(machine, name)}\`, and find what sets it.`
 }

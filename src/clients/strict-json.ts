@@ -11,24 +11,26 @@ import { resultOf, UserError } from '../errors.ts'
 import type { LoadedFile } from './client.ts'
 import { brokenText, type ReadFile, readFile, type Table } from './loaded-files.ts'
 
-/** What a client's reader bears beside plain JSON, which is all that serde_json and JSON.parse do. */
+/**
+ * What a client's reader accepts in addition to plain JSON. serde_json and JSON.parse accept nothing else.
+ */
 export interface Strictness {
   /** Claude Code 2.1.329 accepts a byte order mark, Codex 0.169.0 does not (2026-11-21). */
   readonly allowsBom?: boolean
   readonly allowsComments?: boolean
-  /** Why it takes nothing of a file that it can parse, in words. */
+  /** Why the client uses nothing of a file that it can parse, as shown to the user. */
   readonly problemIn?: (root: Table) => string | undefined
 }
 
 /** A JSON file as its client reads it. */
 export interface StrictFile extends ReadFile {
-  /** Empty where there is no file, or the client ignores it. */
+  /** Empty if there is no file, or if the client ignores it. */
   readonly root: Table
-  /** Why the client ignores the whole file, in words, with line and column where they are known. */
+  /** Why the client ignores the whole file, as shown to the user, with line and column if they are known. */
   readonly ignored?: string | undefined
-  /** Without what the client does not bear it would be read. */
+  /** The client would read the file without the syntax that it does not accept. */
   readonly isRepairable: boolean
-  /** Absent: plain JSON alone. */
+  /** Absent: only plain JSON. */
   readonly bears?: Strictness
 }
 
@@ -47,20 +49,22 @@ export function readStrictly(
   return { ...read, root, ignored, isRepairable, bears }
 }
 
-/** For a reader that bears comments more is taken out: whatever can be parsed is repairable. */
+/**
+ * For a reader that accepts comments, a repair removes more than it must: any file that parses is repairable.
+ */
 function isReadOnceRepaired(bytes: Bytes, bears: Strictness): boolean {
   const repaired = resultOf(() => repairToStrictJson(bytes, 'it'))
   if (repaired instanceof UserError) return false
   return bears.allowsComments === true || strictJsonProblem(repaired, bears) === undefined
 }
 
-/** What a repair takes out of a file for a client, as the object of a sentence. */
+/** The syntax that a repair removes from a client's file, as the object of a sentence. */
 export function removedSyntax({ allowsBom, allowsComments }: Strictness = {}): string {
   if (!allowsComments) return 'comments and trailing commas'
   return `trailing commas${allowsBom ? '' : ' and the byte order mark'}`
 }
 
-/** @throws UserError `config-invalid` where the client would ignore a file that was edited */
+/** @throws UserError `config-invalid` if the client would ignore the edited file */
 export function expectRead(
   label: string,
   { path, ignored, bears }: Pick<StrictFile, 'path' | 'ignored' | 'bears'>,
@@ -73,7 +77,10 @@ export function expectRead(
   })
 }
 
-/** What keeps a strict reader from using the file, in words with line and column, or undefined. */
+/**
+ * What keeps a strict reader from using the file, as shown to the user, with line and column. Undefined:
+ * nothing.
+ */
 export function strictJsonProblem(
   bytes: Bytes,
   { allowsBom = false, allowsComments = false }: Strictness = {},
@@ -96,10 +103,10 @@ export function strictJsonProblem(
 }
 
 /**
- * Takes out trailing commas and, unless they are kept, comments, for readers that skip such a file.
- * A line that holds nothing but a comment goes whole.
+ * Removes trailing commas and, unless they are kept, comments, for readers that skip such a file. Removes the
+ * whole line if it has only a comment.
  *
- * @throws UserError `config-invalid` if the file is more broken than that
+ * @throws UserError `config-invalid` if the file has other faults
  */
 export function repairToStrictJson(
   bytes: Bytes,

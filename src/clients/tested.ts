@@ -1,12 +1,12 @@
 import type { CertificateStores } from '../gateway/types.ts'
 import type { Machine } from '../platform/platform.ts'
 
-/** A client's `tested.json`: what `npm run drift` saw its published versions do. */
+/** A client's `tested.json`: the results of `npm run drift` for its published versions. */
 interface Tested {
   readonly rows: readonly { readonly version: string; readonly failed: readonly string[] }[]
 }
 
-/** The versions of a client in which everything was found right, the oldest first. */
+/** The versions of a client that passed every test, oldest first. */
 export function testedVersions({ rows }: Tested): readonly string[] {
   const wrong = new Set(
     rows.filter(({ failed }) => failed.length > 0).map(({ version }) => version),
@@ -14,7 +14,7 @@ export function testedVersions({ rows }: Tested): readonly string[] {
   return [...new Set(rows.map(({ version }) => version))].filter((one) => !wrong.has(one))
 }
 
-/** Compares `2.1.9` and `2.1.10` as numbers; what follows them, as in `2.1.10-beta.1`, is passed over. */
+/** Compares `2.1.9` and `2.1.10` as numbers, and ignores what follows them, as in `2.1.10-beta.1`. */
 export function isBefore(version: string, other: string): boolean {
   const [a, b] = [version, other].map((text) => text.split(/[.-]/).slice(0, 3).map(Number))
   for (const [place, part] of b!.entries()) if (a![place] !== part) return (a![place] ?? 0) < part
@@ -22,15 +22,17 @@ export function isBefore(version: string, other: string): boolean {
 }
 
 /**
- * Programs that bring their own runtime read the system's store by themselves: Claude Code from 2.1.120
- * on, opencode 1.1 and 1.18, Kilo 7.7, droid 0.225 (each run with an authority of its own, 2026-11-23).
+ * Programs with their own runtime read the system's store by default: Claude Code from 2.1.120 on, opencode
+ * 1.1 and 1.18, Kilo 7.7, droid 0.225 (each run with a private authority, 2026-11-23).
  */
 export function ofOwnRuntime(...own: readonly string[]): () => CertificateStores {
   const files = [...own, 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
   return () => ({ system: true, files, folders: ['SSL_CERT_DIR'] })
 }
 
-/** Programs of Node read it only where Node is told to: pi and Qwen Code on Node 20 and 22 (2026-11-23). */
+/**
+ * Node programs read it only if an option of Node says so: pi and Qwen Code on Node 20 and 22 (2026-11-23).
+ */
 export function ofNode(env: Machine['env']): CertificateStores {
   const isTold =
     env['NODE_USE_SYSTEM_CA'] === '1' ||

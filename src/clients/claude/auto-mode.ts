@@ -18,19 +18,22 @@ const modePath = ['permissions', 'defaultMode'] as const
 const switchPath = ['permissions', 'disableAutoMode'] as const
 
 /**
- * Start in the mode that asks, and stay in it. With the mode alone, 2.1.330 and 2.1.331 offer at their
- * start to make auto mode the default, with Yes first. Both versions accept the two settings
- * (2026-11-24).
+ * The settings that start Claude Code in the default permission mode, which asks, and keep it there. With the
+ * mode alone, 2.1.330 and 2.1.331 offer at their start to make auto mode the default, with Yes first. Both
+ * versions accept the two settings (2026-11-24).
  */
 export const askingModeChanges: readonly SettingChange[] = [
   { path: modePath, value: 'default' },
   { path: switchPath, value: 'disable' },
 ]
 
-/** The first version that sends `safeguards`, according to docs.litellm.ai/docs/claude_code_auto_mode (2026-10-14). */
+/**
+ * The first version that sends `safeguards`, according to docs.litellm.ai/docs/claude_code_auto_mode
+ * (2026-10-14).
+ */
 const firstAutoMode = '2.1.278'
 
-/** What auto mode sends; 2.1.331 adds folders, rules and the state of git (2026-11-24). */
+/** The check that auto mode requests; 2.1.331 adds folders, rules and the state of git (2026-11-24). */
 const safeguards: Safeguards = {
   beta: 'dangerous-tool-use-2026-09-03',
   body: [
@@ -42,9 +45,9 @@ const safeguards: Safeguards = {
 }
 
 /**
- * What a version sends in auto mode.
+ * The check that a version requests in auto mode.
  *
- * @param withoutBetas experimental betas are off: auto mode stays on, and asks for no check
+ * @param withoutBetas experimental betas are off: auto mode stays on, but requests no check
  */
 export function safeguardsOf(version: string, withoutBetas: boolean): FirstRequest['safeguards'] {
   if (isBefore(version, firstAutoMode)) return undefined
@@ -52,8 +55,8 @@ export function safeguardsOf(version: string, withoutBetas: boolean): FirstReque
 }
 
 /**
- * Whether the user or an administrator has chosen a mode, or has switched auto mode off. A project's
- * settings count in its folder only, and are left out unless `roles` names them.
+ * Whether the user or an administrator chose a mode or switched auto mode off. A project's settings apply in
+ * its folder only, so they are skipped unless `roles` names them.
  */
 export function isModeChosen(
   files: LoadedFiles,
@@ -68,7 +71,7 @@ export function isModeChosen(
     })
 }
 
-/** What stops the first command, if the gateway does not answer `safeguards`. */
+/** Reports why the first command stops if the gateway does not answer `safeguards`. */
 export function* autoMode(files: LoadedFiles, settings: ClaudeSettings): Findings {
   if (isModeChosen(files)) {
     if (valueIn(settings.root, modePath) !== 'auto') return

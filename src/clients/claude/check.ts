@@ -26,19 +26,22 @@ import {
   slotVariable,
 } from './settings.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the settings about to be written, as run against 2.1.197 and 2.1.329 (2026-11-21). */
+/**
+ * Reports what would defeat the settings that a setup is about to write (run with 2.1.197 and 2.1.329,
+ * 2026-11-21).
+ */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = fileOf(context.files, 'settings')
   const now = readSettings(file)
-  // A setup brings a skipped file into force, with all that stands in it.
+  // After a setup, Claude Code reads a file that it skips now, with all its settings.
   const settings = readRepairedSettings(file)
 
-  // What else may be wrong with a skipped file, the plan rights or refuses.
+  // The plan repairs or rejects every other fault of a skipped file.
   if (now.isRepairable) yield* skipped(now)
   yield* folder(context)
   if (target.keyHeader === undefined) yield* apiKey(context, settings)
@@ -52,7 +55,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   if (target.answersSafeguards === false) yield* autoMode(context.files, settings)
 }
 
-/** What is wrong with what Claude Code believes now. */
+/** Reports what is wrong with the effective configuration of Claude Code. */
 function* checkNow(context: ClientContext): Findings {
   const settings = readSettings(fileOf(context.files, 'settings'))
   const { env } = settings
@@ -61,7 +64,7 @@ function* checkNow(context: ClientContext): Findings {
   yield* skipped(settings)
   yield* folder(context)
   yield* leftovers(context, settings)
-  // With its own service Claude Code may be set up as its owner likes.
+  // Without a gateway, Claude Code uses its own service, and the user may configure it freely.
   if (!url) return
 
   if (env[names.token]) yield* apiKey(context, settings)
@@ -81,7 +84,9 @@ function skipped(file: ClaudeSettings): Findings {
   })
 }
 
-/** Where the settings lie: from an empty name Claude Code makes the folder that it is started in. */
+/**
+ * Checks the folder of the settings: if its variable is empty, Claude Code uses the folder where it starts.
+ */
 function* folder({ machine }: ClientContext): Findings {
   yield* relativePathFindings(machine, 'claude-relative-folder', 'Claude Code', [names.folder])
   if (machine.env[names.folder] !== '') return
@@ -107,7 +112,7 @@ function leftovers(context: ClientContext, settings: ClaudeSettings): Findings {
   })
 }
 
-/** What a setup takes out of the settings, where it stands there and once its owner agrees. */
+/** A setting that a setup removes or replaces if the file has it and the user agrees. */
 function* unwanted(
   settings: ClaudeSettings,
   path: SettingPath,
@@ -130,7 +135,7 @@ function* unwanted(
 interface Unwanted
   extends Pick<Finding, 'code' | 'message'>,
     Partial<Pick<Finding, 'hint' | 'consent' | 'severity'>> {
-  /** What is to stand in its place. */
+  /** The new value. Undefined: the setting is removed. */
   readonly value?: string | undefined
 }
 
@@ -138,7 +143,7 @@ function settingsRepair(...changes: readonly SettingChange[]): FileFix {
   return { fileKind: 'settings', changes }
 }
 
-/** A credential is undone together with address and token: alone it would go to the gateway. */
+/** Undo restores a credential together with address and token: alone it would be sent to the gateway. */
 function change(path: SettingPath, value: string | undefined): SettingChange {
   const isCredential = credentials.some((name) => name === path.at(-1))
   return { path, value, ...(isCredential ? { isSecret: true } : {}) }
@@ -146,7 +151,7 @@ function change(path: SettingPath, value: string | undefined): SettingChange {
 
 const credentials = [names.apiKey, names.token, names.headers, 'apiKeyHelper']
 
-/** The value that takes the effect of a variable away: in the settings' `env` it beats the shell's. */
+/** The value that disables a variable: an empty value in the settings' `env` overrides the shell's. */
 function withoutEffect(context: ClientContext, name: string): '' | undefined {
   return isExported(context, name) ? '' : undefined
 }
@@ -159,7 +164,7 @@ function apiKey(context: ClientContext, settings: ClaudeSettings): Findings {
   })
 }
 
-/** Credentials beside the token, and services in its place. */
+/** Reports credentials next to the token, and services that Claude Code uses instead of the gateway. */
 function* otherCredentials(context: ClientContext, settings: ClaudeSettings): Findings {
   const { env, path } = settings
   yield* unwanted(settings, ['apiKeyHelper'], {
@@ -187,9 +192,9 @@ function* otherCredentials(context: ClientContext, settings: ClaudeSettings): Fi
 }
 
 /**
- * The key that a login of the vendor's console leaves in the client's own state. An empty
- * ANTHROPIC_API_KEY in the settings does not take its effect away. Not with `--bare`. Run against
- * 2.1.197 and 2.1.329, 2026-11-21.
+ * Reports the key that a login to the vendor's console leaves in the client's own state. An empty
+ * ANTHROPIC_API_KEY in the settings does not disable it. `--bare` does. Run with 2.1.197 and 2.1.329,
+ * 2026-11-21.
  */
 function* loginKey(files: LoadedFiles): Findings {
   for (const state of readLayers(files, 'state')) {
@@ -209,9 +214,9 @@ function withoutCredential(headers: string | undefined): string | undefined {
 }
 
 /**
- * Its UI asks once whether to use an API key, with No as the default answer, which means what else it
- * has: a saved login goes to the gateway then. Headless it does not ask. Run with 2.1.197 and 2.1.330,
- * 2026-11-22.
+ * The UI of Claude Code asks once whether to use an API key, and No is the default answer. After No it uses
+ * its other credentials: it sends a saved login to the gateway. Headless it does not ask. Run with 2.1.197
+ * and 2.1.330, 2026-11-22.
  */
 export function* asksForKey(files: LoadedFiles, key: string): Findings {
   const answer = answerFor(files, key)
@@ -238,7 +243,7 @@ export function* asksForKey(files: LoadedFiles, key: string): Findings {
   }
 }
 
-/** What was answered for a key, of which the client keeps the last 20 characters. */
+/** The user's answer for a key. Claude Code records the last 20 characters of the key. */
 function answerFor(
   files: LoadedFiles,
   key: string,
@@ -279,7 +284,7 @@ function* modelDefault(settings: ClaudeSettings): Findings {
   })
 }
 
-/** Slots that someone pinned for another service. Beside a base URL they belong to its setup. */
+/** Reports slots that someone pinned for another service. Slots next to a base URL belong to its setup. */
 function* oldPins(
   context: ClientContext,
   settings: ClaudeSettings,
@@ -336,7 +341,7 @@ function* address(context: ClientContext, settings: ClaudeSettings, url: string)
   }
 }
 
-/** The settings' `env` beats the shell's, and an empty value there takes a variable's effect away. */
+/** The settings' `env` overrides the shell's, and an empty value there disables a variable. */
 function shell(context: ClientContext, settings: ClaudeSettings, target?: SetupTarget): Findings {
   const { machine } = context
   const filled = target?.resolved.slotModels ?? {}
@@ -372,7 +377,7 @@ function shell(context: ClientContext, settings: ClaudeSettings, target?: SetupT
   )
 }
 
-/** A proxy is asked for loopback addresses too, unless NO_PROXY says otherwise. */
+/** Claude Code uses a proxy for loopback addresses too, unless NO_PROXY exempts them. */
 function proxy({ machine }: ClientContext, settings: ClaudeSettings, url: string): Findings {
   const env = { ...machine.env, ...settings.env }
   return proxyFindings(claudeName, url, env, ({ variable, exempt }) => ({

@@ -37,27 +37,27 @@ import {
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
-/** The messages client. Facts: run against Claude Code 2.1.197 and 2.1.329, 2026-11-21. */
+/** The members that both clients share. Facts: run with Claude Code 2.1.197 and 2.1.329, 2026-11-21. */
 const shared = {
   program: {
     command: 'claude',
     packages: ['@anthropic-ai/claude-code', '@anthropic-ai/claude-code-*'],
     testedVersions: testedVersions(tested),
-    /** A version ends at an option that it does not know (each looked for in the packages, 2026-11-22). */
+    /** Claude Code exits if it does not know an option (each was looked up in the packages, 2026-11-22). */
     pingArgs: (prompt, version = tableVersions.newest) => [
       ...(isBefore(version, '2.1.81') ? [] : ['--bare']),
       ...['-p', prompt, '--output-format', 'json'],
       ...(isBefore(version, '2.1.1') ? [] : ['--no-session-persistence']),
     ],
-    // Read from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
+    // It reads this from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
     caFileVariables: [names.authorities],
-    // Newest and 2.1.120, 2026-11-23; 2.1.54 was a program of Node still, and reads the first alone.
+    // Newest and 2.1.120, 2026-11-23; 2.1.54 was still a Node program, and reads only the first.
     certificateStores: (env: Machine['env']) =>
       env['CLAUDE_CODE_CERT_STORE'] === 'bundled'
         ? { system: false, files: [names.authorities], folders: [] }
         : ofOwnRuntime()(),
     pingEnv: { CLAUDE_CODE_MAX_RETRIES: '0' },
-    /** What it prints with `--output-format json` (2.1.329): `{"result": "…"}`. */
+    /** The output with `--output-format json` (2.1.329): `{"result": "…"}`. */
     answerIn(stdout) {
       const result = ifPossible(() => JSON.parse(stdout).result)
       return typeof result === 'string' ? result : undefined
@@ -66,7 +66,8 @@ const shared = {
     needsVersion: true,
   },
   protocols: ['messages'],
-  // `api-key` alone it cannot send: the token or the API key goes out beside every other header.
+  // It cannot send the key in `api-key` only: it sends the token or the API key in addition to every other
+  // header.
   sends: { headers: true, keyHeaders: ['x-api-key'] },
   config: {
     sensitiveSettings,
@@ -113,14 +114,15 @@ const shared = {
           'project',
           [
             join(project, 'settings.json'),
-            // Of the folders above, the root of the repository alone counts, with this file alone; in a linked
-            // worktree also that of the main one (2.1.238 and 2.1.330; not in 2.1.197; 2026-11-23).
+            // Of the folders above, Claude Code reads only this file in the root of the repository. In a
+            // linked worktree it also reads the one of the main worktree (2.1.238 and 2.1.330; not in
+            // 2.1.197; 2026-11-23).
             join(repository, '.claude', 'settings.local.json'),
             join(root, '.claude', 'settings.local.json'),
             join(project, 'settings.local.json'),
           ],
         ],
-        // In the home they are the user's own.
+        // In the home folder these files are the user's own.
         ['project-agent', cwd === home ? [] : filesIn(join(project, 'agents'), '.md')],
         [
           'managed',
@@ -169,7 +171,7 @@ const shared = {
   },
 } as const satisfies Partial<ClientModule>
 
-/** With its own models: the slots keep their meaning. */
+/** Claude Code with Claude models: each slot keeps its meaning. */
 export const claude: ClientModule = {
   ...shared,
   resolve: resolveSlots,
@@ -179,7 +181,7 @@ export const claude: ClientModule = {
   isConfigured: ({ slotModels }) => !isMapping(slotModels),
 }
 
-/** With GPT models in its slots. */
+/** Claude Code with GPT models in its slots. */
 export const claudeGpt: ClientModule = {
   ...shared,
   resolve: resolveMapping,
@@ -215,7 +217,7 @@ function planClaude(
   return [editReadably(client, file, changes, target, readSettings)]
 }
 
-/** A root model that is no slot goes out before every pin. */
+/** A top-level `model` that does not name a slot overrides every pin. */
 function optionsToKeep(state: ClientState, isOwn: boolean): PreviousOptions {
   const { model, slotModels = {}, subagentModel, contextWindow } = state
   const slot = model === undefined ? undefined : slotOf(model)
@@ -239,7 +241,7 @@ function optionsToKeep(state: ClientState, isOwn: boolean): PreviousOptions {
   }
 }
 
-/** Without a root model newer versions start with opus. */
+/** Without a top-level `model`, newer versions start with opus. */
 function modelIn({ root, env }: ClaudeSettings): Pick<ClientState, 'model' | 'isModelUnnamed'> {
   if (env[names.model]) return { model: env[names.model]! }
   if (typeof root['model'] === 'string') return { model: root['model'] }

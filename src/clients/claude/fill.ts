@@ -13,7 +13,9 @@ import { withoutWindow } from './settings.ts'
 
 export type Pins = Readonly<Partial<Record<Slot, string>>>
 
-/** Which slot stands in for one that a gateway has no model for, the likest first. */
+/**
+ * The slots whose models can replace those of a slot that the gateway has no model for, the best match first.
+ */
 const standIns: Readonly<Record<Slot, readonly Slot[]>> = {
   opus: ['fable', 'sonnet', 'haiku'],
   sonnet: ['opus', 'haiku', 'fable'],
@@ -22,14 +24,14 @@ const standIns: Readonly<Record<Slot, readonly Slot[]>> = {
 }
 
 /**
- * The pins of the slots that nothing names, where a gateway has not the ids that the client sends by
- * itself: it names its models in its own way (`up/claude-sonnet-5`, `claude-sonnet-4.5`), has none of
- * Claude's, or just one. Left alone, `/model haiku` would ask for what is not there. None where the
- * gateway has the client's ids, where nobody can tell, and where there is nothing to fill a slot with.
+ * Pins the slots that the user did not name, if the gateway does not have the IDs that the client sends by
+ * itself: it uses other names (`up/claude-sonnet-5`, `claude-sonnet-4.5`), or it has no Claude model, or just
+ * one. Without pins, `/model haiku` would request a model that does not exist. Pins nothing if the gateway
+ * has the client's IDs, if nobody can tell, or if no model can fill a slot.
  */
 export function fillSlots(asked: {
   readonly wanted: ResolveInput
-  /** What the client starts with. */
+  /** The slot that the client starts with. */
   readonly slot: Slot
   readonly named: Pins
   readonly version: string | undefined
@@ -59,7 +61,7 @@ export function fillSlots(asked: {
   )
 }
 
-/** What is said of slots that are filled so. */
+/** Reports the slots that `fillSlots` filled. */
 export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonly Finding[] {
   const names = slots.filter((slot) => filled[slot] !== undefined)
   if (names.length === 0) return []
@@ -77,7 +79,7 @@ export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonl
   ]
 }
 
-/** By the models of the slot that is started with; of a gateway that has none, by those of the others. */
+/** Judges by the models of the start slot. If the gateway has none, judges by the models of the others. */
 function hasOwnIds({ catalog, catalogError }: GatewayInfo, slot: Slot, named: Pins): boolean {
   if (catalog === undefined) {
     const ids = Object.values(named).map(withoutWindow)
@@ -88,7 +90,7 @@ function hasOwnIds({ catalog, catalogError }: GatewayInfo, slot: Slot, named: Pi
   return (first.length > 0 ? first : all).some(isOwnId)
 }
 
-/** The newest that the version knows, which is what it would send if that is there; else the newest. */
+/** The newest model that the version knows: the version would send it if it exists. Else the newest model. */
 function bestMatch(
   tier: readonly string[],
   version: string = tableVersions.newest,
@@ -99,7 +101,7 @@ function bestMatch(
   return newestFirst.find((id) => knowsModel(plain(id), version)) ?? newestFirst[0]
 }
 
-/** `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929` are `claude-sonnet-4-5`. */
+/** Makes `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929` the same: `claude-sonnet-4-5`. */
 function plain(id: string): string {
   return removeVendor(id)
     .toLowerCase()
@@ -107,7 +109,7 @@ function plain(id: string): string {
     .replace(/-\d{8}$/, '')
 }
 
-/** The numbers of its version: `[3, 7]` for `claude-3-7-sonnet-20250219`. */
+/** The numbers of a model's version: `[3, 7]` for `claude-3-7-sonnet-20250219`. */
 function partsOf(id: string): readonly number[] {
   return (plain(id).match(/(?<=-)\d{1,2}(?![\w.])/g) ?? []).map(Number)
 }

@@ -8,8 +8,8 @@ import { knowsModel, sentFirst, tableVersions } from './sent.ts'
 import { isOn, names, readSettings } from './settings.ts'
 
 /**
- * What goes into `anthropic-beta`, from the first version in which it was seen to the last: 2.1.54,
- * 2.1.197, 2.1.238 and 2.1.330 were run (2026-11-23). What stays with `withoutBetas` is marked.
+ * The values of `anthropic-beta`, each with the first and last version that sends it. 2.1.54, 2.1.197,
+ * 2.1.238 and 2.1.330 were run (2026-11-23). Values that stay with `withoutBetas` are marked.
  */
 const betas: readonly {
   readonly name: string
@@ -28,12 +28,12 @@ const betas: readonly {
   { name: 'advanced-tool-use-2025-11-20', since: '2.1.330' },
 ]
 
-/** In tokens: what it asks of its own models from 2.1.330 on, and of every other (run 2026-11-23). */
+/** In tokens: the limit for its own models from 2.1.330 on, and for all others (run 2026-11-23). */
 const outputTokens = { own: 128_000, other: 32_000 }
 
 /**
- * As the same versions ask, each run against a gateway that refuses one of these. Of its older models,
- * which were not run, only what it sends of every one.
+ * Follows the requests of the same versions, each run with a gateway that rejects one of these members. For
+ * the client's older models, which were not run, it has only what the client sends for every model.
  */
 export function firstRequest(files: LoadedFiles, asking: FirstRequestInput): FirstRequest {
   const { model, version = tableVersions.newest } = asking
@@ -64,13 +64,13 @@ export function firstRequest(files: LoadedFiles, asking: FirstRequestInput): Fir
       'x-app': 'cli',
     },
     safeguards: safeguardsOf(version, isPlain),
-    // 2.1.238 does not; it began in one of the versions between.
+    // 2.1.238 does not retry; a version between the two began to.
     retryWithout: isBefore('2.1.238', version) ? unknownBetas : undefined,
     hints: isPlain ? { max_tokens: limitCure } : cures,
   })
 }
 
-/** Anthropic's own words; to others it gives up (2.1.330, 2026-11-23). */
+/** Anthropic's own error text; for any other text Claude Code gives up (2.1.330, 2026-11-23). */
 const unknownBetas = {
   to: /^Unexpected value\(s\) /,
   names: ['anthropic-beta', 'context_management'],

@@ -2,7 +2,7 @@ import { UserError } from '../../errors.ts'
 import { type ClientFlag, type ClientOptions, defaultSlot, type Slot, slots } from '../client.ts'
 import { contextWindowFlag, modelFlag, reasoningEffortFlag } from '../flags.ts'
 
-/** The messages client has a model for each slot. */
+/** The flags of Claude Code, which has a model for each slot. */
 export const claudeFlags: readonly ClientFlag[] = [
   { ...modelFlag, help: 'pin the model of the chosen slot' },
   {

@@ -5,12 +5,12 @@ import { sensitiveSettings } from './sensitive-settings.ts'
 import { inEnv, names, readRepairedSettings, slotOf, slotVariables } from './settings.ts'
 
 /**
- * Slots, with their labels, and what the settings say of the gateway's models. A root model that names a
+ * The slots with their labels, and the settings about the gateway's models. A top-level `model` that names a
  * slot stays: Claude Code's own service has the slots too.
  */
 export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const file = fileOf(files, 'settings')
-  // A file that Claude Code skips counts too: its comments may be gone tomorrow.
+  // A file that Claude Code skips counts too: somebody may remove its comments tomorrow.
   const { env, root } = readRepairedSettings(file)
   if (!env[names.baseUrl]) return {}
 

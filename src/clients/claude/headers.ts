@@ -4,10 +4,10 @@ import type { SetupTarget } from '../client.ts'
 import { isStrayHeader } from '../headers.ts'
 
 /**
- * What ANTHROPIC_CUSTOM_HEADERS becomes: a line each, `name: value`. Lines of the user stay as they
- * are; undefined: none is left. Run with 2.1.197 and 2.1.330, 2026-11-22.
+ * The new value of ANTHROPIC_CUSTOM_HEADERS: one line for each header, `name: value`. Lines of the user stay
+ * unchanged. Undefined: no line is left. Run with 2.1.197 and 2.1.330, 2026-11-22.
  *
- * @param isOtherAddress the settings stand for another address so far
+ * @param isOtherAddress the current settings are for another address
  */
 export function customHeaders(
   now: string | undefined,
@@ -29,7 +29,7 @@ export function customHeaders(
   return [...kept, ...added.map(({ name, value }) => `${name}: ${value}`)].join('\n') || undefined
 }
 
-/** What goes out beside the usual headers. */
+/** The headers that Claude Code sends in addition to the usual ones. */
 export function readCustomHeaders(text: string | undefined): readonly ExtraHeader[] {
   return linesOf(text).flatMap((line) => {
     const { name, value } = headerIn(line)
@@ -37,7 +37,7 @@ export function readCustomHeaders(text: string | undefined): readonly ExtraHeade
   })
 }
 
-/** Whether a line carries what goes out beside the key, and may win over it. */
+/** Whether a line holds a credential, which is sent alongside the key and may override it. */
 export function isCredentialLine(line: string): boolean {
   return /^\s*(?:x-api-key|authorization)\s*:/i.test(line)
 }

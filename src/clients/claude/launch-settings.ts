@@ -16,13 +16,13 @@ import { isElsewhere, ourKeys } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
 
-/** Variables of a shell that would speak for another login, or go along to another address. */
+/** Variables of a shell that would select another login, or be sent to another address. */
 const others = [names.token, names.apiKey, names.baseUrl, names.headers]
 
 /**
- * By `--settings`, which wins over the files of user and project; variables alone lose to `env` of
- * settings.json. What is empty there counts as not set, and the helper's key goes out in both headers.
- * Run with 2.1.330, UI and headless, 2026-11-22.
+ * Uses `--settings`, which overrides the files of user and project; variables alone lose to `env` of
+ * settings.json. Claude Code treats an empty value there as not set, and sends the helper's key in both
+ * headers. Run with 2.1.330, UI and headless, 2026-11-22.
  *
  * @throws UserError `usage`
  */
@@ -41,7 +41,7 @@ export function launchSettings(
   const inVariables = secretVariables(files, settings, target)
   const isInVariable = (name: string) => name in inVariables
 
-  // Arguments are seen by every user of the machine.
+  // Every user of the machine can read the arguments.
   const open = { ...target, headers: [], keyHeader: undefined }
   const { changes } = editKeys(
     { id: '', config: { sensitiveSettings } },
@@ -57,14 +57,14 @@ export function launchSettings(
     ...others.filter((name) => name !== names.baseUrl && settings.env[name] !== undefined),
     names.token,
   ].filter((name) => !isInVariable(name))
-  // `--settings` wins over every file but an administrator's, so a mode chosen in any of them stays.
+  // `--settings` overrides every file except an administrator's, so a mode that one of them sets must stay.
   const needsMode =
     target.answersSafeguards !== true && !isModeChosen(files, ['settings', 'project', 'managed'])
   const overlay: Readonly<Record<string, ConfigValue>> = overlaid({}, [
     ...changes.filter(({ path }) => !isInVariable(String(path.at(-1)))),
     ...empty.map((name) => ({ path: ['env', name], value: '' })),
     ...(needsMode ? askingModeChanges : []),
-    // What it prints goes out as Bearer too.
+    // Claude Code sends the helper's output as a bearer token too.
     {
       path: ['apiKeyHelper'],
       value: target.keyHeader === undefined ? `printenv ${runKeyVariable}` : '',
@@ -82,9 +82,9 @@ export function launchSettings(
 }
 
 /**
- * What is secret and stands in variables of the process.
+ * The secrets, which are in variables of the process.
  *
- * @throws UserError `usage` where the settings win over them, or a login would go out in their place
+ * @throws UserError `usage` if the settings override them, or if Claude Code would send a login instead
  */
 function secretVariables(
   files: LoadedFiles,
@@ -92,7 +92,7 @@ function secretVariables(
   target: SetupTarget,
 ): Readonly<Record<string, string>> {
   const { headers = [], key, keyHeader } = target
-  // Whose a line is that stands there for another address is not known here.
+  // If the settings are for another address, nobody can tell here whose a header line is.
   const standing = isElsewhere(settings, target) ? undefined : settings.env[names.headers]
   const lines = customHeaders(standing, target, false)
   const wanted = {

@@ -18,7 +18,7 @@ import {
   withoutWindow,
 } from './settings.ts'
 
-/** What a choice makes of the settings: every key that it sets, and every one that it takes away. */
+/** The changes that a setup makes to the settings: the keys that it sets and the keys that it removes. */
 export function ourKeys(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const set = (name: string, value: ConfigValue | undefined): SettingChange => ({
     path: inEnv(name),
@@ -29,7 +29,7 @@ export function ourKeys(now: ClaudeSettings, target: SetupTarget): readonly Sett
     ...keyKeys(now, target),
     set(names.baseUrl, target.baseUrl),
     ...customHeaderKeys(now, target),
-    // Another file that stands there may hold the authority of a proxy, which we do not know.
+    // Another file that is already set may hold the authority of a proxy, which repoint does not know.
     ...(target.caFile && !now.env[names.authorities]
       ? [set(names.authorities, target.caFile)]
       : []),
@@ -42,8 +42,8 @@ export function ourKeys(now: ClaudeSettings, target: SetupTarget): readonly Sett
 }
 
 /**
- * The mode stays ours as long as the gateway needs it. If the gateway answers `safeguards`, the mode from
- * before the setup is restored.
+ * The mode stays ours while the gateway needs it. If the gateway answers `safeguards`, the setup restores the
+ * mode from before.
  */
 function permissionMode(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const present = askingModeChanges.filter(({ path, value }) => valueIn(now.root, path) === value)
@@ -52,7 +52,7 @@ function permissionMode(now: ClaudeSettings, target: SetupTarget): readonly Sett
   return present.flatMap(({ path }) => restoredAt(now, target, isSetUpByUs, path))
 }
 
-/** Each alone: what stands in both goes out twice. */
+/** Sets one of the two only: if both hold the key, Claude Code sends it twice. */
 function keyKeys(now: ClaudeSettings, { key, keyHeader }: SetupTarget): readonly SettingChange[] {
   const [name, other] =
     keyHeader === undefined ? [names.token, undefined] : [names.apiKey, names.token]
@@ -71,7 +71,7 @@ function customHeaderKeys(now: ClaudeSettings, target: SetupTarget): readonly Se
   return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true }] : []
 }
 
-/** Whether the settings name another address than the choice. */
+/** Whether the settings are for another address than the target. */
 export function isElsewhere({ env }: ClaudeSettings, { baseUrl }: SetupTarget): boolean {
   const url = env[names.baseUrl]
   return url !== undefined && rootOf(url) !== baseUrl
@@ -102,21 +102,20 @@ export function isDiscovering({ env }: ClaudeSettings): boolean {
 }
 
 /**
- * The slots that the choice fills, the removal of those that it does not, and what goes with them.
+ * Fills the slots of the target, clears the other slots, and changes the settings that belong to them.
  *
- * Whose a mapping is cannot be seen in the file, and no marker is left in it. The rule: beside a
- * base URL, a mapping belongs to the setup of that base URL and goes with it, the subagent, the
- * context window and the attribution switch included; of these three, what stood there before the
- * mapping comes back. Without a base URL the slots are pins of the user's own, which a finding
- * names: they do not come back, since nothing has proven their models. What a setup takes away,
- * rollback brings back.
+ * The file does not show who wrote a mapping, and repoint leaves no marker in it. The rule: next to a base
+ * URL, a mapping belongs to the setup of that base URL and is removed with it, including the subagent, the
+ * context window and the attribution switch. For these three, the value from before the mapping is restored.
+ * Without a base URL, the slots are the user's own pins, and a finding names them: they are not restored,
+ * because nothing has proven their models. Rollback restores everything that a setup removes.
  */
 function mappingKeys(now: ClaudeSettings, target: SetupTarget): readonly Variable[] {
   const { slotModels = {}, subagentModel, contextWindow } = target.resolved
   const fillsSlots = Object.keys(slotModels).length > 0
   const subagent = asWritten(now.env[names.subagent], subagentModel)
   const window = contextWindow === undefined ? undefined : String(contextWindow)
-  // Beside a mapping, a window that was given once stays until it is known, or all is chosen, anew.
+  // Next to a mapping, an earlier window stays until the window is known or the user resets all options.
   const isWindowLeft = window === undefined && fillsSlots && !target.input.resetToDefaults
 
   return [
@@ -127,7 +126,7 @@ function mappingKeys(now: ClaudeSettings, target: SetupTarget): readonly Variabl
   ]
 }
 
-/** A slot's model and its label. Beside a model that stays, what someone wrote as its label stays. */
+/** A slot's model and its label. If the model stays, the user's label stays too. */
 function slotKeys(now: ClaudeSettings, slot: Slot, model: string | undefined): readonly Variable[] {
   const [id, label] = [slotVariable(slot), slotLabelVariable(slot)]
   const written = asWritten(now.env[id], model)
@@ -138,7 +137,7 @@ function slotKeys(now: ClaudeSettings, slot: Slot, model: string | undefined): r
   ]
 }
 
-/** A model as it stands there already, where only the window that is written behind it differs. */
+/** Keeps the current spelling of a model if it differs only in the window suffix. */
 function asWritten(standing: string | undefined, model: string | undefined): string | undefined {
   return standing !== undefined && withoutWindow(standing) === model ? standing : model
 }
@@ -171,7 +170,7 @@ function isMapped({ env }: ClaudeSettings): boolean {
   return env[names.baseUrl] !== undefined && slotVariables.some((name) => env[name])
 }
 
-/** Sets a variable. Without a value it goes, where it came with a mapping. */
+/** Sets a variable. Without a value, removes it if it belongs to a mapping. */
 function setOrRemoved(
   now: ClaudeSettings,
   name: string,
@@ -182,8 +181,8 @@ function setOrRemoved(
 }
 
 /**
- * Sets a variable. Without a value, what stood there before the mapping comes back; where all is
- * chosen anew, what stood there before the setup.
+ * Sets a variable. Without a value, restores the value from before the mapping. With `resetToDefaults`,
+ * restores the value from before the setup.
  */
 function setOrRestored(
   now: ClaudeSettings,
@@ -216,7 +215,7 @@ function restoredAt(
   if (valueIn(now.root, path) === undefined) return []
   for (const bytes of earlier?.('settings') ?? []) {
     const before = readSettings({ ...now, bytes })
-    // As it was spelled: a number stays one.
+    // Keeps the type of the value: a number stays a number.
     if (!isInState(before)) return [{ path, value: valueIn(before.root, path) }]
   }
 
@@ -228,8 +227,8 @@ function removed(now: ClaudeSettings, name: string): readonly Variable[] {
 }
 
 /**
- * The client itself deletes `"model": "opus"` when it first starts, because an absent model means
- * opus: a settled file without a model is right for that slot.
+ * Claude Code deletes `"model": "opus"` at its first start, because an absent model means opus. So a file
+ * that was set up and has no model is right for that slot.
  */
 function rootModel(
   now: ClaudeSettings,
@@ -237,7 +236,7 @@ function rootModel(
 ): readonly SettingChange[] {
   const start = resolved.startModel ?? resolved.slot ?? defaultSlot
   if (start === 'opus' && isSetUpByUs(now) && now.root['model'] === undefined) return []
-  // Some versions write `opus[1m]` in the place of `opus` (2.1.238 to .310).
+  // Some versions write `opus[1m]` instead of `opus` (2.1.238 to .310).
   const { model } = now.root
   const isSo =
     typeof model === 'string' &&

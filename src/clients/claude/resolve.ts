@@ -32,7 +32,7 @@ import { knowsModel, slotWithoutModel } from './sent.ts'
 import { withoutWindow } from './settings.ts'
 import { firstAsked, type Start } from './start.ts'
 
-/** GPT models for the slots and for subagents. Undefined: no rule fits. */
+/** The GPT models for the slots and for subagents. Undefined: no rule fits. */
 function gptMapping(
   catalog: Catalog,
 ): Readonly<Record<Slot | 'subagent', ChosenModel | undefined>> {
@@ -41,8 +41,8 @@ function gptMapping(
 }
 
 /**
- * The default mapping: nothing is pinned but what was asked for, and what the gateway has not under
- * the client's own ids.
+ * The default mapping: it pins only the models that the user requested and those whose IDs the gateway does
+ * not have.
  *
  * @throws UserError `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
  */
@@ -61,9 +61,9 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
 }
 
 /**
- * The GPT mapping: every slot and the subagent get a model of the catalog, or the one that it has.
+ * The GPT mapping: every slot and the subagent get a model of the catalog, or keep the one that they have.
  *
- * @throws UserError `usage` where no rule fits and nothing was asked for, `protocol-unsupported`
+ * @throws UserError `usage` if no rule fits and the user requested no model, `protocol-unsupported`
  */
 export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions {
   const { catalog } = input.gatewayInfo
@@ -92,10 +92,10 @@ function choiceOf(found: Found): ResolvedOptions {
   const { requested, gatewayInfo } = wanted
   const wishes = effectiveOptions(wanted)
   const { slot = defaultSlot } = wishes
-  // A slot or a model that is named says more than what stands there.
+  // A slot or a model that the user names overrides the current model.
   const startModel =
     (requested.slot ?? requested.model) === undefined ? wishes.startModel : undefined
-  // What is started with in the place of a slot is asked for as its pin would be.
+  // The probe uses a model that replaces the start slot as if it were the pin of that slot.
   const pins = startModel === undefined ? slotModels : { ...slotModels, [slot]: startModel }
   const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
   const window = windowOf(wanted, used, windows(version))
@@ -136,10 +136,10 @@ function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot
   return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
 }
 
-/** For a model that is not its own the client takes a number that fits its own (2026-11-22). */
+/** For a model that is not its own, Claude Code assumes a window that fits its own models (2026-11-22). */
 function windows(version: string | undefined): WindowHabit {
   return {
-    // What is written behind the name says it.
+    // The suffix of a name states the window.
     knows: (id) => withoutWindow(id) !== id || knowsModel(id, version),
     otherwise: 'Claude Code guesses it, 1,000,000 tokens or, in older versions, 200,000',
   }
@@ -150,7 +150,7 @@ function askedFor({ model, slotModels, subagentModel }: PreviousOptions) {
   return asked.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
 }
 
-/** The models of each slot's own tier. */
+/** The models of each slot's tier. */
 export function usesOfSlots(catalog: Catalog): readonly ModelUse[] {
   const tiers = messagesTiers(catalog, slots)
   return slots.flatMap((role) =>
@@ -174,7 +174,7 @@ function slotTaken(input: ResolveInput, slot: Slot, version: string | undefined)
 function checkedPins(input: ResolveInput, slot: Slot): Pins {
   const { model, slotModels } = effectiveOptions(input)
   const asked: Partial<Record<Slot, string>> = { ...slotModels }
-  // A model for the slot by its own name says more than the one for whichever slot is chosen.
+  // A flag for one slot overrides the model for the slot that is chosen.
   if (model !== undefined) asked[slot] ??= model
   return Object.fromEntries(
     slots.flatMap((name) => {
@@ -184,13 +184,13 @@ function checkedPins(input: ResolveInput, slot: Slot): Pins {
   )
 }
 
-/** The catalog's id, with the window that was written behind the name. */
+/** The catalog's ID, with the window suffix that the user wrote. */
 function checkedAsWritten(input: ResolveInput, written: string): string {
   const asked = withoutWindow(written)
   return checkedModel(input, asked, ['messages']) + written.slice(asked.length)
 }
 
-/** Without what is written behind the names. */
+/** The pins without window suffixes. */
 function idsOf(pins: Pins): Pins {
   return Object.fromEntries(Object.entries(pins).map(([slot, id]) => [slot, withoutWindow(id)]))
 }

@@ -1,10 +1,10 @@
 import type { SensitiveSettings } from '../client.ts'
 
 const run = '2.1.197 to 2.1.330, 2026-11-23'
-/** Named in the program of 2.1.330. */
+/** The program of 2.1.330 contains the name. */
 const read = 'read in 2.1.330, 2026-11-23'
 
-/** Named in the program of 2.1.331. */
+/** The program of 2.1.331 contains the name. */
 const named = 'read in 2.1.331, 2026-11-24'
 
 const own = ['settings', 'project', 'managed']
@@ -16,7 +16,8 @@ export const sensitiveSettings: SensitiveSettings = {
   fileWord: 'settings',
   rows: [
     { path: 'env.ANTHROPIC_BASE_URL', role: 'address', fileKinds: own, source: run },
-    // Of Vertex and Bedrock run; those of Foundry, Mantle, AWS and Google Cloud as the program has them.
+    // Those of Vertex and Bedrock were run; those of Foundry, Mantle, AWS and Google Cloud are in the
+    // program.
     { path: 'env.ANTHROPIC_*_URL', role: 'address', fileKinds: others, source: run },
     { path: 'env.CLAUDE_CODE_*_URL', role: 'address', fileKinds: folder, source: read },
     { path: 'env.ANTHROPIC_*_RESOURCE', role: 'address', fileKinds: folder, source: read },

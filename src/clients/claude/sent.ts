@@ -4,7 +4,7 @@ import { isBefore, testedVersions } from '../tested.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**
- * What Claude Code sends for a slot that is not pinned, and the first version that does, the oldest
+ * The IDs that Claude Code sends for a slot without a pin, each with the first version that sends it, oldest
  * first. Each boundary was found between adjacent published versions (Linux, 2026-11-22).
  */
 export const sentIds: Readonly<
@@ -34,42 +34,42 @@ export const sentIds: Readonly<
 }
 
 /**
- * The versions that the table is about, which `npm run drift` runs. What older ones send depends on
- * whether they were started before (2.1.19 and 2.1.20).
+ * The versions that the table covers; `npm run drift` runs them. What older ones send depends on whether they
+ * were started before (2.1.19 and 2.1.20).
  */
 export const tableVersions = {
   oldest: sentIds.sonnet[0]!.since,
   newest: testedVersions(tested).at(-1)!,
 }
 
-/** Whether the table says what a version sends; `newer` than it, the newest ids are the best guess. */
+/** Whether the table covers a version. For a `newer` one, the newest IDs are the best guess. */
 export function placeInTable(version: string): 'known' | 'newer' | 'older' {
   if (isBefore(version, tableVersions.oldest)) return 'older'
   return isBefore(tableVersions.newest, version) ? 'newer' : 'known'
 }
 
 /**
- * Whether a version knows the slot. One that does not sends its word as it stands, pinned or not
+ * Whether a version knows the slot. A version that does not sends the slot's name unchanged, pinned or not
  * (fable on 2.1.150, 2026-11-22).
  */
 export function hasSlot(version: string, slot: Slot): boolean {
   return !isBefore(version, sentIds[slot][0]!.since)
 }
 
-/** What a version starts with where nothing names a model (.54, .110 and .150 run, 2026-11-22). */
+/** The slot that a version starts with if no setting names a model (.54, .110 and .150 run, 2026-11-22). */
 export function slotWithoutModel(version: string): Slot {
   return isBefore(version, '2.1.141') ? 'sonnet' : 'opus'
 }
 
-/** Whether an id is one that some version sends, or would be a newer one's: no vendor, no dots, no date. */
+/** Whether some version sends an ID, or a newer one could: no vendor, no dots, no date. */
 export function isOwnId(id: string): boolean {
   const isSent = Object.values(sentIds).some((ids) => ids.some((one) => one.id === id))
   return isSent || /^claude-(?:opus|sonnet|haiku|fable)-\d+(?:-\d{1,2})?$/.test(id)
 }
 
 /**
- * The id that a version sends first where its settings name this slot and pin nothing; of a version
- * that is newer than the table, the best guess.
+ * The ID that a version sends first if its settings name this slot and pin no model. If the version is newer
+ * than the table, it is the best guess.
  */
 export function sentFirst(version: string, slot: Slot): string {
   const found = sentIds[slot].findLast(({ since }) => !isBefore(version, since))
@@ -77,8 +77,8 @@ export function sentFirst(version: string, slot: Slot): string {
 }
 
 /**
- * Whether a version knows a model, and with it its context window: those that it sends itself and the
- * older ones, dated and under a vendor's name too (run on 2.1.329, 2026-11-22).
+ * Whether a version knows a model and its context window: the models that it sends itself and older ones,
+ * also with a date or a vendor's name (run on 2.1.329, 2026-11-22).
  */
 export function knowsModel(id: string, version: string = tableVersions.newest): boolean {
   const name = withoutDate(removeVendor(id))

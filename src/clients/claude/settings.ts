@@ -3,7 +3,7 @@ import { type LoadedFile, type LoadedFiles, type Slot, slots } from '../client.t
 import { isTable, layersOf, type Table, tableIn } from '../loaded-files.ts'
 import { readStrictly, repairToStrictJson, type StrictFile } from '../strict-json.ts'
 
-/** Names in the settings' `env`, as Claude Code 2.1.197 and 2.1.329 know them (2026-11-21). */
+/** Names in the settings' `env` that Claude Code 2.1.197 and 2.1.329 know (2026-11-21). */
 export const names = {
   token: 'ANTHROPIC_AUTH_TOKEN',
   baseUrl: 'ANTHROPIC_BASE_URL',
@@ -12,7 +12,7 @@ export const names = {
   attribution: 'CLAUDE_CODE_ATTRIBUTION_HEADER',
   subagent: 'CLAUDE_CODE_SUBAGENT_MODEL',
   contextTokens: 'CLAUDE_CODE_MAX_CONTEXT_TOKENS',
-  /** It wins over the effort in the settings (2.1.330, 2026-11-23). */
+  /** It overrides the effort in the settings (2.1.330, 2026-11-23). */
   effort: 'CLAUDE_CODE_EFFORT_LEVEL',
   outputTokens: 'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
   withoutBetas: 'CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS',
@@ -21,13 +21,13 @@ export const names = {
   smallFast: 'ANTHROPIC_SMALL_FAST_MODEL',
   headers: 'ANTHROPIC_CUSTOM_HEADERS',
   authorities: 'NODE_EXTRA_CA_CERTS',
-  /** Not in `env`: names the folder of the settings themselves. */
+  /** Not in `env`: it names the folder of the settings themselves. */
   folder: 'CLAUDE_CONFIG_DIR',
 } as const
 
 /**
- * What stands in for `quiet` where discovery is wanted: 2.1.197 lets `quiet` suppress discovery
- * with any value, even "0".
+ * The variables that replace `quiet` if the user wants discovery: in 2.1.197 any value of `quiet` disables
+ * discovery, even "0".
  */
 export const quietButDiscovering = [
   'DISABLE_TELEMETRY',
@@ -35,7 +35,7 @@ export const quietButDiscovering = [
   'DISABLE_AUTOUPDATER',
 ] as const
 
-/** Switches to another service; each was seen to take the client away from the gateway. */
+/** Switches to another service; each was seen to divert the client from the gateway. */
 export const serviceSwitches = [
   'CLAUDE_CODE_USE_BEDROCK',
   'CLAUDE_CODE_USE_VERTEX',
@@ -57,7 +57,7 @@ export function slotLabelVariable(slot: Slot): string {
 export const slotVariables: readonly string[] = slots.map(slotVariable)
 
 /**
- * Whether a switch is on: with one of four words alone, in whatever letters and blanks around it.
+ * Whether a switch is on: only four words switch it on, in any case and with any blanks around them.
  * Discovery was run with each of them on 2.1.197, 2.1.238 and 2.1.330, 2026-11-22.
  */
 export function isOn(value: string | undefined): boolean {
@@ -66,7 +66,7 @@ export function isOn(value: string | undefined): boolean {
 
 type SlotModels = Readonly<Partial<Record<Slot, string>>>
 
-/** The slots that are filled. */
+/** The models that the settings pin, by slot. */
 export function slotModelsIn({ env }: Pick<ClaudeSettings, 'env'>): SlotModels {
   return Object.fromEntries(
     slots.flatMap((slot) => {
@@ -76,7 +76,7 @@ export function slotModelsIn({ env }: Pick<ClaudeSettings, 'env'>): SlotModels {
   )
 }
 
-/** Every slot is filled, and not each with a model of Claude's: then they are pins. */
+/** Whether every slot has a model, and not all are Claude models. If all are, they are pins. */
 export function isMapping(models: SlotModels = {}): boolean {
   const isClaude = (id: string | undefined) => slots.some((slot) => id?.includes(slot))
   return (
@@ -86,8 +86,8 @@ export function isMapping(models: SlotModels = {}): boolean {
 }
 
 /**
- * The slot that the root model stands for, in whatever letters; undefined: it is sent as it stands.
- * `opusplan` begins as sonnet. Run on 2.1.150 to 2.1.329, 2026-11-22.
+ * The slot that a top-level `model` names, in any case. Undefined: Claude Code sends it unchanged. `opusplan`
+ * starts as sonnet. Run on 2.1.150 to 2.1.329, 2026-11-22.
  */
 export function slotOf(model: string): Slot | undefined {
   const word = model.replace(/\[1m\]$/i, '').toLowerCase()
@@ -95,8 +95,8 @@ export function slotOf(model: string): Slot | undefined {
 }
 
 /**
- * A model's name without the window that the client writes behind it, as in `claude-opus-5-5[1m]`: it
- * goes out as a beta header. Any other bracket is sent as a part of the name (2.1.329, 2026-11-22).
+ * A model's name without the window suffix, as in `claude-opus-5-5[1m]`: Claude Code sends that suffix as a
+ * beta header. It sends any other bracket as part of the name (2.1.329, 2026-11-22).
  */
 export function withoutWindow(model: string): string {
   return model.replace(/\[[12]m\]$/i, '')
@@ -106,15 +106,15 @@ export function inEnv(name: string): SettingPath {
   return ['env', name]
 }
 
-/** A settings file as Claude Code reads it: what it ignores, it skips as a whole without a word. */
+/** A settings file as Claude Code reads it: it silently ignores a whole file that it cannot read. */
 export interface ClaudeSettings extends StrictFile {
-  /** The settings' `env`, values as text. */
+  /** The settings' `env`, with all values as text. */
   readonly env: Readonly<Record<string, string>>
 }
 
 /**
- * Reads a settings file as 2.1.197 and 2.1.329 do (2026-11-21): strictly, and as a whole or not at
- * all; a byte order mark is fine, values of `env` become text.
+ * Reads a settings file as 2.1.197 and 2.1.329 do (2026-11-21): strictly, and completely or not at all. They
+ * accept a byte order mark and convert values of `env` to text.
  */
 export function readSettings(file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'>): ClaudeSettings {
   const read = readStrictly(file, { allowsBom: true, problemIn: wrongType })
@@ -123,8 +123,8 @@ export function readSettings(file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'>):
 }
 
 /**
- * The same, as it will be read once a setup has taken its comments and trailing commas out; lines are
- * those of the file as it stands.
+ * Like `readSettings`, but after a setup has removed comments and trailing commas. Lines are those of the
+ * file now.
  */
 export function readRepairedSettings(file: LoadedFile): ClaudeSettings {
   const settings = readSettings(file)
@@ -150,7 +150,7 @@ function wrongType(root: Table): string | undefined {
   return undefined
 }
 
-/** Whether the client keeps a login of its vendor. */
+/** Whether Claude Code has a saved login of its vendor. */
 export function hasLogin(files: LoadedFiles): boolean {
   return layersOf(files, 'credentials').some(({ bytes }) => bytes !== null)
 }

@@ -13,25 +13,25 @@ import {
   tableVersions,
 } from './sent.ts'
 
-/** How the client starts. */
+/** How Claude Code starts. */
 export interface Start {
-  /** The command that makes such settings. */
+  /** The command that writes such settings. */
   readonly command: 'claude' | 'claude-gpt'
-  /** What the settings name. */
+  /** The slot that the settings name. */
   readonly slot: Slot
   readonly pins: Readonly<Partial<Record<Slot, string>>>
   readonly catalog: Catalog | undefined
-  /** Of the installed client. Absent: not installed, or not told. */
+  /** The version of the installed client. Absent: it is not installed, or unknown. */
   readonly version: string | undefined
 }
 
 type FirstAsked = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
 
 /**
- * The id that the client asks for first, which is to be proven. The others that it will send are
- * looked up in the catalog.
+ * The ID that the client requests first, which a probe must prove. The findings report the other IDs that the
+ * catalog does not list.
  *
- * @throws UserError `model-unknown` where the catalog has no model for an unpinned slot at all, or
+ * @throws UserError `model-unknown` if the catalog has no model at all for a slot without a pin, or
  *   `client-too-old`
  */
 export function firstAsked(start: Start): FirstAsked {
@@ -43,7 +43,7 @@ export function firstAsked(start: Start): FirstAsked {
   const findings = version === undefined || place === 'older' ? [] : otherSlots(version, start)
   const pin = pins[slot]
   if (pin !== undefined) return { probeModel: pin, findings }
-  // A version that is newer than the table goes on from its last line, or sends what is newer still.
+  // A version that is newer than the table sends the last ID of the table or a newer one.
   const ids = sentIds[slot].map(({ id }) => id).slice(place === 'newer' ? -1 : 0)
   const listed = ids.filter((id) => isListed(start, id))
   const probeModel = listed.at(-1) ?? tierOf(start, slot).findLast(isOwnId) ?? ids.at(-1)!
@@ -53,7 +53,7 @@ export function firstAsked(start: Start): FirstAsked {
   }
 }
 
-/** A version that the table knows says by itself what it sends, whatever the catalog lists. */
+/** If the table covers the version, it decides the ID, whatever the catalog lists. */
 function askedBy(version: string, start: Start): FirstAsked {
   const { slot } = start
   const findings = otherSlots(version, start)
@@ -72,9 +72,9 @@ function askedBy(version: string, start: Start): FirstAsked {
 }
 
 /**
- * Down to 2.0.50 every version that was tried asks for the pin of sonnet (2026-11-22).
+ * Down to 2.0.50 every tested version requests the pin of sonnet (2026-11-22).
  *
- * @throws UserError `client-too-old` without one
+ * @throws UserError `client-too-old` without such a pin
  */
 function expectPinned(version: string, start: Start): void {
   if (start.pins.sonnet !== undefined) return
@@ -85,7 +85,7 @@ function expectPinned(version: string, start: Start): void {
   })
 }
 
-/** Of every id that the slot may stand for, those that the gateway lacks. */
+/** Reports the IDs that the slot may mean and the gateway lacks. */
 function missingIds(start: Start, ids: readonly string[]): readonly Finding[] {
   const { slot } = start
   const missing = sentIds[slot].filter(({ id }) => ids.includes(id) && !isListed(start, id))
@@ -101,7 +101,10 @@ function missingIds(start: Start, ids: readonly string[]): readonly Finding[] {
   ]
 }
 
-/** What the client sends beside its first request: haiku for background work, the rest on demand. */
+/**
+ * Reports missing IDs that the client sends in addition to the first one: haiku for background work, the
+ * others on demand.
+ */
 function otherSlots(version: string, start: Start): readonly Finding[] {
   const missing = slots.filter(
     (slot) =>
@@ -121,14 +124,14 @@ function otherSlots(version: string, start: Start): readonly Finding[] {
   ]
 }
 
-/** The newest of the slot's models that the gateway lists, of those that the version knows if any. */
+/** The newest of the slot's models that the gateway lists, preferably one that the version knows. */
 function pinFor({ catalog, version }: Start, slot: Slot, unserved?: string): string {
   const tier = catalog ? messagesTiers(catalog, slots)[slot].filter((id) => id !== unserved) : []
   const ids = sentIds[slot].map(({ id }) => id).filter((id) => tier.includes(id))
   return ids.findLast((id) => knowsModel(id, version)) ?? ids.at(-1) ?? tier.at(-1) ?? 'ID'
 }
 
-/** The catalog's ids with the slot's word; none without a catalog. @throws UserError `model-unknown` */
+/** The catalog's IDs for the slot; none without a catalog. @throws UserError `model-unknown` */
 function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
   if (catalog === undefined) return []
   const tier = messagesTiers(catalog, slots)[slot]
@@ -148,7 +151,7 @@ function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
   })
 }
 
-/** Without a catalog nothing can be said to be missing. */
+/** Without a catalog, every ID counts as listed. */
 function isListed({ catalog }: Start, id: string): boolean {
   return catalog === undefined || catalog.models.some((model) => model.id === id)
 }

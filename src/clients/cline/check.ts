@@ -21,12 +21,15 @@ import {
 } from './providers.ts'
 import { clineName } from './sensitive-settings.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the entry about to be written, as run against 3.0.57 and 3.0.65 (2026-11-23). */
+/**
+ * Reports what would defeat the entry that a setup is about to write (run with 3.0.57 and 3.0.65,
+ * 2026-11-23).
+ */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
   yield* aroundTheFile(context, file)
@@ -36,11 +39,11 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   if (target.keyHeader !== undefined) yield* secondKey(context)
 }
 
-/** What is wrong with what Cline believes now. */
+/** Reports what is wrong with the effective configuration of Cline. */
 function* checkNow(context: ClientContext): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
   yield* aroundTheFile(context, file)
-  // With another provider it may be set up as its owner likes.
+  // With another provider, the user may configure Cline freely.
   if (file.used !== providerId) return
 
   const { settings } = file
@@ -91,7 +94,7 @@ function otherEntry(context: ClientContext, file: ProvidersFile, target: SetupTa
   })
 }
 
-/** Of the provider that it has started with so far. */
+/** Reports a login of the provider that Cline starts with before the setup. */
 function* login(file: ProvidersFile): Findings {
   const { used } = file
   if (used === undefined || !hasLogin(file, used)) return
@@ -119,7 +122,7 @@ function* withoutKey(
   yield missingKeyFinding(clineName, file.place(settingsPath), message)
 }
 
-/** Beside a key in a header of its own. */
+/** Reports a variable whose key Cline would send in addition to the gateway's key in another header. */
 function secondKey(context: ClientContext): Findings {
   return variableFindings(context, [
     {

@@ -37,16 +37,16 @@ const demoFiles = {
 }
 
 /**
- * Cline's command line. Facts: run against 3.0.57 and 3.0.65, 2026-11-23.
+ * Cline's command line. Facts: run with 3.0.57 and 3.0.65, 2026-11-23.
  *
- * It writes providers.json anew at each start, with the model that it was started with and with the time.
- * A conversation that it has recorded names provider and model alone: continued, it asks what the file
- * says by then. It leaves a daemon running, the hub, which reads the file for each session. A refused key
- * ends it with status 1, a model that is not served after six requests within a minute. In its
- * screen `/model` lists what the gateway lists at `/models`, asked with the key.
+ * Each start rewrites providers.json with the model of that start and the time. A recorded conversation names
+ * only provider and model: when it is continued, Cline uses the settings of the file at that time. Cline
+ * leaves a daemon running, the hub, which reads the file for each session. Cline exits with status 1 after a
+ * rejected key; for a model that is not served it does so after six requests within a minute. In its screen,
+ * `/model` lists the models that the gateway lists at `/models`; Cline sends the key with that request.
  *
- * Images need no word: what its `read_files` reads of a picture is sent, whatever the file says of the
- * model. It asks no model to reason unless its user does so (`--thinking`).
+ * Images need no setting: Cline sends a picture that its `read_files` reads, whatever the file says about the
+ * model. It requests reasoning only if the user does (`--thinking`).
  */
 export const cline: ClientModule = {
   program: {
@@ -54,18 +54,19 @@ export const cline: ClientModule = {
     packages: ['cline', '@cline/cli-*'],
     testedVersions: testedVersions(tested),
     foldersIn: (args) => ownValues(args, ['-c', '--cwd']),
-    // 2.18.0 has another layout, and says `Not authenticated`.
+    // 2.18.0 has another layout, and prints `Not authenticated`.
     minVersion: '3.0.57',
-    // It runs every tool without a question otherwise. A single word would be a command of its own.
+    // Otherwise Cline runs every tool without a question. It takes a single word for a command.
     pingArgs: (prompt) => ['--auto-approve', 'false', `${prompt} `],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
-    // The system's own only where a Node from 22.15 on starts it, which npm's script leaves to chance.
+    // Cline reads the system's store only if Node 22.15 or newer starts it; npm's script leaves that to
+    // chance.
     certificateStores: () => ({ ...ofOwnRuntime()(), system: false }),
     pingEnv: { CLINE_SESSION_BACKEND_MODE: 'local', CLINE_NO_AUTO_UPDATE: '1' },
     restartAdvice: 'Close every running Cline and start it again.',
   },
   protocols: ['chat'],
-  // Without an apiKey no `authorization` goes out, unless OPENAI_API_KEY is set.
+  // Without an apiKey Cline sends no `authorization`, unless OPENAI_API_KEY is set.
   sends: { headers: true, keyHeaders },
   config: {
     sensitiveSettings,
@@ -81,11 +82,11 @@ export const cline: ClientModule = {
         source: 'system calls of 3.0.65, 2026-11-24',
       },
     ],
-    // `${HOME}`, `$HOME`, `{env:HOME}` in a header, a model, a key went out as they stand.
+    // Cline sends `${HOME}`, `$HOME` and `{env:HOME}` in a header, a model or a key unchanged.
     interpolation: { names: null, values: null },
   },
 
-  /** Cline reads the .env files of the working folder alone. */
+  /** Cline reads only the .env files of the working folder. */
   files(machine, disk) {
     const { join, named } = pathsOf(machine)
     const own = named('CLINE_DIR') ?? join(machine.home, '.cline')
@@ -101,8 +102,8 @@ export const cline: ClientModule = {
   },
 
   /**
-   * A window stays away from it where the model is known to give shorter answers than it would ask for
-   * then: of `maxTokens` it makes nothing, in no place.
+   * Leaves out the window if the model's answers are known to be shorter than the limit that Cline requests
+   * once it knows a window. Cline ignores `maxTokens` everywhere.
    */
   resolve(input) {
     const resolved = resolveOneModel(input, ['chat'], {
@@ -132,7 +133,10 @@ export const cline: ClientModule = {
     return [editReadably(clineName, file, ourKeys(file, target), target, readProviders)]
   },
 
-  /** As 3.0.57 and 3.0.65 ask, the newest run against refusals of each. Without a window it names no limit. */
+  /**
+   * Follows the requests of 3.0.57 and 3.0.65; the newest was run with rejections of each member. Without a
+   * window, Cline sends no limit.
+   */
   firstRequest(files, { model }) {
     const { settings } = readProviders(fileOf(files, 'providers'))
     const { enabled, effort } = tableIn(settings, ['reasoning'])
@@ -185,19 +189,21 @@ export const cline: ClientModule = {
   check,
 }
 
-/** As Bun names them, the weaker before the stronger; a home that one works in is read so too. */
+/**
+ * The .env files that Bun reads, weakest first. Bun also reads them in the home folder if Cline starts there.
+ */
 function envFiles({ env }: Machine): readonly string[] {
   const mode = env['NODE_ENV'] || 'development'
   return ['.env', `.env.${mode}`, '.env.local', `.env.${mode}.local`]
 }
 
-/** In tokens: what it asks for as soon as it is told of a window, or what of that window is left. */
+/** In tokens: the limit that Cline requests once it knows a window, or what is left of that window. */
 const usualOutputTokens = 32_000
 
-/** In tokens: what it says of itself and its tools, and does not use, before the first question. */
+/** In tokens: what Cline sends before the first question (instructions, tools), and what it never uses. */
 const ownTokens = 8_000
 
-/** In the order in which it writes them itself. */
+/** The changes are in the order in which Cline writes them. */
 function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
   const { baseUrl, resolved } = target
   const { model, contextWindow } = resolved
@@ -214,7 +220,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
   return [
     ...(isNew('version') ? [{ path: ['version'], value: 1 }] : []),
     { path: usedPath, value: providerId },
-    // It would add it itself.
+    // Cline would add it itself.
     ...(isNew('modes') ? [{ path: ['modes'], value: {} }] : []),
     { path: at('provider'), value: providerId },
     ...bearerKeys(at('apiKey'), settings['apiKey'], target),
@@ -228,7 +234,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
     ),
     { path: at('baseUrl'), value: baseUrl },
     ...headerKeys(at('headers'), settings['headers'], target, isOtherGateway),
-    // Both must be there. It writes the time of each of its starts.
+    // Cline requires both. It writes the time of each start.
     { path: [...providerPath, 'updatedAt'], value: stamp ?? unknownTime, rewrittenByClient: true },
     ...(stamp === undefined ? [{ path: [...providerPath, 'tokenSource'], value: 'manual' }] : []),
   ]

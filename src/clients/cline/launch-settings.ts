@@ -11,22 +11,28 @@ import { expectBearer } from '../headers.ts'
 import { overlaid } from '../loaded-files.ts'
 import { clineName } from './sensitive-settings.ts'
 
-/** Names the file in the place of the user's own. */
+/** Names the file that replaces the user's own. */
 const fileVariable = 'CLINE_PROVIDER_SETTINGS_PATH'
 const fileName = 'cline-providers.json'
 
-/** Each leads to other settings, or writes the key into them; a short one behind others of a word too. */
+/**
+ * Options that select other settings, or write the key into them. A short option may follow others in one
+ * word.
+ */
 const leadsElsewhere = /^(?:--(?:data-dir|provider|key)(?==|$)|-[Vpizvh]*[Pk])/
 
-/** Its screen, its hub and what it schedules run on in a daemon, with the variables of its start. */
+/**
+ * Options that leave a daemon running: Cline's screen, hub and schedules continue there with the environment
+ * of their start.
+ */
 const leavesDaemon = /^(?:--(?:tui|id|zen|kanban|acp)(?==|$)|-[Vpvh]*[iz])/
 
 /**
- * By a file of its own without a key, in whose place Cline takes that of `OPENAI_API_KEY`; it writes
- * the file anew, still without. With `CLINE_SESSION_BACKEND_MODE=local` a prompt leaves no daemon behind
- * that holds the key; its screen does all the same. Run with 3.0.57 and 3.0.65, 2026-11-23.
+ * Uses a separate settings file without a key. Cline takes the key from `OPENAI_API_KEY` instead, and
+ * rewrites the file without a key. With `CLINE_SESSION_BACKEND_MODE=local` a prompt leaves no daemon that
+ * holds the key; Cline's screen still does. Run with 3.0.57 and 3.0.65, 2026-11-23.
  *
- * @param keys what a setup would write into a home without Cline
+ * @param keys the settings that a setup would write into a home without Cline
  * @throws UserError `usage`, `protocol-unsupported`
  */
 export function launchSettings(
@@ -36,7 +42,7 @@ export function launchSettings(
 ): LaunchSettings {
   expectBearer(clineName, target)
 
-  // Without what stands behind it, which may be a key.
+  // Drops the value after the flag: it may be a key.
   const flag = args.map((arg) => leadsElsewhere.exec(arg)?.[0]).find(Boolean)
   expectUnsaid(
     flag ?? (env['CLINE_SANDBOX'] && 'CLINE_SANDBOX'),
@@ -63,7 +69,7 @@ export function launchSettings(
   }
 }
 
-/** A prompt has a blank in it: Cline takes a single word for a command of its own. */
+/** A prompt contains a blank: Cline takes a single word for a command. */
 function hasPrompt(args: readonly string[]): boolean {
   return args.some(
     (arg, index) =>

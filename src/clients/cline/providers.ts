@@ -4,13 +4,13 @@ import type { LoadedFile } from '../client.ts'
 import { type Table, tableIn, textIn } from '../loaded-files.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 
-/** How Cline reads providers.json: run with 3.0.57 and 3.0.65, 2026-11-23, which do it alike. */
+/** How Cline reads providers.json. Run with 3.0.57 and 3.0.65, 2026-11-23: both read it the same way. */
 
 /**
- * Its provider for a gateway with the chat protocol. An id of our own would be another one, but the agent
- * ends then with `Unknown or disabled provider`. Its other providers with an address of the user's choice,
- * `openai-native` (responses) and `anthropic` (messages), offer tools that the vendors' servers run
- * themselves, which no setting takes out.
+ * Cline's provider for a gateway with the chat protocol. With an ID of our own, the agent exits with `Unknown
+ * or disabled provider`. Its other providers with an address of the user's choice, `openai-native`
+ * (responses) and `anthropic` (messages), offer tools that the vendors' servers run, and no setting removes
+ * those.
  */
 export const providerId = 'openai-compatible'
 
@@ -18,7 +18,7 @@ export const providerPath: SettingPath = ['providers', providerId]
 export const settingsPath: SettingPath = [...providerPath, 'settings']
 export const usedPath: SettingPath = ['lastUsedProvider']
 
-/** A file of which Cline reads something at all. What it does not know it leaves out when it writes. */
+/** A file that Cline reads at all. When Cline writes the file, it drops everything that it does not know. */
 const fileSchema = v.object({
   version: v.literal(1),
   lastUsedProvider: v.optional(v.string()),
@@ -41,16 +41,16 @@ const fileSchema = v.object({
 
 /** providers.json as Cline reads it. */
 export interface ProvidersFile extends StrictFile {
-  /** The provider that it starts with; undefined: its own service. */
+  /** The provider that Cline starts with. Undefined: its own service. */
   readonly used: string | undefined
-  /** What it says of `providerId`; empty: nothing. */
+  /** The settings of `providerId`. Empty: there are none. */
   readonly settings: Table
 }
 
 /**
- * Plain JSON and nothing else: with a comment, a trailing comma, a byte order mark, or one entry of any
- * provider that is not as it should be, the whole file counts as empty. The next start then writes a new
- * one over it, in which no key of any provider is left.
+ * Cline accepts plain JSON only. A comment, a trailing comma, a byte order mark or one invalid entry of any
+ * provider makes the whole file count as empty. The next start then overwrites it, and the keys of all
+ * providers are lost.
  */
 export function readProviders(file: LoadedFile): ProvidersFile {
   const read = readStrictly(file, { problemIn })
@@ -66,7 +66,7 @@ function problemIn(root: Table): string | undefined {
   return first.received === 'undefined' ? `${path} is missing` : `${path} is none that it takes`
 }
 
-/** Whether an entry holds a login of a vendor's, which goes out in the place of a key. */
+/** Whether an entry holds a login of a vendor, which Cline sends instead of a key. */
 export function hasLogin({ root }: ProvidersFile, id: string): boolean {
   return textIn(root, ['providers', id, 'settings', 'auth', 'accessToken']) !== undefined
 }

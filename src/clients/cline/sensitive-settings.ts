@@ -5,7 +5,7 @@ const run = '3.0.57 and 3.0.65, 2026-11-23'
 const newest = '3.0.65, 2026-11-23'
 
 const own = ['providers']
-/** Read by its runtime, Bun, before Cline starts; what the environment says already wins over it. */
+/** Cline's runtime, Bun, reads these files before Cline starts; the environment overrides them. */
 const variables = ['project-env']
 
 export const sensitiveSettings: SensitiveSettings = {
@@ -14,11 +14,11 @@ export const sensitiveSettings: SensitiveSettings = {
   rows: [
     { path: 'providers.:provider.settings.baseUrl', role: 'address', fileKinds: own, source: run },
     { path: 'providers.:provider.settings.apiKey', role: 'key', fileKinds: own, source: run },
-    // An access token goes out in the place of the key.
+    // Cline sends an access token instead of the key.
     { path: 'providers.:provider.settings.auth', role: 'key', fileKinds: own, source: run },
     { path: 'lastUsedProvider', role: 'model', fileKinds: [], source: run },
     { path: 'providers.:provider.settings.model', role: 'model', fileKinds: [], source: run },
-    // CLINE_DIR, CLINE_DATA_DIR, CLINE_PROVIDER_SETTINGS_PATH and CLINE_SANDBOX lead to other settings.
+    // CLINE_DIR, CLINE_DATA_DIR, CLINE_PROVIDER_SETTINGS_PATH and CLINE_SANDBOX select other settings.
     { path: 'env.CLINE_*', role: 'provider', fileKinds: variables, source: newest },
     { path: 'env.HTTP*_PROXY', role: 'proxy', fileKinds: variables, source: newest },
     {

@@ -2,26 +2,26 @@ import { compact } from '../../compact.ts'
 import type { LoadedFile } from '../client.ts'
 import { readStrictly } from '../strict-json.ts'
 
-/** What Codex makes of its auth.json. */
+/** The contents of auth.json as Codex reads them. */
 interface CodexAuth {
   /** The API key that it sends. */
   readonly usableKey?: string
-  /** A key that stands in the file but is not used, because a login wins. */
+  /** A key in the file that Codex does not use, because a login overrides it. */
   readonly shadowedKey?: string
-  /** A login that it uses in the place of a key, in words. */
+  /** A login that Codex uses instead of a key, as shown to the user. */
   readonly login?: string
-  /** Fields that other tools put a key into, which it does not read. */
+  /** Fields that other tools write a key into. Codex does not read them. */
   readonly unreadKeys?: readonly string[]
-  /** Why it ignores the file without a word. */
+  /** Why Codex silently ignores the file. */
   readonly ignored?: string
 }
 
-/** Fields that may stand beside the key without changing what is sent (0.169.0, 2026-11-21). */
+/** Fields next to the key that do not change what Codex sends (0.169.0, 2026-11-21). */
 const harmless = new Set(['OPENAI_API_KEY', 'auth_mode', 'tokens', 'last_refresh'])
 
 /**
- * Reads auth.json as Codex 0.169.0 does (2026-11-21): a byte order mark, a comment or broken JSON
- * makes it ignore the whole file; ChatGPT tokens win over a key.
+ * Reads auth.json as Codex 0.169.0 does (2026-11-21): with a byte order mark, a comment or broken JSON, it
+ * ignores the whole file. ChatGPT tokens override a key.
  */
 export function readCodexAuth(file: LoadedFile): CodexAuth {
   const { root, ignored } = readStrictly(file)

@@ -7,13 +7,16 @@ import { fileOf, type ReadFile, readKind } from '../loaded-files.ts'
 import { entriesIn, isForAll } from './catalog.ts'
 
 /**
- * Codex reads its models from the file that `model_catalog_json` names, in the place of its own table.
- * A file that is missing, cut or of another form ends it at its start; versions before 0.105.0 do not
- * look at it. Run on 0.98.0 to 0.169.0, 2026-11-23.
+ * Codex reads its models from the file that `model_catalog_json` names, instead of its own table. It exits at
+ * its start if the file is missing, cut or in another format. Versions before 0.105.0 do not read it. Run on
+ * 0.98.0 to 0.169.0, 2026-11-23.
  */
 export const catalogPath = ['model_catalog_json']
 
-/** Before config.toml names the file it is there; it goes after that. Absent: it stays as it is. */
+/**
+ * The edit of the catalog file. It is written before config.toml names it, and removed after config.toml no
+ * longer does. Undefined: the file stays unchanged.
+ */
 export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
   const { path, bytes } = fileOf(files, 'catalog')
   const { catalog } = target.resolved
@@ -42,7 +45,7 @@ function dropsCatalog({ input: { requested, resetToDefaults = false } }: SetupTa
   return requested.writeModelCatalog === false || resetToDefaults
 }
 
-/** What config.toml says of it. A file of the user's own stays named. */
+/** The changes in config.toml. A file of the user stays configured. */
 export function catalogKeys(files: LoadedFiles, config: ReadFile, target: SetupTarget) {
   const { path } = fileOf(files, 'catalog')
   if (target.resolved.catalog) return [{ path: catalogPath, value: path }]
@@ -55,7 +58,7 @@ export function namesCatalog(files: LoadedFiles, config: ReadFile): boolean {
   return config.text(catalogPath) === fileOf(files, 'catalog').path
 }
 
-/** What ends Codex, or some of its versions, at the start. */
+/** Reports a file with which Codex, or some of its versions, does not start. */
 export function* catalogFaults(files: LoadedFiles, config: ReadFile): Findings {
   if (!namesCatalog(files, config)) return
   const { path, bytes } = fileOf(files, 'catalog')
@@ -80,7 +83,7 @@ export function* catalogFaults(files: LoadedFiles, config: ReadFile): Findings {
   })
 }
 
-/** A setup is about to name its own file in the place of another. */
+/** Reports that a setup is about to configure its own file instead of another one. */
 export function* otherCatalog(files: LoadedFiles, config: ReadFile, target: SetupTarget): Findings {
   const named = config.get(catalogPath)
   if (target.resolved.catalog === undefined || named === undefined) return
@@ -94,14 +97,17 @@ export function* otherCatalog(files: LoadedFiles, config: ReadFile, target: Setu
   })
 }
 
-/** The models in the file of a setup. */
+/** The models in the file that a setup wrote. */
 export function offersOfCodex(files: LoadedFiles): readonly string[] {
   const { bytes } = fileOf(files, 'catalog')
   const isRead = bytes !== null && namesCatalog(files, readKind(files, 'config'))
   return isRead ? entriesIn(new TextDecoder().decode(bytes)).map(({ slug }) => slug) : []
 }
 
-/** The model was chosen elsewhere since: Codex guesses what it is, and warns. */
+/**
+ * Reports a model that was chosen after the setup and that the file does not describe: Codex guesses its
+ * facts, and warns.
+ */
 export function* staleCatalog({ files }: ClientContext, config: ReadFile): Findings {
   const model = config.text(['model'])
   const ids = offersOfCodex(files)

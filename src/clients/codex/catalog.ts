@@ -8,16 +8,19 @@ import type { ResolvedOptions, ResolveInput } from '../client.ts'
 import { offeredModels } from '../picker.ts'
 import { effectiveOptions } from '../resolve.ts'
 
-/** In tokens: what Codex assumes of a model that it does not know, and the most that it then takes. */
+/**
+ * In tokens: the window that Codex assumes for a model that it does not know, and the most that it then
+ * accepts.
+ */
 export const assumedWindow = 272_000
 
-/** An entry of a table of models, as Codex spells it. */
+/** An entry of a table of models, in Codex's format. */
 type Entry = Readonly<Record<string, unknown>> & { readonly slug: string }
 
 /**
- * What 0.105.0 and 0.169.0 both know. What is newer some version ends with, speaks of models that the
- * gateway need not have (`upgrade`), or asks in the shape of Responses Lite. Run on ten versions from
- * 0.98.0 to 0.169.0, 2026-11-23.
+ * The fields that 0.105.0 and 0.169.0 both know. With a newer field, some version exits, mentions models that
+ * the gateway may not have (`upgrade`), or sends requests in the format of Responses Lite. Run on ten
+ * versions from 0.98.0 to 0.169.0, 2026-11-23.
  */
 const knownFields = [
   'default_reasoning_level',
@@ -34,39 +37,40 @@ const knownFields = [
   'input_modalities',
 ]
 
-/** The same of the values: 0.142.5 ends with `max`. */
+/** The efforts that all versions know: 0.142.5 exits with `max`. */
 const knownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh']
 
-/** The entries of what Codex prints of its own table, or of a file. Empty: it is none. */
+/** The entries of the table that Codex prints, or of a file. Empty: the text is no such table. */
 export function entriesIn(text: string | undefined): readonly Entry[] {
   const models = asObject(jsonIn(text ?? ''))?.['models']
   const entries = Array.isArray(models) ? models.map(asObject) : []
   return entries.every((one): one is Entry => typeof one?.['slug'] === 'string') ? entries : []
 }
 
-/** Codex searches its own table by the beginning of an id, without its vendor (0.169.0, 2026-11-22). */
+/** Codex searches its own table by the beginning of an ID, without its vendor (0.169.0, 2026-11-22). */
 function entryOf(table: readonly Entry[], id: string): Entry | undefined {
   const name = removeVendor(id)
   const fitting = table.filter(({ slug }) => name.startsWith(slug))
   return fitting.toSorted((one, other) => other.slug.length - one.slug.length)[0]
 }
 
-/** Whether Codex asks this model in the shape of Responses Lite (0.146.0 to 0.169.0, 2026-11-23). */
+/** Whether Codex requests this model in the format of Responses Lite (0.146.0 to 0.169.0, 2026-11-23). */
 export function isAskedLite(modelTable: string | undefined, model: string): boolean {
   return entryOf(entriesIn(modelTable), model)?.['use_responses_lite'] === true
 }
 
-/** The choice with the text of a catalog, where one is wished and Codex has told its own table. */
+/** Adds the text of a catalog to the options, if the user wants one and Codex has printed its own table. */
 export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): ResolvedOptions {
   const { requested, gatewayInfo } = input
   const table = entriesIn(gatewayInfo.modelTable)
   if (!effectiveOptions(input).writeModelCatalog)
     return { ...resolved, findings: [...resolved.findings, ...aboutCap(table, resolved)] }
 
-  // Of what is there already nothing is known anew.
+  // Nothing new is known about the models in the existing file.
   if (table.length === 0 || (gatewayInfo.catalog === undefined && !requested.writeModelCatalog))
     return resolved
-  // Those that speak the protocol, and those of which the gateway says as much as of the chosen one.
+  // Offers the models that support the protocol, and those about which the catalog says as much as about the
+  // chosen one.
   const listed = catalogEntry(gatewayInfo.catalog, resolved.model)
   const said = listed === undefined ? 'unknown' : supportsProtocol(listed, 'responses')
   const canUse = (one: CatalogModel) => [true, said].includes(supportsProtocol(one, 'responses'))
@@ -87,7 +91,7 @@ export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): Res
   }
 }
 
-/** As many of the models as fit into a file. @param window of the first, in tokens */
+/** Adds models until the file is full. @param window of the first model, in tokens */
 function composed(
   table: readonly Entry[],
   models: readonly CatalogModel[],
@@ -113,7 +117,7 @@ function composed(
   return { ids, text: `{"models": [\n${spelled.join(',\n')}\n]}\n` }
 }
 
-/** What Codex says of its own model, as far as this gateway serves it so. */
+/** Codex's own entry for its model, limited to what this gateway serves. */
 function ownEntry(own: Entry, { id, contextWindow, images }: CatalogModel) {
   const window = numberOr(own['context_window'], assumedWindow)
   return {
@@ -127,7 +131,10 @@ function ownEntry(own: Entry, { id, contextWindow, images }: CatalogModel) {
   }
 }
 
-/** A model that Codex does not know: like one that it knows, without what few gateways bear. */
+/**
+ * An entry for a model that Codex does not know: like a known one, without the features that few gateways
+ * accept.
+ */
 function foreignEntry(like: Entry, model: CatalogModel) {
   const { id, displayName, contextWindow = assumedWindow, images, reasoning = false } = model
   const levels = levelsAmong(['low', 'medium', 'high'], like)
@@ -171,7 +178,7 @@ function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise
 }
 
-/** What of a window Codex does not take, without a word of its own (0.122.0 to 0.169.0, 2026-11-23). */
+/** Reports a window that Codex silently reduces (0.122.0 to 0.169.0, 2026-11-23). */
 function aboutCap(
   table: readonly Entry[],
   { model, contextWindow = 0 }: ResolvedOptions,
@@ -188,7 +195,7 @@ function aboutCap(
   ]
 }
 
-/** Whether it has what 0.105.0 to 0.146.0 want to find, and nothing that 0.142.5 ends with. */
+/** Whether an entry has all that 0.105.0 to 0.146.0 require, and nothing with which 0.142.5 exits. */
 export function isForAll(entry: Entry): boolean {
   const efforts = levelsOf(entry).map(({ effort }) => String(effort))
   const isKnown = efforts.every((effort) => knownEfforts.includes(effort))

@@ -44,9 +44,9 @@ function providersOf(config: ReadFile): readonly Provider[] {
 }
 
 /**
- * What keeps Codex from starting, whichever provider is in use (0.169.0, 2026-11-21).
+ * Reports what keeps Codex from starting, whichever provider is in use (0.169.0, 2026-11-21).
  *
- * @param planned the provider whose table a setup is about to write; its faults go with that
+ * @param planned the provider whose table a setup is about to write; the setup fixes its faults
  */
 export function* startupFindings(config: ReadFile, planned?: string): Findings {
   for (const one of whatStopsIt(config, planned)) yield { ...one, cause: 'broken' }
@@ -60,7 +60,7 @@ function* whatStopsIt(config: ReadFile, planned: string | undefined): Findings {
   }
 }
 
-/** What in the provider tables would defeat the pair about to be written. */
+/** Reports what in the provider tables would defeat the address and key that a setup is about to write. */
 export function* checkProvidersForSetup(
   context: ClientContext,
   config: ReadFile,
@@ -88,7 +88,7 @@ export function* checkProvidersForSetup(
   yield* othersInTheWay(context, config, target)
 }
 
-/** What is wrong with the provider in use. */
+/** Reports what is wrong with the provider in use. */
 export function* checkProvidersNow(context: ClientContext, config: ReadFile): Findings {
   const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
   if (provider === undefined || reservedIds.includes(provider.id)) return
@@ -141,7 +141,7 @@ function* rootFaults(config: ReadFile, planned: string | undefined): Findings {
 
 const bedrockKeys = ['base_url', 'auth', 'http_headers', 'aws']
 
-/** What the tables of built-in providers may contain (0.169.0, 2026-11-24). */
+/** The settings that the tables of built-in providers may contain (0.169.0, 2026-11-24). */
 const builtInKeys: Readonly<Record<string, readonly string[]>> = {
   'amazon-bedrock': bedrockKeys,
   'amazon-bedrock-runtime': bedrockKeys,
@@ -180,7 +180,7 @@ function* unstartable(config: ReadFile, { id, table, path }: Provider): Findings
     })
 }
 
-/** By hand: its address need not be that of the key in auth.json, so nothing is taken out. */
+/** Offers no fix: the key in auth.json may belong to another address than this provider's. */
 function* setAsideInUse(config: ReadFile, { id, path }: Provider): Findings {
   yield findingAt(config, [...path, 'env_key'], {
     code: 'codex-set-aside',
@@ -190,7 +190,7 @@ function* setAsideInUse(config: ReadFile, { id, path }: Provider): Findings {
   })
 }
 
-/** The table that a setup writes is repoint's: what is not known to be harmless is removed. */
+/** repoint writes this table, so it removes every setting that is not known to be harmless. */
 function* harmfulSettings(
   config: ReadFile,
   { id, table, path }: Provider,
@@ -255,7 +255,7 @@ function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Findings
   })
 }
 
-/** Codex appends `/responses` to the address as it stands (0.169.0): without `/v1` a web page answers. */
+/** Codex appends `/responses` to the address unchanged (0.169.0): without `/v1` a web page answers. */
 function* withoutVersion(
   context: ClientContext,
   config: ReadFile,

@@ -22,12 +22,15 @@ import { checkProvidersForSetup, checkProvidersNow, startupFindings } from './ch
 import { modelWasMigrated } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the pair about to be written, as run against Codex 0.169.0 (2026-11-21). */
+/**
+ * Reports what would defeat the address and key that a setup is about to write (run with Codex 0.169.0,
+ * 2026-11-21).
+ */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const config = readKind(context.files, 'config')
   yield* startupFindings(config, target.providerId)
@@ -42,11 +45,11 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* systemLayers(context.files, config, true)
 }
 
-/** What is wrong with what Codex believes now. */
+/** Reports what is wrong with the effective configuration of Codex. */
 function* checkNow(context: ClientContext): Findings {
   const config = readKind(context.files, 'config')
   const inUse = providerInUse(config)
-  // With its own service, or a key from elsewhere, Codex may be set up as its owner likes.
+  // With its own service, or a key from another place, the user may configure Codex freely.
   const isPointed = inUse?.table?.['requires_openai_auth'] === true
 
   yield* startupFindings(config)
@@ -76,7 +79,7 @@ function environmentKey(context: ClientContext): Findings {
   ])
 }
 
-/** The setup replaces the file as a whole. */
+/** Reports what is lost because the setup replaces the whole file. */
 function* lostWithAuth(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
   const file = fileOf(context.files, 'auth')
   const { path: location } = file
@@ -114,7 +117,7 @@ function* lostWithAuth(context: ClientContext, config: ReadFile, target: SetupTa
   }
 }
 
-/** What Codex cannot use of auth.json, while a provider takes its key from there. */
+/** Reports contents of auth.json that Codex cannot use, while a provider takes its key from that file. */
 function* uselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
   const file = fileOf(files, 'auth')
   const { path: location } = file
@@ -187,7 +190,7 @@ function* loginSettings(config: ReadFile): Findings {
     })
 }
 
-/** A window that was set for another model makes Codex compact too late or too early. */
+/** With the window of another model, Codex compacts too late or too early. */
 function* windowOfAnother(config: ReadFile, target: SetupTarget): Findings {
   const window = config.get(['model_context_window'])
   if (window === undefined || target.resolved.contextWindow !== undefined) return
@@ -212,7 +215,7 @@ function leftovers(context: ClientContext, config: ReadFile): Findings {
   })
 }
 
-/** What lies beneath config.toml. */
+/** Reports the layers below config.toml. */
 function* systemLayers(files: LoadedFiles, config: ReadFile, isPointed: boolean): Findings {
   for (const layer of readLayers(files, 'system')) {
     const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(

@@ -53,8 +53,8 @@ import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**
- * Codex has a table of its own, which it searches by the beginning of an id without its vendor; it
- * assumes the same for what it does not find, with a warning (run on 0.169.0, 2026-11-22).
+ * Codex has its own table, which it searches by the beginning of an ID without its vendor. For a model that
+ * it does not find, it assumes the same values and warns (run on 0.169.0, 2026-11-22).
  */
 const windows: WindowHabit = {
   knows: (id) =>
@@ -64,7 +64,7 @@ const windows: WindowHabit = {
   otherwise: 'Codex, which does not know it either, assumes 272,000 tokens',
 }
 
-/** The responses agent. Facts: run against Codex 0.169.0, 2026-11-21. */
+/** OpenAI's agent, which uses the responses protocol. Facts: run with Codex 0.169.0, 2026-11-21. */
 export const codex: ClientModule = {
   program: {
     command: 'codex',
@@ -78,16 +78,16 @@ export const codex: ClientModule = {
       'unbounded_connection_retries',
       prompt,
     ],
-    // The first counts for it alone; 0.105.0 knows only the second (0.105.0 to 0.169.0, 2026-11-22).
+    // Only Codex reads the first one; 0.105.0 knows only the second (0.105.0 to 0.169.0, 2026-11-22).
     caFileVariables: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
-    // NODE_EXTRA_CA_CERTS is nothing to it; 0.58 and 0.105 do not know the first (2026-11-23).
+    // Codex ignores NODE_EXTRA_CA_CERTS; 0.58 and 0.105 do not know the first variable (2026-11-23).
     certificateStores: () => ({
       system: true,
       hidesSystem: 'SSL_CERT_FILE',
       files: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
       folders: ['SSL_CERT_DIR'],
     }),
-    // From 0.122.0 on; it reads no file for that (2026-11-23).
+    // From 0.122.0 on; this command reads no file (2026-11-23).
     modelTableArgs: ['debug', 'models', '--bundled'],
     pingEnv: {},
     restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
@@ -142,7 +142,7 @@ trust_level = "trusted"
     const catalog = planCatalog(files, target)
 
     if (catalog === undefined) return [auth, config]
-    // Codex does not start where config.toml names a catalog that is not there.
+    // Codex does not start if config.toml names a catalog that does not exist.
     return catalog.after === null ? [auth, config, catalog] : [auth, catalog, config]
   },
 
@@ -185,8 +185,8 @@ trust_level = "trusted"
 const effortPath = ['model_reasoning_effort']
 
 /**
- * auth.json is replaced as a whole: with a ChatGPT login beside the key, Codex uses the login, and
- * sends its token to the gateway.
+ * Replaces auth.json completely: with a ChatGPT login next to the key, Codex uses the login, and sends its
+ * token to the gateway.
  *
  * @throws UserError `config-conflict` if it belongs to opencode
  */
@@ -210,7 +210,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
     holdsSecret: true,
   } as const
   const change = { path: ['OPENAI_API_KEY'], isSecret: true, undoTogether: true }
-  // Older versions send what stands there as Bearer all the same (0.105.0; not 0.169.0, 2026-11-22).
+  // Older versions send a key in the file as a bearer token all the same (0.105.0; not 0.169.0, 2026-11-22).
   if (target.keyHeader !== undefined)
     return { ...edit, changes: [{ ...change, value: undefined }], after: null }
 
@@ -238,16 +238,16 @@ function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChang
     { path: ['model_provider'], value: target.providerId },
     { path: ['openai_base_url'], value: target.baseUrl },
     ...withoutOffer(target.resolved.model),
-    // Codex stops at an empty name; a name that someone gave stays.
+    // Codex does not start with an empty name. A name that the user gave stays.
     ...(name && !isNameOfBedrock(name) ? [] : [{ path: [...provider, 'name'], value: 'Gateway' }]),
     { path: [...provider, 'base_url'], value: target.baseUrl },
     { path: [...provider, 'wire_api'], value: 'responses' },
-    // Without it no Authorization header is sent.
+    // Without it Codex sends no Authorization header.
     { path: [...provider, 'requires_openai_auth'], value: target.keyHeader === undefined },
-    // Else Codex tries a WebSocket first and prints errors.
+    // Otherwise Codex tries a WebSocket first and prints errors.
     { path: [...provider, 'supports_websockets'], value: false },
-    // Not `env_http_headers`: a variable would have to be set in every shell. Run with 0.105.0 and
-    // 0.169.0, 2026-11-22.
+    // Not `env_http_headers`: the variable would have to be set in every shell. Run with 0.105.0 and 0.169.0,
+    // 2026-11-22.
     ...headerKeys(headers, config.get(headers), target, isOtherAddress),
     ...queryKeys(query, config.get(query), target, isOtherAddress),
   ]

@@ -7,10 +7,10 @@ import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
 import { isSetAside, ownAddressPath, reservedIds, vendorUrl } from './provider.ts'
 
-/** A year of conversations may be thousands of files: so many of the newest are looked at. */
+/** A year of conversations may be thousands of files: repoint reads only this many of the newest. */
 const maxConversations = 500
 
-/** The provider stands in a conversation's first line, which also holds its instructions: 30 kB. */
+/** The first line of a conversation names the provider. It also holds the instructions: 30 kB. */
 const maxStartBytes = 128 * 1024
 
 /** The provider of each recorded conversation: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-….jsonl`. */
@@ -42,8 +42,8 @@ function providerOf({ files }: SystemReader, path: string): string | undefined {
 }
 
 /**
- * A conversation goes on with the provider that it was recorded with (0.146.0 to 0.169.0), or with the
- * one of config.toml (0.105.0 to 0.142.5; 2026-11-22).
+ * Codex continues a conversation with the provider that it was recorded with (0.146.0 to 0.169.0), or with
+ * the one of config.toml (0.105.0 to 0.142.5; 2026-11-22).
  */
 export function* aboutConversations(
   world: SystemReader,

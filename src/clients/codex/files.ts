@@ -8,7 +8,7 @@ export function codexHome(machine: Machine): string {
   return named('CODEX_HOME') ?? join(machine.home, '.codex')
 }
 
-/** That a setup makes of the gateway's models. */
+/** The file that a setup writes with the gateway's models. */
 const catalog = 'repoint-models.json'
 
 export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigFile[] {
@@ -28,7 +28,7 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
     .map((name) => ({ kind: 'profile', path: join(home, name) }))
 
   return [
-    // The key goes first: a config that names the gateway never stands beside another login.
+    // The key precedes the config: a config that names the gateway is never next to another login.
     { ...whole, kind: 'auth', path: join(home, 'auth.json'), holdsSecret: true },
     { ...whole, kind: 'catalog', path: join(home, catalog), isOptional: true },
     { ...own, kind: 'config', path: join(home, 'config.toml'), format: 'toml' },
@@ -39,8 +39,8 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
 }
 
 /**
- * The configurations of the project around the working folder, from its root inwards. In a folder
- * that is trusted their `model` wins; a provider in them is ignored (0.140.0 to 0.169.0, 2026-11-23).
+ * The configurations of the project around the working folder, from its root inwards. In a trusted folder
+ * their `model` overrides the user's; Codex ignores a provider in them (0.140.0 to 0.169.0, 2026-11-23).
  */
 function projectFiles(machine: Machine, disk: DiskReader, home: string) {
   const { join } = pathsOf(machine)

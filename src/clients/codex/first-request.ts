@@ -7,12 +7,14 @@ import { isBefore } from '../tested.ts'
 import { isAskedLite } from './catalog.ts'
 import { namesCatalog } from './catalog-file.ts'
 
-/** From this version on it asks every model to reason; before, those of its own alone. */
+/**
+ * From this version on Codex requests reasoning from every model; older versions, only from its own models.
+ */
 const reasonsWithAll = '0.149.1'
 
 /**
- * Where the tools of a request in the shape of Responses Lite stand: in its input, in place of `tools`. As
- * 0.146.0 to 0.169.0 send it (2026-11-23).
+ * The tools of a request in the format of Responses Lite: they are in `input` instead of `tools`. 0.146.0 to
+ * 0.169.0 send it (2026-11-23).
  */
 const lite = {
   tools: undefined,
@@ -38,9 +40,9 @@ const liteCure =
   'Give Codex a catalog of models, with which it asks in the usual shape: repoint codex --catalog (with --base-url URL, where Codex is at another gateway now).'
 
 /**
- * 0.105.0, 0.130.0, 0.149.1 and 0.169.0 were run, the first and the last against a gateway that refuses
- * one of these. None can be left out: without summaries of its reasoning Codex wants `include` all the
- * same. It names no limit of tokens (2026-11-23).
+ * Follows 0.105.0, 0.130.0, 0.149.1 and 0.169.0; the first and the last were run with a gateway that rejects
+ * one of these members. No setting removes one: Codex sends `include` even without summaries of its
+ * reasoning. It sends no token limit (2026-11-23).
  */
 export function firstRequest(
   files: LoadedFiles,

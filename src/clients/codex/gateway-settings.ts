@@ -36,7 +36,10 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   }
 }
 
-/** What holds the key that Codex sends: the whole file if nothing else is in it. None if Codex sends no key of it. */
+/**
+ * The setting of the key that Codex sends: the whole file if nothing else is in it. None if Codex sends no
+ * key from it.
+ */
 function keySettings(file: LoadedFile): readonly SettingPath[] {
   if (readCodexAuth(file).usableKey === undefined) return []
   const { root } = readStrictly(file)

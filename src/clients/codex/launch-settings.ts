@@ -12,14 +12,15 @@ import { effectiveOptions } from '../resolve.ts'
 import { withoutOfferOnce } from './migrations.ts'
 import { harmfulKeys, otherLayers } from './provider.ts'
 
-/** The settings of a table that carry a credential, which another gateway must not get. */
+/** The settings of a table that hold a credential, which another gateway must not receive. */
 const credentialKeys = ['auth', 'http_headers', 'env_http_headers']
 
 /**
- * By `-c`. `env_key` wins over auth.json, over `CODEX_API_KEY` and over the bearer of the file. Under
- * the provider id that is configured, recorded conversations go there too, and later back again, unless
- * a table of that id has settings that no `-c` can remove; and `openai_base_url` stays what it is, since with it the key of auth.json would go along. Run with exec
- * on 0.98.0 to 0.169.0, and with the UI on 0.169.0, 2026-11-22.
+ * Uses `-c`. `env_key` overrides auth.json, `CODEX_API_KEY` and the bearer token of the file. With the
+ * configured provider ID, recorded conversations use the gateway too, and later the configured address again.
+ * If a table with that ID has settings that no `-c` can remove, the run uses another ID. `openai_base_url`
+ * stays unchanged: if the run set it, Codex would send the key of auth.json to the gateway. Run with exec on
+ * 0.98.0 to 0.169.0, and with the UI on 0.169.0, 2026-11-22.
  */
 export function launchSettings(
   files: LoadedFiles,
@@ -61,7 +62,7 @@ export function launchSettings(
       'shell_environment_policy.exclude',
       [...new Set([...(Array.isArray(excluded) ? excluded : []), ...secrets])],
     ],
-    // What is right already may come from a profile of the user's.
+    // A value that is already right may come from the user's profile.
     ...(config.text(['model']) === resolved.model ? [] : [['model', resolved.model] as const]),
     ...(resolved.contextWindow === undefined
       ? []
@@ -69,7 +70,7 @@ export function launchSettings(
     ...(effort === undefined ? [] : [['model_reasoning_effort', effort] as const]),
   ]
 
-  // As JSON, which is TOML too for text, numbers, truth values and lists of them.
+  // JSON is also valid TOML for text, numbers, booleans and lists of them.
   const flags = settings.flatMap(([path, value]) => ['-c', `${path}=${JSON.stringify(value)}`])
   const table = headers.map(({ name, variable }) => `${JSON.stringify(name)}="${variable}"`)
   const named =

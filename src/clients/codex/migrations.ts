@@ -6,7 +6,7 @@ import { isOwnAddress, type ReadFile } from '../loaded-files.ts'
 import { providerInUse } from './provider.ts'
 
 /**
- * The model that the terminal UI offers at its start in the place of another, with Yes as the answer
+ * The new model that the terminal UI offers at its start for an old one, with Yes as the default answer
  * ("Meet GPT-6 Sol"): from the lists in 0.149.1 (GPT-5.4) and 0.169.0 (the others), 2026-11-22.
  */
 const offers: Readonly<Record<string, string>> = {
@@ -21,8 +21,8 @@ const offers: Readonly<Record<string, string>> = {
 const answersPath = ['notice', 'model_migrations']
 
 /**
- * As a value of `-c`, for one process. Only as a table: with `notice.model_migrations.ID=…` Codex exits,
- * since it takes the dots of an id for its own (0.169.0, 2026-11-23).
+ * The arguments for one process, as a value of `-c`. Only a table works: with `notice.model_migrations.ID=…`
+ * Codex exits, because it takes the dots of an ID for separators (0.169.0, 2026-11-23).
  */
 export function withoutOfferOnce(model: string): readonly string[] {
   const answers = withoutOffer(model).map(
@@ -31,15 +31,15 @@ export function withoutOfferOnce(model: string): readonly string[] {
   return answers.length === 0 ? [] : ['-c', `${answersPath.join('.')}={${answers.join(',')}}`]
 }
 
-/** Keeps the offer away: Codex does not repeat one that has this very answer. */
+/** Prevents the offer: Codex does not repeat one that has exactly this answer. */
 export function withoutOffer(model: string): readonly SettingChange[] {
   const offered = Object.hasOwn(offers, model) ? offers[model] : undefined
   return offered === undefined ? [] : [{ path: [...answersPath, model], value: offered }]
 }
 
 /**
- * The offer was taken: Codex wrote the new model, and every prompt fails where the gateway lacks it.
- * Nothing is said of a model that the last catalog lists.
+ * Reports an accepted offer: Codex wrote the new model, and every prompt fails if the gateway lacks it.
+ * Reports nothing if the last catalog lists the model.
  */
 export function* modelWasMigrated(context: ClientContext, config: ReadFile): Findings {
   const model = config.text(['model'])

@@ -35,28 +35,28 @@ import {
 } from './provider.ts'
 
 /**
- * auth.json is one for all providers, and each of them can be chosen beside the one in use: by a
- * conversation that was recorded with it, by `-c model_provider=ID`, by a profile. One with `env_key`
- * of a variable that nobody sets is asked nothing at all; its conversations open, and
- * `env_key_instructions` come in the place of an answer. The tables of all layers are merged key by
- * key, so that the two lines count in config.toml for a table of a profile too. A project's providers
- * are not read. Run on 0.140.0, 0.145.0, 0.152.1, 0.161.0 and 0.169.0, 2026-11-23.
+ * All providers share auth.json, and Codex can use each of them next to the one in use: in a conversation
+ * that was recorded with it, with `-c model_provider=ID`, or in a profile. If `env_key` names a variable that
+ * nobody sets, Codex sends the provider nothing: its conversations open, and Codex shows
+ * `env_key_instructions` instead of an answer. Codex merges the tables of all layers key by key, so the two
+ * lines in config.toml also apply to a table of a profile. It does not read a project's providers. Run on
+ * 0.140.0, 0.145.0, 0.152.1, 0.161.0 and 0.169.0, 2026-11-23.
  */
 interface OtherProvider {
   readonly id: string
-  /** As all layers say it. */
+  /** Merged from all layers. */
   readonly table: Table
   readonly url: string
-  /** Where else than to the gateway it takes the key, in words. */
+  /** The address other than the gateway's that gets the key, as shown to the user. */
   readonly address: string
   readonly place: string
-  /** Its address stands where it wins over config.toml: in a profile, or in the administrator's file. */
+  /** Its address is in a file that overrides config.toml: a profile, or the administrator's file. */
   readonly isAbove: boolean
 }
 
 /**
- * The providers that take the key of auth.json elsewhere than to `root`; Codex's own is among them.
- * In the table of `ownId` only the address is judged: `harmfulKeys` of it are removed.
+ * The providers that send the key of auth.json to another address than `root`, including Codex's own. For the
+ * table of `ownId` only the address counts: a setup removes its `harmfulKeys`.
  *
  * @param planned what a setup is about to write into config.toml
  */
@@ -99,7 +99,7 @@ function* otherProviders(
   }
 }
 
-/** Where the key of auth.json goes beside `root`, in every version. */
+/** The other address, besides `root`, to which every version sends the key of auth.json. */
 export function otherAddress(files: LoadedFiles, root: string): string | undefined {
   const ownId = providerInUse(readKind(files, 'config'))?.id
   for (const { table, url, address } of otherProviders(files, root, ownId)) {
@@ -111,7 +111,7 @@ export function otherAddress(files: LoadedFiles, root: string): string | undefin
 }
 
 /**
- * Settings of files that a setup does not write, in the table of the provider that it does: no line in
+ * Reports harmful settings in files that a setup does not write, in the table of our provider: no line in
  * config.toml removes them.
  */
 export function* harmfulLayers(files: LoadedFiles, ownId: string): Findings {
@@ -131,8 +131,8 @@ export function* harmfulLayers(files: LoadedFiles, ownId: string): Findings {
 }
 
 /**
- * What keeps the new key from every other address, and gives a provider back whose address is the
- * gateway's again.
+ * Keeps the new key from every other address, and enables a provider again whose address is now the
+ * gateway's.
  */
 export function* othersInTheWay(
   context: ClientContext,
@@ -140,13 +140,13 @@ export function* othersInTheWay(
   target: SetupTarget,
 ): Findings {
   const { providerId, baseUrl, keyHeader } = target
-  // The file goes then.
+  // In that case the setup removes auth.json.
   if (keyHeader !== undefined) return
   const own = { [providerId]: { base_url: baseUrl, requires_openai_auth: true } }
   const planned = { openai_base_url: baseUrl, model_providers: own }
   const isAtGateway = (url: string | undefined) =>
     url !== undefined && isSameButVersion(baseUrl, rootOf(url))
-  // The table of an earlier setup for the same gateway is removed.
+  // The setup removes the table of an earlier setup for the same gateway.
   const isFormer = (id: string) => {
     const table = config.table(['model_providers', id])
     if (table === undefined || id === providerId || isChosen(context.files, id)) return false
@@ -201,7 +201,7 @@ export function* othersInTheWay(
   }
 }
 
-/** Where the key that Codex has now can go beside `root`. */
+/** Reports other addresses to which Codex can send its current key. */
 export function* checkOthersNow(files: LoadedFiles, config: ReadFile, root: string): Findings {
   const ownId = providerInUse(config)?.id
   for (const other of otherProviders(files, root, ownId)) {
@@ -221,7 +221,7 @@ export function* checkOthersNow(files: LoadedFiles, config: ReadFile, root: stri
   }
 }
 
-/** No line in config.toml can keep the key from there. */
+/** No line in config.toml can prevent that address from getting the key. */
 function elsewhere({ address, place: location }: OtherProvider): Finding {
   return {
     code: 'codex-key-elsewhere',
@@ -232,7 +232,7 @@ function elsewhere({ address, place: location }: OtherProvider): Finding {
   }
 }
 
-/** @param keyBefore that of the provider, while it is the one in use and auth.json holds it */
+/** @param keyBefore the provider's key, if the provider is in use and auth.json holds its key */
 function kept(
   config: ReadFile,
   { id, table, address, place: location }: OtherProvider,
@@ -247,7 +247,7 @@ function kept(
 
   const { experimental_bearer_token: _, ...aside } = marks
   const lines = token === undefined ? aside : { experimental_bearer_token: token }
-  // Without a name Codex does not start.
+  // Codex does not start without a name.
   const named = config.table(path) ? {} : { name: textIn(table, ['name']) ?? id }
   const changes = Object.entries({ ...named, ...lines }).map(([key, value]) => ({
     path: [...path, key],
@@ -276,22 +276,22 @@ function kept(
   }
 }
 
-/** For a provider that asks for no key; undefined where it has one that is no token. */
+/** The token for a provider that needs no key. Undefined: it has a credential that is not a bearer token. */
 function tokenWithoutKey(table: Table): string | undefined {
   const headers = { ...tableIn(table, ['env_http_headers']), ...tableIn(table, ['http_headers']) }
-  // It is not sent beside a token (0.169.0), nor beside auth.json (0.145.0; 2026-11-23).
+  // Codex does not send it with a token (0.169.0), nor with auth.json (0.145.0; 2026-11-23).
   const own = Object.entries(headers).find(([name]) => /^authorization$/i.test(name))
   return own ? /^Bearer (\S+)$/.exec(String(own[1]))?.[1] : noKey
 }
 
-/** The key of auth.json, where it is that of a provider. */
+/** The key of auth.json, if it belongs to that provider. */
 function formerKey(files: LoadedFiles, config: ReadFile, id: string, { key }: SetupTarget) {
   const { usableKey } = readCodexAuth(fileOf(files, 'auth'))
   const isIts = providerInUse(config)?.id === id && usableKey !== key
   return isIts && !placeholderOf(usableKey) ? usableKey : undefined
 }
 
-/** The table of an earlier setup, under another id. */
+/** Whether an earlier setup wrote the table, under another ID. */
 function isAsWeWrite(table: ConfigValue): boolean {
   const { requires_openai_auth, supports_websockets, wire_api } = tableIn(table, [])
   return requires_openai_auth === true && supports_websockets === false && wire_api === 'responses'

@@ -7,7 +7,7 @@ export function configRepair(...changes: readonly SettingChange[]): FileFix {
   return { fileKind: 'config', changes }
 }
 
-/** Codex does not start with a table of such a name (0.169.0, 2026-11-24). */
+/** Codex does not start if a table has one of these names (0.169.0, 2026-11-24). */
 export const reservedIds: readonly string[] = [
   'openai',
   'ollama',
@@ -17,7 +17,7 @@ export const reservedIds: readonly string[] = [
   'gcp',
 ]
 
-/** The provider that config.toml chooses; without a table it is one of Codex's own, or missing. */
+/** The provider that config.toml selects. Without a table it is one of Codex's own, or missing. */
 export function providerInUse(
   config: ReadFile,
 ): { readonly id: string; readonly table: Table | undefined } | undefined {
@@ -26,13 +26,12 @@ export function providerInUse(
 }
 
 /**
- * Where `openai_base_url`, which moves Codex's own provider, is read: conversations that were recorded
- * with that provider go on with it, whatever provider is chosen now. Not before 0.115.0. Run against
- * 0.115.0 to 0.169.0, 2026-11-22.
+ * `openai_base_url` moves Codex's own provider. A conversation that was recorded with that provider continues
+ * with it, whichever provider is selected now. Not before 0.115.0. Run with 0.115.0 to 0.169.0, 2026-11-22.
  */
 export const ownAddressPath: SettingPath = ['openai_base_url']
 
-/** Where Codex sends what a new conversation asks, and where that stands. */
+/** The address for a new conversation, and the setting that holds it. */
 export function addressInUse(config: ReadFile): {
   readonly path: SettingPath
   readonly url?: string
@@ -52,22 +51,21 @@ export function takesAuthFile(config: ReadFile): boolean {
 }
 
 /**
- * The keys of a provider table that carry a credential of their own, which wins over auth.json. An
- * Authorization in `http_headers` does not: beside requires_openai_auth it is not sent. Run against
- * 0.169.0, 2026-11-21.
+ * The keys of a provider table that hold a credential, which overrides auth.json. An Authorization in
+ * `http_headers` does not: with requires_openai_auth Codex does not send it. Run with 0.169.0, 2026-11-21.
  */
 export const authKeys = ['env_key', 'experimental_bearer_token', 'auth']
 
-/** Codex sends the token of `gateway_oauth` alone, unless the table asks for auth.json as well. */
+/** Codex sends only the token of `gateway_oauth`, unless the table also requests auth.json. */
 export function hasOwnKey(table: Table): boolean {
   const hasToken = table['gateway_oauth'] !== undefined && table['requires_openai_auth'] !== true
   return hasToken || authKeys.some((key) => table[key] !== undefined)
 }
 
 /**
- * The keys of a provider table with which Codex starts, and sends the key to `base_url` alone. Read
- * from the fields of `ModelProviderInfo` in nine versions from 0.105.0 to 0.169.0, and run on 0.105.0
- * and 0.169.0, 2026-11-24.
+ * The keys of a provider table with which Codex starts, and sends the key to `base_url` only. Read from the
+ * fields of `ModelProviderInfo` in nine versions from 0.105.0 to 0.169.0, and run on 0.105.0 and 0.169.0,
+ * 2026-11-24.
  */
 const harmlessKeys: readonly string[] = [
   'name',
@@ -87,12 +85,12 @@ const harmlessKeys: readonly string[] = [
   'supports_standalone_web_search',
 ]
 
-/** What a table says of one gateway, or sends to it: a setup for another address removes it. */
+/** Settings that describe one gateway or that Codex sends to it: a setup for another address removes them. */
 const keysOfOneGateway = ['env_http_headers', 'capabilities', 'supports_standalone_web_search']
 
 /**
- * The keys that may take the key of auth.json elsewhere, or stop Codex; a key that is not known counts.
- * Codex sends the key to `model_catalog_url` (by default from 0.162.1 on, in 0.157.1 with the feature
+ * The keys that may send the key of auth.json to another address, or stop Codex. An unknown key counts. Codex
+ * sends the key to `model_catalog_url` (by default from 0.162.1 on, in 0.157.1 with the feature
  * `api_key_model_discovery`), and does not start with `aws` or, next to auth.json, with `gateway_oauth`.
  *
  * @param isOtherAddress the table has been for another gateway so far
@@ -114,12 +112,12 @@ export function isNameOfBedrock(name: ConfigValue | undefined): boolean {
   return name === 'Amazon Bedrock' || name === 'Amazon Bedrock Runtime'
 }
 
-/** For a provider that needs no key. */
+/** The token for a provider that needs no key. */
 export const noKey = 'repoint-no-key'
 
-/** What keeps a provider from the key of auth.json: the first two lines, or the third. */
+/** The settings that keep the key of auth.json from a provider: the first two lines, or the third. */
 export const marks = {
-  // Nobody sets that variable: the provider is asked nothing.
+  // Nobody sets that variable, so Codex sends the provider nothing.
   env_key: 'REPOINT_SET_ASIDE',
   env_key_instructions:
     'repoint moved Codex to another gateway. Continue there: codex fork ID. Or go back: repoint rollback codex',
@@ -130,5 +128,5 @@ export function isSetAside(table: ConfigValue | undefined): boolean {
   return textIn(table, ['env_key']) === marks.env_key
 }
 
-/** Where Codex's own provider is while `openai_base_url` is not set. */
+/** The address of Codex's own provider if `openai_base_url` is not set. */
 export const vendorUrl = 'https://api.openai.com/v1'

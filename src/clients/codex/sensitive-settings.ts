@@ -1,6 +1,6 @@
 import type { SensitiveSettings } from '../client.ts'
 
-/** In a project 0.169.0 reads of these `model` alone, and that where the folder is trusted. */
+/** In a project 0.169.0 reads only `model` of these, and only if the folder is trusted. */
 const run = '0.169.0, 2026-11-21'
 
 const provider = 'model_providers.:provider'

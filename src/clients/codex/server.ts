@@ -4,17 +4,17 @@ import type { LeftRunning, SystemReader } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
 
-/** Stopping waits for running turns: it took 5 s with none. In ms. */
+/** How long to wait for Codex to stop, in ms. It waits for running turns: without any it took 5 s. */
 const stopTimeoutMs = 30_000
 
 /**
- * The server that Codex's terminal UI leaves running. It keeps the API key that it read at its
- * start: after a switch the next UI sends the old key to the new gateway. `codex exec` does not use
- * it. Run against 0.169.0, 2026-11-21.
+ * The server that Codex's terminal UI leaves running. It keeps the API key that it read at its start: after a
+ * switch, the next UI sends the old key to the new gateway. `codex exec` does not use it. Run with 0.169.0,
+ * 2026-11-21.
  *
- * Looks at its pid file and at whether that process lives; starts nothing. `stop` asks Codex itself,
- * since another process may have taken the pid. One that started after auth.json was
- * written holds the key that is there.
+ * Reads the server's pid file and checks whether that process runs; starts nothing. `stop` asks Codex itself,
+ * because another process may have taken the pid. A server that started after auth.json was written has the
+ * key in that file.
  */
 export function leftRunning(world: SystemReader): LeftRunning | undefined {
   const { join } = pathsOf(world.machine)
@@ -38,7 +38,7 @@ async function stop(world: SystemReader): Promise<string | undefined> {
   return whyFailed(result.reason, result.stderr, status)
 }
 
-/** The copy that Codex 0.169.0 keeps for its server. */
+/** The copy of its program that Codex 0.169.0 keeps for its server. */
 function serversOwnBinary(world: SystemReader): string | undefined {
   const { join } = pathsOf(world.machine)
   const folder = join(codexHome(world.machine), 'packages', 'app-server-daemon', 'current', 'bin')

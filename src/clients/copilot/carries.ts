@@ -1,10 +1,10 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput } from '../client.ts'
 
-/** That it gives no effort to, of the makers' models that it takes for reasoning ones otherwise. */
+/** Models to which it sends no effort, although it sends one to the other models of these vendors. */
 const withoutEffort = /^(?:gpt-4\.1|claude-sonnet-4|claude-(?:sonnet|opus|haiku)-4\.5)$/
 
-/** The most tokens that it asks for, of models that it knows; of any other it names no limit. */
+/** The limit that it sends for models that it knows, in tokens. For any other model it sends no limit. */
 const outputTokens: readonly (readonly [RegExp, number])[] = [
   [/^gpt-(?:5\.[2-6]|6-sol)/, 128_000],
   [
@@ -17,7 +17,10 @@ const outputTokens: readonly (readonly [RegExp, number])[] = [
 
 const limitVariable = 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS'
 
-/** 1.0.102 with 50 ids. It asks once: a gateway that refuses one of these ends it (2026-11-23). */
+/**
+ * Follows 1.0.102, run with 50 model IDs. It does not retry: it exits if a gateway rejects one of these
+ * members (2026-11-23).
+ */
 export function carries(_: unknown, { protocol, model, env }: FirstRequestInput): FirstRequest {
   const reasons = /^(?:gpt|claude|gemini|grok)-/.test(model) && !withoutEffort.test(model)
   const named = Number(env[limitVariable]) || undefined

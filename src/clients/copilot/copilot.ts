@@ -3,10 +3,10 @@ import { resolveOneModel } from '../resolve.ts'
 import { ofNode } from '../tested.ts'
 import { carries } from './carries.ts'
 
-/** The two characters, which stay on one line; it takes them for a line break. */
+/** A backslash and an `n`: Copilot reads them as a line break. */
 const headerSeparator = '\\n'
 
-/** Of the provider; each would win over what a run says, or go along. */
+/** The variables of the provider. Each would override the settings of a run, or be sent along. */
 const names = {
   baseUrl: 'COPILOT_PROVIDER_BASE_URL',
   key: 'COPILOT_PROVIDER_API_KEY',
@@ -26,22 +26,22 @@ const names = {
 const protocols = ['chat', 'responses'] as const
 
 /**
- * GitHub's agent for the terminal. It reads a gateway from its environment alone and needs no login
- * for one; a key that is refused ends it with status 1 after three requests. Facts: 1.0.102, run and
- * as its `copilot help providers` says, 2026-11-22.
+ * GitHub's agent for the terminal. It reads a gateway from its environment only, and needs no login for one.
+ * After a rejected key it exits with status 1, after three requests. Facts: 1.0.102, run and from its
+ * `copilot help providers`, 2026-11-22.
  */
 export const copilot: ClientModule = {
   program: {
     command: 'copilot',
     packages: ['@github/copilot', '@github/copilot-*'],
-    // `COPILOT_AUTO_UPDATE` turns it off (read in 1.0.102, 2026-11-24).
+    // `COPILOT_AUTO_UPDATE` disables updates (read in 1.0.102, 2026-11-24).
     updatesItself: true,
     testedVersions: ['1.0.102'],
-    // 1.0.2 wants a login at GitHub (2026-11-23).
+    // 1.0.2 requires a login to GitHub (2026-11-23).
     minVersion: '1.0.20',
     pingArgs: (prompt) => ['-p', prompt],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
-    // A program of Node; not run with an authority of its own so far.
+    // A Node program; not yet run with a private certificate authority.
     certificateStores: ofNode,
     pingEnv: {},
     restartAdvice: '',
@@ -49,7 +49,7 @@ export const copilot: ClientModule = {
   protocols,
   sends: { headers: true, keyHeaders: [] },
   config: {
-    // Not run in a folder with files of its own.
+    // Not run in a folder that has such files.
     sensitiveSettings: { fileWord: 'settings', rows: [] },
     folderFiles: [
       {
@@ -69,7 +69,7 @@ export const copilot: ClientModule = {
   },
   files: () => [],
 
-  // It knows the windows of many models, and assumes a cautious one for the others.
+  // It knows the windows of many models, and assumes a small one for the others.
   resolve: (input) => resolveOneModel(input, protocols, { knows: () => true, otherwise: '' }),
 
   plan: () => [],

@@ -25,25 +25,28 @@ import {
   readSettings,
 } from './settings.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the entry about to be written, as run against 0.215.0 and 0.225.2 (2026-11-22). */
+/**
+ * Reports what would defeat the entry that a setup is about to write (run with 0.215.0 and 0.225.2,
+ * 2026-11-22).
+ */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* aroundTheFile(context)
   yield* otherEntry(context, target)
   yield* overridden(context, target.providerId, target.baseUrl)
 }
 
-/** What is wrong with what droid believes now. */
+/** Reports what is wrong with the effective configuration of droid. */
 function* checkNow(context: ClientContext): Findings {
   yield* aroundTheFile(context)
 
   const settings = readSettings(fileOf(context.files, 'settings'))
   const { defaultModel: chosen } = settings
-  // With one of Factory's models it may be set up as its owner likes.
+  // With one of Factory's models, the user may configure droid freely.
   if (!chosen?.startsWith(idOf(''))) return
 
   const found = modelCalled(settings, chosen)
@@ -69,7 +72,7 @@ function* checkNow(context: ClientContext): Findings {
   yield* overridden(context, found.providerId, url)
 }
 
-/** Where a member of an entry stands, where that can be said. */
+/** The path of a member of an entry. Without an ID only the list has a path. */
 function pathIn({ providerId }: CustomModel, name: string): SettingPath {
   return providerId === undefined ? ['customModels'] : [...modelPath(providerId), name]
 }
@@ -103,7 +106,7 @@ function* unknownProvider(settings: DroidSettings): Findings {
   })
 }
 
-/** An entry under our id that stands for another address. */
+/** Reports an entry with our ID that is for another address. */
 function otherEntry(context: ClientContext, target: SetupTarget): Findings {
   const { providerId } = target
   const settings = readSettings(fileOf(context.files, 'settings'))
@@ -142,7 +145,7 @@ function* withoutKey(
   )
 }
 
-/** What wins over the user's file, or forbids what stands in it. */
+/** Reports settings that override the user's file, and policies that forbid its models. */
 function* overridden(
   context: ClientContext,
   providerId: string | undefined,
@@ -164,7 +167,7 @@ function* overridden(
   yield* otherModels(readSettings(own), providerId)
 }
 
-/** With a policy that forbids a model droid does as if it were not there. */
+/** droid ignores a model that a policy forbids. */
 function* policyFindings(file: LoadedFile, url: string | undefined): Findings {
   const settings = readSettings(file)
   const policy = settings.root['modelPolicy']
@@ -189,7 +192,7 @@ function* policyFindings(file: LoadedFile, url: string | undefined): Findings {
   })
 }
 
-/** Parts of droid that may have a model of their own. */
+/** Reports parts of droid that use another model. */
 function* otherModels(settings: DroidSettings, providerId: string | undefined): Findings {
   const path = ['sessionDefaultSettings', 'specModeModel']
   const model = textIn(settings.root, path)

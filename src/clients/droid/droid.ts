@@ -43,22 +43,22 @@ const demoFiles = {
 }
 
 /**
- * Factory's agent. Facts: run against 0.215.0 and 0.225.2, 2026-11-22.
+ * Factory's agent. Facts: run with 0.215.0 and 0.225.2, 2026-11-22.
  *
- * Older ones (0.99.0, 0.117.0) do nothing without FACTORY_API_KEY, whatever is in it. It tells Factory
- * of every session and, for a model of the user's own, how many tokens it took.
+ * Older versions (0.99.0, 0.117.0) do nothing without FACTORY_API_KEY, whatever its value is. droid reports
+ * every session to Factory and, for a model of the user, the number of tokens.
  */
 export const droid: ClientModule = {
   program: {
     command: 'droid',
     packages: ['droid', '@factory/cli', '@factory/cli-*'],
-    // `FACTORY_DROID_AUTO_UPDATE_ENABLED` turns it off (read in 0.225.2, 2026-11-24).
+    // `FACTORY_DROID_AUTO_UPDATE_ENABLED` disables updates (read in 0.225.2, 2026-11-24).
     updatesItself: true,
     testedVersions: testedVersions(tested),
     foldersIn: (args) => ownValues(args, ['--cwd']),
-    // 0.117.0, the newest before it on npm, wants an account (2026-11-23).
+    // 0.117.0, the previous version on npm, requires an account (2026-11-23).
     minVersion: '0.215.0',
-    // Reads only; a refused key ends it with status 1 and nothing but "Exec failed".
+    // `exec` only reads. After a rejected key it exits with status 1 and prints only "Exec failed".
     pingArgs: (prompt) => ['exec', prompt],
     // FACTORY_EXTRA_CA_CERTS does the same.
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
@@ -68,7 +68,7 @@ export const droid: ClientModule = {
       'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
   },
   protocols,
-  // Without an apiKey no `authorization` goes out. What stands in headers is sent as it is.
+  // Without an apiKey droid sends no `authorization`. It sends the values of headers unchanged.
   sends: { headers: true, keyHeaders },
   config: {
     sensitiveSettings,
@@ -79,25 +79,25 @@ export const droid: ClientModule = {
         source: 'system calls of 0.225.2, 2026-11-24',
       },
     ],
-    // Ids and names it takes as they stand (0.225.2, 2026-11-23).
+    // droid reads IDs and names unchanged (0.225.2, 2026-11-23).
     interpolation: { names: null, values: /\$\{[^}]+\}/ },
     reservedProviderIds: [],
   },
 
   /**
-   * The stronger file wins key by key, of `customModels` entry by entry; those of projects over the
-   * user's own. In a repository every folder above counts, else only the one that it is started in.
+   * The stronger file overrides key by key, and `customModels` entry by entry. Files of projects override the
+   * user's own. In a repository droid reads every folder above, otherwise only the one where it starts.
    */
   files(machine, disk) {
     const { join, named } = pathsOf(machine)
     const own = join(named('FACTORY_HOME_OVERRIDE') ?? machine.home, '.factory')
     const target = join(own, 'settings.json')
     const projects = projectFolders(machine, disk).map((folder) => join(folder, '.factory'))
-    // In the home they are the user's own.
+    // In the home folder these files are the user's own.
     const foreign = projects.filter((folder) => folder !== own)
     const agentsIn = (folder: string) =>
       disk.entries(join(folder, 'droids')).map((name) => join(folder, 'droids', name))
-    // As the program of 0.225.2 names them; not run.
+    // The program of 0.225.2 names these folders; not run.
     const managed =
       machine.os === 'darwin'
         ? '/Library/Application Support/Factory'
@@ -147,14 +147,14 @@ export const droid: ClientModule = {
       ...key,
       keyPath: key?.key === undefined ? undefined : path,
       headers,
-      // One that `/model` has chosen beside ours is of the same setup.
+      // A model of ours that the user chose with `/model` belongs to the same setup.
       providerId: found?.providerId?.replace(/\/.*/s, ''),
       contextWindow: numberIn(found?.entry, ['maxContextLimit']),
       broken: ignored === undefined ? undefined : brokenText(path, ignored),
     })
   },
 
-  /** Those of the setup; entries of other names are the user's own. */
+  /** The models of the setup. Entries with other names are the user's own. */
   offeredModels(files) {
     const { providerId } = droid.read(files)
     if (providerId === undefined) return []
@@ -183,7 +183,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
     const protocol = protocolOfEntry(entry)
     return [{ id: model, path: modelPath(id), isElsewhere, isMarked: true as const, protocol }]
   })
-  // Where the gateway has not said what it offers, those stay that are there for it.
+  // If the gateway has not reported its models, the entries for this gateway stay.
   const isKept = offered.length === 0 && !resolved.offersWholeCatalog
   const all = isKept ? others.filter(({ isElsewhere }) => !isElsewhere) : offered
 
@@ -195,7 +195,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
   ]
 }
 
-/** What else stands in an entry of ours stays, unless it belongs to another address. */
+/** Other members of our entry stay, unless the entry is for another address. */
 function entryKeys(
   file: LoadedFile,
   id: string,
@@ -224,7 +224,7 @@ function entryKeys(
     ...bearerKeys([...path, 'apiKey'], now['apiKey'], target),
     ...headerKeys([...path, 'extraHeaders'], now['extraHeaders'], target, isOtherGateway),
     { path: [...path, 'provider'], value: apiOf[protocol] },
-    // Either of them would change the protocol.
+    // Each of them would change the protocol.
     ...['authMode', 'bedrock']
       .filter((name) => now[name] !== undefined)
       .map((name) => ({ path: [...path, name], value: undefined })),
@@ -232,7 +232,8 @@ function entryKeys(
       { path, now, isOtherGateway, isOtherModel },
       model,
       {
-        // Left out, it takes a model of the chat protocol for a blind one (0.215.0, 0.225.2, 2026-11-23).
+        // If it is missing, droid sends no images to a model of the chat protocol (0.215.0, 0.225.2,
+        // 2026-11-23).
         noImageSupport: { value: model.images ? false : undefined, by: ['images'] },
         maxContextLimit: { value: model.contextWindow, by: ['contextWindow'] },
         maxOutputTokens: { value: output, by: ['maxOutputTokens', 'contextWindow'] },

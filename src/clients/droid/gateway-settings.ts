@@ -3,7 +3,7 @@ import type { GatewaySettings, LoadedFiles } from '../client.ts'
 import { fileOf, knownElement, rootOf, type Table, textIn } from '../loaded-files.ts'
 import { defaultModelPath, modelCalled, readSettings } from './settings.ts'
 
-/** All models at the address in use, because each has the key with it. */
+/** All models at the address in use, because each entry also holds the key. */
 export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const settings = readSettings(fileOf(files, 'settings'))
   const url = textIn(modelCalled(settings, settings.defaultModel)?.entry, ['baseUrl'])
@@ -26,5 +26,5 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   }
 }
 
-/** What tells one entry from another. */
+/** The members that identify an entry. */
 const entryNames = ['id', 'model', 'displayName', 'baseUrl']

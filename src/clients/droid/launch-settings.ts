@@ -12,17 +12,17 @@ import { overlaid } from '../loaded-files.ts'
 import { droidName } from './sensitive-settings.ts'
 import { idOf, modelPath } from './settings.ts'
 
-/** Names a settings file that lies above all others, those of projects included (0.215.0, 0.225.2). */
+/** Names a settings file that overrides all others, including those of projects (0.215.0, 0.225.2). */
 const variable = 'FACTORY_RUNTIME_SETTINGS_PATH'
 
-/** No entry of the user's is called so. */
+/** No entry of the user has this ID. */
 const ownId = 'repoint-run'
 
 /**
- * By a settings file of its own, in which the key is `${NAME}`; `--settings` is the same from the
- * command line.
+ * Uses a separate settings file, in which the key is `${NAME}`; `--settings` does the same on the command
+ * line.
  *
- * @param keys what a setup would write into a home without droid
+ * @param keys the settings that a setup would write into a home without droid
  * @throws UserError `usage`, `protocol-unsupported`
  */
 export function launchSettings(

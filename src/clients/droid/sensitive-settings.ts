@@ -11,7 +11,7 @@ export const sensitiveSettings: SensitiveSettings = {
   fileWord: 'settings',
   providerTable: idOf,
   rows: [
-    // An entry with the id of ours takes its place as a whole.
+    // An entry with our ID replaces our whole entry.
     { path: 'customModels.:provider.baseUrl', role: 'address', fileKinds: own, source: run },
     { path: 'customModels.:provider.apiKey', role: 'key', fileKinds: own, source: run },
     { path: 'customModels.:provider.extraHeaders', role: 'key', fileKinds: folder, source: run },

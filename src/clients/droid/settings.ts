@@ -4,14 +4,14 @@ import type { LoadedFile } from '../client.ts'
 import { isTable, type Table, textIn, wordsIn } from '../loaded-files.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 
-/** What stands before the id of every model of the user's own. */
+/** The prefix of the IDs of the user's own models. */
 const prefix = 'custom:'
 
 /**
- * The id of our entry, which its member `id` gives it. Without one an entry is called after its name
- * and its place in the list (`custom:Gateway-0`), which changes with its neighbours. When the screen of
- * droid starts, it writes `id` and `index` into every entry and takes the comments out of the file; an
- * id that stands there stays (0.225.2, 2026-11-22).
+ * The ID of our entry, from its member `id`. Without `id`, droid derives the ID of an entry from its name and
+ * its position (`custom:Gateway-0`), so it changes with the other entries. When its screen starts, droid
+ * writes `id` and `index` into every entry and removes the comments from the file; it keeps an existing ID
+ * (0.225.2, 2026-11-22).
  */
 export function idOf(providerId: string): string {
   return prefix + providerId
@@ -23,7 +23,7 @@ export function modelPath(providerId: string): SettingPath {
 
 export const defaultModelPath: SettingPath = ['sessionDefaultSettings', 'model']
 
-/** How an entry names its protocol (each run with 0.215.0 and 0.225.2, 2026-11-26). */
+/** The values of `provider` for each protocol (each run with 0.215.0 and 0.225.2, 2026-11-26). */
 export const apiOf: Readonly<Record<Protocol, string>> = {
   chat: 'generic-chat-completion-api',
   responses: 'openai',
@@ -35,9 +35,9 @@ export function protocolOfEntry({ provider }: Table): Protocol | undefined {
 }
 
 /**
- * What `provider` may be. With any other text in one entry the whole list counts as empty, while
- * entries that are no object, or lack something, are passed over (0.215.0, 0.225.2, 2026-11-22). The
- * names are those in the program of 0.225.2; of them the first two and `openai` were run.
+ * The values that `provider` accepts. With any other text in one entry, the whole list counts as empty. droid
+ * skips entries that are not objects or that lack a member (0.215.0, 0.225.2, 2026-11-22). The names are in
+ * the program of 0.225.2; the first two and `openai` were run.
  */
 export const knownProviders = wordsIn(
   `${apiOf.chat} anthropic bedrock-converse factory google openai voyage xai`,
@@ -46,20 +46,20 @@ export const knownProviders = wordsIn(
 /** A settings file as droid reads it. */
 export interface DroidSettings extends StrictFile {
   readonly models: readonly CustomModel[]
-  /** The newer key wins over the older one (0.215.0, 0.225.2, 2026-11-22). */
+  /** The newer key overrides the older one (0.215.0, 0.225.2, 2026-11-22). */
   readonly defaultModel: string | undefined
 }
 
 /** An entry of `customModels`. */
 export interface CustomModel {
-  /** What stands behind `custom:` in its own `id`; undefined: it has none. */
+  /** The part of its `id` after `custom:`. Undefined: it has no such `id`. */
   readonly providerId: string | undefined
   readonly entry: Table
 }
 
 /**
- * Comments are borne; with a trailing comma, a byte order mark or anything worse the file counts as
- * absent (0.215.0, 0.225.2, 2026-11-22).
+ * droid accepts comments. With a trailing comma, a byte order mark or another fault, the file counts as
+ * missing (0.215.0, 0.225.2, 2026-11-22).
  */
 export function readSettings(file: LoadedFile): DroidSettings {
   const isBlank = new TextDecoder().decode(file.bytes ?? undefined).trim() === ''
@@ -79,9 +79,9 @@ function customModel(entry: Table): CustomModel {
 }
 
 /**
- * The entry that an id stands for: by its own id, else by its name and how many of that name come
- * before it, else by its place in the list, else by its model; of several the first (0.215.0, 0.225.2,
- * 2026-11-22).
+ * Finds an entry as droid does: by its ID, else by its name and the number of earlier entries with that name,
+ * else by its name and position in the list, else by its model. If several match, the first counts (0.215.0,
+ * 0.225.2, 2026-11-22).
  */
 export function modelCalled(
   { models }: DroidSettings,
@@ -108,7 +108,7 @@ function nameOf({ displayName, model }: Table): string {
   return typeof name === 'object' ? '' : String(name).trim().replace(/\s+/g, '-')
 }
 
-/** Whether a text takes a part from the environment: `${NAME}`, which is empty where it is not set. */
+/** Whether a text contains an environment variable: `${NAME}`, which is empty if the variable is not set. */
 export function isFromVariable(text: string): boolean {
   return /\$\{[^}]+\}/.test(text)
 }

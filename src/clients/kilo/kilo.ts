@@ -19,22 +19,22 @@ import { ofOwnRuntime } from '../tested.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**
- * Made from opencode: its layout under another name, with its order of layers and its reading of keys.
- * A bad key fails at once, with the gateway's words and status 1; without any setup and offline it
- * waits in silence. Each start adds `$schema` where it is missing. Run: 7.7.9 and 7.0.33, 2026-11-22;
- * only the older stops at keys that it does not know.
+ * A fork of opencode: the same layout under another name, with the same order of layers and the same way to
+ * read keys. With a bad key it fails at once, with the gateway's message and status 1; offline and without
+ * any setup it waits silently. Each start adds `$schema` if it is missing. Run with 7.7.9 and 7.0.33,
+ * 2026-11-22; only the older one fails on keys that it does not know.
  */
 const layout: Layout = {
   id: 'kilo',
   label: 'Kilo',
   folder: 'kilo',
-  // opencode's names count in Kilo's own folder too, and win over its own; opencode's folder and
+  // opencode's file names also apply in Kilo's folder, and override Kilo's names there; opencode's folder and
   // variables do not.
   configNames: ['config.json', 'kilo.json', 'kilo.jsonc', 'opencode.json', 'opencode.jsonc'],
-  // The one that its first start makes.
+  // The file that its first start creates.
   newConfig: 'kilo.jsonc',
   projectNames: ['kilo.json', 'kilo.jsonc', 'opencode.json', 'opencode.jsonc'],
-  // ~/.kilocode counts in 7.7.9 alone, .opencode in 7.0.33 alone.
+  // Only 7.7.9 reads ~/.kilocode, and only 7.0.33 reads .opencode.
   dotFolders: ['.kilocode', '.kilo'],
   folderFiles: [
     {
@@ -43,14 +43,14 @@ const layout: Layout = {
         ...['config.json', '.kilocodemodes', '.kilo/**', '.kilocode/**', '.opencode/**'],
       ],
       reach: 'all',
-      // .opencode counts in the older one alone.
+      // Only the older version reads .opencode.
       source: 'system calls of 7.7.9, 2026-11-24; 7.0.33, 2026-11-22',
     },
   ],
   variables: 'KILO',
   schema: 'https://app.kilo.ai/config.json',
   reservedProviderIds: ['kilo', ...reservedProviderIds],
-  // As its program has it, and seen with gpt-5.6-sol (7.7.9, 2026-11-23).
+  // As in the program, and seen with gpt-5.6-sol (7.7.9, 2026-11-23).
   asksForNoLimit: /gpt-5/i,
   withoutWindow: 'Kilo does not compact its conversations, which end where the window is full',
 }
@@ -63,9 +63,9 @@ const shared = clientOf(layout, {
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofOwnRuntime(),
     pingEnv: {
-      // A server that was started before would answer with what it read then.
+      // A server from before the setup would answer with the settings that it read at its start.
       KILO_NO_DAEMON: '1',
-      // Where its own service cannot be reached, 7.0.33 waits for it longer than for the answer.
+      // If 7.0.33 cannot reach its own service, it waits for it longer than for the answer.
       KILO_DISABLE_SESSION_INGEST: '1',
       KILO_TELEMETRY_LEVEL: 'off',
     },
@@ -88,9 +88,9 @@ export const kilo: ClientModule = {
   },
 
   /**
-   * Each start copies auth.json into the table `credential` of its own database, where the key stays when
-   * auth.json goes; `kilo auth logout` finds no credential then. The command was tried: the bytes are gone
-   * (7.7.9, 2026-11-23).
+   * Each start copies auth.json into the table `credential` of Kilo's database. The key stays there when
+   * auth.json is removed, and `kilo auth logout` then finds no credential. The command in the hint was tried:
+   * it removes the bytes (7.7.9, 2026-11-23).
    */
   storedCopies({ files, machine }, texts) {
     const { join } = pathsOf(machine)
@@ -109,12 +109,11 @@ export const kilo: ClientModule = {
   },
 
   /**
-   * The server that `kilo daemon start` leaves running. `kilo` and `kilo run` hand what they are asked to
-   * it, and it goes on with the address and the key that it read at its start (7.7.9, 2026-11-22;
-   * 7.0.33 has none).
+   * The server that `kilo daemon start` leaves running. `kilo` and `kilo run` send it their prompts, and it
+   * keeps the address and the key that it read at its start (7.7.9, 2026-11-22; 7.0.33 has no server).
    *
-   * Looks at its state file and at whether that process lives; starts nothing. One that started after
-   * auth.json was written holds the key that is there.
+   * Reads the server's state file and checks whether that process runs; starts nothing. A server that started
+   * after auth.json was written has the key in that file.
    */
   leftRunning(world) {
     const { join } = pathsOf(world.machine)
@@ -127,7 +126,7 @@ export const kilo: ClientModule = {
   },
 }
 
-/** What Kilo has left once it was started: the mark of the change that `firstStart` is about. */
+/** The file that Kilo creates at its first start: it marks the migration that `firstStart` describes. */
 function startedFile(machine: Machine, disk: DiskReader): readonly ConfigFile[] {
   const { join } = pathsOf(machine)
   const path = join(xdgFolder(machine, 'CONFIG'), 'kilo', '.bash-permission-migrated')
@@ -136,10 +135,10 @@ function startedFile(machine: Machine, disk: DiskReader): readonly ConfigFile[] 
 }
 
 /**
- * At its first start 7.7.9 takes whoever has a configuration without `permission.bash` for a user of
- * old, and writes "allow" into it: every command then runs without a question. Someone new is asked,
- * but for commands that only look. A setup before the first start must not make the difference; an
- * empty table keeps it away and changes nothing else (2026-11-22).
+ * At its first start, 7.7.9 takes anyone who has a configuration without `permission.bash` for an existing
+ * user, and writes "allow" into it: it then runs every command without a question. For a new user it asks,
+ * except for commands that only read. A setup before the first start must not change that. An empty table
+ * prevents it and changes nothing else (2026-11-22).
  */
 function* firstStart({ files, machine }: ClientContext): Findings {
   const isNew =
@@ -161,7 +160,7 @@ function* firstStart({ files, machine }: ClientContext): Findings {
   }
 }
 
-/** In ms; Kilo itself gives the server 6 s. */
+/** In ms. Kilo itself waits 6 s for the server. */
 const stopTimeoutMs = 30_000
 
 async function stop({ processes, machine }: SystemReader): Promise<string | undefined> {
@@ -169,7 +168,7 @@ async function stop({ processes, machine }: SystemReader): Promise<string | unde
   if (command === undefined) return 'kilo is not in PATH'
   const { exitStatus, reason } = await processes.run(command, ['daemon', 'stop'], {
     timeoutMs: stopTimeoutMs,
-    // Not in a project, whose configuration could make it run something.
+    // Not in a project: its configuration could make Kilo run a program.
     cwd: machine.home,
     env: machine.env,
   })

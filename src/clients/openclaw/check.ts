@@ -25,12 +25,12 @@ import {
   usualAgent,
 } from './config.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the setup, as run against OpenClaw 2026.9.5 and 2026.9.6 (2026-11-23). */
+/** Reports what would defeat the setup (run with OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23). */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const { providerId, resolved, baseUrl } = target
   const view = viewOf(context, providerId, resolved.model)
@@ -45,7 +45,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* otherModels(view)
 }
 
-/** What is wrong with what OpenClaw believes now. */
+/** Reports what is wrong with the effective configuration of OpenClaw. */
 function* checkNow(context: ClientContext): Findings {
   const file = readConfig(context.files)
   yield* aroundTheFile(context, file)
@@ -54,7 +54,7 @@ function* checkNow(context: ClientContext): Findings {
 
   const view = viewOf(context, providerId, model)
   const { url } = view.provider
-  // With a provider that it brings OpenClaw may be set up as its owner likes.
+  // With a provider that OpenClaw ships, the user may configure it freely.
   if (url === undefined) return
 
   yield* included(file)
@@ -93,7 +93,7 @@ function* aroundTheFile({ machine }: ClientContext, file: StrictFile): Findings 
   yield* relativePathFindings(machine, 'openclaw-relative-folder', 'OpenClaw', names, true)
 }
 
-/** Of what such files say the file itself wins, lists apart, to which they add. */
+/** The file itself overrides the files that it includes, except for lists: OpenClaw adds those together. */
 function* included(file: StrictFile): Findings {
   if (!hasInclude(file.root)) return
 
@@ -113,8 +113,8 @@ function hasInclude(value: ConfigValue): boolean {
 }
 
 /**
- * A login in OpenClaw's database is sent first, to whatever address the provider has, unless the file says
- * that its key comes first, as a setup does (2026.9.5 and 2026.9.6, 2026-11-23).
+ * OpenClaw sends a login in its database first, whatever the address of the provider is, unless the file says
+ * that its key comes first. A setup does that (2026.9.5 and 2026.9.6, 2026-11-23).
  */
 function* otherLogin(view: ProviderView, isSetUp: boolean): Findings {
   const { models, providerId, provider } = view
@@ -134,7 +134,10 @@ function* otherLogin(view: ProviderView, isSetUp: boolean): Findings {
   })
 }
 
-/** A way to the gateway of the provider's own: another key, a proxy, certificates that are not looked at. */
+/**
+ * Reports how the provider itself changes its requests: with another key, a proxy, or certificates that are
+ * not verified.
+ */
 function* ownTransport({ models, providerId, provider }: ProviderView): Findings {
   if (provider.table['request'] === undefined) return
 
@@ -146,7 +149,7 @@ function* ownTransport({ models, providerId, provider }: ProviderView): Findings
   })
 }
 
-/** The agent that answers where none is named must ask our model; the others may well have their own. */
+/** The agent that answers if the user names none must use our model; the others may use another one. */
 function* otherModels({ models, providerId, model }: ProviderView): Findings {
   const usual = usualAgent(models.root)
   for (const { agent, path, model: own } of ownModels(models.root)) {

@@ -13,7 +13,7 @@ import {
 import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
 import type { StrictFile } from '../strict-json.ts'
 
-/** Only with `auth` does the key come before a login in OpenClaw's database (2026.9.5 and 2026.9.6, 2026-11-23). */
+/** The key precedes a login in OpenClaw's database only with `auth` (2026.9.5 and 2026.9.6, 2026-11-23). */
 export const providers: ProviderTable = {
   client: { id: 'openclaw', label: 'OpenClaw' },
   role: 'config',
@@ -24,8 +24,9 @@ export const providers: ProviderTable = {
 }
 
 /**
- * openclaw.json, JSON5. An empty file, an unknown key anywhere or a value of another type, and OpenClaw
- * does not start (2026.9.5 and 2026.9.6, 2026-11-23); of its schema only what a setup writes is looked at.
+ * Reads openclaw.json, which is JSON5. With an empty file, an unknown key anywhere or a value of another
+ * type, OpenClaw does not start (2026.9.5 and 2026.9.6, 2026-11-23). repoint checks only the part of the
+ * schema that a setup writes.
  */
 export function readConfig(files: LoadedFiles): StrictFile {
   const text = fileOf(files, 'config')
@@ -59,20 +60,20 @@ function problemOfProviders(root: Table): string | undefined {
   return undefined
 }
 
-/** A model that OpenClaw starts with, and where that stands. */
+/** A model that OpenClaw starts with, and the setting that holds it. */
 interface StartingModel {
   readonly path: SettingPath
   readonly providerId?: string | undefined
   readonly model?: string | undefined
 }
 
-/** Where the model of every agent stands that has none of its own. */
+/** The setting for every agent that does not set a model. */
 export function defaultModelPath(root: Table): SettingPath {
   const path = ['agents', 'defaults', 'model']
   return typeof valueIn(root, path) === 'string' ? path : [...path, 'primary']
 }
 
-/** What the agent starts with that answers where none is named. */
+/** The model of the agent that answers if the user names none. */
 export function startingModel({ root }: Pick<StrictFile, 'root'>): StartingModel {
   const own = ownModels(root).find(({ agent }) => agent === usualAgent(root))
   if (own !== undefined) return splitModel(own.path, own.model)
@@ -85,7 +86,7 @@ function splitModel(path: SettingPath, reference = ''): StartingModel {
   return { path, providerId, model }
 }
 
-/** Agents with a model of their own, each with the path of what stands for it. */
+/** The agents that set a model, each with the path of that setting. */
 export function ownModels(
   root: Table,
 ): readonly { readonly agent: string; readonly path: SettingPath; readonly model: string }[] {
@@ -97,7 +98,7 @@ export function ownModels(
   })
 }
 
-/** The agent of a prompt that names none (2026.9.6, read in agent-scope-config, 2026-11-23). */
+/** The agent for a prompt that names none (2026.9.6, read in agent-scope-config, 2026-11-23). */
 export function usualAgent(root: Table): string {
   const entries = Object.entries(tableIn(root, ['agents', 'entries']))
   const [marked] = entries.filter(([, entry]) => valueIn(entry, ['default']) === true)
@@ -106,20 +107,23 @@ export function usualAgent(root: Table): string {
 }
 
 /**
- * In any text: `${NAME}`. In a model's name also what stands for a login, `model@login`, unless it is a date
- * or a quantization (2026.9.6, 2026-11-23).
+ * In any text: `${NAME}`. In the name of a model also a reference to a login, `model@login`, unless it is a
+ * date or a quantization (2026.9.6, 2026-11-23).
  */
 export const interpretedName =
   /\$\{[A-Z_][A-Z0-9_]*\}|@(?!(?:\d{8}|[iI]?[qQ]\d+(?:_[A-Za-z0-9]+)*|\d+bit)$)[^/]*$/
 
 /**
- * In a key and a header also the name of a variable, alone or after `$`, and words that stand for another
- * login. Of names without `$` OpenClaw knows some 150 (2026.9.6, 2026-11-23).
+ * In a key or a header also the name of a variable, alone or after `$`, and words that refer to another
+ * login. OpenClaw knows some 150 names without `$` (2026.9.6, 2026-11-23).
  */
 export const interpretedValue =
   /\$\{[A-Z_][A-Z0-9_]*\}|^\$[A-Z]|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$|^(?:oauth:|secretref-)|^(?:custom-local|ollama-local|lmstudio-local|codex-app-server|gcp-vertex-credentials|minimax-oauth)$/
 
-/** The key that OpenClaw would send to a provider, and where it stands, as far as the file tells. */
+/**
+ * The key that OpenClaw would send to a provider, and the file that holds it, as far as the configuration
+ * tells.
+ */
 export function readKey(
   file: StrictFile,
   providerId: string,
@@ -133,20 +137,20 @@ export function readKey(
   return isElsewhere ? {} : { key: apiKey, keyPath: file.path }
 }
 
-/** Logins that OpenClaw keeps in a database, as far as the file names them: each with its provider. */
+/** The logins that the file names; OpenClaw keeps them in a database, each with its provider. */
 export function loginsFor({ root }: Pick<StrictFile, 'root'>, providerId: string): string[] {
   return Object.entries(tableIn(root, ['auth', 'profiles'])).flatMap(([name, profile]) =>
     textIn(profile, ['provider']) === providerId ? [name] : [],
   )
 }
 
-/** Whether a provider's own key comes before every login. */
+/** Whether a provider's key comes before every login. */
 export function prefersKey(table: Table): boolean {
   return table['auth'] === 'api-key' && table['apiKey'] !== undefined
 }
 
 /**
- * Ids of providers that OpenClaw or one of its maker's plugins brings: for them a variable beats the
+ * The IDs of providers that OpenClaw or a plugin of its vendor ships: for them a variable overrides the
  * file's key. Those of 2026.9.5 and 2026.9.6 (2026-11-23).
  */
 export const reservedIds = wordsIn(`

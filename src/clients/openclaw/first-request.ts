@@ -6,15 +6,15 @@ import { modelOf, providerOf } from '../pi-family/providers.ts'
 import { chatBody, responsesBody } from '../pi-family/request-bodies.ts'
 import { providers, readConfig, startingModel } from './config.ts'
 
-/** In tokens: what it asks of a model without a limit. */
+/** In tokens: the limit that OpenClaw sends for a model without one. */
 const usualOutputTokens = 8192
 
-/** Of these it lets think as they like, also where the file does not say that they reason. */
+/** OpenClaw lets these models choose how much they reason, even if the file does not say that they reason. */
 const adaptive = /claude-(?:opus|sonnet)-5/
 
 /**
- * As 2026.9.5 and 2026.9.6 ask, which were run in each protocol, and against a gateway that refuses one of
- * these: they do not ask once more without it (2026-11-23).
+ * Follows 2026.9.5 and 2026.9.6, which were run over each protocol, and with a gateway that rejects one of
+ * these members: they do not retry without it (2026-11-23).
  */
 export function firstRequest(
   files: LoadedFiles,
@@ -26,7 +26,7 @@ export function firstRequest(
   const entry = modelOf(provider, model) ?? {}
   const limit =
     numberIn(entry, ['maxTokens']) ?? numberIn(provider.table, ['maxTokens']) ?? usualOutputTokens
-  // How much it thinks may be said for all agents.
+  // A setting for all agents may choose how much the model reasons.
   const isUsual = valueIn(file.root, ['agents', 'defaults', 'thinkingDefault']) === undefined
   const thinks = isUsual && entry['reasoning'] === true
 
@@ -46,7 +46,7 @@ export function firstRequest(
     }
 
   const isAdaptive = isUsual && adaptive.test(model)
-  // Of its other models it was not run how they think.
+  // How its other models reason was not run.
   const budgets = thinks && (!model.includes('claude') || model.includes('haiku')) && limit > 2048
   const budget = { type: 'enabled', budget_tokens: Math.min(8192, limit - 1024) }
   const ownWay = { type: 'adaptive', display: 'summarized' }
@@ -61,7 +61,7 @@ export function firstRequest(
   }
 }
 
-/** Where a model of OpenClaw's says what its gateway does not take. Each was run. */
+/** The hint to configure what the gateway rejects, in the entry of the model. Each was run. */
 function compatCure(member: string): string {
   return `Add "compat": {${member}} to the model in openclaw.json, then run the command again.`
 }

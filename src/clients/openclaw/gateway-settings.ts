@@ -16,7 +16,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   return { config: [provider, ...modelPathsOf(file.root, providerId)] }
 }
 
-/** Where a provider's models are chosen: for all agents, and for single ones. */
+/** The settings that choose a provider's models: for all agents, and for single ones. */
 function modelPathsOf(root: Table, providerId: string): readonly SettingPath[] {
   const path = defaultModelPath(root)
   const isOfProvider = (model = '') => model.startsWith(`${providerId}/`)

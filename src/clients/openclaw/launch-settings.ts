@@ -15,18 +15,18 @@ import { ownModels, providers, readConfig } from './config.ts'
 
 const fileName = 'openclaw-run.json'
 
-/** No provider of the user's is called so: neither headers nor a login of it go along. */
+/** No provider of the user has this ID, so OpenClaw adds neither headers nor a login of the user. */
 const ownId = 'repoint-run'
 
-/** Each leads to another configuration. */
+/** Each of these options selects another configuration. */
 const otherConfigs = ['--profile', '--dev', '--config', '--isolated', '--auth-env-only']
 
-/** They manage the user's own configuration. */
+/** These commands manage the user's own configuration. */
 const managing = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins', 'update']
 
 /**
- * By a configuration of its own, which includes the user's and in which the key is `${NAME}`. What such
- * a file says itself wins over what it includes (2026.9.5 and 2026.9.6, 2026-11-23).
+ * Uses a separate configuration, which includes the user's and in which the key is `${NAME}`. Such a file
+ * overrides the files that it includes (2026.9.5 and 2026.9.6, 2026-11-23).
  *
  * @throws UserError `usage`
  */
@@ -82,11 +82,11 @@ function providerFor(target: SetupTarget, headers: ReturnType<typeof headersInVa
   }
 }
 
-/** As texts, in the place of tables too: so no other model stands behind it. */
+/** Sets each model as a text, also instead of a table: so it has no fallback models. */
 function agentsFor(files: LoadedFiles, model: string) {
   const { root } = readConfig(files)
   const own = ownModels(root).map(({ agent }) => [agent, { model }])
-  // A list of those that may be used grows by what is included in it.
+  // OpenClaw adds the allow list of an included file to this one.
   const isLimited = valueIn(tableIn(root, ['agents', 'defaults']), ['modelPolicy', 'allow'])
   return {
     defaults: { model, ...(isLimited && { modelPolicy: { allow: [`${ownId}/*`] } }) },

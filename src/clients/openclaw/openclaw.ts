@@ -48,14 +48,14 @@ const demoFiles = {
 const versions = testedVersions(tested)
 const newestTested = versions.at(-1)!
 
-/** OpenClaw. Facts: run against 2026.9.5 and 2026.9.6, 2026-11-23. */
+/** OpenClaw. Facts: run with 2026.9.5 and 2026.9.6, 2026-11-23. */
 export const openclaw: ClientModule = {
   program: {
     command: 'openclaw',
     packages: ['openclaw'],
     testedVersions: versions,
-    // Before 2026.5.2 OpenClaw includes no file from another folder: `OPENCLAW_INCLUDE_ROOTS` means
-    // nothing to 2026.4.29 (2026-11-24).
+    // Before 2026.5.2 OpenClaw includes no file from another folder: 2026.4.29 ignores
+    // `OPENCLAW_INCLUDE_ROOTS` (2026-11-24).
     minVersionForRun: '2026.5.2',
     // 2026.7.35 has no `agent exec`, 2026.8.1 has it (2026-11-24).
     pingArgs: (prompt, version = newestTested) =>
@@ -68,7 +68,7 @@ export const openclaw: ClientModule = {
     restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
   },
   protocols,
-  // It sends the key as Bearer beside them.
+  // OpenClaw sends the key as a bearer token in addition to them.
   sends: { headers: true, keyHeaders },
   config: {
     sensitiveSettings,
@@ -83,7 +83,7 @@ export const openclaw: ClientModule = {
     reservedProviderIds: reservedIds,
   },
 
-  /** The first that is there, under its old names too (read in 2026.9.6, 2026-11-23). */
+  /** OpenClaw reads the first file that exists, also under its old names (read in 2026.9.6, 2026-11-23). */
   files(machine, disk) {
     const home = pathsOf(machine).namedFromHome('OPENCLAW_HOME') ?? machine.home
     const { join, namedFromHome } = pathsOf({ ...machine, home })
@@ -156,7 +156,7 @@ export const openclaw: ClientModule = {
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
 
-  /** Whenever OpenClaw itself changes its file, it keeps those of before beside it (2026.9.6, 2026-11-23). */
+  /** Whenever OpenClaw changes its file, it keeps the earlier versions next to it (2026.9.6, 2026-11-23). */
   storedCopies({ files }, texts) {
     const { path } = fileOf(texts, 'config')
     const { key } = openclaw.read(texts)
@@ -178,7 +178,7 @@ export const openclaw: ClientModule = {
 }
 
 /**
- * In tokens. OpenClaw asks for all that a model is said to answer with in each request, which gateways
- * set aside of its window or of what is left on the key (128,000 were asked for, 2026.9.6, 2026-11-23).
+ * In tokens. In each request, OpenClaw asks for the largest answer that the file states for the model, and
+ * gateways reserve as much of the window or of the key's budget (it asked for 128,000; 2026.9.6, 2026-11-23).
  */
 const mostOutputTokens = 32_000

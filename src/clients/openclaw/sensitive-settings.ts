@@ -1,6 +1,9 @@
 import type { SensitiveSettings } from '../client.ts'
 
-/** A folder's .env counts for what OpenClaw thinks harmless: none of its keys, addresses and proxies. */
+/**
+ * From a folder's .env, OpenClaw takes only what it considers harmless: none of its keys, addresses and
+ * proxies.
+ */
 const run = '2026.9.5 and 2026.9.6, 2026-11-23'
 const read = 'read in 2026.9.6, 2026-11-23'
 

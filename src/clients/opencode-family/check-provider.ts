@@ -33,7 +33,7 @@ import {
 import type { Layout } from './layout.ts'
 import { usualPackage } from './protocols.ts'
 
-/** What stands there, with the provider that it is about. */
+/** The effective configuration, and the provider that a check is about. */
 export interface OpencodeView extends Layout {
   readonly context: ClientContext
   /** The file that a setup writes. */
@@ -46,7 +46,7 @@ export interface OpencodeView extends Layout {
   readonly provider: ConfiguredProvider
 }
 
-/** @param wanted the provider of a setup; absent: what is chosen now */
+/** @param wanted the provider of a setup. Absent: the one in use */
 export function viewOf(layout: Layout, context: ClientContext, wanted?: string): OpencodeView {
   const { value: config } = mergedConfig(context.files)
   const chosen = chosenProvider(config)
@@ -62,7 +62,7 @@ export function viewOf(layout: Layout, context: ClientContext, wanted?: string):
   }
 }
 
-/** What stands in the place of the provider about to be written, or beats it. */
+/** Reports what conflicts with the provider that a setup is about to write, or overrides it. */
 export function* providerInTheWay(view: OpencodeView, choice: SetupTarget): Findings {
   const { id, context, target, providerId, provider } = view
   yield* otherAddressFinding(context, choice, {
@@ -74,7 +74,7 @@ export function* providerInTheWay(view: OpencodeView, choice: SetupTarget): Find
   yield* inlineKeys(view)
 }
 
-/** What is wrong with the provider in use: its address, its key, its models. */
+/** Reports what is wrong with the provider in use: its address, its key, its models. */
 export function* providerWrongNow(view: OpencodeView): Findings {
   const { context, target, chosen, providerId, provider } = view
   const { url } = provider
@@ -82,7 +82,7 @@ export function* providerWrongNow(view: OpencodeView): Findings {
   if (loginOf(context.files, providerId) !== undefined) yield* inlineKeys(view)
   yield* missingVersionFinding(view, context, target, {
     url,
-    // `/messages` is appended to the same base URL.
+    // The client appends `/messages` to the same base URL.
     protocol: 'chat',
     path: addressOf(providerId),
     name: `baseURL of ${providerId}`,
@@ -109,7 +109,7 @@ function* inlineKeys({ id, context, target, providerId }: OpencodeView): Finding
     yield findingAt(file, path, {
       code: `${id}-api-key`,
       message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
-      // A weaker file is not written.
+      // repoint does not write a weaker file.
       ...(file.path === target.path ? gone : compact({ hint: gone.hint })),
     })
   }
@@ -130,7 +130,7 @@ function* unlistedModel({
   yield findingAt(target, ['model'], {
     code: `${id}-model-unlisted`,
     message: `the model ${model} is not among the models of ${providerId}: ${label} does not find it`,
-    // Only the gateway could tell whether listing it would help.
+    // Only the gateway could tell whether an entry for the model would help.
     hint: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
   })
 }
@@ -146,7 +146,7 @@ function* withoutKey(view: OpencodeView): Findings {
   yield missingKeyFinding(view, auth.path, message)
 }
 
-/** Whether a key comes from a variable that is set, from another file or from a header. */
+/** Whether the key comes from a variable that is set, from another file or from a header. */
 function hasKeyFromOutside(
   { table, options }: ConfiguredProvider,
   { machine }: ClientContext,
@@ -172,7 +172,7 @@ function leftovers(view: OpencodeView): Findings {
   })
 }
 
-/** Providers of earlier setups, and their keys. */
+/** Reports providers of earlier setups, and their keys. */
 export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findings {
   const { id: client, context, target, providerId } = view
   const auth = readKind(context.files, 'auth')

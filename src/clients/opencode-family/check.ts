@@ -14,12 +14,15 @@ import {
 import { loginOf, ownFiles, readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(layout: Layout, context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(layout, context, target) : checkNow(layout, context)
 }
 
-/** What would defeat the pair about to be written, as run against opencode 1.18.33 (2026-11-21). */
+/**
+ * Reports what would defeat the address and key that a setup is about to write (run with opencode 1.18.33,
+ * 2026-11-21).
+ */
 function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
   const { model, smallModel = model } = target.resolved
   const view = viewOf(layout, context, target.providerId)
@@ -31,13 +34,13 @@ function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget
   yield* overridden(view)
 }
 
-/** What is wrong with what the client believes now. */
+/** Reports what is wrong with the effective configuration of the client. */
 function* checkNow(layout: Layout, context: ClientContext): Findings {
   const view = viewOf(layout, context)
   const { config, chosen, provider, providerId } = view
   yield* aroundTheProvider(layout, context)
 
-  // With a provider that it ships it may be set up as its owner likes.
+  // With a provider that the client ships, the user may configure it freely.
   const isCustom = provider.url !== undefined && !layout.reservedProviderIds.includes(providerId)
   if (isCustom || chosen !== undefined) {
     const inUse = [config['model'], config['small_model']].flatMap((model) =>
@@ -53,7 +56,7 @@ function* checkNow(layout: Layout, context: ClientContext): Findings {
   yield* overridden(view)
 }
 
-/** Files that the client does not read, or does not find. */
+/** Reports files that the client does not read or find. */
 function* aroundTheProvider(layout: Layout, { files, machine }: ClientContext): Findings {
   const { id, label, variables } = layout
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', `${variables}_CONFIG`]
@@ -106,7 +109,7 @@ function* otherKey(view: OpencodeView, target: SetupTarget): Findings {
   })
 }
 
-/** Lists by which a provider or a model is hidden. In each, the stronger file's list replaces the weaker's. */
+/** Reports lists that hide a provider or a model. In each, the stronger file's list replaces the weaker's. */
 function* hiddenByLists(
   { id, label, context, config, target, providerId }: OpencodeView,
   models: readonly string[],
@@ -140,7 +143,7 @@ function* hiddenByLists(
   }
 }
 
-/** What wins over the files, or does not use them. */
+/** Reports settings that override the files, or bypass them. */
 function* overridden(view: OpencodeView): Findings {
   const { id, label, context, variables } = view
   yield* agentFindings(view)
@@ -160,7 +163,7 @@ function* overridden(view: OpencodeView): Findings {
   ])
 }
 
-/** An agent with a model of its own does not use the default model. */
+/** An agent that sets a model does not use the default model. */
 function* agentFindings({ id, context, providerId }: OpencodeView): Findings {
   const agents = ownFiles(context.files).flatMap((file) =>
     ['agent', 'mode'].flatMap((kind) =>

@@ -15,12 +15,15 @@ import {
 } from '../loaded-files.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 
-/** The user's own configuration, the weaker file before the stronger. */
+/** The user's own configuration files, weakest first. */
 export function ownFiles(files: LoadedFiles): readonly ReadFile[] {
   return [...layersOf(files, 'lower'), fileOf(files, 'config')].map(readFile)
 }
 
-/** The user's files merged as opencode 1.18.33 merges them (2026-11-21). One unreadable file stops it. */
+/**
+ * The user's files merged as opencode 1.18.33 merges them (2026-11-21). It does not start if it cannot read
+ * one of them.
+ */
 export function mergedConfig(texts: LoadedFiles): {
   readonly value: Table
   readonly problem: string | undefined
@@ -32,7 +35,7 @@ export function mergedConfig(texts: LoadedFiles): {
   }
 }
 
-/** The provider of the default model: what stands before its first slash. */
+/** The provider of the default model: the part before the first slash. */
 export function chosenProvider({ model }: Table): string | undefined {
   const slash = typeof model === 'string' ? model.indexOf('/') : -1
   return slash > 0 ? (model as string).slice(0, slash) : undefined
@@ -42,7 +45,7 @@ export function chosenProvider({ model }: Table): string | undefined {
 export interface ConfiguredProvider {
   readonly table: Table
   readonly options: Table
-  /** Absent: it is one that the client ships, or none. */
+  /** Absent: the client ships the provider, or there is none. */
   readonly url: string | undefined
 }
 
@@ -52,7 +55,7 @@ export function providerOf(config: Table, id: string | undefined): ConfiguredPro
   return { table, options, url: textIn(options, ['baseURL']) }
 }
 
-/** The key that a provider would send, and where it stands, as far as files tell. */
+/** The key that the client would send to a provider, and the file that holds it, as far as the files tell. */
 export function readKey(
   files: LoadedFiles,
   providerId: string,
@@ -71,7 +74,7 @@ function bearerKey(
   { apiKey: inline }: Table,
 ): Pick<ClientState, 'key' | 'keyPath'> | undefined {
   if (typeof inline === 'string') {
-    // Even an empty one keeps auth.json from being read.
+    // Even with an empty key the client does not read auth.json.
     if (inline === '' || /\{(?:env|file):/.test(inline)) return undefined
     return { key: inline, keyPath: fileOf(files, 'config').path }
   }
@@ -82,12 +85,12 @@ function bearerKey(
   return { key, keyPath: fileOf(files, 'auth').path }
 }
 
-/** auth.json, which must be strict JSON: else the client reads nothing of it. */
+/** Reads auth.json, which must be strict JSON: otherwise the client ignores the whole file. */
 export function readAuth(file: LoadedFile): StrictFile {
   return readStrictly(file, { allowsBom: true })
 }
 
-/** What auth.json holds for a provider, of whatever kind. */
+/** The entry of a provider in auth.json, of any kind. */
 export function loginOf(files: LoadedFiles, id: string): ConfigValue | undefined {
   return valueIn(readAuth(fileOf(files, 'auth')).root, [id])
 }

@@ -41,7 +41,7 @@ export function firstRequest(
     }
 
   if (protocol === 'messages') {
-    // Of the versions between 1.18.3 and 1.18.34 it is not known.
+    // For the versions between 1.18.3 and 1.18.34 it is unknown.
     const thinks = id === 'opencode' && isSince('1.18.34') && /claude-[a-z]+-5/.test(model)
     return {
       keyHeader: 'x-api-key',

@@ -7,8 +7,8 @@ import type { Layout } from './layout.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /**
- * The provider of the default model, its entry in auth.json, and every model that names it. Of a provider
- * that the client ships only its address, key and headers go, and a login that is no key stays.
+ * The provider of the default model, its entry in auth.json, and every model that names it. If the client
+ * ships the provider, only its address, key and headers count, and a login that is not a key stays.
  */
 export function gatewaySettings(
   { reservedProviderIds }: Layout,
@@ -42,7 +42,7 @@ function movedSettings(config: ReadFile, id: string): readonly SettingPath[] {
   ].filter((path) => config.get(path) !== undefined)
 }
 
-/** A list that admits the gateway alone would leave the client without any provider. */
+/** A list that allows only the gateway would leave the client without any provider. */
 function enabledProvider(config: ReadFile, id: string): readonly SettingPath[] {
   const path = ['enabled_providers']
   const enabled = config.get(path)

@@ -14,8 +14,8 @@ import { ourKeys } from './plan.ts'
 const ownId = 'repoint-run'
 
 /**
- * By `OPENCODE_CONFIG_CONTENT` or its like, which lies above all files, those of projects included; the `apiKey` in
- * it wins over auth.json (1.18.33, 2026-11-22).
+ * Uses `OPENCODE_CONFIG_CONTENT` or the like, which overrides all files, including those of projects; its
+ * `apiKey` overrides auth.json (1.18.33, 2026-11-22).
  */
 export function launchSettings(
   layout: Layout,
@@ -26,9 +26,10 @@ export function launchSettings(
   const contentVariable = `${layout.variables}_CONFIG_CONTENT`
   const { value: config } = mergedConfig(files)
 
-  // An entry of auth.json would go out as Bearer beside a key in another header.
+  // The client would send an entry of auth.json as a bearer token in addition to a key in another header.
   const isKeyed = target.keyHeader !== undefined
-  // Headers of a provider would go along to another address: then it is one of our own.
+  // The client would send a provider's headers to the new address too: in that case the run uses a separate
+  // provider.
   const hasHeaders = providerOf(config, target.providerId).options['headers'] !== undefined
   const providerId = isKeyed || hasHeaders ? ownId : target.providerId
   const apiKey = ['provider', providerId, 'options', 'apiKey']

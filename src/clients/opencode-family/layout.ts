@@ -2,41 +2,43 @@ import type { Machine } from '../../platform/platform.ts'
 import type { ConfigFile, DiskReader, FolderFiles } from '../client.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 
-/** What opencode and the clients that are made from it differ in. */
+/** The differences between opencode and its forks. */
 export interface Layout {
-  /** The word of the command line, the program, the first part of its findings' codes. */
+  /** The client's name on the command line, its program, and the first part of its findings' codes. */
   readonly id: string
   readonly label: string
-  /** Its folder among those of the XDG specification, and where an administrator's files lie. */
+  /** The name of its folder among those of the XDG specification, and of the administrator's folder. */
   readonly folder: string
-  /** What its configuration is called in its own folder, the weaker before the stronger. */
+  /** The names of its configuration in its own folder, weakest first. */
   readonly configNames: readonly string[]
-  /** The one that it makes where there is none. */
+  /** The file that it creates if there is none. */
   readonly newConfig: string
-  /** What its configuration is called in a project and below it, the weaker before the stronger. */
+  /** The names of its configuration in a project and in folders below it, weakest first. */
   readonly projectNames: readonly string[]
-  /** Folders with configuration in a project and in the home, the weaker before the stronger. */
+  /** Folders with configuration in a project and in the home folder, weakest first. */
   readonly dotFolders: readonly string[]
   readonly folderFiles: readonly FolderFiles[]
-  /** `OPENCODE` of `OPENCODE_CONFIG` and the others. */
+  /** The prefix of its variables: `OPENCODE` of `OPENCODE_CONFIG` and others. */
   readonly variables: string
   readonly schema: string
-  /** Ids of providers that it ships: it mixes what it ships under an id with what is written there. */
+  /** IDs of providers that it ships: it merges its own settings for an ID with the configured ones. */
   readonly reservedProviderIds: readonly string[]
-  /** Of which models it asks without a limit of tokens; absent: of none. */
+  /** Models for which it sends no token limit. Absent: none. */
   readonly asksForNoLimit?: RegExp
-  /** What it does about context windows that are not known. */
+  /** What it does if it does not know a context window. */
   readonly withoutWindow: string
-  /** The version that does not start with the keys of opencode's next one; absent: it does. */
+  /**
+   * The version that does not start with keys of the next major version of opencode. Absent: all versions do.
+   */
   readonly stopsAtNewerKeys?: string
 }
 
-/** Where agents lie in these folders, each with a model of its own if it likes (1.18.34, Kilo 7.7.9). */
+/** Subfolders with agents, each of which may set a model (1.18.34, Kilo 7.7.9). */
 const agentFolders = ['agent', 'agents', 'mode', 'modes']
 
 const xdgFolders = { CONFIG: '.config', DATA: '.local/share', STATE: '.local/state' } as const
 
-/** These clients use them on every system, Windows included. */
+/** These clients use the XDG folders on every system, including Windows. */
 export function xdgFolder(machine: Machine, kind: keyof typeof xdgFolders): string {
   const { join, named } = pathsOf(machine)
   return named(`XDG_${kind}_HOME`) ?? join(machine.home, xdgFolders[kind])
@@ -66,8 +68,8 @@ export function filesOf(layout: Layout, machine: Machine, disk: DiskReader): rea
   const above: string[] = []
   const dots: string[] = []
   const agents: string[] = []
-  // Up to the root: in a repository that git does not answer for, be it broken or without a git,
-  // opencode reads on above it (1.18.34, not 1.14.41; 2026-11-23).
+  // Up to the root: if git reports no repository, because it is broken or git is missing, opencode also reads
+  // the folders above it (1.18.34, not 1.14.41; 2026-11-23).
   for (let place = cwd; ; place = dirname(place)) {
     above.unshift(...inFolder(place))
     dots.unshift(...dotsIn(place).flatMap(inFolder))

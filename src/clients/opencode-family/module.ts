@@ -19,7 +19,7 @@ import { effortPath, plan } from './plan.ts'
 import { isOneBaseUrl, readRoute } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
-/** What a client of this layout has of its own beside it. */
+/** The members that differ between clients of this layout. */
 type Own = Pick<ClientModule, 'demoFiles' | 'storedCopies'> & {
   readonly tested: Parameters<typeof testedVersions>[0]
   readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
@@ -39,7 +39,7 @@ function expectUsable(
   })
 }
 
-/** A client of this layout. Facts without a version: run against opencode 1.18.33, 2026-11-21. */
+/** A client of this layout. Facts without a version: run with opencode 1.18.33, 2026-11-21. */
 export function clientOf(layout: Layout, { tested, program, ...own }: Own): ClientModule {
   const { id, label, reservedProviderIds, variables, withoutWindow } = layout
   return {
@@ -47,7 +47,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
     program: {
       command: id,
       testedVersions: testedVersions(tested),
-      // Its screen takes one as a word of its own.
+      // The client's screen takes a folder as a positional argument.
       foldersIn: (args) => [...args, ...ownValues(args, ['--dir'])],
       ...program,
       restartAdvice: `Close every running ${label} and start it again.`,
@@ -62,8 +62,8 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
     config: {
       sensitiveSettings,
       folderFiles: layout.folderFiles,
-      // Anywhere in its configuration (1.18.33, 2026-11-23).
-      // Of `constructor` in its list Kilo makes a fault of its own (7.7.9, 2026-11-23).
+      // These texts count anywhere in its configuration (1.18.33, 2026-11-23). Kilo reports a fault if its
+      // list contains `constructor` (7.7.9, 2026-11-23).
       interpolation: {
         names: /\{(?:env|file):|^constructor$/,
         values: /\{(?:env|file):/,
@@ -79,7 +79,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
 
     resolve(input) {
       const { catalog, gateway } = input.gatewayInfo
-      // The other two packages do not send a request without a key of their own (1.18.34, 2026-11-26).
+      // The other two packages send no request if the provider itself has no key (1.18.34, 2026-11-26).
       const usable = gateway?.keyHeader === undefined ? protocols : (['chat'] as const)
       expectUsable(label, input, usable)
       const window = { otherwise: withoutWindow }
@@ -88,9 +88,9 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       const { smallModel: previous } = effectiveOptions(input)
       const small = previous ?? (catalog && smallModel(catalog)?.id)
       const isOffered = resolved.offered?.some(({ id }) => id === small)
-      // The previous one may belong to another provider, of which this catalog says nothing.
+      // The previous one may belong to another provider, about which this catalog says nothing.
       const isLeftAlone = keepsModels(input) && previous !== undefined
-      // Without a small model, titles would be asked of whatever the client thinks is small.
+      // Without a small model, the client would request titles from a model that it considers small.
       const smallModelToUse = small !== undefined && isOffered ? small : resolved.model
       return { ...resolved, ...(!isLeftAlone && { smallModel: smallModelToUse }) }
     },

@@ -46,7 +46,9 @@ function planAuth({ id, label }: Layout, files: LoadedFiles, target: SetupTarget
   )
 }
 
-/** What else stands in an entry with a key stays; a login of another kind is replaced whole. */
+/**
+ * Other members of an entry with a key stay; a setup replaces an entry with another kind of login completely.
+ */
 function keyEntry(
   file: LoadedFile,
   { key, keyHeader, providerId }: SetupTarget,
@@ -54,7 +56,7 @@ function keyEntry(
   const now = readFile(file)
   const hasEntry = now.get([providerId]) !== undefined
   const bound = { isSecret: true, undoTogether: true }
-  // With an entry `authorization: Bearer` goes out as well (1.18.33, 2026-11-22).
+  // With an entry, the client sends `authorization: Bearer` too (1.18.33, 2026-11-22).
   if (keyHeader !== undefined)
     return hasEntry ? [{ path: [providerId], value: undefined, ...bound }] : []
 
@@ -116,12 +118,15 @@ export function ourKeys(
   ]
 }
 
-/** Where the effort is in the entry of a model (1.18.34, 2026-11-26). */
+/** The path of the effort in the entry of a model (1.18.34, 2026-11-26). */
 export function effortPath(protocol: Protocol | undefined): readonly [string, string] {
   return ['options', protocol === 'messages' ? 'effort' : 'reasoningEffort']
 }
 
-/** What the client is told of a model; it takes one that it does not know for a blind one (1.18.33). */
+/**
+ * The facts about a model in its entry. The client sends no images to a model that it does not know
+ * (1.18.33).
+ */
 function toldOf(model: CatalogModel, target: SetupTarget): Readonly<Record<string, ToldFact>> {
   const { images, reasoning } = model
   const modalities = images ? { input: ['text', 'image'], output: ['text'] } : undefined
@@ -133,12 +138,12 @@ function toldOf(model: CatalogModel, target: SetupTarget): Readonly<Record<strin
 }
 
 /**
- * What the client asks of a model whose limit it does not know, in tokens (seen in 1.18.33). A known
- * window needs an output limit beside it; this one changes nothing.
+ * The limit that the client sends if it knows none for a model, in tokens (seen in 1.18.33). A window
+ * requires an output limit next to it; this one changes nothing.
  */
 export const defaultOutputTokens = 32_000
 
-/** Where answers could fill the whole window, the client compacts without an end (1.18.33). */
+/** If answers could fill the whole window, the client compacts endlessly (1.18.33). */
 function limitOf(
   model: CatalogModel,
   { resolved }: SetupTarget,

@@ -18,7 +18,7 @@ const packages: Readonly<Record<Protocol, string>> = {
   messages: '@ai-sdk/anthropic',
 }
 
-/** What a setup writes as the provider's own package. */
+/** The package of the provider that a setup writes. */
 export const usualPackage = packages.chat
 
 const npmPath = ['provider', 'npm']

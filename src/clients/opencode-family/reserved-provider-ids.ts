@@ -1,8 +1,6 @@
 import { wordsIn } from '../loaded-files.ts'
 
-/**
- * Provider IDs that opencode ships and that a user may think of (of the 225 of 1.18.33, 2026-11-21).
- */
+/** Provider IDs that opencode ships and that a user may choose (of the 225 of 1.18.33, 2026-11-21). */
 export const reservedProviderIds = wordsIn(`
   alibaba amazon-bedrock anthropic azure azure-cognitive-services baseten cerebras chutes
   cloudflare-ai-gateway cloudflare-workers-ai cohere databricks deepinfra deepseek digitalocean

@@ -1,6 +1,6 @@
 import type { SensitiveSettings } from '../client.ts'
 
-/** opencode; Kilo 7.7.9 reads the same keys. */
+/** Run with opencode; Kilo 7.7.9 reads the same keys. */
 const run = '1.18.33, 2026-11-23'
 const read = 'read in 1.18.34, 2026-11-23'
 

@@ -31,12 +31,11 @@ const layout: Layout = {
   stopsAtNewerKeys: 'opencode 1',
 }
 
-/** The provider-config tool. */
 export const opencode: ClientModule = clientOf(layout, {
   tested,
   program: {
     packages: ['opencode-ai', 'opencode-*'],
-    // 1.2.6 sends `{env:NAME}` of its variable as it stands (2026-11-23).
+    // 1.2.6 sends `{env:NAME}` in its variable unchanged (2026-11-23).
     minVersionForRun: '1.2.11',
     pingArgs: (prompt) => ['run', prompt],
     // Run with 1.18.33, 2026-11-22.

@@ -23,24 +23,24 @@ import {
   providerPath,
 } from './providers.ts'
 
-/** What stands there, with the provider and the model that it is about. */
+/** The configuration, with the provider and the model that a check is about. */
 export interface ProviderView {
   readonly context: ClientContext
   readonly at: ProviderTable
-  /** That holds the table. */
+  /** The file that holds the table. */
   readonly models: StrictFile
   readonly providerId: string
   readonly provider: PiProvider
   readonly model: string
-  /** Where the model is chosen. */
+  /** The place of the setting that chooses the model. */
   readonly modelPlace: string
-  /** The key that the client would send, and where it stands, as far as files tell. */
+  /** The key that the client would send, and the file that holds it, as far as the files tell. */
   readonly sent: Pick<ClientState, 'key' | 'keyPath'>
-  /** The client has it from where repoint does not look: a variable, a command, a login. */
+  /** The key comes from a place that repoint does not read: a variable, a command or a login. */
   readonly isKeyElsewhere: boolean
 }
 
-/** What stands in the place of the provider about to be written, or beats it. */
+/** Reports what conflicts with the provider that a setup is about to write, or overrides it. */
 export function* providerInTheWay(view: ProviderView, target: SetupTarget): Findings {
   const { context, at, models, providerId, provider } = view
   yield* otherAddressFinding(context, target, {
@@ -53,7 +53,7 @@ export function* providerInTheWay(view: ProviderView, target: SetupTarget): Find
   yield* modelAddresses(view, target.baseUrl)
 }
 
-/** What is wrong with the provider in use: its address, its key, its models. */
+/** Reports what is wrong with the provider in use: its address, its key, its models. */
 export function* providerWrongNow(view: ProviderView, url: string): Findings {
   const { context, at, models, providerId, provider, model, sent } = view
 
@@ -77,9 +77,9 @@ function addressOf({ at, providerId }: ProviderView): SettingPath {
 }
 
 /**
- * A header in which a key goes stands in the place of the provider's own.
+ * Reports headers that replace the provider's key.
  *
- * @param wanted the key that is about to be written; absent: what stands there counts
+ * @param wanted the key that a setup is about to write. Absent: the current key
  */
 function* authorizingHeaders(view: ProviderView, wanted?: string): Findings {
   const { at, models, providerId, provider } = view
@@ -89,7 +89,7 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Findings {
     {
       path: providerPath(at, providerId),
       headers: tableIn(provider.table, ['headers']),
-      // The others a setup itself makes what they must be.
+      // A setup itself corrects the other headers.
       names: wanted === undefined ? all : /^authorization$/i,
     },
     ...provider.models.map((model) => ({
@@ -97,7 +97,7 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Findings {
       headers: tableIn(model, ['headers']),
       names: all,
     })),
-    // In pi they count in 0.87.1, and not in 0.73.1; OpenClaw has none.
+    // pi 0.87.1 reads them, and 0.73.1 does not; OpenClaw has none.
     ...Object.entries(tableIn(provider.table, ['modelOverrides'])).map(([id, override]) => ({
       path: [...providerPath(at, providerId), 'modelOverrides', id],
       headers: tableIn(override, ['headers']),
@@ -120,7 +120,7 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Findings {
   }
 }
 
-/** A model with an address of its own: the provider's key goes there. */
+/** A model with another address: the client sends the provider's key there too. */
 function* modelAddresses(
   { at, models, providerId, provider }: ProviderView,
   root: string,
@@ -157,7 +157,7 @@ function* withoutKey(view: ProviderView): Findings {
   yield missingKeyFinding(at.client, place, `${at.client.label} finds no key for ${providerId}`)
 }
 
-/** Whether a key is made of variables, all of which are set. */
+/** Whether a key consists of variables that are all set. */
 export function hasVariable(said: string, env: ClientContext['machine']['env']): boolean {
   const names = /^\w+$/.test(said)
     ? [said]
@@ -165,7 +165,7 @@ export function hasVariable(said: string, env: ClientContext['machine']['env']):
   return names.length > 0 && names.every((name) => env[name])
 }
 
-/** Providers of earlier setups, each with its key. */
+/** Reports providers of earlier setups, each with its key. */
 export function* formerProviders(
   { context, at, models, providerId }: ProviderView,
   target: SetupTarget,

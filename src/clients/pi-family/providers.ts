@@ -25,25 +25,27 @@ import { limitsAndSkills, listKeys, type ToldFact, toldValues } from '../picker.
 import { protocolFor, usualProtocol } from '../protocols.ts'
 
 /**
- * A table of providers as pi has it, and OpenClaw, which grew out of its library: each with an address, a
- * protocol, a key, headers and a list of models.
+ * A table of providers in the format of pi and of OpenClaw, which is based on pi's library: each has an
+ * address, a protocol, a key, headers and a list of models.
  */
 export interface ProviderTable {
   readonly client: Pick<ClientName, 'id' | 'label'>
-  /** Of the file that it stands in. */
+  /** The kind of the file that holds the table. */
   readonly role: string
   readonly at: readonly string[]
-  /** What every provider that a setup writes says beside. */
+  /** The settings that every provider of a setup has in addition. */
   readonly always: Readonly<Record<string, ConfigValue>>
-  /** A model without a name is refused. */
+  /** The client rejects a model without a name. */
   readonly namesModels: boolean
-  /** What becomes of a model that is not in the list, as the end of a sentence. */
+  /** What the client does with a model that is not in the list, as the end of a sentence. */
   readonly unlisted: string
-  /** What a model of this id that reasons needs beside, by protocol. */
+  /** The additional settings that a reasoning model with this ID needs, by protocol. */
   readonly compat?: Readonly<Partial<Record<Protocol, (id: string) => Table | undefined>>>
 }
 
-/** What a provider may say of its protocol; both know more (pi 0.87.1, OpenClaw 2026.9.6, 2026-11-23). */
+/**
+ * The values of `api` for each protocol; both clients know more (pi 0.87.1, OpenClaw 2026.9.6, 2026-11-23).
+ */
 export const apiOf: Readonly<Record<Protocol, string>> = {
   responses: 'openai-responses',
   chat: 'openai-completions',
@@ -53,9 +55,9 @@ export const apiOf: Readonly<Record<Protocol, string>> = {
 /** A provider of the table. */
 export interface PiProvider {
   readonly table: Table
-  /** Absent: it is one that the client ships, or none. */
+  /** Absent: the client ships the provider, or there is none. */
   readonly url: string | undefined
-  /** Of several with the same id pi takes the last. */
+  /** If several have the same ID, pi uses the last. */
   readonly models: readonly Table[]
 }
 
@@ -81,7 +83,7 @@ export function modelPath(at: ProviderTable, providerId: string, id: string): Se
   return [...providerPath(at, providerId), 'models', { element: { id } }]
 }
 
-/** What the client believes of the provider that it starts with, beside the key. */
+/** The effective settings of the provider that the client starts with, except the key. */
 export function believedOf(
   { table, url: shared, models }: PiProvider,
   model: string | undefined,
@@ -92,8 +94,8 @@ export function believedOf(
   const root = typeof url === 'string' ? rootOf(url) : undefined
   const { headers, keyed } = readHeaders(table['headers'])
 
-  // A model of the same provider may have an address of its own, which gets the same key. The root of
-  // another protocol of the same gateway is not one.
+  // A model of the same provider may have another address, to which the client sends the same key. The base
+  // URL of another protocol of the same gateway does not count.
   const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
   return compact({
     baseUrl: root,
@@ -107,9 +109,9 @@ export function believedOf(
 }
 
 /**
- * What a provider becomes. Its models keep what someone wrote into them.
+ * The changes to a provider. Its models keep what the user wrote into them.
  *
- * @throws UserError `config-conflict` where it lists a model twice, which only its owner can mend
+ * @throws UserError `config-conflict` if it lists a model twice, which only the user can fix
  */
 export function providerKeys(
   at: ProviderTable,
@@ -137,7 +139,8 @@ export function providerKeys(
     { path: [...path, 'api'], value: apiOf[protocol] },
     { path: [...path, 'apiKey'], value: key, isSecret: true },
     ...Object.entries(at.always).map(([name, value]) => ({ path: [...path, name], value })),
-    // Without it, messages sends the key as x-api-key alone; pi adds whatever ANTHROPIC_AUTH_TOKEN holds.
+    // Without it, the client sends the key only as x-api-key over messages; pi adds the value of
+    // ANTHROPIC_AUTH_TOKEN.
     ...(usesMessages(resolved) ? [{ path: [...path, 'authHeader'], value: true }] : []),
     ...headerKeys([...path, 'headers'], now.table['headers'], target, isForeign),
     ...modelKeys(at, file, now, target),
@@ -158,7 +161,7 @@ function modelKeys(
   const list = {
     at: (id: string) => modelPath(at, providerId, id),
     now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
-    // Or for the address of another protocol.
+    // Also true for the address of another protocol.
     isOtherGateway: now.url !== undefined && rootOf(now.url) !== baseUrl,
     leadsElsewhere: (entry: Table) => {
       const url = textIn(entry, ['baseUrl'])
@@ -172,8 +175,8 @@ function modelKeys(
 }
 
 /**
- * What an entry says of its protocol: nothing if it is the provider's. With another one comes its base
- * URL (run with pi 0.73.1 and 0.87.1 and OpenClaw 2026.9.6, 2026-11-26).
+ * The settings of an entry for its protocol: none if it is the provider's. Another protocol also needs its
+ * base URL (run with pi 0.73.1 and 0.87.1 and OpenClaw 2026.9.6, 2026-11-26).
  */
 function routeOf(model: OfferedModel, target: RouteTarget): readonly SettingChange[] {
   const protocol = protocolFor(target.resolved, model)
@@ -187,7 +190,6 @@ function routeOf(model: OfferedModel, target: RouteTarget): readonly SettingChan
 
 type RouteTarget = Pick<SetupTarget, 'baseUrl' | 'baseUrls' | 'resolved'>
 
-/** A new entry. */
 export function entryOf(at: ProviderTable, model: OfferedModel, target: RouteTarget): Table {
   const entry = { ...freshEntry(at, model), ...toldValues(toldOf(at, model, target.resolved)) }
   return overlaid(entry, routeOf(model, target))

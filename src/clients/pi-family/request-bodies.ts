@@ -1,4 +1,4 @@
-/** What pi and OpenClaw, which uses pi's library, send beside messages and tools. */
+/** What pi and OpenClaw, which uses pi's library, send in addition to messages and tools. */
 import { type Table, textIn } from '../loaded-files.ts'
 
 /** @param limit in tokens. @param compat `compat` of the model */

@@ -47,12 +47,12 @@ function viewOf(context: ClientContext, providerId: string, model: string): PiVi
   }
 }
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the setup, as run against pi 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). */
+/** Reports what would defeat the setup (run with pi 0.60.0, 0.73.1 and 0.87.1, 2026-11-22). */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const view = viewOf(context, target.providerId, target.resolved.model)
   yield* aroundTheFiles(context)
@@ -65,7 +65,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* narrowed(view)
 }
 
-/** What is wrong with what pi believes now. */
+/** Reports what is wrong with the effective configuration of pi. */
 function* checkNow(context: ClientContext): Findings {
   yield* aroundTheFiles(context)
   const { providerId, model } = startingModel(readSettings(context.files))
@@ -73,7 +73,7 @@ function* checkNow(context: ClientContext): Findings {
 
   const view = viewOf(context, providerId, model)
   const { url } = view.provider
-  // With a provider that it ships pi may be set up as its owner likes.
+  // With a provider that pi ships, the user may configure it freely.
   if (url === undefined) return
 
   yield* proxyFindings(providers.client, url, context.machine.env)
@@ -108,7 +108,7 @@ function* aroundTheFiles({ files: texts, machine }: ClientContext): Findings {
   yield* relativePathFindings(machine, 'pi-relative-folder', 'pi', names, true)
 }
 
-/** Up to 0.76 a key that is called as a variable is taken for it. */
+/** Up to 0.76 pi takes a key for a variable if a variable has the same name. */
 function* keyIsVariable(context: ClientContext, key: string): Findings {
   if (!/^\w+$/.test(key) || !isExported(context, key)) return
 
@@ -146,7 +146,7 @@ function* otherLogin({ context, providerId }: PiView): Findings {
   })
 }
 
-/** Where the list names models of others alone, pi starts with the first of them. */
+/** If the list contains only other models, pi starts with the first of them. */
 function* narrowed({ settings, providerId, model }: PiView): Findings {
   const full = `${providerId}/${model}`
   const path = ['enabledModels']
@@ -160,7 +160,7 @@ function* narrowed({ settings, providerId, model }: PiView): Findings {
   })
 }
 
-/** Whether a list of patterns is there and none of them is the model's, in pi's own words for them. */
+/** Whether the list contains patterns, in pi's syntax, and none of them matches the model. */
 function isNarrowed(list: ConfigValue | undefined, full: string, id: string): boolean {
   if (!Array.isArray(list) || list.length === 0) return false
   return !list.some((entry: ConfigValue) => {
@@ -170,7 +170,7 @@ function isNarrowed(list: ConfigValue | undefined, full: string, id: string): bo
   })
 }
 
-/** `*` stands for anything within a part, `?` for one character of it. */
+/** `*` matches any text without a slash, `?` one character of it. */
 function matches(pattern: string, name: string): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')

@@ -15,9 +15,9 @@ import { type ProviderTable, providerOf } from '../pi-family/providers.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /**
- * To a model that reasons pi calls its own words the developer's, which only OpenAI's models know (0.73.1);
- * and it gives each a budget to think, which Claude's newer models refuse (run on 0.87.1, 2026-11-23; 0.73.1
- * makes nothing of that member, and goes by ids that it knows).
+ * pi sends its instructions to a reasoning model with the role `developer`, which only OpenAI's models know
+ * (0.73.1). It also gives each one a reasoning budget, which Claude's newer models reject (run on 0.87.1,
+ * 2026-11-23; 0.73.1 ignores that member, and decides by IDs that it knows).
  */
 export const providers: ProviderTable = {
   client: { id: 'pi', label: 'pi' },
@@ -34,9 +34,9 @@ export const providers: ProviderTable = {
 }
 
 /**
- * models.json. From 0.73.1 on `//` comments and trailing commas may stand in it, block comments may
- * not, and a byte order mark only in 0.87.1. One wrong type anywhere, and pi goes on without any of it,
- * which it does not say to `pi -p` (run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22).
+ * Reads models.json. From 0.73.1 on pi accepts `//` comments and trailing commas, but no block comments, and
+ * a byte order mark only in 0.87.1. With one wrong type anywhere, pi ignores the whole file, and `pi -p` does
+ * not report that (run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22).
  */
 export function readModels(files: LoadedFiles): StrictFile {
   const text = fileOf(files, 'models')
@@ -47,17 +47,17 @@ export function readModels(files: LoadedFiles): StrictFile {
 }
 
 /**
- * settings.json, plain JSON. pi says that it cannot read it, and goes on with the first model that it
- * has a key for (0.60.0, 0.73.1, 0.87.1, 2026-11-22). An empty file is none.
+ * Reads settings.json, which is plain JSON. If pi cannot read it, it reports that and uses the first model
+ * that it has a key for (0.60.0, 0.73.1, 0.87.1, 2026-11-22). An empty file counts as missing.
  */
 export function readSettings(files: LoadedFiles): StrictFile {
   return readPlain(fileOf(files, 'settings'))
 }
 
 /**
- * auth.json, plain JSON; where it is there at all: pi makes it at its first start. What it holds for a
- * provider wins over that provider's key in models.json. Where it cannot be read, 0.60.0 and 0.73.1 go
- * on without it, and 0.87.1 finds no key at all (2026-11-22).
+ * Reads auth.json, which is plain JSON, if it exists: pi creates it at its first start. Its entry for a
+ * provider overrides that provider's key in models.json. If pi cannot read it, 0.60.0 and 0.73.1 continue
+ * without it, and 0.87.1 finds no key at all (2026-11-22).
  */
 export function readAuth(files: LoadedFiles): StrictFile | undefined {
   return layersOf(files, 'auth').map(readPlain)[0]
@@ -68,9 +68,9 @@ function readPlain(text: LoadedFile): StrictFile {
 }
 
 /**
- * `root` holds also what pi would read once the file is repaired.
+ * `root` also has what pi would read after a repair of the file.
  *
- * @param plain what pi makes of the file's bytes before it reads them as JSON
+ * @param plain the bytes that pi parses as JSON, after its own changes to the file's bytes
  */
 function readPi(text: LoadedFile, plain: Bytes | null): StrictFile {
   const file = readStrictly(text)
@@ -79,7 +79,7 @@ function readPi(text: LoadedFile, plain: Bytes | null): StrictFile {
   return { ...file, root: (file.isRepairable && file.document?.root) || {}, ignored }
 }
 
-/** As pi does it: dist/core/model-registry.js of 0.73.1, dist/utils/json.js of 0.87.1. */
+/** Follows pi: dist/core/model-registry.js of 0.73.1, dist/utils/json.js of 0.87.1. */
 function withoutLeniencies(bytes: Bytes): Bytes {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   const isText = (match: string) => match.startsWith('"')
@@ -89,7 +89,7 @@ function withoutLeniencies(bytes: Bytes): Bytes {
   return new TextEncoder().encode(plain)
 }
 
-/** What is of another type than pi's schema says; of what that says of rarer keys nothing is looked at. */
+/** The first value with a type that pi's schema does not allow. Rarer keys of the schema are not checked. */
 function problemOfModels({ providers }: Table): string | undefined {
   if (!isTable(providers)) return 'providers is no object'
   for (const [id, provider] of Object.entries(providers)) {
@@ -125,10 +125,10 @@ function problemOfProvider(at: string, provider: Table): string | undefined {
 }
 
 /**
- * What a provider lacks, so that pi refuses it, in words: 0.73.1 goes on without any of models.json
- * then, 0.87.1 without this one (run with both, 2026-11-22). What only one of them refuses is left out.
+ * Why pi rejects a provider, as shown to the user: 0.73.1 then ignores the whole models.json, 0.87.1 only
+ * this provider (run with both, 2026-11-22). Faults that only one of them rejects are left out.
  *
- * @param besides the provider that is about to be written
+ * @param besides the provider that a setup is about to write
  */
 export function incompleteProvider({ root }: StrictFile, besides?: string): string | undefined {
   const [found] = Object.entries(tableIn(root, ['providers'])).flatMap(([id, provider]) => {
@@ -149,10 +149,10 @@ function lackOf(provider: ConfigValue): string | undefined {
   return lacking && `has models and no ${lacking}`
 }
 
-/** What a provider without models may be there for. */
+/** The settings of which a provider without models must have one. */
 const saying = ['baseUrl', 'headers', 'compat', 'modelOverrides', 'apiKey', 'oauth', 'authHeader']
 
-/** Where pi wants a text, an empty one is an error too. */
+/** Where pi requires a text, it also rejects an empty one. */
 function isTextOrAbsent(value: ConfigValue | undefined): boolean {
   return value === undefined || (typeof value === 'string' && value !== '')
 }
@@ -166,7 +166,7 @@ function isHeaders(value: ConfigValue | undefined): boolean {
   return isTable(value) && Object.values(value).every((one) => typeof one === 'string')
 }
 
-/** What pi starts with; absent: the first model that it has a key for. */
+/** The model that pi starts with. Absent: the first model that it has a key for. */
 export function startingModel({ root }: StrictFile): {
   readonly providerId?: string
   readonly model?: string
@@ -177,12 +177,12 @@ export function startingModel({ root }: StrictFile): {
 }
 
 /**
- * What pi does not take as it stands, of a key or a header's value: up to 0.76 a text is first looked
- * up among the variables, from 0.77 on `$NAME` and `${NAME}` are variables; in both `!` begins a command.
+ * The texts in a key or in the value of a header that pi interprets. Up to 0.76 it first looks for a variable
+ * with that name; from 0.77 on `$NAME` and `${NAME}` are variables. In both, `!` starts a command.
  */
 export const interpretedValue = /^!|\$|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/
 
-/** The key that pi would send to a provider, and where it stands, as far as files tell. */
+/** The key that pi would send to a provider, and the file that holds it, as far as the files tell. */
 export function readPiKey(
   files: LoadedFiles,
   providerId: string,
@@ -195,15 +195,15 @@ export function readPiKey(
   return { key, keyPath: fileOf(files, role).path }
 }
 
-/** What auth.json holds for a provider. */
+/** The entry of a provider in auth.json. */
 export function loginOf(files: LoadedFiles, providerId: string): Table | undefined {
   const login = valueIn(readAuth(files)?.root, [providerId])
   return isTable(login) ? login : undefined
 }
 
 /**
- * Ids of providers that pi ships: those of 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). It mixes what it
- * ships under an id with what is written there.
+ * The IDs of the providers that pi ships: those of 0.60.0, 0.73.1 and 0.87.1 (2026-11-22). pi merges its own
+ * settings for an ID with the configured ones.
  */
 export const reservedIds = wordsIn(`
   amazon-bedrock ant-ling anthropic azure-openai-responses baseten cerebras cloudflare-ai-gateway

@@ -7,17 +7,22 @@ import { chatBody, responsesBody } from '../pi-family/request-bodies.ts'
 import { isBefore } from '../tested.ts'
 import { providers, readModels, readSettings, startingModel } from './config.ts'
 
-/** In tokens: what it asks of a model without a limit, and before 0.87.1 of every model at most. */
+/**
+ * In tokens: the limit that pi sends for a model without one, and before 0.87.1 the most that it sends for
+ * any model.
+ */
 const usualOutputTokens = 16_384
 const mostOutputTokens = 32_000
 
-/** Of these hosts pi knows what they do not take (`detectCompat` of 0.73.1): nothing is said of them. */
+/**
+ * pi knows what these hosts do not accept (`detectCompat` of 0.73.1), so repoint predicts nothing for them.
+ */
 const knownHosts =
   /api\.z\.ai|api\.moonshot\.|cloudflare\.com|cerebras\.ai|api\.x\.ai|chutes\.ai|deepseek\.com|opencode\.ai|openrouter\.ai/
 
 /**
- * As 0.73.1 and 0.87.1 ask, which were run against a gateway that refuses one of these, and with each
- * of the cures (2026-11-23).
+ * Follows 0.73.1 and 0.87.1, which were run with a gateway that rejects one of these members, and with each
+ * of the fixes (2026-11-23).
  */
 export function firstRequest(
   files: LoadedFiles,
@@ -52,7 +57,8 @@ export function firstRequest(
 
   const isAdaptive = compat['forceAdaptiveThinking'] === true
   const isAsked = isAdaptive && isNew
-  // Up to 0.73.1 it makes nothing of that member, and goes by ids that it knows; which version began was not looked for.
+  // Up to 0.73.1 pi ignores that member, and decides by IDs that it knows; which version began to read it was
+  // not tested.
   const isOld = version !== undefined && isBefore(version, '0.74.0') && /-5/.test(model)
   const isUnclear = isAdaptive && !isNew && !isOld
   const thinking = isAsked ? { type: 'adaptive' } : { type: 'enabled', budget_tokens: 8192 }
@@ -69,7 +75,7 @@ export function firstRequest(
   }
 }
 
-/** Where a model of pi's says what its gateway does not take. */
+/** The hint to configure what the gateway rejects, in the entry of the provider. */
 function compatCure(member: string): string {
   return `Add "compat": {${member}} to the provider in models.json, then run the command again: pi leaves it out then.`
 }

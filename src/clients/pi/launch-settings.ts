@@ -12,23 +12,23 @@ import { offeredIn } from '../picker.ts'
 import { usualProtocol } from '../protocols.ts'
 import { loginOf, providers, readModels } from './config.ts'
 
-/** Holds what is not in the extension: the same text serves every run. */
+/** Holds the values of a run. The extension does not contain them, so its text is the same for every run. */
 const providerVariable = 'REPOINT_RUN_PI'
 const fileName = 'pi-gateway.mjs'
 
-/** Takes the place of what models.json says of a provider, for one process. */
+/** Replaces the provider of models.json for one process. */
 const extension = `export default (pi) => {
   const { id, ...provider } = JSON.parse(process.env.${providerVariable})
   pi.registerProvider(id, { ...provider, apiKey: process.env.${runKeyVariable} })
 }
 `
 
-/** Of these pi is not started, but its packages are managed. */
+/** These commands do not start pi: they manage its packages. */
 const commands = ['install', 'remove', 'uninstall', 'update', 'list', 'config']
 
 /**
- * By an extension of its own, since neither a variable nor an argument names an address. settings.json
- * stays as it is. Run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22.
+ * Uses an extension, because no variable or argument sets an address. settings.json stays unchanged. Run with
+ * 0.60.0, 0.73.1 and 0.87.1, 2026-11-22.
  *
  * @throws UserError `usage`
  */
@@ -39,7 +39,7 @@ export function launchSettings(
 ): LaunchSettings {
   const { args, env, tempFolder } = asked
   if (commands.some((command) => command === args[0])) return asked
-  // Behind `=` pi 0.73.1 and 0.87.1 do not know them (2026-11-23).
+  // pi 0.73.1 and 0.87.1 do not know these flags with a value after `=` (2026-11-23).
   expectUnsaid(
     ownFlag(args, ['--provider', '--api-key']),
     (flag) => `${flag} leads pi elsewhere: the gateway is its provider here`,
@@ -60,7 +60,7 @@ export function launchSettings(
   }
 }
 
-/** All that models.json may leave out must be there: what pi takes then is the same. */
+/** An extension must set all that models.json may leave out. The values are the defaults of pi. */
 function providerFor(target: SetupTarget) {
   const { baseUrl, resolved } = target
   const protocol = resolved.protocol ?? usualProtocol
@@ -80,7 +80,10 @@ function providerFor(target: SetupTarget) {
   }
 }
 
-/** A login or headers of the provider would go along to another address: then it is one of our own. */
+/**
+ * pi would send a login or headers of the provider to the new address: in that case the run uses a separate
+ * provider.
+ */
 function runProviderId(files: LoadedFiles, id: string): string {
   const { table, models } = providerOf(providers, readModels(files), id)
   const hasMore = [table, ...models].some(({ headers }) => headers !== undefined)

@@ -50,7 +50,10 @@ const demoFiles = {
 `,
 }
 
-/** pi. Facts: run against 0.60.0, 0.73.1 and 0.87.1, 2026-11-22; set up and asked in 0.51.0 and 1.5.2, 2026-11-23. */
+/**
+ * pi. Facts: run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22; set up and prompted in 0.51.0 and 1.5.2,
+ * 2026-11-23.
+ */
 export const pi: ClientModule = {
   program: {
     command: 'pi',
@@ -62,13 +65,13 @@ export const pi: ClientModule = {
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,
     pingEnv: { PI_OFFLINE: '1' },
-    // models.json is read anew by /model, settings.json by /reload alone.
+    // `/model` reads models.json again; only `/reload` reads settings.json again.
     restartAdvice: 'Close every running pi and start it again.',
     // 0.87.1 and 1.5.2, 2026-11-23.
     resume: { command: 'pi -c', keeps: 'provider and model' },
   },
   protocols,
-  // It sends the key as Bearer beside them.
+  // pi sends the key as a bearer token in addition to them.
   sends: { headers: true, keyHeaders },
   config: {
     sensitiveSettings,
@@ -83,7 +86,7 @@ export const pi: ClientModule = {
     reservedProviderIds: reservedIds,
   },
 
-  /** `PI_CODING_AGENT_DIR` may begin with `~`. Of a project pi looks in the very folder it is started in. */
+  /** `PI_CODING_AGENT_DIR` may begin with `~`. In a project pi reads only the folder where it starts. */
   files(machine, disk) {
     const { join, namedFromHome } = pathsOf(machine)
     const { home, cwd } = machine
@@ -93,7 +96,7 @@ export const pi: ClientModule = {
     const json = { format: 'json', use: 'target' } as const
 
     return [
-      // A login of before must be gone when the address changes: it would be sent there.
+      // An earlier login must be removed before the address changes: pi would send it there.
       ...(disk.exists(auth) ? [{ kind: 'auth', path: auth, ...json, holdsSecret: true }] : []),
       { kind: 'models', path: join(folder, 'models.json'), ...json, holdsSecret: true },
       { kind: 'settings', path: settings, ...json, holdsSecret: false },
@@ -135,7 +138,7 @@ export const pi: ClientModule = {
 
   firstRequest,
 
-  /** A login of a vendor stays, if pi ships the provider and only its address was changed. */
+  /** A vendor's login stays if pi ships the provider and only its address was changed. */
   gatewaySettings(files) {
     const { baseUrl, providerId } = pi.read(files)
     if (baseUrl === undefined || providerId === undefined) return {}

@@ -1,6 +1,6 @@
 import type { SensitiveSettings } from '../client.ts'
 
-/** From 0.79 on a folder's settings count where its owner trusts it; of its providers nothing does. */
+/** From 0.79 on pi reads a folder's settings only if the user trusts it; it reads no providers there. */
 const run = '0.60.0 to 0.87.1, 2026-11-22'
 
 const user = ['models']

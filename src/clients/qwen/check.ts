@@ -37,12 +37,15 @@ import {
   readSettings,
 } from './settings.ts'
 
-/** With a target: what would defeat that setup. Without: what is wrong now. */
+/** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
   return target ? checkSetup(context, target) : checkNow(context)
 }
 
-/** What would defeat the settings about to be written, as run against 0.15.10 and 0.24.4 (2026-11-22). */
+/**
+ * Reports what would defeat the settings that a setup is about to write (run with 0.15.10 and 0.24.4,
+ * 2026-11-22).
+ */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readKind(context.files, 'settings')
   yield* aroundTheEntries(context)
@@ -52,11 +55,11 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* otherOfSameId(file, target.resolved.model)
   yield* older(file)
   yield* variables(context)
-  // With 0.15.10 no exemption helps.
+  // 0.15.10 ignores every exemption from a proxy.
   yield* proxyFindings(qwenName, target.baseUrl, context.machine.env)
 }
 
-/** What is wrong with what Qwen Code believes now. */
+/** Reports what is wrong with the effective configuration of Qwen Code. */
 function* checkNow(context: ClientContext): Findings {
   const { files } = context
   const file = readKind(files, 'settings')
@@ -66,7 +69,7 @@ function* checkNow(context: ClientContext): Findings {
   yield* copies(files)
 
   const used = inUse(value)
-  // With another service Qwen Code may be set up as its owner likes.
+  // With another service, the user may configure Qwen Code freely.
   if (literalIn(value, paths.type) !== 'openai' || used.url === undefined) return
 
   yield* onlyOtherType(files)
@@ -80,7 +83,10 @@ function* checkNow(context: ClientContext): Findings {
   if (used.model !== undefined) yield* otherOfSameId(file, used.model)
 }
 
-/** What the settings are, and where they lie; the .env files of the home can say so too. */
+/**
+ * Checks whether Qwen Code can read the settings, and where they are; the .env files of the home folder may
+ * name the place too.
+ */
 function* aroundTheEntries({ machine, files }: ClientContext): Findings {
   yield* unreadFileFinding(readSettings(fileOf(files, 'settings')), {
     code: 'qwen-settings-broken',
@@ -101,7 +107,7 @@ function* aroundTheEntries({ machine, files }: ClientContext): Findings {
     }
 }
 
-/** Both versions end at once with an entry that has no id. */
+/** Both versions exit at once if an entry has no ID. */
 function* brokenEntries(file: ReadFile): Findings {
   const list = file.get(paths.entries)
   const isWrong = (entry: ConfigValue) => !isTable(entry) || !entry['id']
@@ -115,7 +121,7 @@ function* brokenEntries(file: ReadFile): Findings {
   })
 }
 
-/** It waits for another kind of login then, for ever where there is no terminal. */
+/** Qwen Code then waits for another kind of login; without a terminal it waits forever. */
 function* onlyOtherType(files: LoadedFiles): Findings {
   const file = readKind(files, 'settings')
   const path = paths.onlyType
@@ -144,7 +150,7 @@ function* login(files: LoadedFiles): Findings {
   })
 }
 
-/** The first entry of an id is asked, where nothing beside the model tells them apart. */
+/** Qwen Code uses the first entry with an ID, if no setting next to the model distinguishes them. */
 function* otherOfSameId(file: ReadFile, model: string): Findings {
   if (!isBehindAnother(file, model)) return
 
@@ -169,7 +175,7 @@ function* older(file: ReadFile): Findings {
   })
 }
 
-/** Another value of the variable that our entry names wins over the settings. */
+/** Another value of the variable that our entry names overrides the settings. */
 function* variables(context: ClientContext): Findings {
   yield* variableFindings(context, [
     {
@@ -190,7 +196,7 @@ function* variables(context: ClientContext): Findings {
     }
 }
 
-/** Where .env files of these roles give a variable its value. */
+/** The lines at which .env files of these roles set a variable. */
 function envLines(files: LoadedFiles, name: string, roles: readonly string[]): readonly string[] {
   return roles.flatMap((role) =>
     layersOf(files, role).flatMap(({ path, bytes }) =>
@@ -201,7 +207,7 @@ function envLines(files: LoadedFiles, name: string, roles: readonly string[]): r
   )
 }
 
-/** No undo reaches what the client has copied. */
+/** Rollback does not change copies that the client made. */
 function* copies(files: LoadedFiles): Findings {
   for (const file of readLayers(files, 'copy')) {
     if (file.get(paths.key) === undefined) continue

@@ -13,12 +13,12 @@ import {
   usualVariable,
 } from './settings.ts'
 
-/** They count where no entry names another variable for its key. */
+/** Qwen Code reads them only if no entry names another variable for its key. */
 const usualVariables = ['OPENAI_BASE_URL', 'OPENAI_MODEL']
 
 /**
- * Every model at the address in use, the variable of its key, and what chooses the model and that kind
- * of login.
+ * Every model at the address in use, the variable of its key, and the settings that choose the model and that
+ * kind of login.
  */
 export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const file = fileOf(files, 'settings')
@@ -35,7 +35,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
     ...(isShared ? [] : [['env', variable]]),
     ...(variable === usualVariable ? usualVariables : []).map((name) => ['env', name]),
     paths.type,
-    // Where the entry has its own, these are not used.
+    // Qwen Code does not read these if the entry has its own.
     ...(literalIn(root, ['security', 'auth', 'apiKey']) === key
       ? [['security', 'auth', 'apiKey']]
       : []),
@@ -51,7 +51,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   }
 }
 
-/** One of ours is known by the same members as in a setup. */
+/** Identifies one of our entries by the same members as a setup does. */
 function elementFor(entry: Table, others: readonly Table[]): ListElement {
   const isOurs = entry['envKey'] === keyVariable
   return isOurs

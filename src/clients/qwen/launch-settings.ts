@@ -14,9 +14,9 @@ import { layoutVersion, paths } from './settings.ts'
 const fileName = 'qwen-settings.json'
 
 /**
- * By a file of the administrator's settings, which win over those of user and project; what the real
- * one says stays in force beside it. Options and variables lose to an entry of the model. Run with
- * 0.15.10 and 0.24.4, 2026-11-22.
+ * Uses a file of administrator settings, which override those of user and project; the settings of the real
+ * one stay in force. An entry of the model overrides options and variables. Run with 0.15.10 and 0.24.4,
+ * 2026-11-22.
  */
 export function launchSettings(
   files: LoadedFiles,
@@ -25,7 +25,7 @@ export function launchSettings(
 ): LaunchSettings {
   const { args, env, tempFolder } = asked
 
-  // The file names variables, which Qwen Code replaces by what they say.
+  // The file names variables, and Qwen Code replaces them with their values.
   const headers = headersInVariables(target)
   const entry = compact({
     name: 'Gateway',
@@ -39,7 +39,7 @@ export function launchSettings(
     }),
   })
 
-  // A model without an entry would not be asked, but the first one.
+  // For a model without an entry, Qwen Code would use the first entry instead.
   const ids = [target.resolved.model, ...ownValues(args, ['--model', '-m'])]
   const administrators = readLayers(files, 'managed')[0]?.document?.root ?? {}
   const settings = overlaid(administrators, [

@@ -55,26 +55,26 @@ const demoFiles = {
 }
 
 /**
- * Facts: run against Qwen Code 0.15.10 on Node 20 and 0.24.4 on Node 22, 2026-11-22. Key and address
- * stand nowhere but in its settings: a session that is continued asks what they say by then. Beside its
- * answer each prompt makes one more request, of the same model, for what is worth remembering.
+ * Facts: run with Qwen Code 0.15.10 on Node 20 and 0.24.4 on Node 22, 2026-11-22. Only its settings hold key
+ * and address: a continued session uses the settings of that time. With each prompt, Qwen Code sends one more
+ * request to the same model, which asks what to remember.
  */
 export const qwen: ClientModule = {
   program: {
     command: 'qwen',
     packages: ['@qwen-code/qwen-code'],
     testedVersions: testedVersions(tested),
-    // 0.8.2 ends with status 1 in silence, and deletes `selectedType` (2026-11-23).
+    // 0.8.2 silently exits with status 1, and deletes `selectedType` (2026-11-23).
     minVersion: '0.10.1',
     pingArgs: (prompt) => [prompt],
-    // It is a program of Node: `env` of its settings comes too late for this one.
+    // Qwen Code is a Node program: Node reads this variable before `env` of the settings applies.
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,
     pingEnv: {},
     restartAdvice: 'Close every running Qwen Code and start it again.',
   },
   protocols: ['chat'],
-  // The key goes as a bearer token whatever else goes along.
+  // Qwen Code always sends the key as a bearer token, in addition to any headers.
   sends: { headers: true, keyHeaders: [] },
   config: {
     sensitiveSettings,
@@ -103,7 +103,7 @@ export const qwen: ClientModule = {
     const defaults =
       named('QWEN_CODE_SYSTEM_DEFAULTS_PATH') ?? join(dirname(managed), 'system-defaults.json')
     const target = join(own, 'settings.json')
-    // `.orig` (0.15.10) and `.corrupted`, with a number in 0.15.10.
+    // `.orig` (0.15.10) and `.corrupted`, which has a number in 0.15.10.
     const left = /^settings\.json\.(?:orig|corrupted(?:\.\d+)?)$/
     const copies = disk.entries(own).filter((name) => left.test(name))
 
@@ -111,7 +111,7 @@ export const qwen: ClientModule = {
       { kind: 'settings', path: target, format: 'json', holdsSecret: true, use: 'target' },
       ...layersThere(disk, target, [
         ['lower', [defaults]],
-        // In the home the project's folder is the user's own.
+        // In the home folder the project's folder is the user's own.
         ['project', cwd === home ? [] : [join(cwd, '.qwen', 'settings.json')]],
         ['managed', [managed]],
         ['login', [join(own, 'oauth_creds.json')]],
@@ -142,12 +142,12 @@ export const qwen: ClientModule = {
     return [editReadably(qwenName, file, ourKeys(file, target), target, readSettings)]
   },
 
-  /** As 0.15.10 and 0.24.4 ask, the newest run against refusals of each (2026-11-23). */
+  /** Follows 0.15.10 and 0.24.4; the newest was run with rejections of each member (2026-11-23). */
   firstRequest(files, { model, version }) {
     const { value } = mergedSettings(files)
     const entry = entriesIn(value).find(({ id, envKey }) => id === model && envKey === keyVariable)
     const named = numberIn(entry, ['generationConfig', 'samplingParams', 'max_tokens'])
-    // Of models of other families it was not run.
+    // Models of other families were not run.
     const isOlder = version?.startsWith('0.15.') || !knowsWindow(model)
 
     return {
@@ -161,7 +161,7 @@ export const qwen: ClientModule = {
 
   gatewaySettings,
 
-  /** Of the protocols that it speaks this is about the one that a setup writes. */
+  /** Reads only the protocol that a setup writes. */
   read(files) {
     const { value, problem } = mergedSettings(files)
     const type = literalIn(value, paths.type)
@@ -172,7 +172,7 @@ export const qwen: ClientModule = {
     }
 
     const { url, model, key, variable, entry } = inUse(value)
-    // Of the stronger file that gives the key.
+    // The stronger of the files that set the key.
     const origin = originOf(ownFiles(files), ['env', variable]) ?? fileOf(files, 'settings').path
 
     return compact({
@@ -205,24 +205,27 @@ export const qwen: ClientModule = {
   check,
 }
 
-/** Families whose windows it has a table of (0.24.4; the older one the same but for new names). */
+/** The families whose windows Qwen Code knows (0.24.4; the older version has the same but for new names). */
 function knowsWindow(id: string): boolean {
   return /^(?:.*\/)?(?:gpt-|o\d|claude-|gemini-|qwen|deepseek|glm|kimi|minimax)/i.test(id)
 }
 
-/** Such of them as it sends images to by itself (0.15.10, 2026-11-23). */
+/** The families to which it sends images by default (0.15.10, 2026-11-23). */
 function knowsToSee(id: string): boolean {
   return /^(?:.*\/)?(?:gpt-|claude-|gemini-|qwen.*(?:vl|omni))/i.test(id)
 }
 
-/** On macOS and Windows as its source says; on Linux tried through the variable. */
+/** On macOS and Windows from its source; on Linux tried with the variable. */
 function managedPath({ os }: Machine): string {
   if (os === 'darwin') return '/Library/Application Support/QwenCode/settings.json'
   if (os === 'win32') return 'C:\\ProgramData\\qwen-code\\settings.json'
   return '/etc/qwen-code/settings.json'
 }
 
-/** The first .env file from the working folder up to below the home; those of the home come after. */
+/**
+ * The first .env file from the working folder up to the folder below the home; those of the home are read
+ * later.
+ */
 function projectEnvFile(machine: Machine, disk: DiskReader): readonly string[] {
   const { join, dirname } = pathsOf(machine)
   for (let folder = machine.cwd; folder !== machine.home; folder = dirname(folder)) {
@@ -239,7 +242,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
   const [chosen = { id: resolved.model }, ...offered] = resolved.offered ?? []
   const ours = ownEntries(now.document?.root)
   const found = ours.find(({ id }) => id === resolved.model)
-  // An entry of a model that the gateway has no more becomes that of the chosen one.
+  // An entry for a model that the gateway no longer has becomes the entry of the chosen one.
   const lost = offered.some(({ id }) => id === ours[0]?.['id']) ? undefined : ours[0]
   const entry = found ?? lost
   const others = ours.filter((one) => one !== entry)
@@ -249,7 +252,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
     return { id, path: pathOf(id), isElsewhere, isMarked: true as const }
   })
 
-  // A new one is known by its model too: others of ours may stand beside it.
+  // A new entry is identified by its model too: there may be other entries of ours.
   const first = { ...elementOf(resolved.model), isFirst: true } as const
   const existing = found ? pathOf(resolved.model) : ownEntry
   const own = entry ? existing : [...paths.entries, first]
@@ -257,7 +260,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
 
   return [
     ...leavingKeys(file, listed, offered, target),
-    // Of an older layout only the client itself can make a newer one.
+    // Only Qwen Code itself can migrate a file of an older layout.
     ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
     { path: paths.key, value: target.key, isSecret: true },
     { path: [...own, 'id'], value: resolved.model },
@@ -279,12 +282,12 @@ function ownEntries(settings: ConfigValue | undefined): readonly Table[] {
   return entriesIn(settings).filter(({ envKey }) => envKey === keyVariable)
 }
 
-/** Where an entry of another model stands than the one that is started with. */
+/** The path of the entry for a model that Qwen Code does not start with. */
 function pathOf(id: string): SettingPath {
   return [...paths.entries, elementOf(id)]
 }
 
-/** What an entry becomes, be it that of another model, which `/model` offers beside the one in use. */
+/** The changes to an entry, also to that of another model, which `/model` offers next to the one in use. */
 function entryKeys(
   entry: { readonly path: SettingPath; readonly now: Table | undefined; readonly name: string },
   model: CatalogModel,
@@ -309,17 +312,20 @@ function entryKeys(
     ...(literalIn(now, ['name']) ? [] : [{ path: [...path, 'name'], value: name }]),
     { path: [...path, 'baseUrl'], value: target.baseUrl },
     ...toldKeys(config, model, toldOf(model), target),
-    // Beside a temperature, say, that someone wrote there.
+    // Keeps other members, such as a temperature that the user set.
     ...toldKeys(sampling, model, { max_tokens: limitOf(model, target) }, target),
     ...headerKeys([...path, ...paths.headers], headers, target, isOtherGateway),
   ]
 }
 
-/** In tokens: the most that it asks of a model by itself (0.24.4; 0.15.10 always 8000, 2026-11-23). */
+/** In tokens: the most that it requests from a model by default (0.24.4; 0.15.10 always 8000, 2026-11-23). */
 const usualOutputTokens = 64_000
 const oldOutputTokens = 8000
 
-/** What it does not know of a model by its id: `capabilities` has no effect (0.15.10, 2026-11-23). */
+/**
+ * The facts that Qwen Code does not know from the model's ID. `capabilities` has no effect (0.15.10,
+ * 2026-11-23).
+ */
 function toldOf({ id, images, contextWindow }: CatalogModel): Readonly<Record<string, ToldFact>> {
   const isNews = images !== undefined && images !== knowsToSee(id)
   return {
@@ -328,7 +334,7 @@ function toldOf({ id, images, contextWindow }: CatalogModel): Readonly<Record<st
   }
 }
 
-/** Where the model gives less than Qwen Code asks for, or a person says so. */
+/** The limit, if the model gives less than Qwen Code requests or if the user sets it. */
 function limitOf({ maxOutputTokens: limit }: CatalogModel, { input }: SetupTarget): ToldFact {
   const isLimited = limit !== undefined && limit < usualOutputTokens
   const isAsked = isLimited || limit === input.requested.maxOutputTokens

@@ -4,14 +4,16 @@ const run = '0.15.10 and 0.24.4, 2026-11-22'
 
 const others = ['project', 'managed']
 const folder = ['project']
-/** Beside an entry that names its key, `OPENAI_BASE_URL` and its like change nothing there. */
+/**
+ * If an entry names the variable of its key, `OPENAI_BASE_URL` and similar variables change nothing there.
+ */
 const variables = ['project', 'project-env']
 
 export const sensitiveSettings: SensitiveSettings = {
   fileWord: 'settings',
   rows: [
     { path: 'modelProviders.*.*.baseUrl', role: 'address', fileKinds: ['settings'], source: run },
-    // Its lists take the place of the user's.
+    // Its lists replace the user's.
     { path: 'modelProviders', role: 'provider', fileKinds: others, source: run },
     { path: 'providerProtocol', role: 'provider', fileKinds: others, source: run },
     { path: 'security.auth.selectedType', role: 'provider', fileKinds: others, source: run },

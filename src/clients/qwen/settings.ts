@@ -13,32 +13,32 @@ import {
 } from '../loaded-files.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 
-/** How Qwen Code 0.15.10 and 0.24.4 read their settings, which they do alike: run on 2026-11-22. */
+/** How Qwen Code 0.15.10 and 0.24.4 read their settings; both do it the same way. Run on 2026-11-22. */
 
 /**
- * The variable with our key: the entry of our model names it, and `env` of the settings gives it its
- * value. With an entry that names one, `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_MODEL` change
- * nothing, in the environment or in a .env file.
+ * The variable with our key: the entry of our model names it, and `env` of the settings sets its value. If an
+ * entry names a variable, `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_MODEL` change nothing, in the
+ * environment or in a .env file.
  */
 export const keyVariable = 'QWEN_GATEWAY_API_KEY'
 
 /**
- * The version of the layout that both write. A file without it, or with another, they rewrite at their
- * start: comments and other keys stay, but others can read the file then, and a symlink becomes a file.
- * 0.15.10 leaves the old contents beside it, as settings.json.orig.
+ * The version of the layout that both write. At their start they rewrite a file without it, or with another:
+ * comments and other keys stay, but then others can read the file, and a symlink becomes a file. 0.15.10
+ * leaves the old contents next to it, as settings.json.orig.
  */
 export const layoutVersion = 4
 
 /**
- * Keys at the root of the layout of today that were none, or the same, in older ones. A file with
- * others may be of an older layout, which the client translates where it finds no version.
+ * Keys at the root of the current layout that older ones did not have, or had with the same meaning. A file
+ * with other keys may have an older layout, which the client migrates if the file has no version.
  */
 const currentKeys: readonly string[] = [
   ...['$schema', 'env', 'mcpServers', 'modelProviders', 'hooks', 'permissions'],
   ...['ui', 'tools', 'mcp', 'context', 'security', 'ide', 'privacy', 'advanced'],
 ]
 
-/** Whether a file without a version is of the layout of today beyond doubt. */
+/** Whether a file without a version certainly has the current layout. */
 export function isCurrentLayout({ document }: ReadFile): boolean {
   const root = document?.root ?? {}
   const isKnown = (name: string) =>
@@ -54,34 +54,34 @@ export const paths = {
   key: ['env', keyVariable],
   entries: ['modelProviders', 'openai'],
   model: ['model', 'name'],
-  /** Tells entries of the same id apart; 0.15.10 does not know it. */
+  /** Distinguishes entries with the same ID; 0.15.10 does not know it. */
   modelUrl: ['model', 'baseUrl'],
   /** In an entry. */
   window: ['generationConfig', 'contextWindowSize'],
-  /** In an entry; those beside the model are not sent with one. `authorization` takes the place of the key. */
+  /** In an entry; headers next to the model are not sent for an entry. `authorization` replaces the key. */
   headers: ['generationConfig', 'customHeaders'],
 } as const satisfies Record<string, SettingPath>
 
-/** The entry of our model. Of entries with the same id the first is asked. */
+/** The entry of our model. Of entries with the same ID, Qwen Code uses the first. */
 export const ownEntry: SettingPath = [
   ...paths.entries,
   { element: { envKey: keyVariable }, isFirst: true },
 ]
 
-/** An entry of ours in the list. */
+/** One of our entries in the list. */
 export function elementOf(id: string): ListElement {
   return { element: { envKey: keyVariable, id } }
 }
 
-/** The user's own settings, the weaker file before the stronger. */
+/** The user's own settings files, weakest first. */
 export function ownFiles(files: LoadedFiles): readonly ReadFile[] {
   return [...layersOf(files, 'lower'), fileOf(files, 'settings')].map(readFile)
 }
 
 /**
- * A settings file, which may hold comments but no trailing commas. Otherwise 0.24.4 does not start;
- * 0.15.10 sets the file aside as settings.json.corrupted.NUMBER, with a byte order mark too, and goes
- * on without.
+ * A settings file, which may have comments but no trailing commas. Otherwise 0.24.4 does not start. 0.15.10
+ * renames the file to settings.json.corrupted.NUMBER, also because of a byte order mark, and continues
+ * without it.
  */
 export function readSettings(file: LoadedFile): StrictFile {
   return readStrictly(file, { allowsBom: true, allowsComments: true })
@@ -96,7 +96,7 @@ export function mergedSettings(files: LoadedFiles): {
   return { value: mergedFiles(ownFiles(files)), problem: undefined }
 }
 
-/** A text; none where it is empty, or takes what a variable says (`$NAME`, `${NAME}`) in. */
+/** A text. Undefined if it is empty or contains a variable (`$NAME`, `${NAME}`). */
 export function literalIn(
   settings: ConfigValue | undefined,
   path: SettingPath,
@@ -105,22 +105,22 @@ export function literalIn(
   return typeof value === 'string' && value !== '' && !isOpen(value) ? value : undefined
 }
 
-/** Both put the values of variables into every text of their settings. */
+/** Both versions replace variables in every text of their settings. */
 export const openText = /\$(?:\w|\{\w)/
 
 export function isOpen(value: ConfigValue | undefined): boolean {
   return typeof value === 'string' && openText.test(value)
 }
 
-/** The models of its protocol in their order. */
+/** The models of our protocol, in order. */
 export function entriesIn(settings: ConfigValue | undefined): readonly Table[] {
   const list = valueIn(settings, paths.entries)
   return Array.isArray(list) ? (list as readonly ConfigValue[]).filter(isTable) : []
 }
 
 /**
- * The entry that is asked: the first of the model's id, unless another of that id has the address
- * that stands beside the model; of a model without an entry the first of all, under its own id.
+ * The entry that Qwen Code uses: the first with the model's ID, unless another one with that ID has the
+ * address next to the model. For a model without an entry it is the first of all, with its own ID.
  */
 function entryInUse(settings: ConfigValue | undefined): Table | undefined {
   const entries = entriesIn(settings)
@@ -131,7 +131,7 @@ function entryInUse(settings: ConfigValue | undefined): Table | undefined {
   )
 }
 
-/** Whether our entry stands behind another for that model. One that is not there yet will not. */
+/** Whether another entry for that model precedes ours. A new entry will be the first. */
 export function isBehindAnother({ document }: ReadFile, model: string): boolean {
   const entries = entriesIn(document?.root)
   const isOurs = ({ envKey }: Table) => envKey === keyVariable
@@ -141,17 +141,20 @@ export function isBehindAnother({ document }: ReadFile, model: string): boolean 
   return first !== -1 && first < own
 }
 
-/** What is asked, and with which key, as far as files tell. */
+/** The model in use, its address and its key, as far as the files tell. */
 export interface InUse {
   readonly url: string | undefined
   readonly model: string | undefined
   readonly key: string | undefined
-  /** The variable that the key comes from. */
+  /** The variable that holds the key. */
   readonly variable: string
   readonly entry: Table | undefined
 }
 
-/** What an entry does not say, `env` says under the usual names, and last what stands beside the type. */
+/**
+ * If the entry does not set a value, `env` does under the usual names, and last the settings next to the
+ * type.
+ */
 export function inUse(settings: ConfigValue): InUse {
   const entry = entryInUse(settings)
   const auth = valueIn(settings, ['security', 'auth'])
@@ -172,5 +175,5 @@ export function inUse(settings: ConfigValue): InUse {
   }
 }
 
-/** Of the key, where an entry names none. */
+/** The variable of the key if an entry names none. */
 export const usualVariable = 'OPENAI_API_KEY'
