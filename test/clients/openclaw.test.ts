@@ -25,26 +25,29 @@ function openclaw(version: string | undefined, home: string, args: readonly stri
 /** test/clients/versions.test.ts sets up and runs the oldest version too. */
 describe.concurrent.each(['2026.9.6'])('OpenClaw %s', (version) => {
   const folder = join(clientFixtures, 'openclaw')
-  test.each(readdirSync(folder))('takes what a setup makes of %s for valid', async (name) => {
-    const home = aHome(readHome(join(folder, name, 'after')))
+  const names = readdirSync(folder)
+  test.for(names)('takes what a setup makes of %s for valid', async (name, { onTestFinished }) => {
+    const home = aHome(readHome(join(folder, name, 'after')), onTestFinished)
     const { exitCode, stdout } = await openclaw(version, home.path, ['config', 'validate'])
     expect(stdout).toContain('Config valid')
     expect(exitCode).toBe(0)
   })
 
-  test.each([
+  test.for([
     ['an empty file', ''],
     ['a model without a name', "{models:{providers:{a:{baseUrl:'b',models:[{id:'c'}]}}}}"],
     ['a provider without models', "{models:{providers:{a:{baseUrl:'b'}}}}"],
-  ])('does not start with %s', async (_, content) => {
-    const home = aHome({ [path]: content })
+  ] as const)('does not start with %s', async ([, content], { onTestFinished }) => {
+    const home = aHome({ [path]: content }, onTestFinished)
     expect((await openclaw(version, home.path, ['config', 'validate'])).exitCode).toBe(1)
   })
 
-  test('sends the key of a setup, and not the login that its database holds', async () => {
+  test('sends the key of a setup, and not the login that its database holds', async ({
+    onTestFinished,
+  }) => {
     const gateway = await startGateway({ families: 'rewritten', key })
     const provider = `{baseUrl:'${gateway.url}/v1',api:'openai-completions',models:[]}`
-    const home = aHome({ [path]: `{models:{providers:{gateway:${provider}}}}` })
+    const home = aHome({ [path]: `{models:{providers:{gateway:${provider}}}}` }, onTestFinished)
     const paste = ['models', 'auth', 'paste-api-key', '--provider', 'gateway']
     await openclaw(version, home.path, paste, 'sk-of-the-database-1234\n')
     expect(home.text(path)).toContain('gateway:manual')

@@ -26,25 +26,28 @@ const newest = (await loadClients(rows.filter(({ id }) => !elsewhere.includes(id
   }),
 )
 
-test.concurrent.each([
+test.concurrent.for([
   ...newest,
   // It knows no --bare.
   { command: 'claude', program: 'claude', version: '2.1.54' },
-])('$command answers ping right after its setup', async ({ command, program, version }) => {
-  const home = aHome()
-  const start = installedClient(program, version)
-  const quoted = start.map((word) => `'${word}'`).join(' ')
-  home.put(`bin/${program}`, `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o755)
-  const result = await runCli(home, [command, '--yes', '--json', '--try-client'], {
-    env: {
-      REPOINT_API_KEY: key,
-      REPOINT_BASE_URL: gateway.url,
-      PATH: `${home.at('bin')}:${process.env['PATH']}`,
-    },
-    timeoutMs: 150_000,
-  })
-  expect(result.json).toMatchObject({
-    changed: true,
-    tried: [{ client: command, said: expect.stringContaining('pong') }],
-  })
-})
+])(
+  '$command answers ping right after its setup',
+  async ({ command, program, version }, { onTestFinished }) => {
+    const home = aHome({}, onTestFinished)
+    const start = installedClient(program, version)
+    const quoted = start.map((word) => `'${word}'`).join(' ')
+    home.put(`bin/${program}`, `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o755)
+    const result = await runCli(home, [command, '--yes', '--json', '--try-client'], {
+      env: {
+        REPOINT_API_KEY: key,
+        REPOINT_BASE_URL: gateway.url,
+        PATH: `${home.at('bin')}:${process.env['PATH']}`,
+      },
+      timeoutMs: 150_000,
+    })
+    expect(result.json, result.stdout + result.stderr).toMatchObject({
+      changed: true,
+      tried: [{ client: command, said: expect.stringContaining('pong') }],
+    })
+  },
+)

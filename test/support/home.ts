@@ -72,9 +72,15 @@ export class Home {
   }
 }
 
-/** A home that is removed when the test ends. */
-export function aHome(given: Readonly<Record<string, Given>> = {}): Home {
+/**
+ * A home that is removed when the test ends. In a concurrent test, pass its own `onTestFinished`: Vitest's
+ * may belong to a test that runs at the same time.
+ */
+export function aHome(
+  given: Readonly<Record<string, Given>> = {},
+  whenFinished: (remove: () => void) => unknown = onTestFinished,
+): Home {
   const home = new Home(given)
-  onTestFinished(() => home.remove())
+  whenFinished(() => home.remove())
   return home
 }
