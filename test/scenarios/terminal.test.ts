@@ -434,8 +434,9 @@ test('the next client on a terminal takes the key that the first one has for tha
 test('a key in use goes to no other address, though its own cannot be reached any more', async () => {
   const first = await startGateway({ families: 'rewritten', key: canary })
   const home = await homeWithCodexAt(first.url)
-  await first.close()
+  // Started first: otherwise it may get the port that becomes free.
   const other = await startGateway({ families: 'rewritten', key: `${canary}-2` })
+  await first.close()
   const run = runOnTerminal(home, ['claude'])
   await takeKeyInUse(run, first.url)
   await run.shows('That did not work')

@@ -11,7 +11,7 @@ import {
   otherAddressFinding,
 } from '../findings.ts'
 import { removal } from '../fixes.ts'
-import { mayNeedNoKey, rootOf, shownUrl, tableIn } from '../loaded-files.ts'
+import { isOwnAddress, mayNeedNoKey, rootOf, shownUrl, tableIn } from '../loaded-files.ts'
 import type { StrictFile } from '../strict-json.ts'
 import {
   apiOf,
@@ -50,7 +50,9 @@ export function* providerInTheWay(view: ProviderView, target: SetupTarget): Find
     location: models.place(addressOf(view)),
   })
   yield* authorizingHeaders(view, target.key)
-  yield* modelAddresses(view, target.baseUrl)
+  // The plan replaces or removes the addresses that an earlier setup wrote.
+  const isOurs = (url: string) => isOwnAddress(url, context)
+  yield* modelAddresses(view, target.baseUrl, isOurs)
 }
 
 /** Reports what is wrong with the provider in use: its address, its key, its models. */
@@ -124,9 +126,11 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Findings {
 function* modelAddresses(
   { at, models, providerId, provider }: ProviderView,
   root: string,
+  isOurs: (url: string) => boolean = () => false,
 ): Findings {
   for (const { id, baseUrl } of provider.models) {
     if (typeof baseUrl !== 'string' || isSameButVersion(rootOf(baseUrl), root)) continue
+    if (isOurs(baseUrl)) continue
 
     const path = [...modelPath(at, providerId, String(id)), 'baseUrl']
     const what = `the model ${id} of ${providerId}`

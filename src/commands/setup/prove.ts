@@ -276,7 +276,16 @@ function overOtherProtocol(
   const gatewayInfo = { ...withRejected(current, rejections), gateway: finder.access }
   const input = { ...current.input, gatewayInfo }
   const resolved = resultOf(() => client.resolve(input, version))
-  return resolved instanceof UserError ? resolved : { ...current, input, resolved }
+  if (resolved instanceof UserError) return resolved
+
+  // With some settings a client can use one protocol only.
+  const routes = routesToProve(client, resolved, catalog)
+  const again = gatewayInfo.rejected.find((rejected) =>
+    routes.some(
+      ({ model, protocol }) => model === rejected.model && protocol === rejected.protocol,
+    ),
+  )
+  return again === undefined ? { ...current, input, resolved } : again.error
 }
 
 interface Rejection {
