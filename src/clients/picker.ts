@@ -244,9 +244,8 @@ export function listKeys(
 ): readonly SettingChange[] {
   const { at, now, isOtherGateway, leadsElsewhere, fresh, told, route } = list
   const offered = offeredIn(target.resolved)
-  const entries = [...now].map(([id, entry]) => {
-    const hasOtherAddress = isTable(entry) && leadsElsewhere?.(entry) === true
-    return { id, path: at(id), isElsewhere: isOtherGateway || hasOtherAddress }
+  const entries = [...now.keys()].map((id) => {
+    return { id, path: at(id), isElsewhere: isOtherGateway }
   })
 
   return [
