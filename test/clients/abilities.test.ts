@@ -26,6 +26,8 @@ const isReasonedAbout = /"reasoning(?:_effort)?\\?":/
 const models = ['kimi-k3', 'devstral-2512', 'glm-5'] as const
 
 interface Asked {
+  /** Further arguments of its setup. */
+  readonly setup?: readonly string[]
   readonly args?: readonly string[]
   /** Absent: it takes the picture by itself. */
   readonly says?: (picture: string) => string
@@ -53,7 +55,12 @@ const asked: Readonly<Record<string, Asked>> = {
     list: [['--list-models'], /^gateway +(\S+)/gm],
     isToldToReason: true,
   },
-  openclaw: { says: () => '#call view_image {"path": "pic.png"}', isToldToReason: true },
+  openclaw: {
+    // Over chat it asks no model to reason.
+    setup: ['--protocol', 'responses'],
+    says: () => '#call view_image {"path": "pic.png"}',
+    isToldToReason: true,
+  },
   qwen: { says: () => `${question} @pic.png` },
   droid: { says: readsIt, list: [['exec', '--help'], /^ *custom:gateway(?:\/(\S+)| )/gm] },
   claude: { says: readsIt, args: ['--allowed-tools', 'Read'], isAlwaysSeeing: true },
@@ -113,6 +120,7 @@ describe('what is known of a model reaches the client', () => {
     { timeout: 400_000 },
     async ({ client, version, isOldest }) => {
       const {
+        setup = [],
         args = [],
         says,
         list,
@@ -124,7 +132,7 @@ describe('what is known of a model reaches the client', () => {
       const { home } = place
       const text = says?.(home.at('work/pic.png')) ?? question
       const runner = `${client} ${version}`
-      await setUp(place, client, '--model', models[0])
+      await setUp(place, client, '--model', models[0], ...setup)
       if (list !== undefined) {
         const [command, line] = list
         const run = { home: home.path, cwd: home.at('work'), args: command }
@@ -137,7 +145,7 @@ describe('what is known of a model reaches the client', () => {
       if (isToldToReason) expect(sent).toMatch(isReasonedAbout)
       if (!isOldest || isLikeAnother) return
 
-      await setUp(place, client, '--model', models[1])
+      await setUp(place, client, '--model', models[1], ...setup)
       // Another model may be asked what the picture shows.
       const blind = await sentBy(runner, place, models[1], { args, says: text })
       expect(blind).not.toBe('')

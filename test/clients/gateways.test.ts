@@ -120,7 +120,7 @@ test('use and rollback: all three go there and back, and no key ever reaches the
     )
     expect(said.map(({ hasAnswered }) => hasAnswered)).toEqual([true, true, true])
     const asked = new Set(inferences(gateway.requests()).map(({ protocol }) => protocol))
-    expect([...asked].sort()).toEqual(['chat', 'messages', 'responses'])
+    expect([...asked].sort()).toEqual(['messages', 'responses'])
   }
 
   await repoint(home, ['use', 'two'])

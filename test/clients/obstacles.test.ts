@@ -452,7 +452,8 @@ describe('opencode', () => {
     },
     {
       code: 'opencode-auth-unreadable',
-      effect: 'wrong-key',
+      // Without a key, the package for responses sends no request.
+      effect: 'elsewhere',
       plant: ({ home }) => edit(home, auth, (text) => `${text}// mine\n`),
     },
     {

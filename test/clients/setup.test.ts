@@ -286,7 +286,7 @@ describe('opencode', () => {
     // It does not wait for the conversation's title, and may end before it asks for one.
     for (let tries = 1; tries < 3 && asked.length < 2; tries++) asked = await askOnce()
     expect(asked.map(({ path, auth, keyMatches }) => ({ path, auth, keyMatches }))).toEqual(
-      Array(2).fill({ path: '/v1/chat/completions', auth: 'bearer', keyMatches: true }),
+      Array(2).fill({ path: '/v1/responses', auth: 'bearer', keyMatches: true }),
     )
     expect(asked.map(({ modelServed }) => modelServed).sort()).toEqual([
       'gpt-5.4-mini',
