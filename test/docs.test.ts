@@ -3,7 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-test('docs: the help pages and the tables of the README are those of the program', () => {
+// It starts the program for every help page.
+test('docs: the help pages and the tables of the README are those of the program', {
+  timeout: 120_000,
+}, () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/docs.js', '--check'], {
     encoding: 'utf8',
   })
