@@ -94,7 +94,7 @@ test('a file that another program holds open for a moment is switched after it',
 
 test('a file that stays held open is told, and nothing has changed', async () => {
   const home = new WindowsHome('Kept', { '.codex/config.toml': codexConfig })
-  const holder = holdOpen(home, '.codex/config.toml', 8_000)
+  const holder = holdOpen(home, '.codex/config.toml', 25_000)
   await holder.isHeld
   const { status, stdout } = await repoint(home, ['codex', '--yes', '--json'], { env: access() })
   expect({ status, error: JSON.parse(stdout).error }).toMatchObject({
