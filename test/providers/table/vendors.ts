@@ -138,6 +138,10 @@ const azureClosed: Shape = {
   setups: {
     ...azure.setups,
     responses: { ...azure.setups.responses!, note: 'the key goes as `api-key`' },
+    messages: {
+      ...azure.setups.messages!,
+      refused: { code: 'protocol-unsupported', says: /messages|api-key alone/ },
+    },
     editor: {
       ...azure.setups.chat!,
       refused: { code: 'protocol-unsupported', says: /Cursor/ },
