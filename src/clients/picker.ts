@@ -72,8 +72,8 @@ export function resolveWithPicker(
 ): ResolvedOptions {
   const resolved = resolveOneModel(input, protocols, window)
   const { protocol = protocols[0]! } = resolved
-  const beside = protocolsBeside(protocol, protocols, input.gatewayInfo, isShared)
-  return { ...resolved, ...offeredModels(input, { ...resolved, protocol }, beside) }
+  const usable = protocolsBeside(protocol, protocols, input.gatewayInfo, isShared)
+  return { ...resolved, ...offeredModels(input, { ...resolved, protocol }, usable) }
 }
 
 /** The models for a client's list, including the chosen one. */

@@ -36,10 +36,7 @@ export function chooseProtocol(
   const { requested, previous, gatewayInfo } = input
   const entry = catalogEntry(gatewayInfo.catalog, model) ?? { id: model }
   const allowed = requested.protocol ? [requested.protocol] : byPreference(model, protocols)
-  const possible = allowed.filter(
-    (protocol) =>
-      supportsProtocol(entry, protocol) !== false && !isRejected({ model, protocol }, gatewayInfo),
-  )
+  const possible = withoutRejected(entry, allowed, gatewayInfo)
 
   const before = previous?.protocol
   if (before !== undefined && possible.includes(before)) return before
@@ -53,6 +50,19 @@ export function chooseProtocol(
 function byPreference(model: string, protocols: readonly Protocol[]): readonly Protocol[] {
   const all = [nativeProtocol(model), usualProtocol, ...protocols]
   return [...new Set(all)].filter((protocol) => protocols.includes(protocol))
+}
+
+/** The protocols that neither the catalog nor an answer rules out for a model. */
+function withoutRejected(
+  entry: CatalogModel,
+  protocols: readonly Protocol[],
+  gatewayInfo: GatewayInfo,
+): readonly Protocol[] {
+  return protocols.filter(
+    (protocol) =>
+      supportsProtocol(entry, protocol) !== false &&
+      !isRejected({ model: entry.id, protocol }, gatewayInfo),
+  )
 }
 
 function listedOf(entry: CatalogModel, possible: readonly Protocol[]): Protocol | undefined {
@@ -108,11 +118,7 @@ export function protocolToOffer(
   gatewayInfo: GatewayInfo,
   protocols: readonly Protocol[],
 ): Protocol | undefined {
-  const possible = byPreference(model.id, protocols).filter(
-    (protocol) =>
-      supportsProtocol(model, protocol) !== false &&
-      !isRejected({ model: model.id, protocol }, gatewayInfo),
-  )
+  const possible = withoutRejected(model, byPreference(model.id, protocols), gatewayInfo)
   const [first] = possible
   return first === proven ? first : listedOf(model, possible)
 }

@@ -18,7 +18,7 @@ import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { preopenConnections } from '../../gateway/http/request.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import { nativeProtocol } from '../../gateway/models/rules.ts'
+import { catalogEntry, nativeProtocol } from '../../gateway/models/rules.ts'
 import { isSameRoots, rootOf } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ModelRoute } from '../../gateway/types.ts'
 import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
@@ -356,7 +356,7 @@ function mayServeOtherwise(
   catalog: Catalog | undefined,
 ): boolean {
   if (traitsOf(error)?.mayBeOneProtocol !== true) return false
-  const isListed = catalog?.models.some(({ id }) => id === model)
+  const isListed = catalog && catalogEntry(catalog, model) !== undefined
   // A catalog that does not list the model agrees with the gateway that it is unknown.
   if (error.code === 'model-unknown') return isListed ?? protocol !== usualProtocol
   // Over its native protocol, a model without tools has none.
@@ -474,7 +474,7 @@ function refusalsIn(
   catalog: Catalog | undefined,
 ): readonly RejectedModel[] {
   return rejectionsIn(answers).filter(
-    ({ model, error }) => isUnserved(error) && !catalog?.models.some(({ id }) => id === model),
+    ({ model, error }) => isUnserved(error) && catalogEntry(catalog, model) === undefined,
   )
 }
 
@@ -501,9 +501,9 @@ async function withOtherClients(
   { model, protocol }: ModelRoute,
 ): Promise<unknown> {
   if (!(error instanceof UserError) || client.protocols.length > 1) return error
+  const isOfModel = nativeProtocol(model) !== protocol
   const isMissing = error.code === 'protocol-unsupported'
-  const isWithoutTools = error.code === 'tools-unsupported' && nativeProtocol(model) !== protocol
-  if (!isMissing && !isWithoutTools) return error
+  if (!isMissing && !(error.code === 'tools-unsupported' && isOfModel)) return error
 
   const others = (await loadClients(familyRows)).filter(
     ({ family, protocols }) =>
@@ -511,7 +511,6 @@ async function withOtherClients(
   )
   const commands = others.map(({ id }) => `repoint ${id}`).join(', ')
   const only = `${client.label} speaks ${protocol} only.`
-  const isOfModel = nativeProtocol(model) !== protocol
   const otherModel = isOfModel ? ` Choose another model: repoint ${client.id} --model ID.` : ''
   return new UserError({
     code: error.code,
