@@ -17,7 +17,7 @@ import {
   newestGateway,
   noFlags,
 } from './command.ts'
-import { type FoundGateway, findGateway, gatewaysInUse, namesGateway } from './find-gateway.ts'
+import { type FoundGateway, findGateway, presetUnlessNamed } from './find-gateway.ts'
 import { accessToSaved } from './gateways/saved.ts'
 import type { Session } from './screen/session.ts'
 import { type ClientsProof, proveClients } from './setup/prove.ts'
@@ -79,9 +79,7 @@ async function gatewayToCheck(
   }
 
   const named = isAddress ? { ...flags, baseUrl: gateway } : flags
-  const runs = runsSoFar(session)
-  const [inUse] = namesGateway(session, named) ? [] : await gatewaysInUse(session, runs)
-  const preset = inUse ? { gateway: inUse } : { lastBaseUrl: runs[0]?.baseUrl }
+  const { preset } = await presetUnlessNamed(session, named, runsSoFar(session))
   return findGateway(session, named, preset)
 }
 

@@ -220,6 +220,17 @@ export function accessTo(
   return { ...gateway, env: platform.machine.env, signal: platform.interrupt }
 }
 
+/** The newest gateway in use, or the last base URL as a default, unless the user names a gateway now. */
+export async function presetUnlessNamed(
+  session: Session,
+  flags: GatewayFlags,
+  runs: Runs,
+): Promise<{ readonly preset: Preset; readonly inUse?: GatewayInUse | undefined }> {
+  const [inUse] = namesGateway(session, flags) ? [] : await gatewaysInUse(session, runs)
+  const preset = inUse ? { gateway: inUse } : { lastBaseUrl: runs[0]?.baseUrl }
+  return { preset, inUse }
+}
+
 /** The gateways of all setups in force, newest first. */
 export async function gatewaysInUse(
   session: Session,

@@ -7,7 +7,7 @@ import type { Catalog, GatewayAccess, Protocol, Sender } from '../../gateway/typ
 import { saveModels } from '../../state/model-cache.ts'
 import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import type { GatewayFlags } from '../command.ts'
-import { findGateway, gatewaysInUse, namesGateway } from '../find-gateway.ts'
+import { findGateway, presetUnlessNamed } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }
@@ -22,14 +22,12 @@ export async function askCatalog(
   flags: CatalogFlags,
 ): Promise<{ finder: GatewayFinder; answer: Catalog | UserError }> {
   settleFirst(session)
-  const runs = runsSoFar(session)
-  const [configured] = namesGateway(session, flags) ? [] : await gatewaysInUse(session, runs)
-  if (configured)
+  const { preset, inUse } = await presetUnlessNamed(session, flags, runsSoFar(session))
+  if (inUse)
     session.remark(
-      `note: The address and key are those of ${configured.label}; --base-url and a key flag name others.`,
+      `note: The address and key are those of ${inUse.label}; --base-url and a key flag name others.`,
     )
 
-  const preset = configured ? { gateway: configured } : { lastBaseUrl: runs[0]?.baseUrl }
   const { access, notices } = await findGateway(session, flags, preset)
 
   session.platform.ask.release()
