@@ -54,8 +54,9 @@ export function secretsOf({ key, headers = [] }: GatewayAccess): readonly string
 
 /** The same error with an addition to its hint. */
 export function withHint(error: UserError, more: string): UserError {
-  const { code, message, hint = '', files, cause } = error
-  return new UserError({ code, message, hint: `${hint} ${more}`.trim(), files, cause })
+  const { code, message, hint, files, cause } = error
+  const before = hint === undefined ? '' : `${hint}${/[.!?]$/.test(hint) ? '' : '.'} `
+  return new UserError({ code, message, hint: before + more, files, cause })
 }
 
 /** The gateway rejected the key in this header. In another header it may accept it. */

@@ -87,7 +87,10 @@ export class GatewayFinder {
     }
 
     if (others.length === 0) return first
-    return withHint(first, `Asked too: ${others.map((root) => `${root}/models`).join(', ')}.`)
+    return withHint(
+      first,
+      `repoint also asked ${others.map((root) => `${root}/models`).join(', ')}.`,
+    )
   }
 
   /** @throws UserError as `probe` does */

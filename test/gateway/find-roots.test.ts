@@ -164,7 +164,7 @@ test('where nothing answers, the first words stand, and every address is named',
     code: 'wrong-route',
     message: expect.stringContaining('/p/v1/models'),
   })
-  expect(error.hint).toMatch(/ Asked too: http:\/\/[\d.:]+\/p\/models\.$/)
+  expect(error.hint).toMatch(/ http:\/\/[\d.:]+\/p\/models\.$/)
   const word = await failure(finder.probe('chat', model, { catalog: error }))
   expect(word).toMatchObject({ code: 'wrong-route', message: error.message })
   expect(word.hint).toMatch(/\/p\/v1\/chat\/completions, .*\/p\/chat\/completions\.$/)

@@ -125,7 +125,7 @@ const rows: readonly (readonly [keyof typeof refusals, readonly string[], string
   ['include', ['codex'], 'include', 'choose another model'],
   ['include', ['pi --protocol responses'], 'include', '--no-reasoning'],
   ['reasoning', ['codex'], 'reasoning', 'choose another model'],
-  ['unnamed, where it is include', ['codex'], 'all that it sends along', 'choose another model'],
+  ['unnamed, where it is include', ['codex'], 'all its parameters', '--model ID'],
   ['betas', ['claude'], 'anthropic-beta', 'CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS'],
   [
     'context_management',

@@ -141,7 +141,7 @@ describe('whose authorities', () => {
 
     expect(json).toMatchObject({ changed: false, error: { code: 'tls' } })
     const { hint } = (json as { error: { hint: string } }).error
-    if (name === 'NODE_EXTRA_CA_CERTS') expect(hint).toContain(`${name}, which is set, is not read`)
+    if (name === 'NODE_EXTRA_CA_CERTS') expect(hint).toContain(`does not read ${name}`)
     expect(hint).toContain(reads[client as keyof typeof reads][0])
   })
 
@@ -163,7 +163,7 @@ describe('whose authorities', () => {
     )
     expect(json).toMatchObject({
       changed: false,
-      error: { code: 'tls', hint: expect.stringContaining('Codex looks in') },
+      error: { code: 'tls', hint: expect.stringContaining('Codex reads certificates from') },
     })
   })
 
@@ -183,7 +183,7 @@ describe('whose authorities', () => {
     expect(await checks({ NODE_EXTRA_CA_CERTS: caFile })).toContainEqual(
       expect.objectContaining({
         id: 'tls',
-        cure: expect.stringContaining('NODE_EXTRA_CA_CERTS, which is set, is not read'),
+        cure: expect.stringContaining('does not read NODE_EXTRA_CA_CERTS'),
       }),
     )
   })

@@ -120,7 +120,7 @@ test('a gateway that refuses Responses Lite is not proven, and is with a catalog
   gateway.setFaults([{ status: 400, holds: 'additional_tools', message }])
   const refused = {
     message: expect.stringContaining(
-      `not to a request of Codex, with input (HTTP 400: "Unsupported Responses API input item type: `,
+      `rejects a request of Codex with input (HTTP 400: "Unsupported Responses API input item type: `,
     ),
   }
   const doctor = await repoint(home, gateway, 'doctor', 'codex')

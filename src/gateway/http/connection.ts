@@ -119,7 +119,7 @@ function proxySeesKeyError(proxy: ForwardProxy, target: URL): UserError {
 }
 
 function formatProxy({ hostname, port, variable }: ForwardProxy): string {
-  return `${hostname}:${port} (from ${variable})`
+  return `${hostname}:${port} (${variable})`
 }
 
 interface ConnectSetup {

@@ -18,7 +18,7 @@ export interface HttpAnswer {
   readonly body: string
   /** Why the body ends early. Absent: the body is whole, or repoint has read enough of it. */
   readonly cut?: 'limit' | 'connection' | 'encoding'
-  /** The proxy that the response came through, as shown: `host:port (from HTTP_PROXY)`. */
+  /** The proxy that the response came through, as shown: `host:port (HTTP_PROXY)`. */
   readonly proxy?: string
 }
 
@@ -42,7 +42,7 @@ export interface NetworkFailure {
   readonly waitedMs: number
   /** The first bytes of an answer that was not HTTP. */
   readonly firstBytes?: string
-  /** The proxy in use, as shown: `host:port (from HTTP_PROXY)`. */
+  /** The proxy in use, as shown: `host:port (HTTP_PROXY)`. */
   readonly proxy?: string
   /** The status of the proxy's own answer to CONNECT. */
   readonly proxyStatus?: number

@@ -69,8 +69,8 @@ export function toolsUnsupported({ said = '', ...refusal }: Outcome, model: stri
   return {
     ...refusal,
     code: 'tools-unsupported',
-    message: `${cleanForeignText(model)} answers, but not where tools are offered, as every client does${said}`,
-    hint: 'Choose a model that can use tools, with --model ID; or have tools turned on for it (vLLM: --enable-auto-tool-choice and --tool-call-parser).',
+    message: `${cleanForeignText(model)} answers, but not with tools, which every client needs${said}`,
+    hint: 'Name a model that can use tools: --model ID. On your own vLLM server, turn tools on: --enable-auto-tool-choice and --tool-call-parser.',
   }
 }
 
@@ -87,16 +87,15 @@ export function parameterUnsupported(
 ): Outcome {
   const all = Object.keys({ ...body, ...headers }).filter((name) => shown(name) !== undefined)
   const parts = (refused.length > 0 ? refused : all).map(shown)
-  const what =
-    refused.length > 0 ? parts.join(', ') : `all that it sends along (${parts.join(', ')})`
+  const what = refused.length > 0 ? parts.join(', ') : `all its parameters (${parts.join(', ')})`
   const cure = (refused.length > 0 ? refused : all).map((name) => hints[name]).find(Boolean)
   return {
     ...refusal,
     code: 'parameter-unsupported',
-    message: `${cleanForeignText(model)} answers, but not to a request of ${label}, with ${what}${said}`,
+    message: `${cleanForeignText(model)} answers, but rejects a request of ${label} with ${what}${said}`,
     hint:
       cure ??
-      `${label} cannot leave it out: choose another model with --model ID, or have the gateway take it.`,
+      `${label} always sends it. Name another model: --model ID. Or ask the gateway's operator to accept it.`,
   }
 
   function shown(name: string): string | undefined {

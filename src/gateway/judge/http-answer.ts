@@ -62,7 +62,7 @@ function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | 
   const error = readErrorBody(answer)
   const judged: JudgedAnswer = { answer, question, error, status: answer.status }
   if (answer.cut === 'encoding') {
-    return fault(judged, 'packed its answer in a way that cannot be unpacked')
+    return fault(judged, 'compressed its answer in a way that nothing here can read')
   }
   if (question.asked === 'catalog') {
     if (answer.cut !== undefined && error.kind !== 'page') return cutOff(judged)
@@ -79,10 +79,7 @@ function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | 
     // The messages client repeats the request without a stream. The others wait for a stream forever.
     return question.asked === 'messages'
       ? undefined
-      : fault(
-          judged,
-          'answered in one piece although a stream was asked for, which the client cannot read',
-        )
+      : fault(judged, 'does not stream its answer, and the client can only read a stream')
   }
   if (error.isApiError) return diagnoseHidden(judged)
   if (question.isBaseProven) return protocolUnsupported(judged)
@@ -90,7 +87,7 @@ function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | 
 }
 
 function cutOff(judged: JudgedAnswer): Outcome {
-  if (judged.answer.cut !== 'limit') return fault(judged, 'broke off in the middle of its answer')
+  if (judged.answer.cut !== 'limit') return fault(judged, 'stopped in the middle of its answer')
   return fault(
     judged,
     judged.question.asked === 'catalog'
@@ -117,7 +114,10 @@ function diagnoseError(judged: JudgedAnswer): Outcome {
 function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
   const { answer, status } = judged
   if (answer.status === 304) {
-    return fault(judged, 'says "not modified" to a first question, as a cache in front of it may')
+    return fault(
+      judged,
+      'answers "not modified" to a first request; a cache in front of it may cause that',
+    )
   }
 
   if (hundredsOf(answer.status) === 3) return redirected(judged)
@@ -125,15 +125,15 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
   if (isCloudflareBlock(judged)) {
     return outcome(judged, {
       code: 'gateway-fault',
-      message: `A bot check of Cloudflare stands before ${hostOf(answer)} and lets no program through${says(judged)}`,
-      hint: 'Ask whoever runs the gateway to exempt its API paths from the check.',
+      message: `Cloudflare checks for bots in front of ${hostOf(answer)} and blocks every program${says(judged)}`,
+      hint: "Ask the gateway's operator to exempt the API from that check.",
     })
   }
 
   if (status === 407) {
     return outcome(judged, {
       code: 'proxy',
-      message: `The proxy ${answer.proxy ?? 'on the way'} wants a user name and a password, or refuses those it got (HTTP 407)`,
+      message: `The proxy ${answer.proxy ?? 'on the way'} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
       hint: proxyPassword,
     })
   }
@@ -141,15 +141,15 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
   if (status === 511) {
     return outcome(judged, {
       code: 'proxy',
-      message: 'The network wants a login before it lets anything through (HTTP 511)',
-      hint: 'Open any web page in a browser, log in to the network, then run the command again.',
+      message: 'This network requires a login first (HTTP 511)',
+      hint: 'Open a web page in a browser and log in to the network. Then run the command again.',
     })
   }
   if (status >= 400 && isProxysOwn(answer)) {
     return outcome(judged, {
       code: 'proxy',
-      message: `The proxy ${answer.proxy ?? 'on the way'} answered in the gateway's place${says(judged)}`,
-      hint: 'Ask whoever runs the proxy to allow the host, or except the host with NO_PROXY.',
+      message: `The proxy ${answer.proxy ?? 'on the way'} answered instead of the gateway${says(judged)}`,
+      hint: `Bypass the proxy: NO_PROXY=${new URL(answer.url).hostname}. Or ask the proxy's operator to allow the host.`,
     })
   }
   if (status === 400 && answer.url.startsWith('http:') && plainOnTls.test(answer.body)) {

@@ -32,16 +32,16 @@ export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest)
       message:
         code === 'UND_ERR_SOCKET'
           ? // undici 7 rejects this (lib/dispatcher/client-h1.js), and so do the clients on Node.
-            `${url.host} answers with "100 Continue", for which nobody asked, or with no status at all`
-          : `${url.host} sends more than 16 kB of headers, which clients on Node do not read`,
-      hint: 'Ask whoever runs the gateway, or the proxy in front of it.',
+            `${url.host} answers with "100 Continue" or with no status, which clients cannot read`
+          : `${url.host} sends more than 16 kB of headers, which many clients cannot read`,
+      hint: "Ask the gateway's operator: the gateway, or a proxy in front of it, must change that.",
     }
   if (failure.firstBytes !== undefined) {
     const shown = cleanForeignText(failure.firstBytes.slice(0, 40), question.secrets)
     return {
       code: 'not-an-api',
-      message: `What answers at ${url.host} does not speak HTTP${shown === '' ? '' : `: "${shown}"`}`,
-      hint: 'Check the port in --base-url.',
+      message: `The program at ${url.host} does not speak HTTP${shown === '' ? '' : `: "${shown}"`}`,
+      hint: 'Check the port of the address (--base-url).',
     }
   }
   return {
@@ -49,8 +49,8 @@ export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest)
     message: `${url.host} closed the connection without an answer${inBrackets(code)}${through(failure)}`,
     hint:
       url.protocol === 'http:'
-        ? `If the gateway uses TLS, give --base-url ${question.baseUrl.replace(/^http:/, 'https:')}.`
-        : 'A firewall may be in the way; check the network, then run the command again.',
+        ? `Try https: --base-url ${question.baseUrl.replace(/^http:/, 'https:')}`
+        : 'Check the network: a firewall may block the connection. Then run the command again.',
   }
 }
 
@@ -65,19 +65,19 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
     case 'EAI_AGAIN':
       return {
         code: 'dns',
-        message: `The name ${url.hostname} cannot be resolved (${code})`,
+        message: `There is no address for the name ${url.hostname} (${code})`,
         hint:
           code === 'EAI_AGAIN'
-            ? 'The name server did not answer: check the network, then run the command again.'
-            : 'Check the spelling in --base-url, the network and the VPN.',
+            ? 'The name server did not answer. Check the network, then run the command again.'
+            : 'Check the spelling of the address (--base-url), the network and the VPN.',
       }
     case 'ECONNREFUSED':
       return {
         code: 'refused',
         message: `Nothing listens at ${url.host}${through(failure)}`,
         hint: isLoopback(url.hostname)
-          ? 'Start the gateway there (for a try: repoint serve), or check the port in --base-url.'
-          : 'Check host and port in --base-url, and whether the gateway is running.',
+          ? `Start the gateway, or check the port of the address (--base-url). To try repoint's own gateway: repoint serve --port ${url.port || 80}`
+          : 'Check the host and port of the address (--base-url), and whether the gateway is running.',
       }
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
@@ -88,16 +88,16 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
     case 'EINVAL':
       return {
         code: 'refused',
-        message: `There is no way from here to ${url.host} (${code})`,
-        hint: 'Check the network and the VPN; where a proxy is needed, set HTTPS_PROXY.',
+        message: `The network has no route to ${url.host} (${code})`,
+        hint: 'Check the network and the VPN. If you need a proxy, set HTTPS_PROXY.',
       }
     // Linux, for a "prohibit" route, and for connections that its firewall rejects.
     case 'EACCES':
     case 'EPERM':
       return {
         code: 'refused',
-        message: `This machine lets no connection out to ${url.host} (${code})`,
-        hint: 'Check its firewall, its routes and the VPN; where a proxy is needed, set HTTPS_PROXY.',
+        message: `This machine blocks connections to ${url.host} (${code})`,
+        hint: 'Check its firewall and the VPN. If you need a proxy, set HTTPS_PROXY.',
       }
     case 'ETIMEDOUT':
     case 'UND_ERR_CONNECT_TIMEOUT':
@@ -105,8 +105,8 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
     case 'ERR_NOT_LOOPBACK':
       return {
         code: 'usage',
-        message: `${url.hostname} is not this machine but ${failure.detail}: http://${url.host} would send the key over the network for everyone to read`,
-        hint: 'Use https, or, if you trust the network, the address itself in place of the name, with --allow-http.',
+        message: `${url.hostname} is another machine (${failure.detail}), and http://${url.host} would send the key in clear text`,
+        hint: `Use https: --base-url https://${url.host}. If you trust the network, write ${failure.detail} instead of the name and add --allow-http`,
       }
     default:
       return undefined
@@ -117,8 +117,8 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
 export function httpsWanted(url: URL): Outcome {
   return {
     code: 'tls',
-    message: `${url.host} speaks TLS on this port, but ${url.origin}${url.pathname} asks in plain http`,
-    hint: 'Give the base URL with https:// in front.',
+    message: `${url.host} speaks only https on this port, and the address begins with http`,
+    hint: `Use https: --base-url https://${url.host}`,
   }
 }
 
@@ -128,7 +128,7 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
   if (status === 407) {
     return {
       code: 'proxy',
-      message: `${named} wants a user name and a password, or refuses those it got (407)`,
+      message: `${named} asks for a user name and a password, or rejects the ones in its variable (HTTP 407)`,
       hint: proxyPassword,
     }
   }
@@ -136,37 +136,39 @@ function diagnoseProxy(failure: NetworkFailure): Outcome {
   if (status !== undefined) {
     return {
       code: 'proxy',
-      message: `${named} refuses to connect to ${new URL(failure.url).host} (HTTP ${status})`,
-      hint: 'Ask whoever runs it to allow the host, or except the host with NO_PROXY.',
+      message: `${named} does not connect to ${new URL(failure.url).host} (HTTP ${status})`,
+      hint: `Bypass the proxy: NO_PROXY=${new URL(failure.url).hostname}. Or ask the proxy's operator to allow the host.`,
     }
   }
 
-  const why =
+  const message =
     failure.reason === 'deadline'
-      ? `brought no connection to ${new URL(failure.url).host} within ${seconds(failure.waitedMs)}`
-      : `cannot be used${inBrackets(errorCode)}: ${cleanForeignText(failure.detail)}`
+      ? `${named} did not connect to ${new URL(failure.url).host} within ${seconds(failure.waitedMs)}`
+      : errorCode === 'ECONNREFUSED'
+        ? `Nothing listens at the proxy ${proxy}`
+        : `${named} does not work${inBrackets(errorCode)}: ${cleanForeignText(failure.detail)}`
 
   return {
     code: 'proxy',
-    message: `${named} ${why}`,
-    hint: 'Check that variable, or unset it; NO_PROXY names hosts that need no proxy.',
+    message,
+    hint: `Correct or unset that variable, or bypass the proxy: NO_PROXY=${new URL(failure.url).hostname}`,
   }
 }
 
 /** Without an example, because one would look like a password and be masked. */
 export const proxyPassword =
-  "Put them before the host in the proxy's variable: the name, a colon, the password and an @."
+  "Write both in the proxy's variable, before the host: the name, a colon, the password and an @."
 
 function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
   const waited = seconds(failure.waitedMs)
   const messages: Readonly<Record<NetworkFailure['stage'], string>> = {
     proxy: '',
     tunnel: '',
-    lookup: `The name ${url.hostname} was not resolved within ${waited}: no name server answers`,
+    lookup: `The name ${url.hostname} was not found within ${waited}: no name server answers`,
     connect: `No connection to ${url.host} within ${waited}`,
     tls: `${url.host} accepted the connection but did not finish the TLS handshake within ${waited}`,
-    'first-byte': `${url.host} took the request but sent nothing within ${waited}`,
-    body: `${url.host} began to answer but did not finish within ${waited}`,
+    'first-byte': `${url.host} accepted the request but sent nothing within ${waited}`,
+    body: `${url.host} started to answer but did not finish within ${waited}`,
   }
 
   if (failure.stage === 'lookup')
@@ -181,8 +183,8 @@ function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
     code: 'timeout',
     message: messages[failure.stage] + through(failure),
     hint: isModelSlow
-      ? 'A model may need time to load: run the command again, or wait longer with --timeout SECONDS.'
-      : 'Check host and port in --base-url, the network and the VPN; a firewall may drop the packets.',
+      ? 'A model may need time to load. Run the command again, or wait longer: --timeout 120'
+      : 'Check the host and port of the address (--base-url), the network and the VPN. A firewall may block the connection.',
   }
 }
 
@@ -195,15 +197,15 @@ function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
       code: 'tls',
       message: `${url.host} does not speak TLS on this port; it looks like plain http`,
       hint: isLoopback(url.hostname)
-        ? `Give --base-url ${plain}.`
-        : `Find the https address of the gateway; --base-url ${plain} --allow-http sends the key readable for everyone on the way.`,
+        ? `Use http: --base-url ${plain}`
+        : `Use the https address of the gateway. If you trust the network: --base-url ${plain} --allow-http`,
     }
   }
 
   const certificate = certificateCauses.find(({ codes }) => codes.includes(code))
   if (certificate !== undefined) {
     const unheeded = question.isCheckRefused
-      ? ' NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: the key goes to nobody unproven.'
+      ? ' repoint ignores NODE_TLS_REJECT_UNAUTHORIZED=0, because it would send the key to anyone.'
       : ''
     return {
       code: 'tls',
@@ -218,14 +220,14 @@ function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
     return {
       code: 'tls',
       message: `The certificate of ${url.host} is for other hosts${hosts === '' ? '' : `: ${hosts}`} (${code})`,
-      hint: 'Use the name that the certificate is for in --base-url; if you did, something else answers in its place.',
+      hint: "Use a name from the certificate in --base-url. If you did, another server answers in the gateway's name.",
     }
   }
 
   return {
     code: 'tls',
     message: `The TLS handshake with ${url.host} failed${inBrackets(code)}${through(failure)}`,
-    hint: 'Check host and port in --base-url; an old server, a proxy or a firewall may break TLS.',
+    hint: 'Check the host and port of the address (--base-url). An old server, a proxy or a firewall can break TLS.',
   }
 }
 
@@ -233,8 +235,8 @@ function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
 export function certificateWanted(url: URL): Outcome {
   return {
     code: 'tls',
-    message: `${url.host} wants a certificate from whoever asks (mutual TLS), and none of the clients can send one`,
-    hint: 'Ask whoever runs the gateway for an address without it, or put a proxy on this machine in front that holds the certificate.',
+    message: `${url.host} asks for a client certificate (mutual TLS), and no client can send one`,
+    hint: "Ask the gateway's operator for an address without mutual TLS, or run a local proxy that sends the certificate.",
   }
 }
 
@@ -249,9 +251,9 @@ function whatCounts({ authorities, isNodeToldMore }: AskedRequest): string {
   const places = [...(system ? ["the system's store"] : []), ...files].join(', ')
   const unread =
     isNodeToldMore && !files.includes('NODE_EXTRA_CA_CERTS')
-      ? ' NODE_EXTRA_CA_CERTS, which is set, is not read there.'
+      ? ` ${of} does not read NODE_EXTRA_CA_CERTS.`
       : ''
-  return ` ${of} looks in ${places}.${unread}`
+  return ` ${of} reads certificates from ${places}.${unread}`
 }
 
 /** OpenSSL's verification results, by Node's names (doc/api/tls.md, X509 certificate error codes). */
@@ -264,8 +266,8 @@ const certificateCauses: readonly {
   {
     isUnknown: true,
     codes: ['DEPTH_ZERO_SELF_SIGNED_CERT'],
-    says: 'is signed by itself',
-    hint: 'If that is meant to be, save the certificate and give it with --ca-file PATH; a setup then says what the client needs.',
+    says: 'is self-signed',
+    hint: 'If you expect that, save the certificate to a file and pass it with --ca-file PATH.',
   },
   {
     isUnknown: true,
@@ -276,23 +278,23 @@ const certificateCauses: readonly {
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
       'CERT_UNTRUSTED',
     ],
-    says: 'is signed by an authority that is not known here: a private one, an inspecting proxy, or a link of the chain is missing',
-    hint: "Get the authority's certificate from whoever runs it and give it with --ca-file PATH; a setup then says what the client needs.",
+    says: 'is signed by an authority that this machine does not know: a private one or an inspecting proxy, or the chain is incomplete',
+    hint: "Get the authority's certificate from your administrator and pass it with --ca-file PATH.",
   },
   {
     codes: ['CERT_HAS_EXPIRED', 'CRL_HAS_EXPIRED'],
     says: 'has expired',
-    hint: 'Check the clock of this machine; if it is right, whoever runs the gateway must renew the certificate.',
+    hint: "Check this machine's clock. If it is right, ask the gateway's operator to renew the certificate.",
   },
   {
     codes: ['CERT_NOT_YET_VALID', 'CRL_NOT_YET_VALID'],
     says: 'is not valid yet',
-    hint: 'Check the clock of this machine.',
+    hint: "Check this machine's clock.",
   },
   {
     codes: ['CERT_REVOKED', 'CERT_REJECTED'],
-    says: 'has been withdrawn',
-    hint: 'Do not send the key there; ask whoever runs the gateway.',
+    says: 'is revoked',
+    hint: "Do not send the key there. Ask the gateway's operator.",
   },
 ]
 

@@ -24,7 +24,7 @@ export function redirected(judged: JudgedAnswer): Outcome {
     return outcome(judged, {
       code: 'redirected',
       message: `${hostOf(answer)} redirects without naming a web address (HTTP ${answer.status})`,
-      hint: `${checkAddress} If it is, whoever runs the gateway must mend the redirect.`,
+      hint: `${checkAddress} If the address is right, ask the gateway's operator to fix the redirect.`,
     })
   }
 
@@ -41,19 +41,19 @@ export function redirected(judged: JudgedAnswer): Outcome {
   if (to.href === from.href || root === question.baseUrl) {
     return outcome(judged, {
       code: 'redirected',
-      message: `${hostOf(answer)} redirects in a circle: ${withoutQuery(from, question)} leads back to itself (HTTP ${answer.status})`,
-      hint: `The answer names no other base URL: ask whoever runs the gateway. ${checkAddress}`,
+      message: `${hostOf(answer)} redirects ${withoutQuery(from, question)} to itself (HTTP ${answer.status})`,
+      hint: `Ask the gateway's operator for the base URL. ${checkAddress}`,
     })
   }
 
-  const unsent = to.origin === from.origin ? '' : '; the key was not sent there'
+  const unsent = to.origin === from.origin ? '' : '. The key was not sent there'
   return outcome(judged, {
     code: 'redirected',
     message: `${hostOf(answer)} redirects to ${withoutQuery(to, question)} (HTTP ${answer.status})${unsent}`,
     hint:
       root === undefined
-        ? 'A login page or the network may be in the way: open the address in a browser, and check --base-url.'
-        : `If you trust that address, give --base-url ${cleanForeignText(root, question.secrets)}.`,
+        ? 'Open the address in a browser: it may show a login page. Then check --base-url.'
+        : `If you trust that address, use it: --base-url ${cleanForeignText(root, question.secrets)}`,
   })
 }
 
@@ -66,14 +66,14 @@ export function keyRejected(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'key-rejected',
     tryOtherKeyHeader: isHeaderOpen(judged),
-    message: `The gateway refuses the key${says(judged)}`,
-    hint: `Look the key up ${onItsPage(judged)} (it may be mistyped, disabled, expired or used up), then run the command again with the right one.`,
+    message: `The gateway rejects this key${says(judged)}`,
+    hint: `Copy a valid key from ${keysPage(judged)}, then run the command again with it.`,
   })
 }
 
-/** The web page that shows the user's keys. */
-function onItsPage({ question }: JudgedAnswer): string {
-  return `on ${knownHost(question.baseUrl)?.keys ?? "the gateway's web page"}`
+/** Where the user finds the keys. */
+function keysPage({ question }: JudgedAnswer): string {
+  return knownHost(question.baseUrl)?.keys ?? "the gateway's web page"
 }
 
 /** Gateways of the one-api family, which use this header, read the key from every usual header. */
@@ -88,8 +88,8 @@ export function routeNotAllowed(judged: JudgedAnswer): Outcome {
   const path = cleanForeignText(new URL(answer.url).pathname, question.secrets)
   return outcome(judged, {
     code: 'route-not-allowed',
-    message: `This key may not ask ${path}${says(judged)}`,
-    hint: `${isList ? 'Name the model with --model ID, which works without the list; or have' : 'Have'} the route allowed for the key on the gateway's web page.`,
+    message: `The gateway does not allow this key to use ${path}${says(judged)}`,
+    hint: `${isList ? 'Name a model, which works without the list: --model ID. Or allow' : 'Allow'} this route for the key on the gateway's web page.`,
   })
 }
 
@@ -99,8 +99,8 @@ export function headerMissing(judged: JudgedAnswer, name: string): Outcome {
     code: 'header-missing',
     // This header may be the one for the key.
     tryOtherKeyHeader: !name.startsWith('x-'),
-    message: `The gateway wants the header ${name} in addition to the key${says(judged)}`,
-    hint: `Add --header '${name}: VALUE', or '${name}: $VARIABLE' for what is secret.`,
+    message: `The gateway requires the header ${name} in addition to the key${says(judged)}`,
+    hint: `Add it: --header '${name}: VALUE'. If the value is secret: --header '${name}: $VARIABLE'`,
   })
 }
 
@@ -108,8 +108,8 @@ export function headerMissing(judged: JudgedAnswer, name: string): Outcome {
 export function clientRefused(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'client-refused',
-    message: `The gateway admits certain clients only, and not this check${says(judged)}`,
-    hint: 'Set the client up with --try-client: what it says itself is the proof then.',
+    message: `The gateway accepts only certain clients, and rejected repoint's test request${says(judged)}`,
+    hint: 'Let the installed client test it: add --try-client',
   })
 }
 
@@ -127,30 +127,29 @@ export function forbidden(judged: JudgedAnswer, cause?: keyof typeof forbiddings
 
 const forbiddings = {
   unnamed: {
-    message: 'The gateway forbids the request, and does not name the key as the cause',
-    hint: "Look at its words, and at what the key may do on the gateway's web page. Where only this check may be meant, set the client up with --try-client: what the client says itself is the proof then.",
+    message: 'The gateway forbids the request and does not say why',
+    hint: "Check on the gateway's web page what this key may do. If the gateway accepts only certain clients, let the installed client test it: add --try-client",
   },
   region: {
-    message: 'The gateway serves nobody in this country or region',
-    hint: 'The key is not at fault. Ask whoever runs the gateway, or use one that serves your region.',
+    message: 'The gateway does not serve this country or region',
+    hint: 'The key is not the cause. Use a gateway that serves your region.',
   },
   network: {
     message:
-      'The gateway admits certain networks only, and not the one that this machine asks from',
-    hint: "The key is not at fault. Check the VPN and the proxy, or have this address admitted on the gateway's web page.",
+      "The gateway accepts only certain networks, and this machine's network is not one of them",
+    hint: "The key is not the cause. Check the VPN and the proxy, or allow this machine's address on the gateway's web page.",
   },
   content: {
-    message:
-      'The gateway refuses the words of the request, a mere greeting, by its rules for content',
-    hint: 'The key is not at fault. Try another model with --model ID; or set the client up with --try-client: what the client says itself is the proof then.',
+    message: "The gateway's content filter rejects the short test question",
+    hint: 'The key is not the cause. Let the installed client test it: add --try-client. Or name another model: --model ID',
   },
   firewall: {
     message: 'A firewall or web server in front of the gateway blocks the request',
-    hint: 'The key is not at fault. Check the VPN and the proxy, or ask the operator of the gateway. If only this check is blocked, set the client up with --try-client.',
+    hint: "The key is not the cause. Check the VPN and the proxy, or ask the gateway's operator. If the firewall blocks only repoint's test request, add --try-client",
   },
   account: {
-    message: 'The account behind the key may not ask',
-    hint: "See the gateway's web page: the account may have to be verified, or be blocked.",
+    message: 'The gateway does not accept requests from the account of this key',
+    hint: "Look at the account on the gateway's web page: it may be blocked, or not verified yet.",
   },
 } as const
 
@@ -162,11 +161,8 @@ export function modelUnknown(judged: JudgedAnswer): Outcome {
 
   return outcome(judged, {
     code: 'model-unknown',
-    message: `The gateway cannot serve the model ${modelOf(judged)}${isListed ? ', although its catalog lists it' : ''}${says(judged)}`,
-    hint:
-      near.length === 0
-        ? 'Choose one of the list: repoint models, then --model ID.'
-        : `Choose another with --model ID; nearest: ${near.map((id) => cleanForeignText(id)).join(', ')}. All: repoint models.`,
+    message: `The gateway does not serve the model ${modelOf(judged)}${isListed ? ', although it lists it' : ''}${says(judged)}`,
+    hint: `Name another model: --model ${near[0] === undefined ? 'ID' : near.map((id) => cleanForeignText(id)).join(', or --model ')}`,
   })
 }
 
@@ -181,8 +177,8 @@ export function isUnlisted({
 export function modelNotAllowed(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
-    message: `This key may not use the model ${modelOf(judged)}${says(judged)}`,
-    hint: "Choose another with --model ID, or have the model allowed for this key on the gateway's web page.",
+    message: `The gateway does not allow this key to use the model ${modelOf(judged)}${says(judged)}`,
+    hint: "Name another model: --model ID. Or allow this model for the key on the gateway's web page.",
   })
 }
 
@@ -190,8 +186,8 @@ export function modelNotAllowed(judged: JudgedAnswer): Outcome {
 export function modelUnpriced(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
-    message: `The gateway has no price for the model ${modelOf(judged)}, and serves it to nobody until it has${says(judged)}`,
-    hint: 'Choose another with --model ID, or ask whoever runs the gateway to set its price.',
+    message: `The gateway does not serve the model ${modelOf(judged)}, because its operator has set no price for it${says(judged)}`,
+    hint: "Name another model: --model ID. Or ask the gateway's operator to set a price.",
   })
 }
 
@@ -200,8 +196,8 @@ export function protocolUnsupported(judged: JudgedAnswer): Outcome {
   const protocol = asked === 'chat' ? 'chat completions' : asked
   return outcome(judged, {
     code: 'protocol-unsupported',
-    message: `The gateway does not serve the ${protocol} protocol for ${modelOf(judged)}${says(judged)}`,
-    hint: 'Choose a model that speaks it (repoint models), or ask whoever runs the gateway.',
+    message: `The gateway does not serve ${modelOf(judged)} over the ${protocol} protocol${says(judged)}`,
+    hint: 'Name a model that the gateway serves over this protocol: --model ID',
   })
 }
 
@@ -213,8 +209,8 @@ export function wrongRoute(judged: JudgedAnswer): Outcome {
       : protocolUnsupported(judged)
   return outcome(judged, {
     code: 'wrong-route',
-    message: `An API answers at ${hostOf(judged.answer)}, but not at ${cleanForeignText(new URL(judged.answer.url).pathname, question.secrets)}${says(judged)}`,
-    hint: `Check --base-url: it must be the root before /v1 (now ${question.baseUrl}).${knownRoot(judged)}${withoutCatalog(judged)}`,
+    message: `An API answers at ${hostOf(judged.answer)}, but it has no ${cleanForeignText(new URL(judged.answer.url).pathname, question.secrets)}${says(judged)}`,
+    hint: `${checkAddress}${knownRoot(judged)}${withoutCatalog(judged)}`,
   })
 }
 
@@ -222,10 +218,10 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
   const { answer, question, error } = judged
   const url = withoutQuery(new URL(answer.url), question)
   const what = asksForLogin(answer)
-    ? `The web server at ${hostOf(answer)} wants a login of its own before the API`
+    ? `The web server at ${hostOf(answer)} asks for its own login before the API`
     : error.kind === 'page'
       ? `A web page answers at ${url}, not the API`
-      : `What answers at ${url} is not the API`
+      : `The answer from ${url} is not from the API of a gateway`
 
   return outcome(judged, {
     code: 'not-an-api',
@@ -240,13 +236,13 @@ function knownRoot({ answer, question }: JudgedAnswer): string {
   const path = question.asked === 'messages' ? known?.messages : known?.chat
   if (known === undefined || path === undefined) return ''
   const root = new URL(question.baseUrl).origin + path
-  return answer.url.startsWith(root) ? '' : ` That of ${known.name} is ${root} (${known.date}).`
+  return answer.url.startsWith(root) ? '' : ` For ${known.name} it is ${root} (${known.date}).`
 }
 
 /** What to do if the address is right and the gateway has no catalog. */
 function withoutCatalog({ question, status }: JudgedAnswer): string {
   return question.asked === 'catalog' && status === 404
-    ? ' If it is, the gateway has no list of models: name one with --model ID, which works without.'
+    ? ' If the address is right, the gateway has no list of models: name a model with --model ID.'
     : ''
 }
 
@@ -256,18 +252,18 @@ export function quota(judged: JudgedAnswer, what: 'balance' | 'plan' = 'balance'
   return outcome(judged, {
     code: 'quota',
     message: message + says(judged),
-    hint: hint.replace('PAGE', onItsPage(judged)),
+    hint: hint.replace('PAGE', keysPage(judged)),
   })
 }
 
 const shortages = {
   balance: {
-    message: 'The account behind the key has nothing left to spend',
-    hint: 'Top it up PAGE, or use another key; the configuration is not at fault.',
+    message: 'The account of this key has no credit left',
+    hint: 'Top it up on PAGE, or run the command again with another key.',
   },
   plan: {
-    message: 'The plan behind the key does not cover the request, or has nothing left to spend',
-    hint: 'Look at the plan PAGE; if it is valid, it may have a base URL that differs from that of pay as you go.',
+    message: 'The plan of this key does not cover the request, or is used up',
+    hint: 'Look at the plan on PAGE. A plan may have a base URL different from pay-as-you-go: check --base-url.',
   },
 } as const
 
@@ -276,7 +272,7 @@ export function rateLimited(judged: JudgedAnswer): Outcome {
   const when = /^\d{1,6}$/.test(wait) ? `in ${wait} s` : 'in a minute'
   return outcome(judged, {
     code: 'rate-limited',
-    message: `The gateway takes no more requests for now${says(judged)}`,
+    message: `The gateway accepts no more requests at the moment${says(judged)}`,
     hint: `Run the command again ${when}.`,
   })
 }
@@ -285,12 +281,11 @@ export function fault(judged: JudgedAnswer, what: string): Outcome {
   return outcome(judged, {
     code: 'gateway-fault',
     message: `The gateway at ${hostOf(judged.answer)} ${what}${says(judged)}`,
-    hint: 'Run the command again in a while; if it stays so, ask whoever runs the gateway.',
+    hint: "Run the command again in a few minutes. If it fails again, ask the gateway's operator.",
   })
 }
 
-const checkAddress =
-  'Check --base-url: it must be the root of the API, with its path prefix if it has one (https://host/prefix).'
+const checkAddress = 'Paste the "API base URL" from your gateway\'s page: --base-url URL.'
 
 /** The requested model, as shown. */
 function modelOf({ question }: JudgedAnswer): string {

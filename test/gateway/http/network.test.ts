@@ -99,7 +99,7 @@ describe('network: time', () => {
     const server = await aServer(() => {})
     const error = await failure(readCatalog(accessTo(server, { timeoutMs: 200 })))
     expect(error.code).toBe('timeout')
-    expect(error.message).toMatch(/took the request but sent nothing within 0\.[2-9] s$/)
+    expect(error.message).toMatch(/sent nothing within 0\.[2-9] s$/)
     expect(error.hint).toContain('--timeout')
   })
 
@@ -118,7 +118,7 @@ describe('network: time', () => {
     })
     const error = await failure(readCatalog(accessTo(server, { timeoutMs: 300 })))
     expect(error.code).toBe('timeout')
-    expect(error.message).toContain('began to answer but did not finish')
+    expect(error.message).toContain('started to answer but did not finish')
   })
 
   test('redirects do not extend the deadline', async () => {
@@ -176,7 +176,7 @@ describe('network: bodies', () => {
     })
     const error = await failure(readCatalog(accessTo(server)))
     expect(error.code).toBe('gateway-fault')
-    expect(error.message).toContain('cannot be unpacked')
+    expect(error.message).toContain('compressed its answer')
   })
 
   test('a small compressed body that expands endlessly is cut at the limit', async () => {
@@ -210,7 +210,7 @@ describe('network: bodies', () => {
     })
     const error = await failure(readCatalog(accessTo(server)))
     expect(error.code).toBe('gateway-fault')
-    expect(error.message).toContain('broke off in the middle')
+    expect(error.message).toContain('stopped in the middle')
   })
 
   test('a catalog that is shorter than announced is rejected, even if it looks complete', async () => {
@@ -221,7 +221,7 @@ describe('network: bodies', () => {
     })
     const error = await failure(readCatalog(accessTo(server)))
     expect(error.code).toBe('gateway-fault')
-    expect(error.message).toContain('broke off in the middle')
+    expect(error.message).toContain('stopped in the middle')
   })
 
   test('an endless response to a probe is cut at the limit, and reported as too long', async () => {
@@ -247,7 +247,7 @@ describe('network: bodies', () => {
     })
     const error = await failure(probe(accessTo(server), 'responses', model))
     expect(error.code).toBe('gateway-fault')
-    expect(error.message).toContain('broke off in the middle')
+    expect(error.message).toContain('stopped in the middle')
   })
 
   test('a response after an interim one', async () => {
@@ -382,7 +382,7 @@ describe('network: redirects', () => {
       )
       const error = await failure(readCatalog(accessTo(server)))
       expect(error.code).toBe('redirected')
-      expect(error.message).toContain('the key was not sent there')
+      expect(error.message).toContain('The key was not sent there')
       // Two slashes are more often a wrong path than an intended address.
       const offered = `--base-url http://localhost:${other.port}`
       expect(error.hint?.includes(offered)).toBe(scheme === 'http')
@@ -396,7 +396,7 @@ describe('network: redirects', () => {
     )
     const error = await failure(readCatalog(accessTo(server)))
     expect(error.code).toBe('redirected')
-    expect(error.message).toContain('redirects in a circle')
+    expect(error.message).toMatch(/redirects .* to itself/)
     expect(error.hint).not.toContain(`--base-url http://127.0.0.1:${server.port}`)
     expect(server.seen.length).toBeLessThan(6)
   })
@@ -417,7 +417,7 @@ describe('network: TLS', () => {
       'good.pem',
       undefined,
       {},
-      'signed by an authority that is not known here',
+      'signed by an authority that this machine does not know',
       '--ca-file',
     ],
     [
@@ -425,17 +425,10 @@ describe('network: TLS', () => {
       'good.pem',
       'ca.pem',
       {},
-      'signed by an authority that is not known here',
+      'signed by an authority that this machine does not know',
       '--ca-file',
     ],
-    [
-      'a certificate signed by itself',
-      'self-signed.pem',
-      undefined,
-      {},
-      'is signed by itself',
-      '--ca-file',
-    ],
+    ['a self-signed certificate', 'self-signed.pem', undefined, {}, 'is self-signed', '--ca-file'],
     ['an expired one', 'expired.pem', undefined, withCa, 'has expired', 'clock'],
     ['one of the future', 'early.pem', undefined, withCa, 'is not valid yet', 'clock'],
     [
@@ -474,7 +467,7 @@ describe('network: TLS', () => {
     const plain = await aServer(goodGateway)
     const upwards = await failure(readCatalog(accessTo(plain, { scheme: 'https' })))
     expect(upwards.code).toBe('tls')
-    expect(upwards.hint).toBe(`Give --base-url http://127.0.0.1:${plain.port}.`)
+    expect(upwards.hint).toContain(`--base-url http://127.0.0.1:${plain.port}`)
 
     const secure = await aServer(goodGateway, good)
     const downwards = await failure(readCatalog(accessTo(secure)))

@@ -90,7 +90,7 @@ describe('a refusal of what is sent along', () => {
     const names = ['max_output_tokens', 'x-mode']
     expect(parameterUnsupported(outcome(''), 'glm', { ...sent, hints }, names)).toMatchObject({
       code: 'parameter-unsupported',
-      message: 'glm answers, but not to a request of Codex, with max_output_tokens 9000, x-mode',
+      message: 'glm answers, but rejects a request of Codex with max_output_tokens 9000, x-mode',
       hint: 'Take it out.',
     })
   })
@@ -100,13 +100,13 @@ describe('a refusal of what is sent along', () => {
       'max_output_tokens 9000, stream_options, include, reasoning, input, anthropic-beta, x-mode'
     const { message, hint } = parameterUnsupported(outcome(''), 'glm', { ...sent, hints }, [])
     expect(message).toBe(
-      `glm answers, but not to a request of Codex, with all that it sends along (${all})`,
+      `glm answers, but rejects a request of Codex with all its parameters (${all})`,
     )
     expect(hint).toBe('Switch it off.')
   })
 
   test('where the client knows no cure, another model is one', () => {
     const { hint } = parameterUnsupported(outcome(''), 'glm', sent, ['include'])
-    expect(hint).toContain('choose another model')
+    expect(hint).toContain('--model ID')
   })
 })

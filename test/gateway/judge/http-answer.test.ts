@@ -81,7 +81,7 @@ describe('diagnose: every outcome', () => {
         expect(line.length).toBeLessThan(500)
       }
       expect(message).not.toMatch(/\.$/)
-      expect(hint).toMatch(/[^.]\.$/)
+      expect(hint).not.toMatch(/\.\.$/)
     },
   )
 })
@@ -89,7 +89,7 @@ describe('diagnose: every outcome', () => {
 test('diagnose: shows the request id once and takes it out of the words', () => {
   const row = newApiRows.find(([name]) => name === 'new-api: bad key')!
   expect(outcomeOf(row)).toMatchObject({
-    message: 'The gateway refuses the key (HTTP 401: "Invalid token")',
+    message: expect.stringMatching(/ \(HTTP 401: "Invalid token"\)$/),
     requestId: '20261121091500123456789abcdefgh',
   })
 })
@@ -111,7 +111,7 @@ test('diagnose: names the nearest models of the catalog', () => {
     'fine',
     { question: { catalog } },
   ])
-  expect(outcome?.hint).toContain('nearest: gpt-5.6-soL, gpt-5.6-terra')
+  expect(outcome?.hint).toContain('--model gpt-5.6-soL, or --model gpt-5.6-terra')
 })
 
 test('diagnose: says so when the catalog lists the model that cannot be served', () => {
@@ -124,15 +124,13 @@ test('diagnose: says so when the catalog lists the model that cannot be served',
     'fine',
     { question: { catalog } },
   ])
-  expect(outcome?.message).toContain('although its catalog lists it')
+  expect(outcome?.message).toContain('although it lists it')
 })
 
 test('diagnose: escape sequences, line breaks and direction marks of a gateway reach nobody', () => {
   const words = '\u001b[31mBoom\u001b[0m\nsecond \u202eline\u0007 \u009b2J end'
   const outcome = outcomeOf(['', 'chat', 500, { error: { message: words } }, 'fine'])
-  expect(outcome?.message).toBe(
-    'The gateway at gw.example answers with an error of its own (HTTP 500: "Boom second line 2J end")',
-  )
+  expect(outcome?.message).toMatch(/ \(HTTP 500: "Boom second line 2J end"\)$/)
 })
 
 test('diagnose: a key that a gateway echoes is not repeated', () => {
@@ -158,13 +156,13 @@ test('diagnose: a redirect to the same API elsewhere names the new base URL', ()
     },
   ])
   expect(outcome?.message).toContain('redirects to https://new.example/llm/v1/chat/completions')
-  expect(outcome?.message).toContain('the key was not sent there')
+  expect(outcome?.message).toContain('The key was not sent there')
   expect(outcome?.hint).toContain('--base-url https://new.example/llm')
 })
 
 test('diagnose: a rate limit says how long to wait', () => {
   const outcome = outcomeOf(['', 'chat', 429, {}, 'fine', { headers: { 'retry-after': '17' } }])
-  expect(outcome?.hint).toBe('Run the command again in 17 s.')
+  expect(outcome?.hint).toContain('in 17 s')
 })
 
 const failing = (
@@ -180,18 +178,14 @@ describe('diagnose: redirects that lead nowhere', () => {
     ['to itself with another query', { location: 'https://gw.example/v1/models?a=b' }],
   ])('%s: no new base URL is made up', (_name, headers) => {
     const { message, hint } = failing(302, '', { headers })
-    expect(message).toBe(
-      'gw.example redirects in a circle: https://gw.example/v1/models leads back to itself (HTTP 302)',
-    )
+    expect(message).toContain('https://gw.example/v1/models to itself (HTTP 302)')
     expect(hint).not.toContain('--base-url https://gw.example')
   })
 
   test.each([{}, { location: '' }, { location: 'http://[' }, { location: 'app://login' }])(
     'without a usable place: %j',
     (headers) => {
-      expect(failing(302, '', { headers }).message).toBe(
-        'gw.example redirects without naming a web address (HTTP 302)',
-      )
+      expect(failing(302, '', { headers }).message).toContain('without naming a web address')
     },
   )
 
@@ -202,9 +196,9 @@ describe('diagnose: redirects that lead nowhere', () => {
 
 test('diagnose: a bot check in front is named, whatever its status and body', () => {
   for (const row of pages.filter(([name]) => /Cloudflare: (?:challenge|blocked)/.test(name)))
-    expect(outcomeOf(row)?.message).toContain('bot check of Cloudflare')
+    expect(outcomeOf(row)?.message).toContain('Cloudflare checks for bots')
   const broken = pages.find(([name]) => name === 'Cloudflare: 521')!
-  expect(outcomeOf(broken)?.message).not.toContain('bot check')
+  expect(outcomeOf(broken)?.message).not.toContain('for bots')
 })
 
 test('diagnose: without a list of models, --model is named beside the base URL', () => {
@@ -299,7 +293,7 @@ const borders: readonly Border[] = [
     'header x-team-id in addition',
   ],
   ['chat', 500, other('x-tenant header is required'), 'gateway-fault'],
-  ['chat', 200, '', 'gateway-fault', { cut: 'encoding' }, 'cannot be unpacked'],
+  ['chat', 200, '', 'gateway-fault', { cut: 'encoding' }, 'compressed its answer'],
   ['catalog', 200, page('Hi'), 'not-an-api', { cut: 'limit' }, 'A web page answers'],
   ['chat', 200, page('Hi'), 'not-an-api', { cut: 'limit' }, 'A web page answers'],
   [
@@ -308,16 +302,16 @@ const borders: readonly Border[] = [
     '{"choi',
     'gateway-fault',
     { ...plain, cut: 'connection' },
-    'broke off in the middle',
+    'stopped in the middle',
   ],
   ['chat', 200, '{"choi', 'gateway-fault', { ...plain, cut: 'limit' }, 'sent more than 1 MB'],
   ['catalog', 200, '{"da', 'gateway-fault', { ...plain, cut: 'limit' }, 'of more than 8 MB'],
   ['catalog', 300, '', 'redirected', {}, 'redirects without naming'],
   ['catalog', 399, '', 'redirected', {}, 'redirects without naming'],
-  ['chat', 407, '', 'proxy', {}, 'The proxy on the way wants'],
+  ['chat', 407, '', 'proxy', {}, 'The proxy on the way asks for'],
   ['chat', 400, page('400 No required SSL certificate was sent'), 'tls', {}, 'mutual TLS'],
   ['chat', 400, page('400 The SSL certificate error'), 'tls', {}, 'mutual TLS'],
-  ['chat', 407, '', 'proxy', { proxy: 'p:1' }, 'The proxy p:1 wants'],
+  ['chat', 407, '', 'proxy', { proxy: 'p:1' }, 'The proxy p:1 asks for'],
   ['chat', 400, '', 'proxy', head('server', 'squid/5'), 'The proxy on the way answered'],
   [
     'chat',
@@ -329,13 +323,13 @@ const borders: readonly Border[] = [
   ],
   ['chat', 500, '', 'gateway-fault', head('server', 'my-squid'), 'an error of its own'],
   ['chat', 200, other('no', { code: 'invalid_api_key' }), 'key-rejected', head('server', 'squid')],
-  ['chat', 400, onTls, 'tls', { ...plain, ...plainHttp }, 'speaks TLS'],
+  ['chat', 400, onTls, 'tls', { ...plain, ...plainHttp }, 'speaks only https'],
   ['chat', 400, onTls, 'not-an-api', plain],
   ['chat', 500, onTls, 'gateway-fault', { ...plain, ...plainHttp }],
   ['chat', 400, 'nope', 'not-an-api', { ...plain, ...plainHttp }],
   ['chat', 422, 'nope', 'not-an-api', plain],
-  ['chat', 401, other('unauthorized client'), 'client-refused', {}, 'admits certain clients'],
-  ['chat', 403, other('unauthorized client'), 'client-refused', {}, 'admits certain clients'],
+  ['chat', 401, other('unauthorized client'), 'client-refused', {}, 'accepts only certain clients'],
+  ['chat', 403, other('unauthorized client'), 'client-refused', {}, 'accepts only certain clients'],
   ['chat', 400, other('unauthorized client'), 'client-refused'],
   ['chat', 500, other('unauthorized client'), 'gateway-fault'],
   ['chat', 503, other('this group only allows Claude Code clients'), 'client-refused'],
@@ -425,12 +419,12 @@ const borders: readonly Border[] = [
   ['chat', 500, other(`no ${model}`, { code: 'get_channel_failed' }), 'model-unknown'],
   ['chat', 200, other(`no ${model}`), 'model-unknown'],
   ['chat', 200, other('no'), 'gateway-fault'],
-  ['chat', 403, page('Just a moment...'), 'gateway-fault', {}, 'bot check'],
-  ['chat', 503, page('  Just a moment...'), 'gateway-fault', {}, 'bot check'],
+  ['chat', 403, page('Just a moment...'), 'gateway-fault', {}, 'checks for bots'],
+  ['chat', 503, page('  Just a moment...'), 'gateway-fault', {}, 'checks for bots'],
   ['chat', 403, page('Only just a moment'), 'not-an-api'],
   ['chat', 500, page('Just a moment...'), 'gateway-fault', {}, 'answers with a web page'],
   ['chat', 503, other('just a moment'), 'gateway-fault', {}, 'an error of its own'],
-  ['chat', 400, other('no'), 'gateway-fault', head('cf-mitigated', 'challenge'), 'bot check'],
+  ['chat', 400, other('no'), 'gateway-fault', head('cf-mitigated', 'challenge'), 'checks for bots'],
   [
     'chat',
     200,
@@ -445,7 +439,7 @@ const borders: readonly Border[] = [
     page('Sorry', '<i class=cf-error>'),
     'gateway-fault',
     { headers: { 'content-type': 'text/html', 'cf-ray': '1' } },
-    'bot check',
+    'checks for bots',
   ],
   ['chat', 403, page('Sorry', '<i class=cf-error>'), 'not-an-api'],
   [
@@ -495,8 +489,9 @@ test('a model without a price is not said to be forbidden to the key', () => {
     { asked: 'responses', baseUrl: 'https://gw.example', model: 'm', secrets: [] },
   )
   expect(outcome?.code).toBe('model-not-allowed')
-  expect(outcome?.message).toContain('no price for the model m')
+  expect(outcome?.message).toContain('no price')
   expect(outcome?.message).not.toContain('key')
+  expect(outcome?.message).toContain('the model m')
 })
 
 describe('diagnose: the words of an outcome', () => {
@@ -509,33 +504,29 @@ describe('diagnose: the words of an outcome', () => {
         'chat',
       )
     expect(unknown(model, `${model}-x`)).toMatchObject({
-      message: `The gateway cannot serve the model ${model}, although its catalog lists it (HTTP 404)`,
-      hint: `Choose another with --model ID; nearest: ${model}-x. All: repoint models.`,
+      message: expect.stringContaining(`${model}, although it lists it (HTTP 404)`),
+      hint: expect.stringMatching(/--model \S+-x$/),
     })
     expect(unknown('whisper-1')).toMatchObject({
-      message: `The gateway cannot serve the model ${model} (HTTP 404)`,
-      hint: 'Choose one of the list: repoint models, then --model ID.',
+      message: expect.stringContaining(`${model} (HTTP 404)`),
+      hint: expect.stringMatching(/--model ID$/),
     })
     const code = { error: { code: 'model_not_found' } }
-    expect(failing(404, code, {}, 'chat').hint).toBe(
-      'Choose one of the list: repoint models, then --model ID.',
-    )
+    expect(failing(404, code, {}, 'chat').hint).toMatch(/--model ID$/)
   })
 
   test('the model and the protocol that were asked for are named', () => {
     const message = (asked: Row[1]) => failing(422, other('no'), proven, asked).message
-    expect(message('chat')).toContain(`serve the chat completions protocol for ${model} (`)
-    expect(message('messages')).toContain(`serve the messages protocol for ${model} (`)
+    expect(message('chat')).toContain(`${model} over the chat completions protocol (`)
+    expect(message('messages')).toContain(`${model} over the messages protocol (`)
     const forbidden = { error: { code: 'model_not_allowed' } }
-    expect(failing(403, forbidden, {}, 'chat').message).toBe(
-      `This key may not use the model ${model} (HTTP 403)`,
-    )
+    expect(failing(403, forbidden, {}, 'chat').message).toContain(`the model ${model} (HTTP 403)`)
   })
 
   test('a route that the key may not ask: only the list can be done without', () => {
     const hint = (asked: Row[1]) => failing(401, other('Missing scopes: x'), {}, asked).hint
-    expect(hint('catalog')).toMatch(/^Name the model/)
-    expect(hint('chat')).toMatch(/^Have the route/)
+    expect(hint('catalog')).toContain('--model ID')
+    expect(hint('chat')).not.toContain('--model')
   })
 
   test('a key is unread unless the gateway reads it in every header', () => {
@@ -550,9 +541,9 @@ describe('diagnose: the words of an outcome', () => {
       failing(status, body, more).message
     const basic = head('www-authenticate', 'Basic realm="x"')
     expect(message(404, page('x'), basic)).toMatch(/^A web page answers at /)
-    expect(message(401, page('x'), basic)).toContain('wants a login of its own')
-    expect(message(200, 'hello', plain)).toBe(
-      'What answers at https://gw.example/v1/models is not the API (HTTP 200: "hello")',
+    expect(message(401, page('x'), basic)).toContain('its own login')
+    expect(message(200, 'hello', plain)).toMatch(
+      /^The answer from https:\/\/gw\.example\/v1\/models .* \(HTTP 200: "hello"\)$/,
     )
     const both = head('www-authenticate', 'Basic realm="x", Bearer')
     expect(failing(401, page('x'), both).code).toBe('key-rejected')
@@ -606,12 +597,12 @@ describe('diagnose: redirects', () => {
 
   test('to plain http count too', () => {
     const { message } = redirectOf('https://gw.example/ai/v1/models', 'http://new.example/')
-    expect(message).toContain('to http://new.example/ (HTTP 302); the key was not sent there')
+    expect(message).toContain('to http://new.example/ (HTTP 302). The key was not sent there')
   })
 
   test('from beside the prefix to itself are a circle', () => {
     const { message } = redirectOf('https://gw.example/login', '/login')
-    expect(message).toContain('leads back to itself')
+    expect(message).toContain('to itself')
   })
 
   test('to a host behind two slashes name no base URL', () => {
@@ -620,13 +611,13 @@ describe('diagnose: redirects', () => {
       '//evil.example/v1/models',
     )
     expect(message).toContain(
-      'redirects to https://evil.example/v1/models (HTTP 302); the key was not',
+      'redirects to https://evil.example/v1/models (HTTP 302). The key was not',
     )
     expect(hint).not.toContain('evil')
   })
 
   test('from the root itself name no base URL', () => {
     const { hint } = redirectOf('https://gw.example/ai', 'https://new.example/ai')
-    expect(hint).toContain('A login page or the network may be in the way')
+    expect(hint).not.toContain('--base-url https')
   })
 })

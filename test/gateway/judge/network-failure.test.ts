@@ -42,7 +42,7 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
     ['our deadline at the first byte', { reason: 'deadline', stage: 'first-byte' }, 'timeout'],
     [
       'our deadline at the proxy',
-      { reason: 'deadline', stage: 'proxy', proxy: 'p:1 (from HTTPS_PROXY)' },
+      { reason: 'deadline', stage: 'proxy', proxy: 'p:1 (HTTPS_PROXY)' },
       'proxy',
     ],
     ['reset in the handshake', { errorCode: 'ECONNRESET', stage: 'tls' }, 'tls'],
@@ -70,22 +70,22 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
     ],
     [
       'proxy refused',
-      { stage: 'proxy', errorCode: 'ECONNREFUSED', proxy: 'p:1 (from HTTPS_PROXY)' },
+      { stage: 'proxy', errorCode: 'ECONNREFUSED', proxy: 'p:1 (HTTPS_PROXY)' },
       'proxy',
     ],
     [
       'proxy unknown',
-      { stage: 'proxy', errorCode: 'ENOTFOUND', proxy: 'p:1 (from HTTPS_PROXY)' },
+      { stage: 'proxy', errorCode: 'ENOTFOUND', proxy: 'p:1 (HTTPS_PROXY)' },
       'proxy',
     ],
     [
       'the proxy hangs up',
-      { stage: 'tunnel', errorCode: 'UND_ERR_SOCKET', proxy: 'p:1 (from HTTPS_PROXY)' },
+      { stage: 'tunnel', errorCode: 'UND_ERR_SOCKET', proxy: 'p:1 (HTTPS_PROXY)' },
       'proxy',
     ],
     [
       'a bad certificate behind the proxy',
-      { stage: 'tunnel', errorCode: 'CERT_HAS_EXPIRED', proxy: 'p:1 (from HTTPS_PROXY)' },
+      { stage: 'tunnel', errorCode: 'CERT_HAS_EXPIRED', proxy: 'p:1 (HTTPS_PROXY)' },
       'tls',
     ],
     [
@@ -94,13 +94,13 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
         stage: 'tunnel',
         errorCode: 'ECONNRESET',
         detail: 'Client network socket disconnected before secure TLS connection was established',
-        proxy: 'p:1 (from HTTPS_PROXY)',
+        proxy: 'p:1 (HTTPS_PROXY)',
       },
       'tls',
     ],
     [
       'proxy wants a password',
-      { stage: 'proxy', proxyStatus: 407, proxy: 'p:1 (from HTTPS_PROXY)' },
+      { stage: 'proxy', proxyStatus: 407, proxy: 'p:1 (HTTPS_PROXY)' },
       'proxy',
     ],
     ['Ctrl-C', { reason: 'cancelled' }, 'cancelled'],
@@ -108,34 +108,29 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
   ])('%s', (_name, more, code) => {
     const outcome = diagnose(failed(more), question)
     expect(outcome?.code).toBe(code)
-    expect(outcome?.hint).toMatch(/.{5}[^.]\.$/)
+    expect(outcome?.hint).toMatch(/.{5}[^.]$|.{5}[^.]\.$/)
     expect(outcome?.message).not.toMatch(/\.$|undefined|\p{Cc}/u)
   })
 
   test('says which kind of route it was', () => {
     const message = (errorCode: string) => diagnose(failed({ errorCode }), question)?.message
-    expect(message('EINVAL')).toBe('There is no way from here to gw.example (EINVAL)')
-    expect(message('EACCES')).toBe('This machine lets no connection out to gw.example (EACCES)')
+    expect(message('EINVAL')).toContain('gw.example (EINVAL)')
+    expect(message('EACCES')).toContain('gw.example (EACCES)')
+    expect(message('EINVAL')).not.toBe(message('EACCES')?.replace('EACCES', 'EINVAL'))
   })
 
   test('names how far it came and how long it waited', () => {
     const message = (more: Partial<NetworkFailure>) =>
       diagnose(failed({ reason: 'deadline', ...more }), question)?.message
-    expect(message({ stage: 'connect', waitedMs: 10_000 })).toBe(
-      'No connection to gw.example within 10 s',
-    )
-    expect(message({ stage: 'first-byte' })).toBe(
-      'gw.example took the request but sent nothing within 1.2 s',
-    )
-    expect(message({ stage: 'body', proxy: 'p:1 (from ALL_PROXY)' })).toContain(
-      'asked through the proxy p:1 (from ALL_PROXY)',
-    )
+    expect(message({ stage: 'connect', waitedMs: 10_000 })).toMatch(/gw\.example within 10 s$/)
+    expect(message({ stage: 'first-byte' })).toMatch(/^gw\.example .* 1\.2 s$/)
+    expect(message({ stage: 'body', proxy: 'p:1 (ALL_PROXY)' })).toContain('p:1 (ALL_PROXY)')
   })
 })
 
-/** What each cause is told by, and what is to be done about it. */
-describe('diagnose: the words about a request without an answer', () => {
-  const proxy = 'p:1 (from HTTPS_PROXY)'
+/** What the message names, and what the hint tells the user to check or to type. */
+describe('diagnose: a request without an answer', () => {
+  const proxy = 'p:1 (HTTPS_PROXY)'
   const local = 'https://127.0.0.1:8080/v1/models'
   const plain = 'http://gw.example/v1/models'
   const atTls = (errorCode: string, more: Partial<NetworkFailure> = {}) =>
@@ -143,36 +138,41 @@ describe('diagnose: the words about a request without an answer', () => {
   const atFirstByte = (more: Partial<NetworkFailure>) => ({ stage: 'first-byte', ...more }) as const
 
   test.each<readonly [Partial<NetworkFailure>, message: string, hint: string]>([
-    [{ errorCode: 'ENOTFOUND' }, 'gw.example cannot be resolved (ENOTFOUND)', 'Check the spelling'],
-    [{ errorCode: 'EAI_AGAIN' }, 'cannot be resolved (EAI_AGAIN)', 'name server did not answer'],
+    [{ errorCode: 'ENOTFOUND' }, 'gw.example (ENOTFOUND)', '--base-url'],
+    [{ errorCode: 'EAI_AGAIN' }, 'gw.example (EAI_AGAIN)', 'name server'],
     [
       { errorCode: 'ECONNREFUSED', proxy },
       `at gw.example, asked through the proxy ${proxy}`,
-      'whether',
+      '--base-url',
     ],
-    [
-      { errorCode: 'ECONNREFUSED', url: local },
-      'Nothing listens at 127.0.0.1:8080',
-      'repoint serve',
-    ],
-    [{ errorCode: 'UND_ERR_CONNECT_TIMEOUT', waitedMs: 20 }, 'within 0.1 s', 'a firewall may drop'],
-    [{ reason: 'deadline', stage: 'first-byte' }, 'sent nothing within 1.2 s', 'time to load'],
-    [{ reason: 'deadline', stage: 'body' }, 'did not finish within 1.2 s', 'time to load'],
-    [{ reason: 'deadline', stage: 'tls' }, 'TLS handshake within 1.2 s', 'a firewall may drop'],
+    [{ errorCode: 'ECONNREFUSED', url: local }, '127.0.0.1:8080', '--base-url'],
+    [{ errorCode: 'UND_ERR_CONNECT_TIMEOUT', waitedMs: 20 }, 'within 0.1 s', '--base-url'],
+    [{ reason: 'deadline', stage: 'first-byte' }, 'within 1.2 s', '--timeout 120'],
+    [{ reason: 'deadline', stage: 'body' }, 'within 1.2 s', '--timeout 120'],
+    [{ reason: 'deadline', stage: 'tls' }, 'TLS handshake within 1.2 s', '--base-url'],
 
-    [{ stage: 'proxy', proxy, proxyStatus: 407 }, `${proxy} wants a user name`, 'a colon'],
-    [atTls('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), 'mutual TLS', 'in front'],
-    [{ reason: 'deadline', stage: 'lookup' }, 'not resolved within 1.2 s', 'name servers'],
+    [{ stage: 'proxy', proxy, proxyStatus: 407 }, `${proxy} asks for a user name`, 'a colon'],
+    [atTls('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), 'mutual TLS', 'proxy'],
     [
-      { stage: 'proxy', proxy, proxyStatus: 403 },
-      'to connect to gw.example (HTTP 403)',
-      'allow the host',
+      { reason: 'deadline', stage: 'lookup' },
+      'gw.example was not found within 1.2 s',
+      'name servers',
     ],
-    [{ stage: 'proxy', proxy, reason: 'deadline' }, 'to gw.example within 1.2 s', 'unset it'],
+    [{ stage: 'proxy', proxy, proxyStatus: 403 }, 'gw.example (HTTP 403)', 'NO_PROXY=gw.example'],
+    [
+      { stage: 'proxy', proxy, reason: 'deadline' },
+      'to gw.example within 1.2 s',
+      'NO_PROXY=gw.example',
+    ],
     [
       { stage: 'proxy', proxy, errorCode: 'ECONNRESET', detail: 'read\nECONNRESET' },
-      `The proxy ${proxy} cannot be used (ECONNRESET): read ECONNRESET`,
-      'unset it',
+      `${proxy} does not work (ECONNRESET): read ECONNRESET`,
+      'NO_PROXY=gw.example',
+    ],
+    [
+      { stage: 'proxy', proxy, errorCode: 'ECONNREFUSED' },
+      `Nothing listens at the proxy ${proxy}`,
+      'NO_PROXY=gw.example',
     ],
 
     [
@@ -183,67 +183,67 @@ describe('diagnose: the words about a request without an answer', () => {
     [
       atTls('EPROTO', { detail: 'SSL routines:packet length too long', url: local }),
       '127.0.0.1:8080 does not speak TLS',
-      'Give --base-url http://127.0.0.1:8080.',
+      '--base-url http://127.0.0.1:8080',
     ],
     [
       atTls('DEPTH_ZERO_SELF_SIGNED_CERT'),
-      'is signed by itself (DEPTH_ZERO',
-      'save the certificate',
+      'gw.example is self-signed (DEPTH_ZERO',
+      '--ca-file PATH',
     ],
-    [atTls('CERT_UNTRUSTED'), 'by an authority that is not known here', 'whoever runs it'],
-    [atTls('CRL_HAS_EXPIRED'), 'has expired (CRL_HAS_EXPIRED)', 'must renew'],
-    [atTls('CERT_NOT_YET_VALID'), 'is not valid yet', 'Check the clock of this machine.'],
-    [atTls('CERT_REJECTED'), 'has been withdrawn', 'Do not send the key there'],
+    [atTls('CERT_UNTRUSTED'), '(CERT_UNTRUSTED)', '--ca-file PATH'],
+    [atTls('CRL_HAS_EXPIRED'), 'has expired (CRL_HAS_EXPIRED)', 'clock'],
+    [atTls('CERT_NOT_YET_VALID'), '(CERT_NOT_YET_VALID)', 'clock'],
+    [atTls('CERT_REJECTED'), '(CERT_REJECTED)', 'Do not send the key there'],
     [
       atTls('ERR_TLS_CERT_ALTNAME_INVALID', { detail: 'DNS:a.example, IP Address:1.2.3.4' }),
-      'is for other hosts: a.example, 1.2.3.4 (ERR_TLS',
-      'Use the name',
+      'a.example, 1.2.3.4 (ERR_TLS',
+      '--base-url',
     ],
-    [atTls('HOSTNAME_MISMATCH'), 'is for other hosts (HOSTNAME_MISMATCH)', 'Use the name'],
+    [atTls('HOSTNAME_MISMATCH'), 'hosts (HOSTNAME_MISMATCH)', '--base-url'],
     [
       atTls('ECONNRESET', { proxy }),
       `failed (ECONNRESET), asked through the proxy ${proxy}`,
-      'may break TLS',
+      '--base-url',
     ],
-    [atTls(''), 'The TLS handshake with gw.example failed', 'may break TLS'],
+    [atTls(''), 'The TLS handshake with gw.example', '--base-url'],
 
     [
       atFirstByte({ errorCode: 'EPROTO', detail: 'SSL routines:x' }),
       'The TLS handshake',
-      'may break TLS',
+      '--base-url',
     ],
-    [atFirstByte({ errorCode: 'EPROTO' }), 'closed the connection', 'A firewall'],
+    [atFirstByte({ errorCode: 'EPROTO' }), 'closed the connection', 'firewall'],
     [
       atFirstByte({ errorCode: 'EOTHER', detail: 'SSL routines' }),
       'closed the connection',
-      'A firewall',
+      'firewall',
     ],
-    [atFirstByte({ errorCode: 'MY_CERT_HAS_EXPIRED' }), 'closed the connection', 'A firewall'],
+    [atFirstByte({ errorCode: 'MY_CERT_HAS_EXPIRED' }), 'closed the connection', 'firewall'],
     [
       atFirstByte({ errorCode: 'ECONNRESET', url: plain }),
       'closed the connection',
-      'give --base-url https://gw.example.',
+      '--base-url https://gw.example',
     ],
     [
       atFirstByte({ errorCode: 'UND_ERR_HEADERS_OVERFLOW' }),
       'more than 16 kB of headers',
-      'the proxy in front',
+      "the gateway's operator",
     ],
     [
       atFirstByte({ firstBytes: `SSH-2.0 sk-secret-1234 ${'x'.repeat(60)}` }),
       `does not speak HTTP: "SSH-2.0 .... ${'x'.repeat(17)}"`,
-      'Check the port',
+      '--base-url',
     ],
-    [atFirstByte({ firstBytes: '\x15\x03\x03' }), 'does not speak HTTP', 'Check the port'],
+    [atFirstByte({ firstBytes: '\x15\x03\x03' }), 'does not speak HTTP', '--base-url'],
     [
       atFirstByte({ firstBytes: '\x15\x03\x03', url: plain }),
-      'gw.example speaks TLS on this port',
-      'https://',
+      'gw.example speaks only https',
+      '--base-url https://gw.example',
     ],
     [
       atFirstByte({ firstBytes: 'x\x15\x03', url: plain }),
       'does not speak HTTP: "x"',
-      'Check the port',
+      '--base-url',
     ],
   ])('%j', (more, message, hint) => {
     const { protocol } = new URL(more.url ?? question.baseUrl)
@@ -259,11 +259,11 @@ describe('diagnose: the words about a request without an answer', () => {
     expect(message({ stage: 'first-byte' })).toMatch(/without an answer$/)
   })
 
-  test('say of a certificate that NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing', () => {
+  test('say that repoint ignores NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     const hint = (isCheckRefused: boolean) =>
       diagnose(failed(atTls('CERT_HAS_EXPIRED')), { ...question, isCheckRefused })?.hint
-    expect(hint(true)).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing')
-    expect(hint(false)).toMatch(/renew the certificate\.$/)
+    expect(hint(true)).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0')
+    expect(hint(false)).not.toContain('NODE_TLS_REJECT_UNAUTHORIZED')
   })
 })
 

@@ -187,7 +187,7 @@ export const goodKeyRows: readonly CauseRow[] = [
       { code: 403 },
     ),
     code: 'quota',
-    says: /nothing left to spend/,
+    says: /no credit left|used up/,
     source: `${github}MCPJam/inspector/issues/1287 (2026-01)`,
   },
   {
@@ -277,7 +277,7 @@ export const goodKeyRows: readonly CauseRow[] = [
       'No payment method. Add a payment method here: https://opencode.ai/workspace/x/billing',
     ),
     code: 'quota',
-    says: /nothing left to spend/,
+    says: /no credit left|used up/,
     source: `${github}anomalyco/opencode/issues/37161 (2026-07)`,
   },
   {
@@ -402,7 +402,7 @@ export const toolRows: readonly CauseRow[] = [
     reply: anthropic(400, 'invalid_request_error', 'tools: this model does not support tools'),
     source: 'a guess',
   },
-].map((row) => ({ ...row, code: 'tools-unsupported', says: /does? not|can use tools/ }) as CauseRow)
+].map((row) => ({ ...row, code: 'tools-unsupported', says: /tools/ }) as CauseRow)
 
 /** Ids that nobody lists. */
 export const wrongModelRows: readonly CauseRow[] = [
@@ -592,4 +592,4 @@ export const wrongKeyRows: readonly CauseRow[] = [
     source: 'a guess',
   },
   { who: 'nothing but the status', client: 'codex', reply: text(401, ''), source: 'HTTP' },
-].map((row) => ({ ...row, code: 'key-rejected', says: /refuses the key/ }) as CauseRow)
+].map((row) => ({ ...row, code: 'key-rejected', says: /rejects this key/ }) as CauseRow)
