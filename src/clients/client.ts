@@ -56,32 +56,16 @@ export interface ClientModule {
   files(machine: Machine, disk: DiskReader): readonly ConfigFile[]
 
   /**
-   * The settings in its files now. `check` reports layers above the editable files (project, managed,
-   * environment). Never throws.
+   * What its files say now. `check` reports layers above the editable files (project, managed,
+   * environment). Never throws: a file that the client cannot read becomes a finding.
    */
   read(files: LoadedFiles): ClientState
-
-  /** The files that set the values of `read`. Absent: the last editable file sets all of them. */
-  sources?(files: LoadedFiles): Sources
-
-  /** The model IDs in its picker, for the provider in use. Absent: it has no picker. */
-  offeredModels?(files: LoadedFiles): readonly string[]
-
-  /**
-   * The options that the next setup keeps. Absent: `optionsToKeep` of every client.
-   *
-   * @param isOwn whether it was set up as this client of its family. Absent: as far as the state tells
-   */
-  toOptions?(state: ClientState, isOwn?: boolean): PreviousOptions
 
   /**
    * The settings that point it at a gateway, with the models chosen for that, by the kind of file. None
    * if it uses its own service. `repoint off` removes them.
    */
   gatewaySettings(files: LoadedFiles): GatewaySettings
-
-  /** Whether this client of its family is the one that the files are set up for. */
-  isConfigured?(state: ClientState): boolean
 
   /**
    * Decides every option.
@@ -155,6 +139,12 @@ export interface ConfigRules {
   readonly reservedProviderIds?: readonly string[]
   /** The environment variables that override its files. Absent: none. */
   readonly gatewayVariables?: GatewayVariables
+  /** The options that the next setup keeps. Absent: all that `read` finds. */
+  readonly keptOptions?: readonly OptionName[]
+  /** Those that another client of its family keeps too. Absent: all. */
+  readonly familyOptions?: readonly OptionName[]
+  /** What follows the ID in the name of a model, as it is in the files: `[1m]`. Absent: nothing. */
+  readonly modelSuffix?: RegExp
 }
 
 /** Environment variables that point a client at a gateway, whatever its files say. */
@@ -358,6 +348,10 @@ export function asReasoningEffort(value: unknown): ReasoningEffort | undefined {
 /** The options that the user can choose for a client: by flags, a team's file, an import link or a prompt. */
 export interface ClientOptions {
   readonly model?: string | undefined
+  /** For titles and other small work. */
+  readonly smallModel?: string | undefined
+  /** Claude Code only: a top-level `model` that does not name a slot. Overrides `slot`. */
+  readonly startModel?: string | undefined
   readonly slot?: Slot | undefined
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>> | undefined
   readonly subagentModel?: string | undefined
@@ -380,15 +374,12 @@ export interface ClientOptions {
   readonly protocol?: Protocol | undefined
 }
 
+export type OptionName = keyof ClientOptions
+
 /** The options that the client had before this setup. */
 export interface PreviousOptions extends ClientOptions {
-  /** Claude Code only: a top-level `model` that does not name a slot. */
-  readonly startModel?: string | undefined
-  readonly smallModel?: string | undefined
-  /** No file names `slot`: it is the default of the newest version. */
-  readonly isSlotUnnamed?: boolean | undefined
-  /** No file names `protocol`: it is the default of the provider. */
-  readonly isProtocolUnnamed?: boolean | undefined
+  /** As `ClientState.defaults`. */
+  readonly defaults?: readonly OptionName[] | undefined
   /** They were chosen for another gateway. */
   readonly isElsewhere?: boolean | undefined
 }
@@ -506,54 +497,85 @@ export interface SetupTarget {
   readonly earlier?: ((fileKind: string) => Iterable<Bytes | null>) | undefined
 }
 
-/** The settings that a client's files have now. Absent: not set, or the client cannot read it. */
-export interface ClientState {
-  /** As configured, without a slash at the end. The client appends its route. */
-  readonly baseUrl?: string
-  /** Absent: the client's usual one. */
-  readonly protocol?: Protocol
-  /** No file names a protocol for the model: it is the default of its provider. */
-  readonly isProtocolUnnamed?: boolean
-  readonly model?: string
-  /** No file names the model: it is the default of the newest version. */
-  readonly isModelUnnamed?: boolean
-  readonly key?: string
-  /** The file that holds the key. */
-  readonly keyPath?: string
+/** How a client reaches its gateway, as its files say. A value that no file sets is absent. */
+export interface Endpoint {
+  /**
+   * As configured, without a slash at the end. The client appends its route. Absent: it uses its own
+   * service, also with a key in its files.
+   */
+  readonly baseUrl?: string | undefined
+  readonly key?: string | undefined
   /** The header that holds the key. Absent: `authorization: Bearer`. */
-  readonly keyHeader?: KeyHeader
-  /** Headers that it sends to that address. */
-  readonly headers?: readonly ExtraHeader[]
-  /** Query parameters that it sends to that address. */
-  readonly query?: readonly QueryParameter[]
-  /** The PEM file with more certificate authorities that its files name. Absent: the environment decides. */
-  readonly caFile?: string
-  readonly providerId?: string
-  readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
-  readonly subagentModel?: string
-  readonly smallModel?: string
-  /** In tokens. */
-  readonly contextWindow?: number
-  readonly reasoningEffort?: ReasoningEffort
-  /** It reads its models from the file that a setup wrote. */
-  readonly writeModelCatalog?: boolean
-  /** It reads the gateway's catalog by itself. */
-  readonly isDiscovering?: boolean
-  /** It leaves out its attribution block. */
-  readonly hidesAttribution?: boolean
+  readonly keyHeader?: KeyHeader | undefined
+  readonly headers?: readonly ExtraHeader[] | undefined
+  readonly query?: readonly QueryParameter[] | undefined
+  /** The PEM file with more certificate authorities. Absent: the environment decides. */
+  readonly caFile?: string | undefined
   /** Another address that gets the key, for example from old conversations. */
-  readonly alsoSendsTo?: string
+  readonly alsoSendsTo?: string | undefined
+}
+
+/** The key that a client would send. */
+export interface FoundKey {
+  readonly key: string
+  readonly keyHeader?: KeyHeader
+  /** The file that holds it. */
+  readonly keyPath: string
+}
+
+/** What a client's files say now. */
+export interface ClientState {
+  readonly endpoint: Endpoint
+  /** The options, as they are in the files. Absent: no file sets them, or the client cannot read it. */
+  readonly options: ClientOptions
+  /** Options that no file sets: their values here are the client's default. */
+  readonly defaults?: readonly OptionName[] | undefined
+  /** What reports show as the model, as written. Absent: `options.model`. */
+  readonly shownModel?: string | undefined
+  /** The model IDs in its picker, for the provider in use. Absent: it has no picker. */
+  readonly offered?: readonly string[] | undefined
+  readonly sources: Sources
+  /** The ID of the client whose setup wrote files that a family shares. Absent: the first one. */
+  readonly configuredAs?: string | undefined
   /** Another login that the client would use instead of our key, as shown: `a ChatGPT login`. */
-  readonly login?: string
+  readonly login?: string | undefined
   /** Why the client cannot read its files. */
-  readonly broken?: string
+  readonly findings: readonly Finding[]
 }
 
 /** The absolute paths of the files that set these values. Absent: no file does. */
 export interface Sources {
-  readonly baseUrl?: string
-  readonly model?: string
-  readonly smallModel?: string
+  readonly baseUrl?: string | undefined
+  readonly model?: string | undefined
+  readonly smallModel?: string | undefined
+  readonly key?: string | undefined
+}
+
+/** The state of a client whose files say nothing. */
+export const emptyState: ClientState = { endpoint: {}, options: {}, sources: {}, findings: [] }
+
+/** Why a client cannot read its files. Undefined: it can. */
+export function whyUnreadable({ findings }: Pick<ClientState, 'findings'>): string | undefined {
+  return findings.find(({ cause }) => cause === 'broken')?.message
+}
+
+/** Whether a client sends the same key or login to the same address. */
+export function isSameWay(one: ClientState, other: ClientState): boolean {
+  const [here, there] = [one.endpoint, other.endpoint]
+  return here.baseUrl === there.baseUrl && here.key === there.key && one.login === other.login
+}
+
+/** What reports show as the model that a client starts with. */
+export function shownModel({ shownModel: shown, options }: ClientState): string | undefined {
+  return shown ?? options.model
+}
+
+/** Whether the files are set up for this client of its family. */
+export function isConfiguredAs(
+  { id, family }: Pick<ClientName, 'id' | 'family'>,
+  { configuredAs = family }: Pick<ClientState, 'configuredAs'>,
+): boolean {
+  return configuredAs === id
 }
 
 /** A client's files, and what else decides whether a setup works. */

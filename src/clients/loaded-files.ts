@@ -1,4 +1,3 @@
-import { compact } from '../compact.ts'
 import type { ConfigDocument } from '../edits/edit.ts'
 import { formatOf } from '../edits/format.ts'
 import type {
@@ -15,8 +14,8 @@ import { isLoopback } from '../gateway/input/base-url.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
 import type { Protocol } from '../gateway/types.ts'
 import type {
-  Client,
   ClientContext,
+  ClientState,
   LoadedFile,
   LoadedFiles,
   SetupTarget,
@@ -246,20 +245,16 @@ export function originOf(files: readonly ReadFile[], path: SettingPath): string 
   return files.findLast((file) => file.get(path) !== undefined)?.path
 }
 
-/** The files that set a client's address and models. */
-export function originsOf(
-  { sources, read }: Pick<Client, 'sources' | 'read'>,
-  files: LoadedFiles,
-): Sources {
-  if (sources) return sources(files)
+/** The file as the source of those values that are set. */
+export function sourcesIn(path: string, values: Sources): Sources {
+  const set = Object.entries(values).filter(([, value]) => Boolean(value))
+  return Object.fromEntries(set.map(([name]) => [name, path]))
+}
 
-  const { baseUrl, model, isModelUnnamed, smallModel } = read(files)
-  const path = files.findLast(({ use }) => use === 'target')?.path
-  return compact({
-    baseUrl: baseUrl && path,
-    model: isModelUnnamed ? undefined : model && path,
-    smallModel: smallModel && path,
-  })
+/** Why the client cannot read its files, as the findings of its state. */
+export function unreadable(why: string | undefined): ClientState['findings'] {
+  if (why === undefined) return []
+  return [{ code: 'broken', severity: 'error', message: why, cause: 'broken' }]
 }
 
 /** An object with the values of `changes` at their paths, over those of `base`. Ignores removals. */

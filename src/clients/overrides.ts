@@ -2,13 +2,15 @@ import type { ConfigValue, SettingPath, SettingRole } from '../edits/plan.ts'
 import { uniquePaths } from '../edits/values.ts'
 import type { Finding, Severity } from '../finding.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
-import type {
-  ClientModule,
-  ClientName,
-  LoadedFile,
-  LoadedFiles,
-  SensitiveSetting,
-  SensitiveSettings,
+import {
+  type ClientModule,
+  type ClientName,
+  type ClientState,
+  type LoadedFile,
+  type LoadedFiles,
+  type SensitiveSetting,
+  type SensitiveSettings,
+  shownModel,
 } from './client.ts'
 import { isTable, readFile, rootOf, shownUrl } from './loaded-files.ts'
 
@@ -24,6 +26,11 @@ export interface OwnSetup {
   readonly baseUrl?: string | undefined
   readonly providerId?: string | undefined
   readonly model?: string | undefined
+}
+
+export function ownSetupOf(state: ClientState): OwnSetup {
+  const { providerId } = state.options
+  return { baseUrl: state.endpoint.baseUrl, providerId, model: shownModel(state) }
 }
 
 type SensitiveRole = SensitiveSetting['role']

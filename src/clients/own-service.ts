@@ -3,7 +3,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { documentOf, formatOf } from '../edits/format.ts'
 import { type FileEdit, type SettingChange, type SettingPath, sameBytes } from '../edits/plan.ts'
 import { samePath, startsWith } from '../edits/values.ts'
-import type { Client, GatewaySettings, LoadedFile, LoadedFiles } from './client.ts'
+import {
+  type Client,
+  type GatewaySettings,
+  type LoadedFile,
+  type LoadedFiles,
+  whyUnreadable,
+} from './client.ts'
 import { roleOf } from './overrides.ts'
 
 /** A client's files at earlier times, from the records. */
@@ -47,7 +53,7 @@ export function planOwnService(
   const others = client.gatewaySettings(first)
   const after = withoutSettings(first, others)
 
-  const isBroken = (some: LoadedFiles) => client.read(some).broken !== undefined
+  const isBroken = (some: LoadedFiles) => whyUnreadable(client.read(some)) !== undefined
   const isUndone = earlier !== undefined && earlier.undone !== files
   // An undo can restore syntax that the client cannot read, such as comments that a setup removed.
   if (isUndone && isBroken(after) && !isBroken(files))

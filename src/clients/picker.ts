@@ -143,14 +143,14 @@ function ownAmong(
  * of the gateway may match them.
  */
 export function strayModels(
-  client: Pick<Client, 'offeredModels'>,
+  client: Pick<Client, 'read'>,
   files: LoadedFiles,
   catalog: Catalog,
   chosen: PreviousOptions,
 ): readonly string[] {
   const known = new Set([...catalog.models.map(({ id }) => id), ...modelsIn(chosen)])
   if ([...known].some((id) => id.includes('*'))) return []
-  return (client.offeredModels?.(files) ?? []).filter((id) => !known.has(id))
+  return (client.read(files).offered ?? []).filter((id) => !known.has(id))
 }
 
 /** A member of an entry in a client's list that states a fact about the model. */

@@ -12,13 +12,16 @@ import {
   speaksAny,
 } from '../gateway/models/rules.ts'
 import type { Catalog, ModelRoute, Protocol } from '../gateway/types.ts'
-import type {
-  Client,
-  ClientState,
-  ModelUse,
-  PreviousOptions,
-  ResolvedOptions,
-  ResolveInput,
+import {
+  type Client,
+  type ClientOptions,
+  type ClientState,
+  isConfiguredAs,
+  type ModelUse,
+  type OptionName,
+  type PreviousOptions,
+  type ResolvedOptions,
+  type ResolveInput,
 } from './client.ts'
 import type { ReadFile } from './loaded-files.ts'
 import { chooseProtocol } from './protocols.ts'
@@ -52,19 +55,41 @@ export function optionChange(
 /**
  * The options of the current configuration that a setup keeps. It keeps a provider ID only if a setup can
  * write it.
+ *
+ * @param isOwn whether it was set up as this client of its family. Absent: as far as the state tells
  */
 export function optionsToKeep(
-  { toOptions, config: { reservedProviderIds = [] } }: Pick<Client, 'toOptions' | 'config'>,
+  client: Pick<Client, 'id' | 'family' | 'config'>,
   state: ClientState,
-  isOwn?: boolean,
+  isOwn = isConfiguredAs(client, state),
 ): PreviousOptions {
-  if (toOptions) return toOptions(state, isOwn)
+  const { reservedProviderIds = [], keptOptions, familyOptions, modelSuffix } = client.config
+  const { options, defaults } = state
+  const names = isOwn ? keptOptions : familyOptions
+  const kept: ClientOptions = Object.fromEntries(
+    Object.entries(options).filter(([name]) => names?.includes(name as OptionName) ?? true),
+  )
 
-  const { providerId = '', reasoningEffort } = state
-  const { model, smallModel, protocol, isProtocolUnnamed, contextWindow, writeModelCatalog } = state
+  const { providerId = '' } = kept
   const isUsable = providerId !== '' && !reservedProviderIds.includes(providerId)
-  const kept = { model, smallModel, contextWindow, writeModelCatalog, reasoningEffort }
-  return { ...kept, protocol, isProtocolUnnamed, providerId: isUsable ? providerId : undefined }
+  return compact({
+    ...withoutSuffixes(kept, modelSuffix),
+    providerId: isUsable ? providerId : undefined,
+    defaults,
+  })
+}
+
+function withoutSuffixes(options: ClientOptions, suffix: RegExp | undefined): ClientOptions {
+  if (suffix === undefined) return options
+  const { startModel, subagentModel, slotModels = {} } = options
+  const idOf = (model: string | undefined) => model?.replace(suffix, '')
+  const bySlot = Object.entries(slotModels).map(([slot, model]) => [slot, idOf(model)])
+  return {
+    ...options,
+    startModel: idOf(startModel),
+    subagentModel: idOf(subagentModel),
+    slotModels: Object.fromEntries(bySlot),
+  }
 }
 
 /** Whether the models stay as they are: then repoint does not look for them under another name. */

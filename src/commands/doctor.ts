@@ -1,4 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
+import { shownModel } from '../clients/client.ts'
 import { planFixes } from '../clients/fixes.ts'
 import { rowOf } from '../clients/list.ts'
 import { describeEdit, editDocument } from '../edits/describe.ts'
@@ -142,7 +143,7 @@ async function checkAll(
   { states, runs, flags, fixing }: Examination,
 ): Promise<ExaminedClient[]> {
   const known = states.filter((state) => 'settings' in state)
-  for (const { settings } of known) if (settings.key) session.hide(settings.key)
+  for (const { settings } of known) if (settings.endpoint.key) session.hide(settings.endpoint.key)
   const asked = flags.verify ? askGateways(session, known, flags) : undefined
 
   const checked = Promise.all(
@@ -271,7 +272,7 @@ async function fix(
     command: 'doctor',
     baseUrl: gateway?.baseUrl ?? '',
     baseUrls: gateway && unusualRoots(gateway),
-    model: configured?.settings.model ?? '',
+    model: (configured && shownModel(configured.settings)) ?? '',
     edits,
   }
   const applied = applyPlan(session.platform, plan)

@@ -1,4 +1,4 @@
-import type { ClientName } from '../clients/client.ts'
+import { type ClientName, emptyState } from '../clients/client.ts'
 import { familyRows, loadClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { resultOf, UserError } from '../errors.ts'
@@ -243,8 +243,8 @@ export async function gatewaysInUse(
 
   return (await loadClients(configured)).flatMap((client) => {
     const { family, label } = client
-    const state = stateNow(session, client) ?? {}
-    const { key, keyHeader, headers, query } = state
+    const state = stateNow(session, client) ?? emptyState
+    const { key, keyHeader, headers, query } = state.endpoint
     const gateway = gatewayOf(session, client, state, runs)
     const isOurs = isAtOwnRoot(client, state, runs)
     const own = { family, label, key, keyHeader, headers, query }

@@ -103,10 +103,10 @@ function problemOfChoice(chosen: readonly string[]): true | string {
 function pointsAt(session: Session, client: Client): string {
   const state = stateNow(session, client)
   if (state === undefined) return ', configuration unreadable'
-  const { baseUrl } = state
+  const { baseUrl } = state.endpoint
   if (baseUrl === undefined) return isInstalled(session, client) ? ', its own service' : ''
 
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
-  const name = findGatewayName(session, protocolOf(client, state), state) ?? host
+  const name = findGatewayName(session, protocolOf(client, state.options), state.endpoint) ?? host
   return `, gateway ${name}${name === host ? '' : ` (${host})`}`
 }

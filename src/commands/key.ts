@@ -130,7 +130,8 @@ function clientsNamed(
 function rootsUsed(clientsHere: readonly SetUpClient[]): BaseUrls | undefined {
   const gatewayFor = (isMessages: boolean) =>
     clientsHere.find(
-      ({ client, settings }) => (protocolOf(client, settings) === 'messages') === isMessages,
+      ({ client, settings }) =>
+        (protocolOf(client, settings.options) === 'messages') === isMessages,
     )?.gateway
   const [chat, messages] = [gatewayFor(false), gatewayFor(true)]
   const any = chat ?? messages

@@ -74,7 +74,10 @@ function showPlan(session: Session, clients: readonly ClientOff[], isDetailed: b
 }
 
 function loginText({ client, after }: ClientOff): string {
-  const { login, key } = client.read(after)
+  const {
+    login,
+    endpoint: { key },
+  } = client.read(after)
   if (login !== undefined) return `with ${login}`
   return key === undefined ? 'which may ask you to log in' : 'with your own key'
 }

@@ -4,7 +4,8 @@ import {
   type ClientState,
   overProtocol,
   protocolOf,
-  type Sources,
+  shownModel,
+  whyUnreadable,
 } from '../clients/client.ts'
 import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
@@ -161,7 +162,8 @@ function reportOf(
 ): ClientReport {
   const state = stateOrFailure(session, client, runs)
   if ('failure' in state) return { state, findings: [findingFrom(state.failure)], drift: [] }
-  if (state.settings.key) session.hide(state.settings.key)
+  const { key } = state.settings.endpoint
+  if (key) session.hide(key)
 
   const left = leftAt(session, state, runs ?? [])
   const wanted = left !== undefined || isNamed ? (expected ?? left) : undefined
@@ -197,17 +199,17 @@ function gatewayNamed(session: Session, text: string): Expected {
 }
 
 /** What the client's files contain, and who wrote them. */
-function detailsOf(session: Session, { client, settings, origins, files }: ClientStatus): string[] {
+function detailsOf(session: Session, { client, settings, files }: ClientStatus): string[] {
   const address = shownAddress(client, settings)
   const { resume } = client.program
   return [
-    ...(address === undefined ? [] : [`address   ${address}${from(session, origins.baseUrl)}`]),
+    ...(address === undefined
+      ? []
+      : [`address   ${address}${from(session, settings.sources.baseUrl)}`]),
     ...(resume && address
       ? [`resuming  ${resume.command} keeps the ${resume.keeps} of the old conversation`]
       : []),
-    ...configured(session, client, settings, origins).map(
-      ([name, value]) => `${name.padEnd(9)} ${value}`,
-    ),
+    ...configured(session, client, settings).map(([name, value]) => `${name.padEnd(9)} ${value}`),
     ...files.map((file) => `${session.showPath(file.path)}  ${describeFile(file)}`),
   ]
 }
@@ -216,33 +218,24 @@ function from(session: Session, path: string | undefined): string {
   return path === undefined ? '' : ` in ${session.showPath(path)}`
 }
 
-function configured(
-  session: Session,
-  client: Client,
-  state: ClientState,
-  origins: Sources,
-): [string, string][] {
-  const { slotModels = {}, headers = [], query, keyHeader } = state
+function configured(session: Session, client: Client, state: ClientState): [string, string][] {
+  const { endpoint, options, sources, login } = state
+  const { key, headers = [], query, keyHeader, alsoSendsTo } = endpoint
+  const { smallModel, slotModels = {}, subagentModel, providerId } = options
+  const model = shownModel(state)
   const sentAs = keyHeader === undefined ? '' : `, sent as ${keyHeader}`
   const rows: [string, string | undefined][] = [
-    [
-      'model',
-      state.model && state.model + overProtocol(client, state) + from(session, origins.model),
-    ],
-    ['small', state.smallModel && state.smallModel + from(session, origins.smallModel)],
+    ['model', model && model + overProtocol(client, options) + from(session, sources.model)],
+    ['small', smallModel && smallModel + from(session, sources.smallModel)],
     ...Object.entries(slotModels),
-    ['subagent', state.subagentModel],
-    ['provider', state.providerId],
-    [
-      'key',
-      state.key &&
-        `${maskSecret(state.key)}${sentAs}${state.keyPath ? ` in ${session.showPath(state.keyPath)}` : ''}`,
-    ],
+    ['subagent', subagentModel],
+    ['provider', providerId],
+    ['key', key && maskSecret(key) + sentAs + from(session, sources.key)],
     ...headers.map((header): [string, string] => ['header', formatHeader(header)]),
     ['query', query && formatQuery(query)],
-    ['key also', state.alsoSendsTo && `to ${state.alsoSendsTo}, from conversations of before`],
-    ['login', state.login],
-    ['broken', state.broken],
+    ['key also', alsoSendsTo && `to ${alsoSendsTo}, from conversations of before`],
+    ['login', login],
+    ['broken', whyUnreadable(state)],
   ]
 
   return rows.filter((row): row is [string, string] => row[1] !== undefined)
@@ -269,26 +262,36 @@ function asDocument({ state, wanted, drift }: ClientReport) {
     const { code, message, hint } = failure
     return { id: client.family, label: client.label, error: { code, message, hint } }
   }
-  const { client, settings, origins, gateway, findings, files } = state
+  const { client, settings, gateway, findings, files } = state
+  const { endpoint, options, defaults, sources, login } = settings
+  const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
   const {
-    key,
-    baseUrl,
-    headers = [],
-    query,
-    writeModelCatalog: ownCatalog,
-    isProtocolUnnamed: _,
-    ...rest
-  } = settings
+    startModel: _,
+    slot: __,
+    discoverModels,
+    disableAttribution,
+    writeModelCatalog,
+    ...others
+  } = options
+  const { key: keyPath, ...origins } = sources
 
-  const protocol = protocolOf(client, settings)
+  const protocol = protocolOf(client, options)
   return {
     id: client.family,
     label: client.label,
     ...compact({ configuredUrl: baseUrl, baseUrl: shownAddress(client, settings) }),
-    ...rest,
-    ...compact({ ownCatalog }),
+    ...compact({
+      ...others,
+      model: shownModel(settings),
+      isModelUnnamed: defaults?.includes('slot') || undefined,
+      ...{ keyPath, keyHeader, caFile, alsoSendsTo, login },
+      isDiscovering: discoverModels,
+      hidesAttribution: disableAttribution,
+      broken: whyUnreadable(settings),
+      ownCatalog: writeModelCatalog,
+    }),
     gateway: gateway?.name ?? null,
-    origins,
+    origins: compact(origins),
     key: key === undefined ? null : maskSecret(key),
     ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
     expected: wanted ? shownRoot(rootOf(wanted, protocol), protocol) : null,

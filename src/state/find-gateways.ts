@@ -95,9 +95,9 @@ export function caFileFor(
 
 /** What a client's files say about its gateway. */
 interface UsedGateway {
-  readonly baseUrl?: string
-  readonly key?: string
-  readonly headers?: readonly ExtraHeader[]
+  readonly baseUrl?: string | undefined
+  readonly key?: string | undefined
+  readonly headers?: readonly ExtraHeader[] | undefined
 }
 
 /** The name of the saved gateway that a client uses. Undefined if there is none, or the list is unreadable. */

@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { type ClientState, runKeyVariable } from '../../src/clients/client.ts'
+import { runKeyVariable } from '../../src/clients/client.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
-import { aMachine, byId, type Disk, key, obstaclesOn, planOn, text, textsOf } from './support.ts'
+import {
+  aMachine,
+  byId,
+  type Disk,
+  key,
+  obstaclesOn,
+  planOn,
+  readValues,
+  type StateValues,
+  text,
+} from './support.ts'
 
 const cline = byId('cline')
 const file = '.cline/data/settings/providers.json'
@@ -39,7 +49,7 @@ const broken = (why: string) => ({ broken: expect.stringContaining(why) })
 
 /** Each was run with 3.0.57 or 3.0.65, 2026-11-23. */
 describe('what it believes', () => {
-  test.each<readonly [string, Disk, ClientState]>([
+  test.each<readonly [string, Disk, StateValues]>([
     ['nothing', {}, {}],
     ['a setup', home(), own],
     ['what it does not know beside it', home({ extra: 1 }, { more: 2 }), own],
@@ -80,7 +90,7 @@ describe('what it believes', () => {
       broken('providers.ollama.tokenSource'),
     ],
   ])('%s', (_, disk, expected) => {
-    expect(cline.read(textsOf(cline, aMachine(), disk))).toEqual(expected)
+    expect(readValues(cline, aMachine(), disk)).toEqual(expected)
   })
 })
 
@@ -163,8 +173,9 @@ describe('one process', () => {
     const [content = ''] = Object.values(files ?? {})
     expect(content).not.toContain(key)
     expect(content).not.toContain('x-own')
-    const texts = textsOf(cline, aMachine(), { [file]: content })
-    expect(cline.read(texts)).toMatchObject({ baseUrl: 'https://gw.example/v1' })
+    expect(readValues(cline, aMachine(), { [file]: content })).toMatchObject({
+      baseUrl: 'https://gw.example/v1',
+    })
   })
 
   test.each([

@@ -8,6 +8,7 @@ import {
   type Disk,
   obstaclesOn,
   planOn,
+  readValues,
   type Setup,
   text,
   textsOf,
@@ -172,7 +173,7 @@ describe('once it is there', () => {
   ])('a file that %s stops Codex, and can be taken out of use', (_, content, message) => {
     const { [path]: __, ...rest } = before
     const disk = content === undefined ? rest : { ...rest, [path]: content }
-    expect(codex.read(textsOf(codex, aMachine(), disk)).broken).toContain(message)
+    expect(readValues(codex, aMachine(), disk).broken).toContain(message)
     const found = obstaclesOn(codex, disk).find(({ code }) => code === 'codex-catalog')
     expect(found).toMatchObject({
       message: expect.stringContaining(message),

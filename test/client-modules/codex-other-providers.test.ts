@@ -8,6 +8,7 @@ import {
   key,
   obstaclesOn,
   planOn,
+  readValues,
   type Setup,
   text,
   textsOf,
@@ -224,12 +225,12 @@ describe('status and doctor', () => {
     const found = obstaclesOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-other-provider', severity: 'error' }])
     const files = textsOf(codex, aMachine(), disk)
-    expect(codex.read(files).alsoSendsTo).toBe('https://old.example')
+    expect(codex.read(files).endpoint.alsoSendsTo).toBe('https://old.example')
 
     const edits = planFixes(codex, files, [found[0]!.fix!])
     const repaired = written(disk, aMachine(), edits)
     expect(obstaclesOn(codex, repaired, aMachine(), ours)).toEqual([])
-    expect(codex.read(textsOf(codex, aMachine(), repaired)).alsoSendsTo).toBeUndefined()
+    expect(readValues(codex, aMachine(), repaired).alsoSendsTo).toBeUndefined()
   })
 
   test('know a profile that leads the gateway elsewhere', () => {
@@ -251,6 +252,6 @@ describe('status and doctor', () => {
     const found = obstaclesOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-set-aside', cause: 'key-missing' }])
     expect(found[0]?.fix).toBeUndefined()
-    expect(codex.read(textsOf(codex, aMachine(), disk)).key).toBeUndefined()
+    expect(readValues(codex, aMachine(), disk).key).toBeUndefined()
   })
 })

@@ -15,6 +15,7 @@ import {
   key,
   obstaclesOn,
   planOn,
+  readValues,
   type Setup,
   textsOf,
   wanted,
@@ -60,11 +61,11 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
         test('what the client reads back is what was chosen, with nothing in the way', () => {
           const state = client.read(textsOf(client, machine, after))
-          expect(state).toMatchObject({ baseUrl: choice.baseUrl, key })
-          expect(state.keyHeader).toBe(keyHeader)
-          expect(state.protocol ?? client.protocols[0]).toBe(protocol)
-          expect(state.alsoSendsTo).toBeUndefined()
-          expect(state.broken).toBeUndefined()
+          expect(state.endpoint).toMatchObject({ baseUrl: choice.baseUrl, key })
+          expect(state.endpoint.keyHeader).toBe(keyHeader)
+          expect(state.options.protocol ?? client.protocols[0]).toBe(protocol)
+          expect(state.endpoint.alsoSendsTo).toBeUndefined()
+          expect(state.findings).toEqual([])
           expect(state.login).toBeUndefined()
           const left = obstaclesOn(client, after, machine)
           expect(left.filter(({ severity }) => severity === 'error')).toEqual([])
@@ -162,8 +163,8 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const targets = texts.filter(({ use, isOptional }) => use === 'target' && !isOptional)
         expect(edits.map(({ path }) => path)).toEqual(targets.map(({ path }) => path))
         const firstOnly = written(disk, machine, edits.slice(0, 1))
-        const state = client.read(textsOf(client, machine, firstOnly))
-        if (state.baseUrl === choice.baseUrl) expect(state.key).toBe(key)
+        const { endpoint } = client.read(textsOf(client, machine, firstOnly))
+        if (endpoint.baseUrl === choice.baseUrl) expect(endpoint.key).toBe(key)
       })
     })
 
@@ -179,7 +180,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       )
       const after = written({}, machine, edits)
       expect(texts.length).toBeGreaterThan(0)
-      const state = client.read(textsOf(client, machine, after))
+      const state = readValues(client, machine, after)
       expect([state.model, ...Object.values(state.slotModels ?? {})]).toContain(id)
     })
   },

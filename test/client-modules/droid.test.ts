@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ClientContext, type ClientState, runKeyVariable } from '../../src/clients/client.ts'
+import { type ClientContext, runKeyVariable } from '../../src/clients/client.ts'
 import { planFixes } from '../../src/clients/fixes.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Finding } from '../../src/finding.ts'
@@ -12,6 +12,8 @@ import {
   key,
   obstaclesOn,
   planOn,
+  readValues,
+  type StateValues,
   text,
   textsOf,
   written,
@@ -37,8 +39,8 @@ function home(more: object = {}, others: readonly unknown[] = [], ours: object =
   }
 }
 
-function readBack(disk: Disk): ClientState {
-  return droid.read(textsOf(droid, aMachine(), disk))
+function readBack(disk: Disk): StateValues {
+  return readValues(droid, aMachine(), disk)
 }
 
 function scene(disk: Disk, machine: Partial<Machine> = {}): ClientContext {
@@ -63,7 +65,7 @@ describe('what droid believes', () => {
   const named = { ...other, displayName: 'My  one' }
   const chosen = (model: string) => ({ sessionDefaultSettings: { model } })
 
-  test.each<[string, Disk, ClientState]>([
+  test.each<[string, Disk, StateValues]>([
     ['by the id of an entry', home(), { model: 'big', key: 'sk-a', providerId: 'gateway' }],
     ['by its model', home(chosen('custom:other'), [other]), { model: 'other', key: 'sk-b' }],
     ['by name and count', home(chosen('custom:My-one-0'), [named]), { model: 'other' }],

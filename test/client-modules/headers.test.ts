@@ -11,6 +11,7 @@ import {
   key,
   obstaclesOn,
   planOn,
+  readValues,
   text,
   textsOf,
   written,
@@ -35,7 +36,7 @@ describe.each(
   test.each(ways)('%s: what is chosen is read back, kept private and undone', (_, choice) => {
     const first = planOn(client, client.demoFiles ?? {}, { choice })
     const after = written(client.demoFiles ?? {}, first.machine, first.edits)
-    const state = client.read(textsOf(client, first.machine, after))
+    const state = readValues(client, first.machine, after)
     const sent = state.headers?.map(({ name, value }) => ({ name, value }))
     expect(sent).toEqual(headers.map(({ name, value }) => ({ name, value })))
     expect([state.key, state.keyHeader]).toEqual([key, first.choice.keyHeader])
@@ -62,7 +63,7 @@ describe.each(
     const second = planOn(client, between, { choice: other })
     const after = written(between, first.machine, second.edits)
     expect(Object.values(after).join('\n')).not.toMatch(/portkey|\[object/)
-    const state = client.read(textsOf(client, first.machine, after))
+    const state = readValues(client, first.machine, after)
     expect(state).toMatchObject({ key })
     expect(state).not.toHaveProperty('headers')
     expect(state).not.toHaveProperty('keyHeader')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SystemReader } from '../../src/clients/client.ts'
+import { emptyState, type SystemReader } from '../../src/clients/client.ts'
 import { checkOptions } from '../../src/clients/list.ts'
 import { optionsToKeep } from '../../src/clients/resolve.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
@@ -80,7 +80,9 @@ test('its own provider cannot be written over', () => {
   expect(() => checkOptions(kilo, { providerId: 'kilo' })).toThrow(
     'Kilo has a provider of that name',
   )
-  expect(optionsToKeep(kilo, { providerId: 'kilo', model: 'm' }).providerId).toBeUndefined()
+  expect(
+    optionsToKeep(kilo, { ...emptyState, options: { providerId: 'kilo', model: 'm' } }).providerId,
+  ).toBeUndefined()
 })
 
 test('what is wrong is told by its own name', () => {

@@ -8,6 +8,7 @@ import {
   type Disk,
   obstaclesOn,
   planOn,
+  readValues,
   type Setup,
   textsOf,
   written,
@@ -845,8 +846,8 @@ test.each([
   const codes = obstaclesOn(claude, claudeHome({}, switched)).map(({ code }) => code)
   expect(codes).toEqual(isOn ? ['claude-discovery-suppressed'] : [])
   const loud = claudeHome({}, { ...switched, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '' })
-  const { isDiscovering = false } = claude.read(textsOf(claude, aMachine(), loud))
-  expect(isDiscovering).toBe(isOn)
+  const { discoverModels = false } = readValues(claude, aMachine(), loud)
+  expect(discoverModels).toBe(isOn)
 })
 
 test('what repoint serves on this machine is no proxy of another tool', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientContext, ClientState } from '../../src/clients/client.ts'
+import type { ClientContext } from '../../src/clients/client.ts'
 import { planFixes } from '../../src/clients/fixes.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -12,6 +12,8 @@ import {
   key,
   obstaclesOn,
   planOn,
+  readValues,
+  type StateValues,
   text,
   textsOf,
   wanted,
@@ -38,8 +40,8 @@ function aHome(inProvider: object = {}, more: object = {}, agents: object = {}):
   return { [path]: JSON.stringify(config, null, 2) }
 }
 
-function readBack(disk: Disk): ClientState {
-  return openclaw.read(textsOf(openclaw, aMachine(), disk))
+function readBack(disk: Disk): StateValues {
+  return readValues(openclaw, aMachine(), disk)
 }
 
 /** What OpenClaw does with each: run with 2026.9.5 and 2026.9.6, 2026-11-23. */

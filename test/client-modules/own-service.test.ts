@@ -5,7 +5,7 @@ import { isAtGateway, planOwnService } from '../../src/clients/own-service.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { livedInHome } from '../support/fixtures.ts'
-import { aMachine, key, planOn, text, textsOf, windows, written } from './support.ts'
+import { aMachine, key, planOn, readValues, text, textsOf, windows, written } from './support.ts'
 
 /** Each protocol and each key header that a client names. */
 function waysOf({ protocols, sends }: Client) {
@@ -39,8 +39,8 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       const edits = planOwnService(client, files)
       const after = textsOf(client, machine, written(before, machine, edits))
       const state = client.read(after)
-      expect(state.baseUrl).toBeUndefined()
-      expect(state.broken).toBeUndefined()
+      expect(state.endpoint.baseUrl).toBeUndefined()
+      expect(state.findings).toEqual([])
       expect(isAtGateway(client, after)).toBe(false)
       const left = after.filter(({ use }) => use === 'target').map(({ bytes }) => text(bytes))
       expect(left.join('\n')).not.toMatch(/gw\.example|sk-test-0123|tools-of-the-gateway/)
@@ -56,7 +56,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       const edits = planOwnService(client, files)
 
       const first = written(before, machine, edits.slice(0, 1))
-      expect(client.read(textsOf(client, machine, first)).baseUrl).toBeUndefined()
+      expect(readValues(client, machine, first).baseUrl).toBeUndefined()
 
       const shown = edits.flatMap((edit) => describeEdit(edit, { showPath: (path) => path }))
       expect(shown.join('\n')).not.toContain(key)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ClientContext, ClientState } from '../../src/clients/client.ts'
+import type { ClientContext } from '../../src/clients/client.ts'
 import { planFixes } from '../../src/clients/fixes.ts'
 import { optionsToKeep } from '../../src/clients/resolve.ts'
 import { formatOf } from '../../src/edits/format.ts'
@@ -15,6 +15,8 @@ import {
   key,
   obstaclesOn,
   planOn,
+  readValues,
+  type StateValues,
   text,
   textsOf,
   wanted,
@@ -47,8 +49,8 @@ function piHome(inProvider: object = {}, inSettings: object = {}, more: Disk = {
   }
 }
 
-function readBack(disk: Disk): ClientState {
-  return pi.read(textsOf(pi, aMachine(), disk))
+function readBack(disk: Disk): StateValues {
+  return readValues(pi, aMachine(), disk)
 }
 
 /** What pi does with each: run with 0.73.1, and where they differ the stricter of 0.60.0 and 0.87.1. */
@@ -185,7 +187,9 @@ describe('the protocol', () => {
   test('named wins, and stays', () => {
     const { protocol } = pi.resolve(wanted(catalog, { protocol: 'chat' }))
     expect(protocol).toBe('chat')
-    const again = pi.resolve(wanted(catalog, {}, optionsToKeep(pi, readBack(piHome()))))
+    const again = pi.resolve(
+      wanted(catalog, {}, optionsToKeep(pi, pi.read(textsOf(pi, aMachine(), piHome())))),
+    )
     expect(again.protocol).toBe('chat')
   })
 

@@ -3,7 +3,17 @@ import { describe, expect, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
 import { usualRoots } from '../../src/gateway/roots.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
-import { aMachine, byId, type Disk, planOn, type Setup, text, textsOf, written } from './support.ts'
+import {
+  aMachine,
+  byId,
+  type Disk,
+  planOn,
+  readValues,
+  type Setup,
+  text,
+  textsOf,
+  written,
+} from './support.ts'
 
 /** What each client's list offers after a setup, and what it is told of each model. */
 
@@ -84,14 +94,14 @@ describe.each(lists)('%s', (id, models, roots) => {
     expect([...models(fewer)].sort()).toEqual(['glm-5', 'new'])
     const one = setUp(id, fewer, gateway('glm-5'), { options })
     expect(models(one)).toEqual(['glm-5'])
-    expect(byId(id).offeredModels?.(textsOf(byId(id), machine, all))).toEqual(models(all))
+    expect(byId(id).read(textsOf(byId(id), machine, all)).offered).toEqual(models(all))
   })
 
   test('another model takes the place of the chosen one, which is offered beside it', () => {
     const catalog = gateway('glm-5', 'mine', 'yours')
     const first = setUp(id, {}, catalog, { options })
     const second = setUp(id, first, catalog, { options: { model: 'yours' } })
-    expect(byId(id).read(textsOf(byId(id), machine, second)).model).toBe('yours')
+    expect(readValues(byId(id), machine, second).model).toBe('yours')
     expect([...models(second)].sort()).toEqual(['glm-5', 'mine', 'yours'])
   })
 

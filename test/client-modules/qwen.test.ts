@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ClientState, runKeyVariable } from '../../src/clients/client.ts'
+import { runKeyVariable } from '../../src/clients/client.ts'
 import { planFixes } from '../../src/clients/fixes.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -11,6 +11,8 @@ import {
   key,
   obstaclesOn,
   planOn,
+  readValues,
+  type StateValues,
   text,
   textsOf,
   written,
@@ -49,7 +51,7 @@ const own = {
 }
 
 describe('what it believes', () => {
-  test.each<readonly [string, Disk, ClientState]>([
+  test.each<readonly [string, Disk, StateValues]>([
     ['nothing', {}, {}],
     ['a setup', home(), own],
     ['comments', { [file]: `// mine\n${home()[file]}` }, own],
@@ -124,7 +126,7 @@ describe('what it believes', () => {
       { ...own, keyPath: '/etc/qwen-code/system-defaults.json' },
     ],
   ])('%s', (_, disk, expected) => {
-    expect(qwen.read(textsOf(qwen, aMachine(), disk))).toEqual(expected)
+    expect(readValues(qwen, aMachine(), disk)).toEqual(expected)
   })
 })
 

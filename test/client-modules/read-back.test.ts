@@ -1,18 +1,11 @@
 import { expect, test } from 'vitest'
-import type { ClientState } from '../../src/clients/client.ts'
-import { originsOf } from '../../src/clients/loaded-files.ts'
-import { aMachine, byId, type Disk, textsOf } from './support.ts'
-
-function readBack(id: string, disk: Disk): ClientState {
-  const client = byId(id)
-  return client.read(textsOf(client, aMachine(), disk))
-}
+import { aMachine, byId, type Disk, readValues, type StateValues, textsOf } from './support.ts'
 
 const provider = '[model_providers.gw]\nname = "Gw"\nbase_url = "https://gw.example/v1/"\n'
 const withAuth = `model_provider = "gw"\nmodel = "m"\n${provider}requires_openai_auth = true\n`
 const auth = (text: string) => ({ '.codex/auth.json': text })
 
-test.each<readonly [string, string, Disk, ClientState]>([
+test.each<readonly [string, string, Disk, StateValues]>([
   ['codex', 'nothing', {}, {}],
   [
     'codex',
@@ -72,11 +65,11 @@ test.each<readonly [string, string, Disk, ClientState]>([
     ['of the old kind', '[model_providers.x]\nname = "X"\nwire_api = "chat"\n', /"chat"/],
     ['of an id that is reserved', '[model_providers.openai]\nname = "X"\n', /belongs to Codex/],
     ['that is not there', 'model_provider = "gone"\n', /"gone" names no table/],
-  ].map(([what, config, why]): readonly [string, string, Disk, ClientState] => [
+  ].map(([what, config, why]): readonly [string, string, Disk, StateValues] => [
     'codex',
     `a provider ${what}, with which it does not start`,
     { '.codex/config.toml': config as string },
-    expect.objectContaining({ broken: expect.stringMatching(why!) }) as unknown as ClientState,
+    expect.objectContaining({ broken: expect.stringMatching(why!) }) as unknown as StateValues,
   ]),
   ['codex', 'an empty key', auth('{"OPENAI_API_KEY":""}'), {}],
   ['codex', 'a login', auth('{"tokens":{}}'), { login: 'a ChatGPT login' }],
@@ -92,7 +85,7 @@ test.each<readonly [string, string, Disk, ClientState]>([
     { '.codex/config.toml': 'model = ' },
     { broken: expect.stringMatching(/config\.toml.*line 1/) as unknown as string },
   ],
-  ['claude', 'nothing', {}, { model: 'opus', isModelUnnamed: true }],
+  ['claude', 'nothing', {}, { model: 'opus', slot: 'opus', defaults: ['slot'] }],
   [
     'claude',
     'a mapping',
@@ -113,6 +106,7 @@ test.each<readonly [string, string, Disk, ClientState]>([
       key: 'sk',
       keyPath: '/home/ada/.claude/settings.json',
       model: 'haiku',
+      slot: 'haiku',
       slotModels: { opus: 'a' },
       subagentModel: 'b',
       smallModel: 'c',
@@ -128,7 +122,7 @@ test.each<readonly [string, string, Disk, ClientState]>([
     'claude',
     'a saved login without a token',
     { '.claude/.credentials.json': '{}' },
-    { model: 'opus', isModelUnnamed: true, login: 'a saved login' },
+    { model: 'opus', slot: 'opus', defaults: ['slot'], login: 'a saved login' },
   ],
   ['opencode', 'nothing', {}, {}],
   [
@@ -144,7 +138,7 @@ test.each<readonly [string, string, Disk, ClientState]>([
     {
       baseUrl: 'https://gw.example/v1',
       protocol: 'chat',
-      isProtocolUnnamed: true,
+      defaults: ['protocol'],
       providerId: 'gw',
       model: 'a/b',
       smallModel: 'other/c',
@@ -185,11 +179,11 @@ test.each<readonly [string, string, Disk, ClientState]>([
     },
   ],
 ])('%s: reads back %s', (id, _, disk, expected) => {
-  expect(readBack(id, disk)).toEqual(expected)
+  expect(readValues(byId(id), aMachine(), disk)).toEqual(expected)
 })
 
 test('claude: no value comes from a file that the client skips', () => {
   const commented = { '.claude/settings.json': '{"model":"sonnet"} // mine' }
   const claude = byId('claude')
-  expect(originsOf(claude, textsOf(claude, aMachine(), commented))).toEqual({})
+  expect(claude.read(textsOf(claude, aMachine(), commented)).sources).toEqual({})
 })

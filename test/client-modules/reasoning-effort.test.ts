@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byId, planOn, textsOf, written } from './support.ts'
+import { byId, planOn, readValues, written } from './support.ts'
 
 const withEffort = { options: { reasoningEffort: 'low' } } as const
 
@@ -7,7 +7,7 @@ test.each(['codex', 'claude', 'opencode', 'kilo'])('%s', (id) => {
   const client = byId(id)
   const first = planOn(client, {}, withEffort)
   const disk = written({}, first.machine, first.edits)
-  const read = (files: typeof disk) => client.read(textsOf(client, first.machine, files))
+  const read = (files: typeof disk) => readValues(client, first.machine, files)
   expect(read(disk).reasoningEffort).toBe('low')
 
   // A later setup keeps it, and --defaults removes it.
@@ -23,7 +23,7 @@ test('an effort that repoint does not know is left alone', () => {
   const codex = byId('codex')
   const disk = { '.codex/config.toml': 'model_reasoning_effort = "xhigh"\n' }
   const { edits, machine } = planOn(codex, disk)
-  const state = codex.read(textsOf(codex, machine, written(disk, machine, edits)))
+  const state = readValues(codex, machine, written(disk, machine, edits))
   expect(state.reasoningEffort).toBeUndefined()
   expect(new TextDecoder().decode(edits.at(-1)!.after!)).toContain(
     'model_reasoning_effort = "xhigh"',

@@ -2,16 +2,21 @@ import {
   type Client,
   type ClientContext,
   type ClientOptions,
+  type ClientState,
+  type Endpoint,
   type GatewayInfo,
   type LoadedFiles,
   type PreviousOptions,
   protocolOf,
   type ResolveInput,
   type SetupTarget,
+  shownModel,
+  whyUnreadable,
 } from '../../src/clients/client.ts'
 import { loadClients } from '../../src/clients/list.ts'
-import { overrideFindings } from '../../src/clients/overrides.ts'
+import { overrideFindings, ownSetupOf } from '../../src/clients/overrides.ts'
 import { pathsOf } from '../../src/clients/paths.ts'
+import { compact } from '../../src/compact.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { rootOf, usualRoots } from '../../src/gateway/roots.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
@@ -173,8 +178,29 @@ export function obstaclesOn(
     ...context,
   }
   const state = client.read(files)
-  const isPointed = state.baseUrl !== undefined
-  return [...client.check(scene), ...(isPointed ? overrideFindings(client, files, state) : [])]
+  const isPointed = state.endpoint.baseUrl !== undefined
+  const own = ownSetupOf(state)
+  return [...client.check(scene), ...(isPointed ? overrideFindings(client, files, own) : [])]
+}
+
+/** The values of a state, in one table. */
+export interface StateValues
+  extends Endpoint,
+    ClientOptions,
+    Pick<ClientState, 'defaults' | 'login'> {
+  readonly keyPath?: string | undefined
+  readonly broken?: string | undefined
+}
+
+export function valuesOf(state: ClientState): StateValues {
+  const { endpoint, options, defaults, sources, login } = state
+  const [model, broken, keyPath] = [shownModel(state), whyUnreadable(state), sources.key]
+  return compact({ ...endpoint, ...options, defaults, model, keyPath, login, broken })
+}
+
+/** What a client reads back from its files. */
+export function readValues(client: Client, machine: Machine, disk: Disk): StateValues {
+  return valuesOf(client.read(textsOf(client, machine, disk)))
 }
 
 export function text(bytes: Uint8Array | null | undefined): string {

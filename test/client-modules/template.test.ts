@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Client, ClientModule } from '../../src/clients/client.ts'
 import { formatOf } from '../../src/edits/format.ts'
-import { key, planOn, textsOf, written } from './support.ts'
+import { key, planOn, readValues, written } from './support.ts'
 
 const compiler = resolve('node_modules/typescript/bin/tsc')
 
@@ -47,7 +47,7 @@ test('the client of docs/adding-a-client.md compiles, can be set up, read back a
 
   const disk = { '.sprout/settings.json': '{\n  // mine\n  "theme": "dark",\n}\n' }
   const { machine, edits, choice } = planOn(client, disk)
-  const state = client.read(textsOf(client, machine, written(disk, machine, edits)))
+  const state = readValues(client, machine, written(disk, machine, edits))
   expect(state).toMatchObject({ baseUrl: choice.baseUrl, key, model: choice.resolved.model })
   for (const { before, after, changes, format, path } of edits) {
     const paths = changes.map((change) => change.path)

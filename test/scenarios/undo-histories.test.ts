@@ -63,7 +63,7 @@ class Machine {
   /** Where the client sends which key. */
   connection(): { readonly root?: string | undefined; readonly key?: string | undefined } {
     const session = { platform: { ...platform, ...worldIn(this.home) } } as unknown as Session
-    const { baseUrl, key } = this.client.read(readClientFiles(session, this.client))
+    const { baseUrl, key } = this.client.read(readClientFiles(session, this.client)).endpoint
     return { root: baseUrl, key }
   }
 

@@ -1,17 +1,14 @@
-import { compact } from '../../compact.ts'
 import type { FileEdit } from '../../edits/plan.ts'
 import { ifPossible } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
 import {
   asReasoningEffort,
   type ClientModule,
-  type ClientState,
   type LoadedFiles,
-  type PreviousOptions,
   type SetupTarget,
 } from '../client.ts'
 import { editReadably } from '../fixes.ts'
-import { brokenText, fileOf, rootOf } from '../loaded-files.ts'
+import { brokenText, fileOf, rootOf, sourcesIn, unreadable } from '../loaded-files.ts'
 import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -33,7 +30,7 @@ import {
   slotModelsIn,
   slotOf,
   slotVariables,
-  withoutWindow,
+  windowSuffix,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -83,6 +80,18 @@ const shared = {
       addresses: [names.baseUrl],
       others: [names.token, names.model, names.smallFast, names.subagent, ...slotVariables],
     },
+    keptOptions: [
+      'slot',
+      'startModel',
+      'slotModels',
+      'subagentModel',
+      'contextWindow',
+      'reasoningEffort',
+      'discoverModels',
+      'disableAttribution',
+    ],
+    familyOptions: ['slot', 'reasoningEffort', 'discoverModels'],
+    modelSuffix: windowSuffix,
   },
   firstRequest,
   launchSettings,
@@ -149,25 +158,43 @@ const shared = {
     const headers = readCustomHeaders(env[names.headers])
     const slotModels = slotModelsIn(settings)
 
-    return compact({
-      baseUrl: url && rootOf(url),
-      ...(ignored === undefined ? modelIn(settings) : {}),
-      key,
-      keyPath: key && file.path,
-      keyHeader: isKeyAlone ? ('x-api-key' as const) : undefined,
-      headers: headers.length === 0 ? undefined : headers,
-      slotModels: Object.keys(slotModels).length === 0 ? undefined : slotModels,
-      caFile: env[names.authorities] || undefined,
-      subagentModel: env[names.subagent] || undefined,
-      smallModel: env[names.smallFast] || undefined,
-      contextWindow:
-        Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
-      reasoningEffort: asReasoningEffort(env[names.effort]),
-      isDiscovering: isDiscovering(settings) || undefined,
-      hidesAttribution: env[names.attribution] === '0' || undefined,
+    const model = ignored === undefined ? modelIn(settings) : undefined
+    const slot = model && slotOf(model.name)
+    const smallModel = env[names.smallFast] || undefined
+
+    return {
+      endpoint: {
+        baseUrl: url && rootOf(url),
+        key,
+        keyHeader: isKeyAlone ? ('x-api-key' as const) : undefined,
+        headers: headers.length === 0 ? undefined : headers,
+        caFile: env[names.authorities] || undefined,
+      },
+      options: {
+        slot,
+        // A top-level `model` that does not name a slot overrides every pin.
+        startModel: slot === undefined ? model?.name || undefined : undefined,
+        slotModels: Object.keys(slotModels).length === 0 ? undefined : slotModels,
+        subagentModel: env[names.subagent] || undefined,
+        smallModel,
+        contextWindow:
+          Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
+        reasoningEffort: asReasoningEffort(env[names.effort]),
+        discoverModels: isDiscovering(settings) || undefined,
+        disableAttribution: env[names.attribution] === '0' || undefined,
+      },
+      defaults: model?.isNamed === false ? ['slot'] : undefined,
+      shownModel: model?.name,
+      sources: sourcesIn(file.path, {
+        baseUrl: url,
+        key,
+        model: model?.isNamed ? model.name : undefined,
+        smallModel,
+      }),
+      configuredAs: isMapping(slotModels) ? 'claude-gpt' : 'claude',
       login: key === undefined && hasLogin(files) ? 'a saved login' : undefined,
-      broken: ignored && brokenText(file.path, ignored),
-    })
+      findings: unreadable(ignored && brokenText(file.path, ignored)),
+    }
   },
 } as const satisfies Partial<ClientModule>
 
@@ -175,20 +202,16 @@ const shared = {
 export const claude: ClientModule = {
   ...shared,
   resolve: resolveSlots,
-  toOptions: (state, isOwn = !isMapping(state.slotModels)) => optionsToKeep(state, isOwn),
   plan: (files, target) => planClaude('claude', files, target),
   previewModels: usesOfSlots,
-  isConfigured: ({ slotModels }) => !isMapping(slotModels),
 }
 
 /** Claude Code with GPT models in its slots. */
 export const claudeGpt: ClientModule = {
   ...shared,
   resolve: resolveMapping,
-  toOptions: (state, isOwn = isMapping(state.slotModels)) => optionsToKeep(state, isOwn),
   plan: (files, target) => planClaude('claude-gpt', files, target),
   previewModels: usesOfMapping,
-  isConfigured: ({ slotModels }) => isMapping(slotModels),
   demoFiles: {
     '.claude/settings.json': `{
   "permissions": { "allow": ["Bash(npm test:*)"], "deny": [] },
@@ -217,33 +240,12 @@ function planClaude(
   return [editReadably(client, file, changes, target, readSettings)]
 }
 
-/** A top-level `model` that does not name a slot overrides every pin. */
-function optionsToKeep(state: ClientState, isOwn: boolean): PreviousOptions {
-  const { model, slotModels = {}, subagentModel, contextWindow } = state
-  const slot = model === undefined ? undefined : slotOf(model)
-  const shared = {
-    slot,
-    isSlotUnnamed: state.isModelUnnamed,
-    reasoningEffort: state.reasoningEffort,
-    discoverModels: state.isDiscovering,
-  }
-
-  if (!isOwn) return shared
-  const pins = Object.entries(slotModels).map(([name, id]) => [name, withoutWindow(id)])
-
-  return {
-    ...shared,
-    startModel: slot === undefined && model ? withoutWindow(model) : undefined,
-    slotModels: Object.fromEntries(pins),
-    subagentModel: subagentModel && withoutWindow(subagentModel),
-    contextWindow,
-    disableAttribution: state.hidesAttribution,
-  }
-}
-
-/** Without a top-level `model`, newer versions start with opus. */
-function modelIn({ root, env }: ClaudeSettings): Pick<ClientState, 'model' | 'isModelUnnamed'> {
-  if (env[names.model]) return { model: env[names.model]! }
-  if (typeof root['model'] === 'string') return { model: root['model'] }
-  return { model: 'opus', isModelUnnamed: true }
+/** The model that it starts with, as written. Without a top-level `model`, newer versions start with opus. */
+function modelIn({ root, env }: ClaudeSettings): {
+  readonly name: string
+  readonly isNamed: boolean
+} {
+  if (env[names.model]) return { name: env[names.model]!, isNamed: true }
+  if (typeof root['model'] === 'string') return { name: root['model'], isNamed: true }
+  return { name: 'opus', isNamed: false }
 }

@@ -167,7 +167,8 @@ export function usesOfMapping(catalog: Catalog): readonly ModelUse[] {
 }
 
 function slotTaken(input: ResolveInput, slot: Slot, version: string | undefined): Slot {
-  const isOwn = input.previous?.isSlotUnnamed && keepsModels(input) && version !== undefined
+  const isOwn =
+    input.previous?.defaults?.includes('slot') && keepsModels(input) && version !== undefined
   return isOwn ? slotWithoutModel(version) : slot
 }
 

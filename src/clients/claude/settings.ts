@@ -95,11 +95,13 @@ export function slotOf(model: string): Slot | undefined {
 }
 
 /**
- * A model's name without the window suffix, as in `claude-opus-5-5[1m]`: Claude Code sends that suffix as a
- * beta header. It sends any other bracket as part of the name (2.1.329, 2026-11-22).
+ * As in `claude-opus-5-5[1m]`: Claude Code sends it as a beta header. It sends any other bracket as part of
+ * the name (2.1.329, 2026-11-22).
  */
+export const windowSuffix = /\[[12]m\]$/i
+
 export function withoutWindow(model: string): string {
-  return model.replace(/\[[12]m\]$/i, '')
+  return model.replace(windowSuffix, '')
 }
 
 export function inEnv(name: string): SettingPath {

@@ -4,11 +4,20 @@ import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { catalogEntry, defaultModel } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type { ClientModule, LoadedFile, SetupTarget } from '../client.ts'
+import { type ClientModule, emptyState, type LoadedFile, type SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
-import { brokenText, fileOf, numberIn, rootOf, tableIn, textIn } from '../loaded-files.ts'
+import {
+  brokenText,
+  fileOf,
+  numberIn,
+  rootOf,
+  sourcesIn,
+  tableIn,
+  textIn,
+  unreadable,
+} from '../loaded-files.ts'
 import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
@@ -156,30 +165,30 @@ export const cline: ClientModule = {
 
   gatewaySettings(files) {
     const file = fileOf(files, 'providers')
-    if (cline.read(files).baseUrl === undefined) return {}
+    if (cline.read(files).endpoint.baseUrl === undefined) return {}
     return { providers: gatewaySettingsIn(sensitiveSettings, file, providerId) }
   },
 
   read(files) {
     const file = readProviders(fileOf(files, 'providers'))
     const { path, ignored, used, settings } = file
-    if (ignored !== undefined) return { broken: brokenText(path, ignored) }
+    if (ignored !== undefined)
+      return { ...emptyState, findings: unreadable(brokenText(path, ignored)) }
     const isLoggedIn = used !== undefined && hasLogin(file, used)
     if (used !== providerId || isLoggedIn)
-      return compact({ login: isLoggedIn ? `the login of its provider ${used}` : undefined })
+      return { ...emptyState, login: isLoggedIn ? `the login of its provider ${used}` : undefined }
 
     const url = textIn(settings, ['baseUrl'])
     const apiKey = textIn(settings, ['apiKey'])
     const { headers, keyed } = readHeaders(settings['headers'])
     const key = apiKey ? { key: apiKey } : keyed
-    return compact({
-      baseUrl: url === undefined ? undefined : rootOf(url),
-      model: textIn(settings, ['model']),
-      ...key,
-      keyPath: key && path,
-      headers,
-      contextWindow: numberIn(settings, ['contextWindow']),
-    })
+    const model = textIn(settings, ['model'])
+    return {
+      endpoint: { baseUrl: url === undefined ? undefined : rootOf(url), ...key, headers },
+      options: { model, contextWindow: numberIn(settings, ['contextWindow']) },
+      sources: sourcesIn(path, { baseUrl: url, model, key: key?.key }),
+      findings: [],
+    }
   },
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),

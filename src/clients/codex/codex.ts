@@ -1,4 +1,3 @@
-import { compact } from '../../compact.ts'
 import type { FileEdit, SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { snapshotFacts } from '../../gateway/models/facts.ts'
@@ -14,7 +13,7 @@ import {
 import { editKeys } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
-import { fileOf, readKind, rootOf } from '../loaded-files.ts'
+import { fileOf, readKind, rootOf, sourcesIn, unreadable } from '../loaded-files.ts'
 import {
   effectiveOptions,
   oneUse,
@@ -110,7 +109,6 @@ export const codex: ClientModule = {
   files: codexFiles,
   resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], windows)),
   firstRequest,
-  offeredModels: offersOfCodex,
   conversationFindings: (world, change) => [...aboutConversations(world, change)],
   leftRunning,
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'responses')),
@@ -161,24 +159,34 @@ trust_level = "trusted"
     const isKeyed = keyed !== undefined && table?.['requires_openai_auth'] !== true
     const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
 
+    const model = config.text(['model'])
     const contextWindow = config.get(['model_context_window'])
     const [fault] = [...startupFindings(config), ...catalogFaults(files, config)]
 
-    return compact({
-      baseUrl: url && rootOf(url),
-      model: config.text(['model']),
-      contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
-      reasoningEffort: asReasoningEffort(config.text(effortPath)),
-      ...(isKeyed ? { ...keyed, keyPath: config.path } : {}),
-      ...(isKeyUsed ? { key: auth.usableKey, keyPath: authFile.path } : {}),
-      headers,
-      query: query.length === 0 ? undefined : query,
-      alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(files, rootOf(url)) : undefined,
-      providerId,
-      writeModelCatalog: namesCatalog(files, config) || undefined,
+    return {
+      endpoint: {
+        baseUrl: url && rootOf(url),
+        ...(isKeyed ? keyed : {}),
+        ...(isKeyUsed ? { key: auth.usableKey } : {}),
+        headers,
+        query: query.length === 0 ? undefined : query,
+        alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(files, rootOf(url)) : undefined,
+      },
+      options: {
+        model,
+        providerId,
+        contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
+        reasoningEffort: asReasoningEffort(config.text(effortPath)),
+        writeModelCatalog: namesCatalog(files, config) || undefined,
+      },
+      offered: offersOfCodex(files),
+      sources: {
+        ...sourcesIn(config.path, { baseUrl: url, model, key: isKeyed ? keyed.key : undefined }),
+        ...(isKeyUsed && { key: authFile.path }),
+      },
       login: auth.login,
-      broken: config.problem ?? (fault && `${fault.location}: ${fault.message}`),
-    })
+      findings: unreadable(config.problem ?? (fault && `${fault.location}: ${fault.message}`)),
+    }
   },
 }
 

@@ -1,4 +1,4 @@
-import { type ClientModule, runKeyVariable } from '../client.ts'
+import { type ClientModule, emptyState, runKeyVariable } from '../client.ts'
 import { resolveOneModel } from '../resolve.ts'
 import { ofNode } from '../tested.ts'
 import { carries } from './carries.ts'
@@ -75,7 +75,7 @@ export const copilot: ClientModule = {
   plan: () => [],
   gatewaySettings: () => ({}),
   firstRequest: carries,
-  read: () => ({}),
+  read: () => emptyState,
   previewModels: () => [],
 
   launchSettings(_, target, { args, env }) {

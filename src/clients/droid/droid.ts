@@ -7,7 +7,16 @@ import type { ClientModule, LoadedFile, OfferedModel, SetupTarget } from '../cli
 import { editReadably } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { bearerKeys, headerKeys, readHeaders } from '../headers.ts'
-import { brokenText, fileOf, numberIn, readFile, rootOf, textIn } from '../loaded-files.ts'
+import {
+  brokenText,
+  fileOf,
+  numberIn,
+  readFile,
+  rootOf,
+  sourcesIn,
+  textIn,
+  unreadable,
+} from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { leavingKeys, resolveWithPicker, toldKeys } from '../picker.ts'
 import { protocolFor } from '../protocols.ts'
@@ -140,27 +149,27 @@ export const droid: ClientModule = {
     const { headers, keyed } = readHeaders(found?.entry['extraHeaders'])
     const key = inline ? { key: isFromVariable(inline) ? undefined : inline } : keyed
 
-    return compact({
-      baseUrl: url === undefined ? undefined : rootOf(url),
-      protocol: found && protocolOfEntry(found.entry),
-      model: found ? textIn(found.entry, ['model']) : chosen,
-      ...key,
-      keyPath: key?.key === undefined ? undefined : path,
-      headers,
-      // A model of ours that the user chose with `/model` belongs to the same setup.
-      providerId: found?.providerId?.replace(/\/.*/s, ''),
-      contextWindow: numberIn(found?.entry, ['maxContextLimit']),
-      broken: ignored === undefined ? undefined : brokenText(path, ignored),
-    })
-  },
+    const model = found ? textIn(found.entry, ['model']) : chosen
+    // A model of ours that the user chose with `/model` belongs to the same setup.
+    const setupOf = (id: string | undefined) => id?.replace(/\/.*/s, '')
+    const providerId = setupOf(found?.providerId)
+    // Entries with other names are the user's own.
+    const ours = settings.models.filter(
+      ({ providerId: id }) => providerId !== undefined && setupOf(id) === providerId,
+    )
 
-  /** The models of the setup. Entries with other names are the user's own. */
-  offeredModels(files) {
-    const { providerId } = droid.read(files)
-    if (providerId === undefined) return []
-    return readSettings(fileOf(files, 'settings'))
-      .models.filter(({ providerId: id }) => id?.replace(/\/.*/s, '') === providerId)
-      .map(({ entry }) => String(entry['model']))
+    return {
+      endpoint: { baseUrl: url === undefined ? undefined : rootOf(url), ...key, headers },
+      options: {
+        protocol: found && protocolOfEntry(found.entry),
+        model,
+        providerId,
+        contextWindow: numberIn(found?.entry, ['maxContextLimit']),
+      },
+      offered: ours.map(({ entry }) => String(entry['model'])),
+      sources: sourcesIn(path, { baseUrl: url, model, key: key?.key }),
+      findings: unreadable(ignored === undefined ? undefined : brokenText(path, ignored)),
+    }
   },
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),

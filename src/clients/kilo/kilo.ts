@@ -98,7 +98,7 @@ export const kilo: ClientModule = {
     const wasStarted = ifPossible(() => files.stat(database)) !== undefined
     if (!wasStarted) return []
 
-    const { providerId = 'gateway' } = shared.read(texts)
+    const { providerId = 'gateway' } = shared.read(texts).options
     return [
       {
         code: 'key-copied',

@@ -78,7 +78,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): Prov
     provider,
     model,
     modelPlace: models.place(startingModel(models).path),
-    sent: readKey(models, providerId),
+    sent: readKey(models, providerId) ?? {},
     isKeyElsewhere:
       (apiKey !== undefined && typeof apiKey !== 'string') ||
       hasVariable(said, context.machine.env) ||

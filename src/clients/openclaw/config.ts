@@ -1,5 +1,5 @@
 import type { ConfigValue, SettingPath } from '../../edits/plan.ts'
-import type { ClientState, LoadedFiles } from '../client.ts'
+import type { FoundKey, LoadedFiles } from '../client.ts'
 import {
   fileOf,
   isTable,
@@ -124,17 +124,14 @@ export const interpretedValue =
  * The key that OpenClaw would send to a provider, and the file that holds it, as far as the configuration
  * tells.
  */
-export function readKey(
-  file: StrictFile,
-  providerId: string,
-): Pick<ClientState, 'key' | 'keyPath'> {
+export function readKey(file: StrictFile, providerId: string): FoundKey | undefined {
   const { table } = providerOf(providers, file, providerId)
   const { apiKey } = table
   const isElsewhere =
     typeof apiKey !== 'string' ||
     interpretedValue.test(apiKey) ||
     valueIn(file.root, ['auth', 'profiles', apiKey]) !== undefined
-  return isElsewhere ? {} : { key: apiKey, keyPath: file.path }
+  return isElsewhere ? undefined : { key: apiKey, keyPath: file.path }
 }
 
 /** The logins that the file names; OpenClaw keeps them in a database, each with its provider. */

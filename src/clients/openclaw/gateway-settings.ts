@@ -9,7 +9,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const file = readConfig(files)
   const { providerId, model } = startingModel(file)
   if (providerId === undefined) return {}
-  const { baseUrl } = believedOf(providerOf(providers, file, providerId), model)
+  const { baseUrl } = believedOf(providerOf(providers, file, providerId), model).endpoint
   if (baseUrl === undefined) return {}
 
   const provider = providerPath(providers, providerId)

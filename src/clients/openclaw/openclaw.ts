@@ -3,9 +3,9 @@ import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
-import type { ClientModule, OfferedModel } from '../client.ts'
+import { type ClientModule, emptyState, type OfferedModel } from '../client.ts'
 import { editKeys } from '../fixes.ts'
-import { asPlanned, brokenText, fileOf } from '../loaded-files.ts'
+import { asPlanned, brokenText, fileOf, sourcesIn, unreadable } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf } from '../pi-family/providers.ts'
 import { resolveWithPicker } from '../picker.ts'
@@ -134,24 +134,23 @@ export const openclaw: ClientModule = {
 
   read(files) {
     const file = readConfig(files)
-    if (file.ignored !== undefined) return { broken: brokenText(file.path, file.ignored) }
+    if (file.ignored !== undefined)
+      return { ...emptyState, findings: unreadable(brokenText(file.path, file.ignored)) }
     const { providerId, model } = startingModel(file)
-    if (providerId === undefined) return {}
+    if (providerId === undefined) return emptyState
 
     const provider = providerOf(providers, file, providerId)
+    const { endpoint, options } = believedOf(provider, model)
+    const key = readKey(file, providerId)?.key
     const [login] = prefersKey(provider.table) ? [] : loginsFor(file, providerId)
-    return compact({
-      ...believedOf(provider, model),
-      providerId,
-      ...readKey(file, providerId),
+    return {
+      endpoint: { ...endpoint, key },
+      options: { ...options, providerId },
+      offered: provider.models.map(({ id }) => String(id)),
+      sources: sourcesIn(file.path, { baseUrl: endpoint.baseUrl, model, key }),
       login: login && `the login ${login} in its database`,
-    })
-  },
-
-  offeredModels(files) {
-    const file = readConfig(files)
-    const { providerId = '' } = startingModel(file)
-    return providerOf(providers, file, providerId).models.map(({ id }) => String(id))
+      findings: [],
+    }
   },
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
@@ -159,7 +158,7 @@ export const openclaw: ClientModule = {
   /** Whenever OpenClaw changes its file, it keeps the earlier versions next to it (2026.9.6, 2026-11-23). */
   storedCopies({ files }, texts) {
     const { path } = fileOf(texts, 'config')
-    const { key } = openclaw.read(texts)
+    const { key } = openclaw.read(texts).endpoint
     const endings = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4']
     const holdsKey = (copy: string) =>
       ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))?.includes(key!)

@@ -1,5 +1,5 @@
 import type { ConfigValue } from '../../edits/plan.ts'
-import type { ClientState, LoadedFile, LoadedFiles } from '../client.ts'
+import type { FoundKey, LoadedFile, LoadedFiles } from '../client.ts'
 import { readHeaders } from '../headers.ts'
 import {
   fileOf,
@@ -60,7 +60,7 @@ export function readKey(
   files: LoadedFiles,
   providerId: string,
   options: Table,
-): Pick<ClientState, 'key' | 'keyPath' | 'keyHeader'> | undefined {
+): FoundKey | undefined {
   const { keyed } = readHeaders(options['headers'])
   return (
     bearerKey(files, providerId, options) ??
@@ -72,7 +72,7 @@ function bearerKey(
   files: LoadedFiles,
   providerId: string,
   { apiKey: inline }: Table,
-): Pick<ClientState, 'key' | 'keyPath'> | undefined {
+): FoundKey | undefined {
   if (typeof inline === 'string') {
     // Even with an empty key the client does not read auth.json.
     if (inline === '' || /\{(?:env|file):/.test(inline)) return undefined

@@ -1,11 +1,10 @@
-import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { defaultModel, smallModel } from '../../gateway/models/rules.ts'
 import { keyHeaders, type Protocol, protocols } from '../../gateway/types.ts'
 import { asReasoningEffort, type ClientModule, type Program, type ResolveInput } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
-import { numberIn, originOf, tableIn, textIn } from '../loaded-files.ts'
+import { numberIn, originOf, tableIn, textIn, unreadable } from '../loaded-files.ts'
 import { resolveWithPicker } from '../picker.ts'
 import { effectiveOptions, keepsModels, oneUse } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
@@ -111,37 +110,39 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         return isOfProvider ? name.slice(providerId.length + 1) : name
       }
       const model = modelIn('model')
-      const route = readRoute(provider, model)
-      const effort = textIn(table, ['models', model ?? '', ...effortPath(route.protocol)])
-      return compact({
-        ...route,
-        model,
-        smallModel: modelIn('small_model'),
-        providerId,
-        ...(providerId === undefined ? {} : readKey(texts, providerId, options)),
-        headers: readHeaders(options['headers']).headers,
-        contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
-        reasoningEffort: asReasoningEffort(effort),
-        broken: problem,
-      })
+      const { baseUrl, protocol, isNamed } = readRoute(provider, model)
+      const effort = textIn(table, ['models', model ?? '', ...effortPath(protocol)])
+      const sent = providerId === undefined ? undefined : readKey(texts, providerId, options)
+      const files = ownFiles(texts)
+
+      return {
+        endpoint: {
+          baseUrl,
+          key: sent?.key,
+          keyHeader: sent?.keyHeader,
+          headers: readHeaders(options['headers']).headers,
+        },
+        options: {
+          protocol,
+          model,
+          smallModel: modelIn('small_model'),
+          providerId,
+          contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
+          reasoningEffort: asReasoningEffort(effort),
+        },
+        defaults: isNamed === false ? ['protocol'] : undefined,
+        offered: Object.keys(tableIn(table, ['models'])),
+        sources: {
+          baseUrl: originOf(files, ['provider', providerId ?? '', 'options', 'baseURL']),
+          model: originOf(files, ['model']),
+          smallModel: originOf(files, ['small_model']),
+          key: sent?.keyPath,
+        },
+        findings: unreadable(problem),
+      }
     },
 
     gatewaySettings: (texts) => gatewaySettings(layout, texts),
-
-    offeredModels(texts) {
-      const { value } = mergedConfig(texts)
-      return Object.keys(tableIn(providerOf(value, chosenProvider(value)).table, ['models']))
-    },
-
-    sources(texts) {
-      const files = ownFiles(texts)
-      const providerId = chosenProvider(mergedConfig(texts).value) ?? ''
-      return compact({
-        baseUrl: originOf(files, ['provider', providerId, 'options', 'baseURL']),
-        model: originOf(files, ['model']),
-        smallModel: originOf(files, ['small_model']),
-      })
-    },
 
     previewModels: (catalog) => [
       ...oneUse(defaultModel(catalog, ...protocols)),

@@ -7,7 +7,7 @@
 import type { SettingChange } from '../../edits/plan.ts'
 import { nativeProtocol } from '../../gateway/models/rules.ts'
 import { type BaseUrls, type Protocol, protocols } from '../../gateway/types.ts'
-import type { ClientState, OfferedModel, SetupTarget } from '../client.ts'
+import type { OfferedModel, SetupTarget } from '../client.ts'
 import { rootOf, textIn } from '../loaded-files.ts'
 import { protocolFor } from '../protocols.ts'
 import type { ConfiguredProvider } from './config.ts'
@@ -39,7 +39,7 @@ export function routeOf(
   model: OfferedModel,
 ): readonly SettingChange[] {
   const protocol = protocolFor(resolved, model)
-  const isKeptUnnamed = previous?.isProtocolUnnamed && previous.protocol === protocol
+  const isKeptUnnamed = previous?.defaults?.includes('protocol') && previous.protocol === protocol
   const isUsual = protocol === 'chat' && (nativeProtocol(model.id) === 'chat' || isKeptUnnamed)
   return [{ path: npmPath, value: isUsual ? undefined : packages[protocol] }]
 }
@@ -48,7 +48,12 @@ export function routeOf(
 export function readRoute(
   { table, url }: ConfiguredProvider,
   model: string | undefined,
-): Pick<ClientState, 'protocol' | 'isProtocolUnnamed' | 'baseUrl'> {
+): {
+  readonly baseUrl?: string
+  readonly protocol?: Protocol
+  /** The model itself names its protocol: it is not the default of its provider. */
+  readonly isNamed?: boolean
+} {
   if (url === undefined) return {}
   const own = textIn(table, ['models', model ?? '', ...npmPath])
   const name = own ?? textIn(table, ['npm']) ?? usualPackage
@@ -57,6 +62,6 @@ export function readRoute(
   return {
     baseUrl: protocol === 'messages' ? root.replace(/\/v1$/, '') : root,
     protocol,
-    ...(own === undefined && { isProtocolUnnamed: true }),
+    isNamed: own !== undefined,
   }
 }

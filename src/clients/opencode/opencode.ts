@@ -45,7 +45,7 @@ export const opencode: ClientModule = clientOf(layout, {
   },
   /** 1.17.0 copies every key of auth.json into account.json; 1.17.9 and later do not (2026-11-24). */
   storedCopies({ files, machine }, texts) {
-    const { key } = opencode.read(texts)
+    const { key } = opencode.read(texts).endpoint
     const copy = pathsOf(machine).join(xdgFolder(machine, 'DATA'), layout.folder, 'account.json')
     const text = ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))
     if (!key || !text?.includes(key)) return []

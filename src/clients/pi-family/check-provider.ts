@@ -2,7 +2,7 @@ import type { SettingPath } from '../../edits/plan.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import { isSameButVersion } from '../../gateway/roots.ts'
 import { protocols } from '../../gateway/types.ts'
-import type { ClientContext, ClientState, SetupTarget } from '../client.ts'
+import type { ClientContext, FoundKey, SetupTarget } from '../client.ts'
 import {
   addressFindings,
   findingAt,
@@ -35,7 +35,7 @@ export interface ProviderView {
   /** The place of the setting that chooses the model. */
   readonly modelPlace: string
   /** The key that the client would send, and the file that holds it, as far as the files tell. */
-  readonly sent: Pick<ClientState, 'key' | 'keyPath'>
+  readonly sent: Partial<FoundKey>
   /** The key comes from a place that repoint does not read: a variable, a command or a login. */
   readonly isKeyElsewhere: boolean
 }

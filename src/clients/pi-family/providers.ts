@@ -87,7 +87,7 @@ export function modelPath(at: ProviderTable, providerId: string, id: string): Se
 export function believedOf(
   { table, url: shared, models }: PiProvider,
   model: string | undefined,
-): ClientState {
+): Pick<ClientState, 'endpoint' | 'options'> {
   const entry = modelOf({ table, url: shared, models }, model) ?? {}
   const url = entry['baseUrl'] ?? shared
   const api = entry['api'] ?? table['api']
@@ -97,15 +97,19 @@ export function believedOf(
   // A model of the same provider may have another address, to which the client sends the same key. The base
   // URL of another protocol of the same gateway does not count.
   const urls = models.flatMap(({ baseUrl }) => (typeof baseUrl === 'string' ? [baseUrl] : []))
-  return compact({
-    baseUrl: root,
-    protocol: protocols.find((protocol) => apiOf[protocol] === api),
-    headers,
-    keyHeader: keyed?.keyHeader,
-    model,
-    contextWindow: numberIn(entry, ['contextWindow']),
-    alsoSendsTo: urls.find((one) => !isSameButVersion(rootOf(one), root ?? '')),
-  })
+  return {
+    endpoint: {
+      baseUrl: root,
+      keyHeader: keyed?.keyHeader,
+      headers,
+      alsoSendsTo: urls.find((one) => !isSameButVersion(rootOf(one), root ?? '')),
+    },
+    options: {
+      protocol: protocols.find((protocol) => apiOf[protocol] === api),
+      model,
+      contextWindow: numberIn(entry, ['contextWindow']),
+    },
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Bytes, ConfigValue } from '../../edits/plan.ts'
-import type { LoadedFile, LoadedFiles } from '../client.ts'
+import type { FoundKey, LoadedFile, LoadedFiles } from '../client.ts'
 import {
   fileOf,
   isTable,
@@ -183,10 +183,7 @@ export function startingModel({ root }: StrictFile): {
 export const interpretedValue = /^!|\$|^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/
 
 /** The key that pi would send to a provider, and the file that holds it, as far as the files tell. */
-export function readPiKey(
-  files: LoadedFiles,
-  providerId: string,
-): { readonly key: string; readonly keyPath: string } | undefined {
+export function readPiKey(files: LoadedFiles, providerId: string): FoundKey | undefined {
   const login = loginOf(files, providerId)
   const { table } = providerOf(providers, readModels(files), providerId)
   const key = login === undefined ? table['apiKey'] : login['key']

@@ -1,10 +1,9 @@
-import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
 import { defaultModel } from '../../gateway/models/rules.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
-import type { ClientModule } from '../client.ts'
+import { type ClientModule, emptyState } from '../client.ts'
 import { editKeys } from '../fixes.ts'
-import { asPlanned, brokenText, fileOf, layersOf, originOf } from '../loaded-files.ts'
+import { asPlanned, brokenText, fileOf, layersOf, originOf, unreadable } from '../loaded-files.ts'
 import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
@@ -140,7 +139,10 @@ export const pi: ClientModule = {
 
   /** A vendor's login stays if pi ships the provider and only its address was changed. */
   gatewaySettings(files) {
-    const { baseUrl, providerId } = pi.read(files)
+    const {
+      endpoint: { baseUrl },
+      options: { providerId },
+    } = pi.read(files)
     if (baseUrl === undefined || providerId === undefined) return {}
 
     const login = loginOf(files, providerId)
@@ -158,34 +160,29 @@ export const pi: ClientModule = {
     const [broken] = [models, settings].flatMap(({ path, ignored }) =>
       ignored === undefined ? [] : [brokenText(path, ignored)],
     )
-    if (broken !== undefined) return { broken }
+    if (broken !== undefined) return { ...emptyState, findings: unreadable(broken) }
 
     const lack = incompleteProvider(models)
-    const refused = lack && brokenText(models.path, lack)
-    if (providerId === undefined) return compact({ broken: refused })
+    const findings = unreadable(lack && brokenText(models.path, lack))
+    if (providerId === undefined) return { ...emptyState, findings }
 
     const login = loginOf(files, providerId)
     const isOther = login !== undefined && login['type'] !== 'api_key'
-    return compact({
-      ...believedOf(providerOf(providers, models, providerId), model),
-      providerId,
-      ...readPiKey(files, providerId),
-      broken: refused,
+    const provider = providerOf(providers, models, providerId)
+    const { endpoint, options } = believedOf(provider, model)
+    const sent = readPiKey(files, providerId)
+    return {
+      endpoint: { ...endpoint, key: sent?.key },
+      options: { ...options, providerId },
+      offered: provider.models.map(({ id }) => String(id)),
+      sources: {
+        baseUrl: originOf([models], [...providerPath(providers, providerId), 'baseUrl']),
+        model: model && settings.path,
+        key: sent?.keyPath,
+      },
       login: isOther ? `the login for ${providerId} in auth.json` : undefined,
-    })
-  },
-
-  offeredModels(files) {
-    const { providerId = '' } = startingModel(readSettings(files))
-    return providerOf(providers, readModels(files), providerId).models.map(({ id }) => String(id))
-  },
-
-  sources(files) {
-    const { providerId = '', model } = startingModel(readSettings(files))
-    return compact({
-      baseUrl: originOf([readModels(files)], [...providerPath(providers, providerId), 'baseUrl']),
-      model: model === undefined ? undefined : fileOf(files, 'settings').path,
-    })
+      findings,
+    }
   },
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),

@@ -3,7 +3,13 @@ import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.t
 import { defaultModel } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type { ClientModule, DiskReader, LoadedFile, SetupTarget } from '../client.ts'
+import {
+  type ClientModule,
+  type DiskReader,
+  emptyState,
+  type LoadedFile,
+  type SetupTarget,
+} from '../client.ts'
 import { editReadably } from '../fixes.ts'
 import { outputLimitCures } from '../flags.ts'
 import { headerKeys, readHeaders } from '../headers.ts'
@@ -16,6 +22,7 @@ import {
   rootOf,
   type Table,
   tableIn,
+  unreadable,
   valueIn,
 } from '../loaded-files.ts'
 import { layersThere, pathsOf } from '../paths.ts'
@@ -165,38 +172,33 @@ export const qwen: ClientModule = {
   read(files) {
     const { value, problem } = mergedSettings(files)
     const type = literalIn(value, paths.type)
-    if (problem !== undefined) return { broken: problem }
+    if (problem !== undefined) return { ...emptyState, findings: unreadable(problem) }
     if (type !== 'openai') {
       const hasLogin = type === 'qwen-oauth' && layersOf(files, 'login').length > 0
-      return compact({ login: hasLogin ? "an account of Qwen Code's vendor" : undefined })
+      return { ...emptyState, login: hasLogin ? "an account of Qwen Code's vendor" : undefined }
     }
 
     const { url, model, key, variable, entry } = inUse(value)
+    const own = ownFiles(files)
+    const entries = originOf(own, paths.entries)
     // The stronger of the files that set the key.
-    const origin = originOf(ownFiles(files), ['env', variable]) ?? fileOf(files, 'settings').path
+    const keyPath = originOf(own, ['env', variable]) ?? fileOf(files, 'settings').path
 
-    return compact({
-      baseUrl: url === undefined ? undefined : rootOf(url),
-      model,
-      key,
-      keyPath: key && origin,
-      contextWindow: numberIn(entry, paths.window),
-      headers: readHeaders(valueIn(entry, paths.headers)).headers,
-    })
-  },
-
-  offeredModels: (files) => ownEntries(mergedSettings(files).value).map(({ id }) => String(id)),
-
-  sources(texts) {
-    const files = ownFiles(texts)
-    const { value } = mergedSettings(texts)
-    const { entry } = inUse(value)
-    const entries = originOf(files, paths.entries)
-
-    return compact({
-      baseUrl: entry === undefined ? originOf(files, ['security', 'auth', 'baseUrl']) : entries,
-      model: originOf(files, paths.model) ?? entries,
-    })
+    return {
+      endpoint: {
+        baseUrl: url === undefined ? undefined : rootOf(url),
+        key,
+        headers: readHeaders(valueIn(entry, paths.headers)).headers,
+      },
+      options: { model, contextWindow: numberIn(entry, paths.window) },
+      offered: ownEntries(value).map(({ id }) => String(id)),
+      sources: {
+        baseUrl: entry === undefined ? originOf(own, ['security', 'auth', 'baseUrl']) : entries,
+        model: originOf(own, paths.model) ?? entries,
+        key: key && keyPath,
+      },
+      findings: [],
+    }
   },
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),

@@ -1,4 +1,4 @@
-import type { Client, LoadedFile } from '../../clients/client.ts'
+import { type Client, type LoadedFile, whyUnreadable } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
@@ -57,8 +57,8 @@ export function checkInstalled(examined: Examined): CheckResult {
   const code = 'installed'
   const { label, program } = client
   if (!isInstalled) {
-    const isSetUp = settings.baseUrl !== undefined
-    const isUnknown = settings.broken !== undefined
+    const isSetUp = settings.endpoint.baseUrl !== undefined
+    const isUnknown = whyUnreadable(settings) !== undefined
     const message = `${label} is not installed`
     if (!isSetUp && !isUnknown)
       return { code, severity: 'ok', message: `${message}, and not set up`, isAbsent: true }
@@ -90,7 +90,7 @@ function* checkBroken(
   { client, settings, findings, files }: ClientStatus,
   { fixing }: Circumstances,
 ): Generator<CheckResult> {
-  const { broken } = settings
+  const broken = whyUnreadable(settings)
   if (broken === undefined || hasCause('broken', findings)) return
 
   const isTried = fixing === 'given' || fixing === 'ask'
@@ -133,10 +133,10 @@ export function secretFiles(
 ): readonly SecretFile[] {
   if (platform.machine.os === 'win32') return []
 
-  const { keyPath, headers = [] } = settings
+  const { headers = [] } = settings.endpoint
   const secrets = headers.filter(({ isSecret }) => isSecret).map(({ value }) => value)
   return texts.flatMap((text): SecretFile[] => {
-    const isKey = text.path === keyPath
+    const isKey = text.path === settings.sources.key
     const holdsHeader = text.use === 'target' && secrets.some((secret) => holds(text, secret))
     if (!isKey && !holdsHeader) return []
 
@@ -174,7 +174,7 @@ function* checkFindings(
 ): Generator<CheckResult> {
   for (const finding of findings) {
     const { code, hint, fix, consent } = finding
-    const isError = finding.severity === 'error' && settings.baseUrl !== undefined
+    const isError = finding.severity === 'error' && settings.endpoint.baseUrl !== undefined
     const flag = consent === undefined ? '--fix' : '--fix --yes'
 
     yield {

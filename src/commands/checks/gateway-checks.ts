@@ -1,4 +1,9 @@
-import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
+import {
+  type Client,
+  protocolOf,
+  type ResolvedOptions,
+  whyUnreadable,
+} from '../../clients/client.ts'
 import { isLoopbackUrl } from '../../clients/loaded-files.ts'
 import { strayModels } from '../../clients/picker.ts'
 import { listing } from '../../clients/resolve.ts'
@@ -52,11 +57,12 @@ export function askGateways(
     session.platform.machine.env,
     states.map(({ client }) => client),
   )
-  const named = states.find(({ settings }) => settings.caFile !== undefined)?.settings.caFile
+  const [named] = states.flatMap(({ settings }) => settings.endpoint.caFile ?? [])
 
   for (const state of states) {
-    const { broken, key, keyHeader, headers, query } = state.settings
-    if (broken !== undefined || state.gateway === undefined || !key) continue
+    const { key, keyHeader, headers, query } = state.settings.endpoint
+    const isBroken = whyUnreadable(state.settings) !== undefined
+    if (isBroken || state.gateway === undefined || !key) continue
 
     const { baseUrl } = state.gateway
     const asking = { baseUrls: rootsOf(state.gateway), key, keyHeader, headers, query }
@@ -102,7 +108,7 @@ export async function checkGateway(
   flags: RequestFlags,
 ): Promise<readonly CheckResult[]> {
   const { client, settings, findings, gateway } = examined
-  if (settings.broken !== undefined) return []
+  if (whyUnreadable(settings) !== undefined) return []
   if (gateway === undefined)
     return [{ code: 'gateway', severity: 'ok', message: `${client.label} uses its own service` }]
 
@@ -148,8 +154,9 @@ async function* askedChecks(
   const list = await asked.catalog
 
   yield* checkProxy(access)
-  await expectBelieved(client, { ...access, caFile: caFile ?? settings.caFile }, access)
-  for (const one of certificateFindings(session, client, settings, caFile)) yield asWarning(one)
+  await expectBelieved(client, { ...access, caFile: caFile ?? settings.endpoint.caFile }, access)
+  for (const one of certificateFindings(session, client, settings.endpoint, caFile))
+    yield asWarning(one)
   yield* checkCatalog(session, examined, access, list)
 
   const resolved = choiceOf(examined, list)

@@ -1,3 +1,4 @@
+import { shownModel, whyUnreadable } from '../../clients/client.ts'
 import { mostSevere, type Severity } from '../../finding.ts'
 import { absentText } from '../client-state/program.ts'
 import type { ClientStatus, Unreadable } from '../client-state/state.ts'
@@ -84,7 +85,7 @@ function headingOf({ state }: ExaminedClient): string {
     const isCalledSo = gateway.name === undefined || address.includes(gateway.name)
     return isCalledSo ? address : `${address} (${gateway.name})`
   }
-  return settings.broken === undefined ? 'Its own service' : 'Gateway unknown'
+  return whyUnreadable(settings) === undefined ? 'Its own service' : 'Gateway unknown'
 }
 
 /** One row for the client, then rows with its problems, or with every detail. */
@@ -111,11 +112,14 @@ function rowsOf(
 /** The client's version, and the models that answered or the configured model. */
 function briefOf({ state, findings }: ExaminedClient): string {
   if ('failure' in state) return 'its files cannot be read'
-  const { model, login, broken } = state.settings
+  const { settings } = state
   const briefs = (code: string) =>
     findings.flatMap((one) => (one.code === code && one.brief !== undefined ? [one.brief] : []))
   const answering = briefs('probe')
-  const configured = broken === undefined ? (model ?? login ?? 'its default model') : 'not readable'
+  const configured =
+    whyUnreadable(settings) === undefined
+      ? (shownModel(settings) ?? settings.login ?? 'its default model')
+      : 'not readable'
   const models =
     answering.length === 0
       ? configured

@@ -1,4 +1,4 @@
-import type { Client, ClientState } from '../../clients/client.ts'
+import type { Client, Endpoint } from '../../clients/client.ts'
 import { UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { catalogOrError } from '../../gateway/catalog.ts'
@@ -54,13 +54,13 @@ export async function expectBelieved(
 export function* certificateFindings(
   { platform }: Session,
   { label, program }: Client,
-  settings: Pick<ClientState, 'caFile'>,
+  endpoint: Pick<Endpoint, 'caFile'>,
   caFile: string | undefined,
 ): Generator<Finding> {
   const { os, env } = platform.machine
   const set = program.caFileVariables.find((name) => env[name])
   const [variable, ...others] = program.caFileVariables
-  const named = settings.caFile ?? (set && env[set])
+  const named = endpoint.caFile ?? (set && env[set])
   if (caFile === undefined || named === caFile) return
 
   const code = 'authority-unknown'

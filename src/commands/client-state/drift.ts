@@ -1,4 +1,4 @@
-import { type ClientState, protocolOf } from '../../clients/client.ts'
+import { type ClientState, protocolOf, shownModel, whyUnreadable } from '../../clients/client.ts'
 import { planFixes } from '../../clients/fixes.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import type { FileEdit } from '../../edits/plan.ts'
@@ -31,7 +31,8 @@ export function driftOf(
   expected: Expected,
 ): readonly string[] {
   const { settings, findings } = state
-  if (settings.broken !== undefined) return [`its files cannot be read: ${settings.broken}`]
+  const broken = whyUnreadable(settings)
+  if (broken !== undefined) return [`its files cannot be read: ${broken}`]
   const changed = settingsDrift(state, expected)
   if (changed.length > 0) return changed
 
@@ -45,8 +46,9 @@ function settingsDrift(
   { client, settings }: Pick<ClientStatus, 'client' | 'settings'>,
   expected: Expected,
 ): readonly string[] {
-  const { baseUrl, key, login } = settings
-  const protocol = protocolOf(client, settings)
+  const { endpoint, options, login } = settings
+  const { baseUrl, key } = endpoint
+  const protocol = protocolOf(client, options)
   const right = rootOf(expected, protocol)
   if (baseUrl === undefined || !isSameButVersion(baseUrl, right)) {
     const now = shownAddress(client, settings) ?? 'its own service'
@@ -55,9 +57,9 @@ function settingsDrift(
 
   if (key === undefined) return [`${login ?? 'nothing'} in place of the key`]
   if (expected.isKey?.(key) === false) return ['another key stands there']
-  const unsent = expected.headers?.find((header) => !includesHeader(header, settings.headers))
+  const unsent = expected.headers?.find((header) => !includesHeader(header, endpoint.headers))
   if (unsent !== undefined) return [`the header ${unsent.name} is missing or has another value`]
-  const missing = expected.query?.find((part) => !includesHeader(part, settings.query))
+  const missing = expected.query?.find((part) => !includesHeader(part, endpoint.query))
   if (missing !== undefined)
     return [`${missing.name} is missing in the query of the address, or has another value`]
   return expected.settings ? modelDrift(settings, expected.settings) : []
@@ -72,10 +74,10 @@ function modelDrift(now: ClientState, then: ClientState): readonly string[] {
 
 /** The models and their protocol, by the words that a message uses. */
 function modelsIn(state: ClientState): Readonly<Record<string, string | undefined>> {
-  const { model, protocol, smallModel, subagentModel, slotModels = {} } = state
+  const { protocol, smallModel, subagentModel, slotModels = {} } = state.options
   const bySlot = Object.entries(slotModels).map(([slot, id]) => [`model of ${slot}`, id])
   return {
-    model,
+    model: shownModel(state),
     protocol,
     'small model': smallModel,
     'model of subagents': subagentModel,
@@ -96,11 +98,10 @@ export function leftAt(
   const state = client.read(asRecorded(session, texts, files, 'after'))
   const gateway = gatewayOf(session, client, state, runs)
   const ours = savedExtras(session)
-  const headers = state.headers?.filter((one) => includesHeader(one, ours.headers))
-  const query = state.query?.filter((one) => includesHeader(one, ours.query))
-  return (
-    gateway && { ...gateway, isKey: (one) => one === state.key, headers, query, settings: state }
-  )
+  const { key } = state.endpoint
+  const headers = state.endpoint.headers?.filter((one) => includesHeader(one, ours.headers))
+  const query = state.endpoint.query?.filter((one) => includesHeader(one, ours.query))
+  return gateway && { ...gateway, isKey: (one) => one === key, headers, query, settings: state }
 }
 
 /** What someone else changed in a client's files since its last setup, and what would restore it. */
@@ -123,7 +124,7 @@ const manyKeys = 4
 export function driftSince(session: Session, state: ClientStatus, runs: Runs): Drifted | undefined {
   const { client, findings, settings } = state
   const expected = leftAt(session, state, runs)
-  if (expected === undefined || settings.broken !== undefined) return undefined
+  if (expected === undefined || whyUnreadable(settings) !== undefined) return undefined
 
   const safe = findings.flatMap(({ fix, consent }) => (fix && consent === undefined ? [fix] : []))
   const driftAfter = (repairs: readonly FileFix[], edits: readonly FileEdit[] = []) => {

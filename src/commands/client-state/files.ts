@@ -1,11 +1,13 @@
 import { posix } from 'node:path'
-import type {
-  Client,
-  ClientState,
-  ConfigFile,
-  DiskReader,
-  LoadedFile,
-  LoadedFiles,
+import {
+  type Client,
+  type ClientState,
+  type ConfigFile,
+  type DiskReader,
+  emptyState,
+  isConfiguredAs,
+  type LoadedFile,
+  type LoadedFiles,
 } from '../../clients/client.ts'
 import { readFile } from '../../clients/loaded-files.ts'
 import { shellProfilePaths } from '../../clients/shell.ts'
@@ -81,7 +83,7 @@ export function stateNow(session: Session, client: Client): ClientState | undefi
 
 /** Whether a client is the one of its family that the files are set up for. */
 export function isUsual(session: Session, client: Client): boolean {
-  return client.isConfigured?.(stateNow(session, client) ?? {}) ?? true
+  return isConfiguredAs(client, stateNow(session, client) ?? emptyState)
 }
 
 function readConfig(session: Session, file: ConfigFile): Bytes | null {

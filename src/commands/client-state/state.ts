@@ -3,15 +3,16 @@ import {
   type ClientContext,
   type ClientName,
   type ClientState,
+  emptyState,
+  isConfiguredAs,
   type LoadedFile,
   type LoadedFiles,
   type PreviousOptions,
   protocolOf,
-  type Sources,
+  whyUnreadable,
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
-import { originsOf } from '../../clients/loaded-files.ts'
-import { overrideFindings } from '../../clients/overrides.ts'
+import { overrideFindings, ownSetupOf } from '../../clients/overrides.ts'
 import { optionsToKeep } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import type { SettingPath } from '../../edits/plan.ts'
@@ -45,7 +46,6 @@ export interface ClientNow {
 
 /** What is known about a client without starting it and without the network. */
 export interface ClientStatus extends ClientNow {
-  readonly origins: Sources
   readonly findings: readonly Finding[]
   readonly files: readonly FileState[]
 }
@@ -85,7 +85,11 @@ export function ownRoots(client: Client, runs: Runs): readonly string[] {
 }
 
 /** Whether a client uses a base URL that repoint wrote for it. */
-export function isAtOwnRoot(client: Client, { baseUrl }: ClientState, runs: Runs): boolean {
+export function isAtOwnRoot(
+  client: Client,
+  { endpoint: { baseUrl } }: ClientState,
+  runs: Runs,
+): boolean {
   return ownRoots(client, runs).some(
     (own) => baseUrl !== undefined && isSameButVersion(own, baseUrl),
   )
@@ -93,8 +97,8 @@ export function isAtOwnRoot(client: Client, { baseUrl }: ClientState, runs: Runs
 
 /** The address that a client uses, as shown. Undefined: its own service. */
 export function shownAddress(client: Client, state: ClientState): string | undefined {
-  const { baseUrl } = state
-  return baseUrl === undefined ? undefined : shownRoot(baseUrl, protocolOf(client, state))
+  const { baseUrl } = state.endpoint
+  return baseUrl === undefined ? undefined : shownRoot(baseUrl, protocolOf(client, state.options))
 }
 
 /**
@@ -107,10 +111,10 @@ export function gatewayOf(
   state: ClientState,
   runs: Runs,
 ): Gateway | undefined {
-  const { baseUrl: root } = state
+  const { baseUrl: root } = state.endpoint
   if (root === undefined) return undefined
 
-  const protocol = protocolOf(client, state)
+  const protocol = protocolOf(client, state.options)
   const known = [...gatewaysIfReadable(session.platform), ...gatewaysOfClient(client, runs)]
     .filter(({ baseUrl }) => baseUrl !== '')
     .map(({ baseUrl, baseUrls }): Gateway => ({ baseUrl, baseUrls }))
@@ -119,12 +123,12 @@ export function gatewayOf(
     known.find((one) => rootOf(one, protocol) === root) ??
     known.find((one) => isSameButVersion(rootOf(one, protocol), root)) ??
     gatewayAt(root, protocol)
-  return { ...found, name: findGatewayName(session, protocol, state) }
+  return { ...found, name: findGatewayName(session, protocol, state.endpoint) }
 }
 
 /** Whether repoint has set up the client, also if the user changed the address since. */
 export function isSetUp(client: Client, state: ClientState, runs: Runs): boolean {
-  if (state.baseUrl === undefined) return false
+  if (state.endpoint.baseUrl === undefined) return false
   return inForce(client, runs) !== undefined || isAtOwnRoot(client, state, runs)
 }
 
@@ -155,7 +159,7 @@ export async function clientsSetUp(
   const leftOut: LeftOut[] = []
   for (const client of await clientsInUse(session, runs)) {
     const now = resultOf(() => clientNow(session, client, runs))
-    const why = whyUnreadable(now)
+    const why = whyLeftOut(now)
     const setup = inForce(client, runs)
     if (isSetUpClient(now)) here.push(now)
     else if (why !== undefined && setup !== undefined) leftOut.push({ client, setup, why })
@@ -167,10 +171,12 @@ function isSetUpClient(now: ClientNow | UserError): now is SetUpClient {
   return !(now instanceof UserError) && now.isSetUp
 }
 
-function whyUnreadable(now: ClientNow | UserError): string | undefined {
+function whyLeftOut(now: ClientNow | UserError): string | undefined {
   if (now instanceof UserError) return now.message
-  const { baseUrl, broken } = now.settings
-  return baseUrl === undefined && broken !== undefined ? `it cannot read ${broken}` : undefined
+  const broken = whyUnreadable(now.settings)
+  return now.settings.endpoint.baseUrl === undefined && broken !== undefined
+    ? `it cannot read ${broken}`
+    : undefined
 }
 
 const correctIt = 'Correct the file by hand, then run the command again.'
@@ -228,9 +234,9 @@ export async function clientsInUse(
     const [first] = ofFamily
     if (first === undefined) return []
     if (setUpAs(first, runs) === first.id) return first
-    const state = stateNow(session, first) ?? {}
+    const state = stateNow(session, first) ?? emptyState
     return {
-      ...(ofFamily.find((client) => client.isConfigured?.(state)) ?? first),
+      ...(ofFamily.find((client) => isConfiguredAs(client, state)) ?? first),
       label: row.label,
     }
   })
@@ -272,13 +278,15 @@ export function stateOrFailure(
       use === 'target' && !(isOptional && bytes === null)
     return {
       ...now,
-      origins: originsOf(client, texts),
       findings: [
         ...client.check(contextOf(session, client, texts, runs ?? [])),
         // Without a gateway, overrides are the user's business.
-        ...(now.settings.baseUrl === undefined
+        ...(now.settings.endpoint.baseUrl === undefined
           ? []
-          : [...overrideFindings(client, texts, now.settings), ...folderSettings(session, client)]),
+          : [
+              ...overrideFindings(client, texts, ownSetupOf(now.settings)),
+              ...folderSettings(session, client),
+            ]),
         ...worldWritablePaths(session, texts),
       ],
       files: texts.filter(isShown).map((file) => fileState(session, file, runs)),

@@ -248,7 +248,7 @@ function isMessagesOpen(
   const { messages } = access.baseUrls
   if (protocol !== 'messages' || messages !== access.baseUrl) return false
   if (mayAsk.proven?.protocol === 'messages') return false
-  return stateNow(session, client)?.baseUrl !== messages
+  return stateNow(session, client)?.endpoint.baseUrl !== messages
 }
 
 interface ChosenForRun {
@@ -314,7 +314,7 @@ function unlisted(
 
 /** The provider ID in use, because the client records conversations under it. Otherwise the usual ID. */
 function providerIdOf(session: Session, client: Client): string {
-  const { providerId } = stateNow(session, client) ?? {}
+  const { providerId } = stateNow(session, client)?.options ?? {}
   const problem = resultOf(() => checkOptions(client, { providerId }))
   return problem instanceof UserError ? 'gateway' : (providerId ?? 'gateway')
 }

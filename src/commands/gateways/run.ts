@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
-import { type Client, type ProcessToStart, protocolOf } from '../../clients/client.ts'
+import { type Client, emptyState, type ProcessToStart, protocolOf } from '../../clients/client.ts'
 import { loadPrograms } from '../../clients/list.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
@@ -179,9 +179,11 @@ function saidBy(session: Session, folder: SavedFolder, client: Client | undefine
   const says = `Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}`
   if (client === undefined) return says
 
-  const state = stateNow(session, client) ?? {}
+  const { endpoint, options } = stateNow(session, client) ?? emptyState
   const own =
-    findGatewayName(session, protocolOf(client, state), state) ?? state.baseUrl ?? 'its own service'
+    findGatewayName(session, protocolOf(client, options), endpoint) ??
+    endpoint.baseUrl ??
+    'its own service'
   return own === folder.gateway ? says : `${says}; ${client.label}'s own files say ${own}`
 }
 

@@ -60,7 +60,9 @@ export async function proveSaved(
     last === undefined ? await firstProof(access) : { protocol: last, model: saved.proven!.model }
   const { protocol, model } = proof
 
-  const user = users.find(({ client, settings }) => protocolOf(client, settings) === protocol)
+  const user = users.find(
+    ({ client, settings }) => protocolOf(client, settings.options) === protocol,
+  )
   const sender = user && (await senderOf(session, user, proof))
 
   await probe(access, protocol, model, { sender })

@@ -1,4 +1,4 @@
-import type { Client, LoadedFiles } from '../../clients/client.ts'
+import { type Client, type LoadedFiles, whyUnreadable } from '../../clients/client.ts'
 import { familyIds } from '../../clients/list.ts'
 import { type EarlierFiles, isAtGateway } from '../../clients/own-service.ts'
 import {
@@ -20,7 +20,7 @@ export function earlierFiles(
 ): EarlierFiles | undefined {
   const targets = files.filter(({ use }) => use === 'target')
   const now = new Map(targets.map(({ path, bytes }) => [path, bytes]))
-  const canRead = (some: LoadedFiles) => client.read(some).broken === undefined
+  const canRead = (some: LoadedFiles) => whyUnreadable(client.read(some)) === undefined
 
   let oldest: EarlierState | undefined
   for (const state of earlierStates(platform, familyIds(client.id), now)) {

@@ -1,5 +1,5 @@
 /** What `repoint off` does for each client. */
-import type { Client, LoadedFiles } from '../../clients/client.ts'
+import { type Client, isSameWay, type LoadedFiles, whyUnreadable } from '../../clients/client.ts'
 import { environmentRows, loadClients, rowOf, rows } from '../../clients/list.ts'
 import { asPlanned, readFile } from '../../clients/loaded-files.ts'
 import { isAtGateway, planOwnService } from '../../clients/own-service.ts'
@@ -74,7 +74,7 @@ function planClient(session: Session, client: Client, runs: Runs, isNamed: boole
   const planned = isPointed ? planOwnService(client, before, earlier) : []
   const edits = planned.some(isChange) ? planned : []
   const after = asPlanned(before, edits)
-  for (const { key } of [client.read(before), client.read(after)])
+  for (const { key } of [client.read(before).endpoint, client.read(after).endpoint])
     if (key !== undefined) session.hide(key)
 
   const { conversationFindings, storedCopies } = client
@@ -115,8 +115,7 @@ export function mismatchesIn(
   return clients.flatMap(({ client, after }) => {
     const planned = client.read(after)
     const written = client.read(readClientFiles(session, client))
-    const names = ['baseUrl', 'key', 'login', 'broken'] as const
-    if (names.every((name) => planned[name] === written[name])) return []
+    if (isSameWay(planned, written) && whyUnreadable(planned) === whyUnreadable(written)) return []
     return new UserError({
       code: 'internal',
       message: `${client.label} would not read back what the plan put into its files`,

@@ -1,5 +1,4 @@
-import type { Client, LoadedFiles } from '../../clients/client.ts'
-import { originsOf } from '../../clients/loaded-files.ts'
+import { type Client, type LoadedFiles, whyUnreadable } from '../../clients/client.ts'
 import { overrideFindings } from '../../clients/overrides.ts'
 import { variableFindings } from '../../clients/shell.ts'
 import { compact } from '../../compact.ts'
@@ -52,12 +51,14 @@ export function remainingFindings(
 /** What the client's own files say, and repoint did not change. */
 function* ownFileFindings(client: Client, after: LoadedFiles): Generator<Finding> {
   const { label } = client
-  const { baseUrl, broken } = client.read(after)
+  const state = client.read(after)
+  const { baseUrl } = state.endpoint
+  const broken = whyUnreadable(state)
   if (baseUrl !== undefined)
     yield {
       code: 'still-at-gateway',
       message: `${label} still points at ${baseUrl}, by a file that repoint does not edit`,
-      ...compact({ location: originsOf(client, after).baseUrl }),
+      ...compact({ location: state.sources.baseUrl }),
       hint: 'Remove the address from that file.',
     }
   if (broken !== undefined)

@@ -1,6 +1,12 @@
 import { posix, win32 } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Client, ClientState, LoadedFiles } from '../../clients/client.ts'
+import {
+  type Client,
+  type ClientState,
+  isSameWay,
+  type LoadedFiles,
+  whyUnreadable,
+} from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import { documentOf } from '../../edits/format.ts'
@@ -85,7 +91,8 @@ function clientCheck({ session, runs }: Undoing, client: Client): ClientCheck {
 
   return (after, before) => {
     const [present, future] = [read(before), read(after)]
-    const isNewlyBroken = future.broken !== undefined && present.broken === undefined
+    const isNewlyBroken =
+      whyUnreadable(future) !== undefined && whyUnreadable(present) === undefined
     if (isNewlyBroken && !wasBroken(session, client, files, runs, future)) return 'unreadable'
     return isWrong(present, future) || isStillNamed(after, before) ? 'wrong-key' : undefined
   }
@@ -97,10 +104,11 @@ function wasBroken(
   client: Client,
   texts: LoadedFiles,
   runs: Runs,
-  { broken }: ClientState,
+  future: ClientState,
 ): boolean {
+  const why = whyUnreadable(future)
   return runsOf(client, runs).some(
-    ({ files }) => client.read(asRecorded(session, texts, files, 'before')).broken === broken,
+    ({ files }) => whyUnreadable(client.read(asRecorded(session, texts, files, 'before'))) === why,
   )
 }
 
@@ -168,7 +176,10 @@ function wrongKeyCheck(
   }
 
   return (present, future) => {
-    const { baseUrl, key, login } = future
+    const {
+      endpoint: { baseUrl, key },
+      login,
+    } = future
     if (baseUrl === undefined || !roots.some((one) => isSameButVersion(one, baseUrl))) return false
     // The undo does not cause what is already so.
     if (isSameWay(present, future)) return false
@@ -188,7 +199,10 @@ export function refuseWrongKey({ session, runs }: Undoing, outlooks: readonly Ou
   for (const { client, before, future } of outlooks) {
     const isWrong = wrongKeyCheck(session, client, before, runs)
     if (!isWrong(client.read(before), future)) continue
-    const { key, login } = future
+    const {
+      endpoint: { key },
+      login,
+    } = future
     const { baseUrl } = gatewayOf(session, client, future, runs)!
     throw new UserError({
       code: 'config-conflict',
@@ -232,7 +246,7 @@ function* writtenKeys(
   for (const [index, { kind }] of runs.entries()) {
     if (kind !== 'change') continue
     const files = runs.slice(index).flatMap((run) => run.files)
-    yield client.read(asRecorded(session, blank, files, 'after')).key
+    yield client.read(asRecorded(session, blank, files, 'after')).endpoint.key
   }
 }
 
@@ -262,7 +276,7 @@ function waysBefore(
     const { files } = run
     found = asRecorded(session, found, files, 'before')
     const way = client.read(found)
-    if (way.baseUrl !== undefined && !isAtOwnRoot(client, way, written)) ways.push(way)
+    if (way.endpoint.baseUrl !== undefined && !isAtOwnRoot(client, way, written)) ways.push(way)
     written.push(run)
     found = asRecorded(session, found, files, 'after')
   }
@@ -291,10 +305,6 @@ function isCopyOfOurs(
       )
     )
   })
-}
-
-function isSameWay(one: ClientState, other: ClientState): boolean {
-  return one.baseUrl === other.baseUrl && one.key === other.key && one.login === other.login
 }
 
 /** Whether a recorded file belongs to a client as it is installed here, or to an unknown client. */

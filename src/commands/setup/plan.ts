@@ -6,6 +6,7 @@ import {
   type ResolvedOptions,
   type ResolveInput,
   type SetupTarget,
+  whyUnreadable,
 } from '../../clients/client.ts'
 import { asPlanned, fileOf } from '../../clients/loaded-files.ts'
 import { overrideFindings } from '../../clients/overrides.ts'
@@ -130,7 +131,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
     findings: [
       ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
       ...problems.filter(isReportedAlone).map(withLocation),
-      ...certificateFindings(session, client, client.read(after), access.caFile),
+      ...certificateFindings(session, client, client.read(after).endpoint, access.caFile),
       ...(client.conversationFindings?.(platform, { before: files, after }) ?? []),
       ...resolved.findings.filter(isNews),
       ...[...strayModelFindings(client, after, resolved, gatewayInfo)].filter(isNews),
@@ -243,20 +244,20 @@ function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void 
 /** @throws UserError `internal` if the client would not read what was planned or written */
 export function refuseMismatch(client: Client, files: LoadedFiles, access: GatewayAccess): void {
   const after = client.read(files)
-  const { baseUrl, key, keyHeader, alsoSendsTo, broken, login } = after
-  const right = rootOf(access, protocolOf(client, after))
+  const { baseUrl, key, keyHeader, alsoSendsTo } = after.endpoint
+  const right = rootOf(access, protocolOf(client, after.options))
 
   const isThere = baseUrl === right && alsoSendsTo === undefined
   const isKey = key === access.key && keyHeader === access.keyHeader
   const { headers = [], query = [] } = access
   const isAllSent =
-    headers.every((one) => includesHeader(one, after.headers)) &&
-    query.every((one) => includesHeader(one, after.query))
+    headers.every((one) => includesHeader(one, after.endpoint.headers)) &&
+    query.every((one) => includesHeader(one, after.endpoint.query))
 
   if (isThere && isKey && isAllSent) return
   throw new UserError({
     code: 'internal',
-    message: `${client.label} would not read back what the plan puts into its files: ${broken ?? login ?? 'address, key or headers differ'}`,
+    message: `${client.label} would not read back what the plan puts into its files: ${whyUnreadable(after) ?? after.login ?? 'address, key or headers differ'}`,
     hint: 'Please report it: `npm bugs repoint` names the place.',
   })
 }

@@ -37,9 +37,9 @@ export function previousSetups(
 ): ReadonlyMap<Client, PreviousSetup> {
   const setups = clients.flatMap((client): [Client, PreviousSetup][] => {
     const state = stateNow(session, client)
-    if (state?.baseUrl === undefined || !isSetUp(client, state, runs)) return []
-    const options = configuredOptions(client, state, runs)
-    return [[client, { baseUrl: state.baseUrl, options }]]
+    const baseUrl = state?.endpoint.baseUrl
+    if (state === undefined || baseUrl === undefined || !isSetUp(client, state, runs)) return []
+    return [[client, { baseUrl, options: configuredOptions(client, state, runs) }]]
   })
   return new Map(setups)
 }
@@ -112,6 +112,7 @@ function stillValid(
 
   // The window belongs to the models (except a subagent's), the protocol also to the gateway.
   const isElsewhere = !isAt(client, before, gateway)
+  const isDefault = options.defaults?.includes('protocol') === true
   const isSame = lost.length === 0 && modelsIn({ ...named, subagentModel: undefined }).length === 0
   return {
     ...options,
@@ -122,7 +123,7 @@ function stillValid(
     slotModels: Object.fromEntries(pins),
     contextWindow: isSame ? options.contextWindow : undefined,
     // A protocol that no file names was never chosen: repoint wrote chat for every model at first.
-    protocol: isSame && !isElsewhere && !options.isProtocolUnnamed ? options.protocol : undefined,
+    protocol: isSame && !isElsewhere && !isDefault ? options.protocol : undefined,
     isElsewhere,
   }
 }
