@@ -119,9 +119,6 @@ export interface ClientModule {
 
   /** The client's own copies of its files, which neither undo nor `forget` reaches. */
   storedCopies?(system: SystemReader, files: LoadedFiles): readonly Finding[]
-
-  /** Example files, by path below the home folder, for `repoint demo`. */
-  readonly demoFiles?: Readonly<Record<string, string>>
 }
 
 /** Settings by the kind of their file. The empty path is the whole file. */

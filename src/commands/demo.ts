@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
 import type { Client, LoadedFiles } from '../clients/client.ts'
+import { demoFiles } from '../clients/demo-files.ts'
 import { loadClients } from '../clients/list.ts'
 import { type Bytes, sameBytes } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
@@ -29,7 +30,7 @@ function define() {
  * demo neither reads nor writes the user's files.
  */
 export const command = commandOf(define, async (session) => {
-  const clients = (await loadClients()).filter(({ demoFiles }) => demoFiles !== undefined)
+  const clients = (await loadClients()).filter(({ id }) => demoFiles[id] !== undefined)
   const [first, ...others] = clients as [Client, ...Client[]]
   const { startGateway } = await import('../serve/index.ts')
   const gateway = await startGateway({ port: 0, families: 'rewritten' })
@@ -102,7 +103,7 @@ function makeThrowawayHome(
   const home = join(parent, `repoint-demo-${randomName()}`)
   files.mkdir(home, 0o700)
 
-  const given = clients.flatMap(({ demoFiles = {} }) => Object.entries(demoFiles))
+  const given = clients.flatMap(({ id }) => Object.entries(demoFiles[id] ?? {}))
   for (const [name, text] of given) {
     const path = join(home, name)
     createFolders(files, missingFolders(files, dirname(path)))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { demoFiles } from '../../src/clients/demo-files.ts'
 import { expectSendable } from '../../src/clients/headers.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
@@ -34,8 +35,9 @@ describe.each(
   ] as const
 
   test.each(ways)('%s: what is chosen is read back, kept private and undone', (_, choice) => {
-    const first = planOn(client, client.demoFiles ?? {}, { choice })
-    const after = written(client.demoFiles ?? {}, first.machine, first.edits)
+    const files = demoFiles[client.id] ?? {}
+    const first = planOn(client, files, { choice })
+    const after = written(files, first.machine, first.edits)
     const state = readValues(client, first.machine, after)
     const sent = state.headers?.map(({ name, value }) => ({ name, value }))
     expect(sent).toEqual(headers.map(({ name, value }) => ({ name, value })))

@@ -190,7 +190,12 @@ describe('nginx: its own answers', () => {
 
 describe('nginx: TLS', () => {
   test.each([
-    ['an authority that was not named', 'good.pem', {}, 'authority that this machine does not know'],
+    [
+      'an authority that was not named',
+      'good.pem',
+      {},
+      'authority that this machine does not know',
+    ],
     ['a certificate signed by itself', 'self-signed.pem', {}, 'self-signed'],
     ['an expired certificate', 'expired.pem', secure, 'has expired'],
     ['a certificate of another host', 'other-host.pem', secure, 'for other hosts: other.example'],
@@ -204,7 +209,10 @@ describe('nginx: TLS', () => {
   test('plain http to the TLS port, and https to a plain one', async () => {
     const server = await tlsNginxBefore(all)
     const down = await failure(readCatalog(accessTo(server)))
-    expect(down).toMatchObject({ code: 'tls', hint: expect.stringContaining('--base-url https://') })
+    expect(down).toMatchObject({
+      code: 'tls',
+      hint: expect.stringContaining('--base-url https://'),
+    })
 
     const plain = await nginxBefore(all)
     const up = await failure(readCatalog(accessTo(plain, { scheme: 'https' })))

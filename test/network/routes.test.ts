@@ -94,7 +94,9 @@ describe.skipIf(!hasNetwork)('routes: that are closed', () => {
   ])('%s', (kind, message) => {
     const { status, json } = run(`ip route add ${kind} 10.1.1.1/32; ${models('https://10.1.1.1')}`)
     expect(status).toBe(6)
-    expect(json).toMatchObject({ error: { code: 'refused', message: expect.stringContaining(message) } })
+    expect(json).toMatchObject({
+      error: { code: 'refused', message: expect.stringContaining(message) },
+    })
   })
 })
 

@@ -212,14 +212,6 @@ export const claudeGpt: ClientModule = {
   resolve: resolveMapping,
   plan: (files, target) => planClaude('claude-gpt', files, target),
   previewModels: usesOfMapping,
-  demoFiles: {
-    '.claude/settings.json': `{
-  "permissions": { "allow": ["Bash(npm test:*)"], "deny": [] },
-  "hooks": {},
-  "model": "opus"
-}
-`,
-  },
 }
 
 /** Linux: seen in both versions, 2026-11-21. The others: code.claude.com/docs/en/settings. */

@@ -36,15 +36,6 @@ import {
 import { clineName, sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
-const demoFiles = {
-  '.cline/data/settings/providers.json': `{
-  "version": 1,
-  "lastUsedProvider": "ollama",
-  "providers": { "ollama": { "settings": { "provider": "ollama" }, "updatedAt": "2026-09-02T09:25:03.046Z", "tokenSource": "manual" } }
-}
-`,
-}
-
 /**
  * Cline's command line. Facts: run with 3.0.57 and 3.0.65, 2026-11-23.
  *
@@ -192,7 +183,6 @@ export const cline: ClientModule = {
   },
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
-  demoFiles,
   launchSettings: (files, target, asked) =>
     launchSettings(ourKeys({ ...fileOf(files, 'providers'), bytes: null }, target), target, asked),
   check,

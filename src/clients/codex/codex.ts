@@ -112,19 +112,6 @@ export const codex: ClientModule = {
   conversationFindings: (world, change) => [...aboutConversations(world, change)],
   leftRunning,
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'responses')),
-  demoFiles: {
-    '.codex/config.toml': `# My Codex settings. Please keep the comments.
-model = "gpt-5.4"            # the cheap one
-approval_policy = "on-request"
-
-[mcp_servers.files]          # do not lose me
-command = "mcp-files"
-args = ["--root", "~/notes"]
-
-[projects."/home/me/shop"]
-trust_level = "trusted"
-`,
-  },
   launchSettings,
   check,
 

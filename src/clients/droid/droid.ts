@@ -40,17 +40,6 @@ import {
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
-const demoFiles = {
-  '.factory/settings.json': `{
-  // the one at home
-  "customModels": [
-    { "model": "qwen3-coder", "displayName": "At home", "baseUrl": "http://127.0.0.1:11434/v1", "apiKey": "none", "provider": "generic-chat-completion-api" }
-  ],
-  "diffMode": "unified"
-}
-`,
-}
-
 /**
  * Factory's agent. Facts: run with 0.215.0 and 0.225.2, 2026-11-22.
  *
@@ -173,7 +162,6 @@ export const droid: ClientModule = {
   },
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
-  demoFiles,
   launchSettings: (files, target, asked) =>
     launchSettings(ourKeys({ ...fileOf(files, 'settings'), bytes: null }, target), target, asked),
   check,

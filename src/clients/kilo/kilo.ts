@@ -70,13 +70,6 @@ const shared = clientOf(layout, {
       KILO_TELEMETRY_LEVEL: 'off',
     },
   },
-  demoFiles: {
-    '.config/kilo/kilo.jsonc': `{
-  // it asks before every command
-  "permission": { "bash": "ask" },
-}
-`,
-  },
 })
 
 export const kilo: ClientModule = {

@@ -31,20 +31,6 @@ import { launchSettings } from './launch-settings.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
-const demoFiles = {
-  '.openclaw/openclaw.json': `// Mine.
-{
-  agents: {
-    defaults: {
-      workspace: '~/.openclaw/workspace',
-      model: { primary: 'ollama/qwen2.5-coder:7b' }, // under my desk
-    },
-  },
-  gateway: { mode: 'local', bind: 'loopback' },
-}
-`,
-}
-
 const versions = testedVersions(tested)
 const newestTested = versions.at(-1)!
 
@@ -171,7 +157,6 @@ export const openclaw: ClientModule = {
     }))
   },
 
-  demoFiles,
   launchSettings,
   check,
 }

@@ -58,13 +58,4 @@ export const opencode: ClientModule = clientOf(layout, {
       },
     ]
   },
-
-  demoFiles: {
-    '.config/opencode/opencode.jsonc': `{
-  // keys that I got used to
-  "keybinds": { "leader": "ctrl+x" },
-  "share": "disabled", // never
-}
-`,
-  },
 })

@@ -29,26 +29,6 @@ import { launchSettings } from './launch-settings.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
-const demoFiles = {
-  '.pi/agent/models.json': `{
-  "providers": {
-    // on the machine under my desk
-    "ollama": {
-      "baseUrl": "http://localhost:11434/v1",
-      "api": "openai-completions",
-      "apiKey": "ollama",
-      "models": [{ "id": "qwen2.5-coder:7b" }],
-    },
-  },
-}
-`,
-  '.pi/agent/settings.json': `{
-  "theme": "dark",
-  "defaultThinkingLevel": "low"
-}
-`,
-}
-
 /**
  * pi. Facts: run with 0.60.0, 0.73.1 and 0.87.1, 2026-11-22; set up and prompted in 0.51.0 and 1.5.2,
  * 2026-11-23.
@@ -186,7 +166,6 @@ export const pi: ClientModule = {
   },
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
-  demoFiles,
   launchSettings,
   check,
 }

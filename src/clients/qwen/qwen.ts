@@ -51,16 +51,6 @@ import {
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
-const demoFiles = {
-  '.qwen/settings.json': `{
-  "$version": 4,
-  // no vim at work
-  "general": { "vimMode": false },
-  "tools": { "approvalMode": "auto-edit" }
-}
-`,
-}
-
 /**
  * Facts: run with Qwen Code 0.15.10 on Node 20 and 0.24.4 on Node 22, 2026-11-22. Only its settings hold key
  * and address: a continued session uses the settings of that time. With each prompt, Qwen Code sends one more
@@ -202,7 +192,6 @@ export const qwen: ClientModule = {
   },
 
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
-  demoFiles,
   launchSettings,
   check,
 }

@@ -236,9 +236,7 @@ describe('proxy: in use', () => {
       ),
     )
     expect(error.code).toBe('proxy')
-    expect(error.message).toMatch(
-      /proxy 127\.0\.0\.1:1 \(HTTPS_PROXY\)$/,
-    )
+    expect(error.message).toMatch(/proxy 127\.0\.0\.1:1 \(HTTPS_PROXY\)$/)
     expect(error.hint).toContain('NO_PROXY')
     expect(`${error.message}${error.hint}`).not.toContain('hunter2')
   })
