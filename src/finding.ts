@@ -22,6 +22,8 @@ export interface Finding {
   readonly hint?: string
   /** A setup applies it, and `doctor --fix` offers it. An error with neither a fix nor a consent stops a setup. */
   readonly fix?: FileFix
+  /** A process that keeps the old settings. A setup offers to stop it after the files are written. */
+  readonly process?: StoppableProcess
   /** What the user must agree to first, because the setup or the fix removes something of theirs. */
   readonly consent?: string
   /** A file of the current folder sends the key elsewhere. The user can accept that on a terminal, but not with `--yes`. */
@@ -33,6 +35,13 @@ export interface Finding {
 }
 
 export type Findings = Iterable<Finding>
+
+export interface StoppableProcess {
+  /** The command that stops it. */
+  readonly stopCommand: string
+  /** Returns why it may still run, or undefined. */
+  stop(): Promise<string | undefined>
+}
 
 /** An edit that removes the cause of a finding. */
 export interface FileFix {

@@ -1,6 +1,7 @@
 /** Servers that a client starts and leaves running. They keep the key that they read at their start. */
 import { ifPossible } from '../errors.ts'
-import type { SystemReader } from './client.ts'
+import type { Finding, StoppableProcess } from '../finding.ts'
+import type { ClientName, SystemReader } from './client.ts'
 
 /** A state file has a few hundred bytes. */
 const maxStateBytes = 10_000
@@ -25,4 +26,19 @@ export function runningServer(
 export function isNewer({ files }: SystemReader, path: string, other: string): boolean {
   // If the file with the key is missing, the server has an old key.
   return ifPossible(() => files.stat(path).modifiedMs > files.stat(other).modifiedMs) ?? false
+}
+
+/** A server still runs with an earlier key. */
+export function serverFinding(
+  { id, label }: Pick<ClientName, 'id' | 'label'>,
+  pid: number,
+  process: StoppableProcess,
+): Finding {
+  return {
+    code: `${id}-server`,
+    message: `${label} has left a server running (pid ${pid}) that started before the key changed: it keeps the old one`,
+    hint: process.stopCommand,
+    severity: 'warning',
+    process,
+  }
 }

@@ -108,17 +108,19 @@ export interface ClientModule {
    */
   launchSettings?(files: LoadedFiles, target: SetupTarget, process: ProcessToStart): LaunchSettings
 
-  /** A server that still runs with an earlier key. Absent: the client has no server. */
-  leftRunning?(system: SystemReader): LeftRunning | undefined
+  /**
+   * Reports what a change of the files means for data that repoint does not edit: recorded conversations,
+   * the client's own copies of the key.
+   */
+  sideEffects?(system: SystemReader, change: FileChange): Findings
+}
 
-  /** Reports what a change of the files means for conversations that the client has recorded. */
-  conversationFindings?(
-    system: SystemReader,
-    change: { readonly before: LoadedFiles; readonly after: LoadedFiles },
-  ): readonly Finding[]
-
-  /** The client's own copies of its files, which neither undo nor `forget` reaches. */
-  storedCopies?(system: SystemReader, files: LoadedFiles): readonly Finding[]
+/** A change of a client's files. */
+export interface FileChange {
+  /** `undo`: it removes what a setup wrote. `forget`: only repoint's records go, the files stay. */
+  readonly by: 'setup' | 'undo' | 'forget'
+  readonly before: LoadedFiles
+  readonly after: LoadedFiles
 }
 
 /** Settings by the kind of their file. The empty path is the whole file. */
@@ -247,15 +249,6 @@ export interface ClientFlag {
 export interface ModelUse extends ChosenModel {
   /** Absent: the client has one model. */
   readonly role?: string
-}
-
-/** A server that a client left running. */
-export interface LeftRunning {
-  readonly pid: number
-  /** The command that stops it. */
-  readonly stopCommand: string
-  /** Stops it. Returns why it may still run, or undefined. */
-  stop(): Promise<string | undefined>
 }
 
 /** The parts of the system that a check may read besides a client's files. */
@@ -585,6 +578,7 @@ export interface ClientContext {
   readonly knownModels: readonly string[]
   /** Existing files that the user's shell reads at its start: see `shellProfilePaths`. */
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
+  readonly system: SystemReader
 }
 
 /** ` over responses`, for a client that speaks several protocols. */

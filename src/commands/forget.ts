@@ -126,8 +126,10 @@ function clientsOf(session: Session, { runs }: ForgetPlan): readonly string[] {
 async function keptCopies(session: Session, ids: readonly string[]): Promise<readonly Finding[]> {
   const clients = await loadClients(rows.filter(({ id }) => ids.includes(id)))
   return clients.flatMap((client) => {
-    const texts = resultOf(() => readClientFiles(session, client))
-    return texts instanceof UserError ? [] : (client.storedCopies?.(session.platform, texts) ?? [])
+    const files = resultOf(() => readClientFiles(session, client))
+    if (files instanceof UserError) return []
+    const change = { by: 'forget', before: files, after: files } as const
+    return [...(client.sideEffects?.(session.platform, change) ?? [])]
   })
 }
 

@@ -217,10 +217,7 @@ function sideEffects(
   const notices: Finding[] = []
   for (const { client, before, after } of outlooks)
     if (isConcerned(client.id, files))
-      notices.push(
-        ...(client.conversationFindings?.(platform, { before, after }) ?? []),
-        ...(client.storedCopies?.(platform, before) ?? []),
-      )
+      notices.push(...(client.sideEffects?.(platform, { by: 'undo', before, after }) ?? []))
   if (removedTables.length > 0)
     notices.push({
       code: 'changes-go-too',

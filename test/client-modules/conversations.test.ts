@@ -33,11 +33,12 @@ function aWorld(providers: readonly string[]) {
 }
 
 function said(world: ReturnType<typeof aWorld>, disks: { before: Disk; after: Disk }) {
-  const notices = codex.conversationFindings?.(world, {
+  const found = codex.sideEffects?.(world, {
+    by: 'setup',
     before: textsOf(codex, world.machine, disks.before),
     after: textsOf(codex, world.machine, disks.after),
   })
-  return notices?.map(({ code, message, hint }) => `${code}: ${message} ${hint ?? ''}`) ?? []
+  return [...(found ?? [])].map(({ code, message, hint }) => `${code}: ${message} ${hint ?? ''}`)
 }
 
 function setUp(disk: Disk, providerId = 'gateway'): Disk {

@@ -9,6 +9,7 @@ import {
   byId,
   catalogWithWindows,
   type Disk,
+  emptySystem,
   key,
   obstaclesOn,
   planOn,
@@ -50,6 +51,7 @@ function scene(disk: Disk, machine: Partial<Machine> = {}): ClientContext {
     ownRoots: ['https://gw.example/v1'],
     knownModels: [],
     shellProfiles: [],
+    system: emptySystem(aMachine(machine)),
   }
 }
 

@@ -139,21 +139,25 @@ describe('its server', () => {
     return { outside, ran }
   }
 
+  const serverIn = (system: SystemReader) =>
+    obstaclesOn(kilo, {}, system.machine, { system }).find(({ code }) => code === 'kilo-server')
+
   test('holds the key of its start, and is asked to stop', async () => {
     const { outside, ran } = world({ [`/home/ada/${auth}`]: 2, [state]: 1 })
-    const server = kilo.leftRunning?.(outside)
-    expect(server).toMatchObject({ pid: 42, stopCommand: 'kilo daemon stop' })
-    expect(await server?.stop()).toBeUndefined()
+    const server = serverIn(outside)
+    expect(server?.message).toContain('pid 42')
+    expect(server?.process?.stopCommand).toBe('kilo daemon stop')
+    expect(await server?.process?.stop()).toBeUndefined()
     expect(ran).toEqual([['/bin/kilo', 'daemon', 'stop']])
   })
 
   test('one that started later holds the present key', () => {
     const { outside } = world({ [`/home/ada/${auth}`]: 1, [state]: 2 })
-    expect(kilo.leftRunning?.(outside)).toBeUndefined()
+    expect(serverIn(outside)).toBeUndefined()
   })
 
   test('says why it may still run', async () => {
     const { outside } = world({}, { exitStatus: 1 })
-    expect(await kilo.leftRunning?.(outside)?.stop()).toBe('kilo ended with status 1')
+    expect(await serverIn(outside)?.process?.stop()).toBe('kilo ended with status 1')
   })
 })

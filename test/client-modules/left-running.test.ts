@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { SystemReader } from '../../src/clients/client.ts'
+import type { Finding } from '../../src/finding.ts'
 import type { Platform, RunResult } from '../../src/platform/platform.ts'
-import { aMachine, byId } from './support.ts'
+import { aMachine, byId, obstaclesOn } from './support.ts'
 
 /** As 0.169.0 writes it, the digest left out (2026-11-21). */
 const pidFile =
@@ -50,12 +52,22 @@ function outside({ files = {}, modifiedMs = {}, alive = [], inPath = true, resul
 const pidPath = '/srv/codex/app-server-daemon/daemon.pid'
 
 const codex = byId('codex')
+
+/** The server that the check of Codex finds. */
+function serverIn(system: SystemReader): Finding | undefined {
+  const found = obstaclesOn(codex, {}, system.machine, { system })
+  return found.find(({ code }) => code === 'codex-server')
+}
+
 const running = { files: { [pidPath]: pidFile }, alive: [31089] }
 
 describe('finding what Codex has left running', () => {
   test('a pid file and a living process', () => {
     const { world, ran } = outside(running)
-    expect(codex.leftRunning?.(world)).toMatchObject({ pid: 31089 })
+    expect(serverIn(world)).toMatchObject({
+      message: expect.stringContaining('pid 31089'),
+      hint: 'codex app-server daemon stop',
+    })
     expect(ran).toEqual([])
   })
 
@@ -63,11 +75,14 @@ describe('finding what Codex has left running', () => {
     const authPath = '/srv/codex/auth.json'
     const files = { ...running.files, [authPath]: '{"OPENAI_API_KEY":"sk-a"}' }
     const found = (startedMs: number) =>
-      codex.leftRunning?.(
+      serverIn(
         outside({ ...running, files, modifiedMs: { [pidPath]: startedMs, [authPath]: 1000 } })
           .world,
       )
-    expect(found(999)).toMatchObject({ pid: 31089 })
+    expect(found(999)).toMatchObject({
+      message: expect.stringContaining('pid 31089'),
+      hint: 'codex app-server daemon stop',
+    })
     expect(found(1001)).toBeUndefined()
   })
 
@@ -77,14 +92,14 @@ describe('finding what Codex has left running', () => {
     ['a damaged pid file', { files: { [pidPath]: '{"pid":"1"}' }, alive: [1] }],
     ['an empty pid file', { files: { [pidPath]: '' }, alive: [1] }],
   ])('%s is none', (_, fake) => {
-    expect(codex.leftRunning?.(outside(fake).world)).toBeUndefined()
+    expect(serverIn(outside(fake).world)).toBeUndefined()
   })
 })
 
 describe('stopping it', () => {
   test('Codex itself is asked', async () => {
     const { world, ran } = outside(running)
-    expect(await codex.leftRunning?.(world)?.stop()).toBeUndefined()
+    expect(await serverIn(world)?.process?.stop()).toBeUndefined()
     expect(ran).toEqual([{ command: '/usr/bin/codex', args: ['app-server', 'daemon', 'stop'] }])
   })
 
@@ -92,7 +107,7 @@ describe('stopping it', () => {
     const copy = '/srv/codex/packages/app-server-daemon/current/bin/codex'
     const files = { ...running.files, [copy]: '' }
     const { world, ran } = outside({ ...running, inPath: false, files })
-    await codex.leftRunning?.(world)?.stop()
+    await serverIn(world)?.process?.stop()
     expect(ran[0]?.command).toBe(copy)
   })
 
@@ -109,6 +124,6 @@ describe('stopping it', () => {
     [{ inPath: false }, 'codex is not in PATH'],
   ] as const)('%j', async (fake, why) => {
     const { world } = outside({ ...running, ...(fake as Fake) })
-    expect(await codex.leftRunning?.(world)?.stop()).toBe(why)
+    expect(await serverIn(world)?.process?.stop()).toBe(why)
   })
 })

@@ -10,6 +10,7 @@ import {
   protocolOf,
   type ResolveInput,
   type SetupTarget,
+  type SystemReader,
   shownModel,
   whyUnreadable,
 } from '../../src/clients/client.ts'
@@ -139,6 +140,7 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
     ownRoots: [],
     knownModels: [],
     shellProfiles: [],
+    system: emptySystem(machine),
     ...setup.context,
   }
   const { baseUrl, providerId, resolved } = target
@@ -162,6 +164,16 @@ export function written(disk: Disk, machine: Machine, edits: readonly FileEdit[]
 }
 
 /** What stands on a disk, judged without a setup. */
+/** A system with no files and no processes. */
+export function emptySystem(machine: Machine): SystemReader {
+  const missing = () => {
+    throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
+  }
+  const files = { read: missing, readStart: missing, readdir: missing, stat: missing }
+  const processes = { which: () => undefined, startTime: () => undefined }
+  return { machine, files, processes } as unknown as SystemReader
+}
+
 export function obstaclesOn(
   client: Client,
   disk: Disk,
@@ -175,6 +187,7 @@ export function obstaclesOn(
     ownRoots: [],
     knownModels: [],
     shellProfiles: [],
+    system: emptySystem(machine),
     ...context,
   }
   const state = client.read(files)

@@ -21,6 +21,7 @@ import { catalogFaults, otherCatalog, staleCatalog } from './catalog-file.ts'
 import { checkProvidersForSetup, checkProvidersNow, startupFindings } from './check-provider.ts'
 import { modelWasMigrated } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
+import { serverLeftRunning } from './server.ts'
 
 /** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
 export function check(context: ClientContext, target?: SetupTarget): Findings {
@@ -66,6 +67,7 @@ function* checkNow(context: ClientContext): Findings {
 
   yield* leftovers(context, config)
   yield* systemLayers(context.files, config, isPointed)
+  yield* serverLeftRunning(context.system)
 }
 
 function environmentKey(context: ClientContext): Findings {

@@ -48,7 +48,6 @@ import {
   takesAuthFile,
 } from './provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
-import { leftRunning } from './server.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**
@@ -109,8 +108,8 @@ export const codex: ClientModule = {
   files: codexFiles,
   resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], windows)),
   firstRequest,
-  conversationFindings: (world, change) => [...aboutConversations(world, change)],
-  leftRunning,
+  sideEffects: (system, change) =>
+    change.by === 'forget' ? [] : aboutConversations(system, change),
   previewModels: (catalog) => oneUse(defaultModel(catalog, 'responses')),
   launchSettings,
   check,

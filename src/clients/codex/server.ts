@@ -1,6 +1,7 @@
 import { ifPossible } from '../../errors.ts'
-import { isNewer, runningServer } from '../background-server.ts'
-import type { LeftRunning, SystemReader } from '../client.ts'
+import type { Findings } from '../../finding.ts'
+import { isNewer, runningServer, serverFinding } from '../background-server.ts'
+import type { SystemReader } from '../client.ts'
 import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
 
@@ -16,13 +17,16 @@ const stopTimeoutMs = 30_000
  * because another process may have taken the pid. A server that started after auth.json was written has the
  * key in that file.
  */
-export function leftRunning(world: SystemReader): LeftRunning | undefined {
+export function* serverLeftRunning(world: SystemReader): Findings {
   const { join } = pathsOf(world.machine)
   const home = codexHome(world.machine)
   const path = join(home, 'app-server-daemon', 'daemon.pid')
   const pid = runningServer(world, path)
-  if (pid === undefined || isNewer(world, path, join(home, 'auth.json'))) return undefined
-  return { pid, stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
+  if (pid === undefined || isNewer(world, path, join(home, 'auth.json'))) return
+
+  const codex = { id: 'codex', label: 'Codex' }
+  const process = { stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
+  yield serverFinding(codex, pid, process)
 }
 
 async function stop(world: SystemReader): Promise<string | undefined> {

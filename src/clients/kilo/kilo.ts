@@ -1,7 +1,7 @@
 import { ifPossible } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import type { Machine } from '../../platform/platform.ts'
-import { isNewer, runningServer } from '../background-server.ts'
+import { isNewer, runningServer, serverFinding } from '../background-server.ts'
 import type {
   ClientContext,
   ClientModule,
@@ -77,7 +77,7 @@ export const kilo: ClientModule = {
   files: (machine, disk) => [...shared.files(machine, disk), ...startedFile(machine, disk)],
   *check(context, target) {
     yield* shared.check(context, target)
-    if (target) yield* firstStart(context)
+    yield* target ? firstStart(context) : serverLeftRunning(context.system)
   },
 
   /**
@@ -85,13 +85,13 @@ export const kilo: ClientModule = {
    * auth.json is removed, and `kilo auth logout` then finds no credential. The command in the hint was tried:
    * it removes the bytes (7.7.9, 2026-11-23).
    */
-  storedCopies({ files, machine }, texts) {
+  sideEffects({ files, machine }, { by, before }) {
     const { join } = pathsOf(machine)
     const database = join(xdgFolder(machine, 'DATA'), 'kilo', 'kilo.db')
     const wasStarted = ifPossible(() => files.stat(database)) !== undefined
-    if (!wasStarted) return []
+    if (by === 'setup' || !wasStarted) return []
 
-    const { providerId = 'gateway' } = shared.read(texts).options
+    const { providerId = 'gateway' } = shared.read(before).options
     return [
       {
         code: 'key-copied',
@@ -99,23 +99,6 @@ export const kilo: ClientModule = {
         hint: `To remove it: sqlite3 ${database} "delete from credential where integration_id = '${providerId}'; vacuum; pragma wal_checkpoint(truncate)"`,
       },
     ]
-  },
-
-  /**
-   * The server that `kilo daemon start` leaves running. `kilo` and `kilo run` send it their prompts, and it
-   * keeps the address and the key that it read at its start (7.7.9, 2026-11-22; 7.0.33 has no server).
-   *
-   * Reads the server's state file and checks whether that process runs; starts nothing. A server that started
-   * after auth.json was written has the key in that file.
-   */
-  leftRunning(world) {
-    const { join } = pathsOf(world.machine)
-    const state = join(xdgFolder(world.machine, 'STATE'), 'kilo', 'daemon.json')
-    const auth = join(xdgFolder(world.machine, 'DATA'), 'kilo', 'auth.json')
-    const pid = runningServer(world, state)
-    if (pid === undefined || isNewer(world, state, auth)) return undefined
-
-    return { pid, stopCommand: 'kilo daemon stop', stop: () => stop(world) }
   },
 }
 
@@ -151,6 +134,24 @@ function* firstStart({ files, machine }: ClientContext): Findings {
     fix: { fileKind: 'config', changes: [{ path: ['permission', 'bash'], value: {} }] },
     severity: 'warning',
   }
+}
+
+/**
+ * The server that `kilo daemon start` leaves running. `kilo` and `kilo run` send it their prompts, and it
+ * keeps the address and the key that it read at its start (7.7.9, 2026-11-22; 7.0.33 has no server).
+ *
+ * Reads the server's state file and checks whether that process runs; starts nothing. A server that started
+ * after auth.json was written has the key in that file.
+ */
+function* serverLeftRunning(system: SystemReader): Findings {
+  const { join } = pathsOf(system.machine)
+  const state = join(xdgFolder(system.machine, 'STATE'), 'kilo', 'daemon.json')
+  const auth = join(xdgFolder(system.machine, 'DATA'), 'kilo', 'auth.json')
+  const pid = runningServer(system, state)
+  if (pid === undefined || isNewer(system, state, auth)) return
+
+  const process = { stopCommand: 'kilo daemon stop', stop: () => stop(system) }
+  yield serverFinding(layout, pid, process)
 }
 
 /** In ms. Kilo itself waits 6 s for the server. */

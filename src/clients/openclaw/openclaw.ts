@@ -142,13 +142,14 @@ export const openclaw: ClientModule = {
   previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
 
   /** Whenever OpenClaw changes its file, it keeps the earlier versions next to it (2026.9.6, 2026-11-23). */
-  storedCopies({ files }, texts) {
-    const { path } = fileOf(texts, 'config')
-    const { key } = openclaw.read(texts).endpoint
+  sideEffects({ files }, { by, before }) {
+    const { path } = fileOf(before, 'config')
+    const { key } = openclaw.read(before).endpoint
     const endings = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4']
     const holdsKey = (copy: string) =>
       ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))?.includes(key!)
-    const copies = key ? endings.map((ending) => path + ending).filter(holdsKey) : []
+    const copies =
+      key && by !== 'setup' ? endings.map((ending) => path + ending).filter(holdsKey) : []
 
     return copies.map((copy) => ({
       code: 'key-copied',

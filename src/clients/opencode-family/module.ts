@@ -19,7 +19,7 @@ import { isOneBaseUrl, readRoute } from './protocols.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** The members that differ between clients of this layout. */
-type Own = Pick<ClientModule, 'storedCopies'> & {
+type Own = Pick<ClientModule, 'sideEffects'> & {
   readonly tested: Parameters<typeof testedVersions>[0]
   readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
 }

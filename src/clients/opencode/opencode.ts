@@ -44,11 +44,11 @@ export const opencode: ClientModule = clientOf(layout, {
     pingEnv: {},
   },
   /** 1.17.0 copies every key of auth.json into account.json; 1.17.9 and later do not (2026-11-24). */
-  storedCopies({ files, machine }, texts) {
-    const { key } = opencode.read(texts).endpoint
+  sideEffects({ files, machine }, { by, before }) {
+    const { key } = opencode.read(before).endpoint
     const copy = pathsOf(machine).join(xdgFolder(machine, 'DATA'), layout.folder, 'account.json')
     const text = ifPossible(() => new TextDecoder().decode(files.read(copy, maxConfigBytes)))
-    if (!key || !text?.includes(key)) return []
+    if (by === 'setup' || !key || !text?.includes(key)) return []
 
     return [
       {

@@ -44,13 +44,7 @@ export function checkFiles(...given: Parameters<FileCheck>): readonly CheckResul
 }
 
 /** In the order in which they are shown. */
-const fileChecks: readonly FileCheck[] = [
-  checkBroken,
-  checkLeftRunning,
-  checkPrivacy,
-  checkFindings,
-  checkDrift,
-]
+const fileChecks: readonly FileCheck[] = [checkBroken, checkPrivacy, checkFindings, checkDrift]
 
 export function checkInstalled(examined: Examined): CheckResult {
   const { client, settings, isInstalled, version = '' } = examined
@@ -102,20 +96,6 @@ function* checkBroken(
 
   const hint = hints.join(', or ')
   yield { code: 'broken', severity: 'error', message: broken, hint }
-}
-
-function* checkLeftRunning(
-  { platform }: Session,
-  { client }: ClientStatus,
-): Generator<CheckResult> {
-  const server = client.leftRunning?.(platform)
-  if (server !== undefined)
-    yield {
-      code: `${client.family}-server`,
-      severity: 'warning',
-      message: `${client.label} has left a server running (pid ${server.pid}) that started before the key changed: it keeps the old one`,
-      hint: server.stopCommand,
-    }
 }
 
 interface SecretFile {

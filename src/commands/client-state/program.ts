@@ -1,10 +1,12 @@
 import type { Client, FirstRequestInput } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Consent, Session } from '../screen/session.ts'
+import { readClientFiles } from './files.ts'
 import { packagedVersion } from './packaged-version.ts'
+import { contextOf } from './state.ts'
 
 /**
  * What is known of the version of a client's program. Both absent: the program is not installed, or
@@ -194,12 +196,8 @@ export async function stopLeftRunning(
   clients: readonly Client[],
   consent: Consent,
 ): Promise<readonly string[]> {
-  const { platform } = session
   const toDo: string[] = []
-  for (const { label, leftRunning } of clients) {
-    const server = leftRunning?.(platform)
-    if (server === undefined) continue
-
+  for (const { label, server } of clients.flatMap((client) => leftRunning(session, client))) {
     const isWanted = await session.wants(consent, {
       message: `A server that ${label} left running still holds the old key. Stop it?`,
       default: true,
@@ -214,6 +212,14 @@ export async function stopLeftRunning(
     else toDo.push(why === undefined ? byHand : `${byHand} (${why})`)
   }
   return toDo
+}
+
+function leftRunning(session: Session, client: Client) {
+  const files = resultOf(() => readClientFiles(session, client))
+  if (files instanceof UserError) return []
+
+  const found = [...client.check(contextOf(session, client, files, []))]
+  return found.flatMap(({ process }) => (process ? [{ label: client.label, server: process }] : []))
 }
 
 /**

@@ -321,6 +321,7 @@ export function contextOf(
     ownRoots: ownRoots(client, runs),
     knownModels: savedModels(session.platform),
     shellProfiles: readShellProfiles(session),
+    system: session.platform,
   }
 }
 

@@ -77,16 +77,14 @@ function planClient(session: Session, client: Client, runs: Runs, isNamed: boole
   for (const { key } of [client.read(before).endpoint, client.read(after).endpoint])
     if (key !== undefined) session.hide(key)
 
-  const { conversationFindings, storedCopies } = client
-  const { platform } = session
+  const change = { by: 'undo', before, after } as const
   return {
     client,
     after,
     edits,
     findings: [
       ...remainingFindings(session, client, { after, runs, isConcerned: isPointed || isNamed }),
-      ...(isPointed ? (conversationFindings?.(platform, { before, after }) ?? []) : []),
-      ...(isPointed ? (storedCopies?.(platform, before) ?? []) : []),
+      ...(isPointed ? (client.sideEffects?.(session.platform, change) ?? []) : []),
     ],
   }
 }

@@ -132,7 +132,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
       ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
       ...problems.filter(isReportedAlone).map(withLocation),
       ...certificateFindings(session, client, client.read(after).endpoint, access.caFile),
-      ...(client.conversationFindings?.(platform, { before: files, after }) ?? []),
+      ...(client.sideEffects?.(platform, { by: 'setup', before: files, after }) ?? []),
       ...resolved.findings.filter(isNews),
       ...[...strayModelFindings(client, after, resolved, gatewayInfo)].filter(isNews),
       ...lostModelFindings(run, client, after, input),
