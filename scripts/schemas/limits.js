@@ -14,6 +14,7 @@ const number = '(-?[\\d.,]*\\d)'
 const wordings = [
   [`(?<!Keys are strings )with a maximum length of ${number}`, '', ['longest']],
   [`Set of ${number} key-value pairs`, '', ['mostEntries']],
+  [`Keys are strings with a maximum length of ${number}`, '.*', ['longestName']],
   [`Values are strings with a maximum length of ${number}`, '.*', ['longest']],
   [
     `(?:[Nn]umber|integer|temperature to use,) between ${number} and ${number}`,

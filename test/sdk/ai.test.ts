@@ -58,8 +58,14 @@ const kinds = {
   'a deep one': z.object({ a: z.object({ b: z.array(z.object({ c: z.literal(5) })).min(1) }) }),
 }
 
-/** What OpenAI's strict schemas do not take: every member is required, every object closed, no `oneOf`. */
-const looseKinds = ['perhaps', 'a default', 'a record', 'kinds of objects']
+/**
+ * The kinds that OpenAI's strict schemas reject: every member is required, every object is closed, and
+ * there is no `oneOf` and no format `uri` or `cuid2`.
+ */
+const looseKinds = ['perhaps', 'a default', 'a record', 'kinds of objects', 'a link', 'a cuid']
+
+/** OpenAI rejects its list of `items`, which JSON Schema 2020-12 has not. */
+const rejectedKind = 'a tuple'
 
 type Access = { baseURL: string; apiKey: string }
 
@@ -115,6 +121,13 @@ describe.each([
       await expect(generateObject({ ...strictAlone, schema })).rejects.toThrow(
         "Invalid schema for response_format 'response': In context=(",
       )
+
+    if (protocol !== 'messages' && kind === rejectedKind) {
+      await expect(generateObject({ ...strictAlone, schema })).rejects.toThrow(
+        "is not of type 'object', 'boolean'",
+      )
+      return
+    }
 
     const strictJsonSchema = !isLoose
     const providerOptions = { openai: { strictJsonSchema }, gateway: { strictJsonSchema } }

@@ -160,6 +160,94 @@ test.each<[string, string, (schema: object) => object]>([
   expect((await jsonOf(answer)).error.message).toContain('finds no value that fits the schema')
 })
 
+/** An object schema with this many properties, all of them required. */
+function objectOf(count: number, property: object, name = 'p') {
+  const names = Array.from({ length: count }, (_, index) => `${name}${index}`)
+  const properties = Object.fromEntries(names.map((one) => [one, property]))
+  return { type: 'object', properties, required: names, additionalProperties: false }
+}
+
+const words = (count: number, length: number) =>
+  Array.from({ length: count }, (_, index) => `${'x'.repeat(length)}${index}`)
+const text = { type: 'string' }
+const ofOpenai = (schema: object, strict = true) => ({
+  tools: [{ type: 'function', name: 'f', strict, parameters: schema }],
+})
+const ofAnthropic = (...schemas: object[]) => ({
+  tools: schemas.map((input_schema, at) => ({ name: `f${at}`, strict: true, input_schema })),
+})
+const pictures = (count: number, size: number) => {
+  const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000', 'hex')
+  png.writeUInt32BE(size, 16)
+  const source = { type: 'base64', media_type: 'image/png', data: png.toString('base64') }
+  return { messages: [{ role: 'user', content: Array(count).fill({ type: 'image', source }) }] }
+}
+
+test.each<[what: string, path: string, good: object, bad: object, message: string]>([
+  [
+    'properties of a strict schema',
+    paths.responses,
+    ofOpenai(objectOf(5000, text)),
+    ofOpenai(objectOf(5001, text)),
+    'schema has 5001 object properties, exceeding the limit of 5000.',
+  ],
+  [
+    'names and values of a strict schema',
+    paths.responses,
+    ofOpenai(objectOf(100, text, 'x'.repeat(1000))),
+    ofOpenai(objectOf(100, text, 'x'.repeat(1200))),
+    'characters in names and enum values, exceeding the limit of 120000.',
+  ],
+  [
+    'a large enum of a strict schema',
+    paths.responses,
+    ofOpenai(objectOf(1, { ...text, enum: words(250, 70) })),
+    ofOpenai(objectOf(1, { ...text, enum: words(251, 70) })),
+    'characters in enums of more than 250 values, exceeding the limit of 15000.',
+  ],
+  [
+    'optional parameters of strict tools',
+    paths.messages,
+    ofAnthropic({ ...objectOf(20, text), required: [] }, { ...objectOf(4, text), required: [] }),
+    ofAnthropic({ ...objectOf(20, text), required: [] }, { ...objectOf(5, text), required: [] }),
+    'Schemas contains too many optional parameters (25)',
+  ],
+  [
+    'unions of strict tools',
+    paths.messages,
+    ofAnthropic(objectOf(16, { type: ['string', 'null'] })),
+    ofAnthropic(objectOf(17, { type: ['string', 'null'] })),
+    'Schemas contains too many parameters with union types (17)',
+  ],
+  [
+    'strict tools',
+    paths.messages,
+    ofAnthropic(...Array(20).fill(objectOf(1, text))),
+    ofAnthropic(...Array(21).fill(objectOf(1, text))),
+    'Too many strict tools (21)',
+  ],
+  [
+    'pixels of an image',
+    paths.messages,
+    pictures(1, 8000),
+    pictures(1, 8001),
+    'At least one of the image dimensions exceed max allowed size: 8000 pixels',
+  ],
+  [
+    'pixels of many images',
+    paths.messages,
+    pictures(20, 2001),
+    pictures(21, 2001),
+    'max allowed size for many-image requests: 2000 pixels',
+  ],
+])('rules: the limit of %s', async (_, path, good, bad, message) => {
+  const accepted = await ask(gateway, path, { ...saying(path, 'hi'), ...good })
+  expect([accepted.status, accepted.ok ? '' : await accepted.text()]).toEqual([200, ''])
+  const answer = await ask(gateway, path, { ...saying(path, 'hi'), ...bad })
+  expect(answer.status).toBe(400)
+  expect((await jsonOf(answer)).error.message).toContain(message)
+})
+
 test('refusals: the vendor checks last, after price, quota and protocol', async () => {
   const entry = { ownedBy: 'x', endpointTypes: ['openai'] }
   const priceless = { ...entry, id: 'free', hasNoPrice: true }

@@ -2,6 +2,7 @@ import { checkShape } from './check.ts'
 import { checkFamily, checkWindow } from './families.ts'
 import {
   answerSchema,
+  checkFile,
   checkImage,
   chooseTools,
   functionTool,
@@ -59,31 +60,59 @@ export function isLegacy(body: JsonObject): boolean {
   return asList(body['functions']).length > 0
 }
 
-/** Rejects combinations of members that are valid alone. */
-function checkCombinations(body: JsonObject): void {
-  if (isObject(body['stream_options']) && body['stream'] !== true)
-    throw new Refusal(
-      "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
-      'stream_options',
-    )
-
-  if (typeof body['max_tokens'] === 'number' && typeof body['max_completion_tokens'] === 'number')
-    throw new Refusal(
-      "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
-      'max_tokens',
-      'invalid_parameter_combination',
-    )
-
-  if (typeof body['top_logprobs'] === 'number')
-    throw new Refusal(
+/** The combinations that the vendor rejects although each member is valid alone. */
+const combinations: readonly {
+  readonly param: string
+  readonly isRejected: (body: JsonObject) => boolean
+  readonly message: string
+  readonly code?: string
+}[] = [
+  {
+    param: 'stream_options',
+    isRejected: ({ stream_options: options, stream }) => isObject(options) && stream !== true,
+    message: "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+  },
+  {
+    param: 'max_tokens',
+    isRejected: ({ max_tokens, max_completion_tokens }) =>
+      typeof max_tokens === 'number' && typeof max_completion_tokens === 'number',
+    message: "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+    code: 'invalid_parameter_combination',
+  },
+  {
+    param: 'top_logprobs',
+    isRejected: ({ top_logprobs }) => typeof top_logprobs === 'number',
+    message:
       "Invalid value for 'top_logprobs': 'top_logprobs' is only allowed when 'logprobs' is set to true.",
-      'top_logprobs',
-    )
+  },
+  // https://github.com/openai/swarm/issues/30
+  {
+    param: 'parallel_tool_calls',
+    isRejected: ({ parallel_tool_calls: parallel, tools }) =>
+      typeof parallel === 'boolean' && asList(tools).length === 0,
+    message:
+      "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.",
+  },
+  // https://github.com/QwenLM/qwen-code/issues/243 and https://github.com/looplj/axonhub/issues/1380
+  {
+    param: 'metadata',
+    isRejected: ({ metadata, store }) =>
+      isObject(metadata) && Object.keys(metadata).length > 0 && store !== true,
+    message: "The 'metadata' parameter is only allowed when 'store' is enabled.",
+  },
+]
+
+function checkCombinations(body: JsonObject): void {
+  for (const { param, isRejected, message, code } of combinations)
+    if (isRejected(body)) throw new Refusal(message, param, code)
 }
 
 function checkMessage(message: JsonObject, index: number): void {
-  for (const part of listObjects(message['content']))
-    checkImage(toObject(part['image_url'])['url'], `messages[${index}]`)
+  for (const [at, { type, image_url, file }] of listObjects(message['content']).entries()) {
+    const where = `messages[${index}].content[${at}]`
+    checkImage(toObject(image_url)['url'], `${where}.image_url.url`)
+    if (type === 'file') checkFile(toObject(file), ['file_data', 'file_id'], `${where}.file`)
+  }
   const { role, content, refusal, audio, function_call, tool_calls, tool_call_id } = message
   const calls = isObject(function_call) || asList(tool_calls).length > 0
   const isSilent = role === 'assistant' && (calls || typeof refusal === 'string' || isObject(audio))

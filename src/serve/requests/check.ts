@@ -176,6 +176,10 @@ class Checker {
         return refused((path) => words.tooLarge(path, rule, value))
     }
 
+    const { longestName } = rows
+    if (longestName !== undefined && String(place.key).length > longestName)
+      return refused((path) => words.tooLong(path, longestName, place.key))
+
     const [shortest, longest] = lengthBounds(value, rows)
     if (longest !== undefined && valueLength(value) > longest)
       return refused((path) => words.tooLong(path, longest, value))

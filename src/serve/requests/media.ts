@@ -9,8 +9,15 @@ const signatures: readonly (readonly [type: string, beginning: RegExp])[] = [
   ['application/pdf', /^.{0,1000}%PDF-/s],
 ]
 
-/** The largest image that messages accepts, in bytes. */
-const maxImageBytes = 5 * 1024 * 1024
+/** The longest base64 text of an image that messages accepts (https://github.com/kolega-ai/kolega-code/pull/354). */
+const maxImageLength = 10 * 1024 * 1024
+
+/**
+ * The largest width and height that messages accepts, in pixels: alone, and in a request with more images
+ * (https://github.com/anthropics/claude-code/issues/4778 and 9375).
+ */
+const maxPixels = 8000
+const manyImages = { count: 20, maxPixels: 2000 }
 
 /** The type of base64 data by its first bytes. Undefined if it is none of these. */
 function mediaType(data: string): string | undefined {
@@ -18,25 +25,46 @@ function mediaType(data: string): string | undefined {
   return signatures.find(([, beginning]) => beginning.test(start))?.[0]
 }
 
-/** The reason why messages rejects an image or a document. It is appended to the place. */
-export function anthropicMediaProblem(type: string, data: string): string | undefined {
+/** The larger of width and height. 0 if it is unknown, as for JPEG and WebP. */
+function imagePixels(type: string, data: string): number {
+  const start = Buffer.from(data.slice(0, 32), 'base64')
+  if (type === 'image/png' && start.length === 24)
+    return Math.max(start.readUInt32BE(16), start.readUInt32BE(20))
+  return type === 'image/gif' && start.length >= 10
+    ? Math.max(start.readUInt16LE(6), start.readUInt16LE(8))
+    : 0
+}
+
+/**
+ * The reason why messages rejects an image or a document. It is appended to the place.
+ *
+ * @param images how many images the request has
+ */
+export function anthropicMediaProblem(
+  { type, data }: { readonly type: string; readonly data: string },
+  images: number,
+): string | undefined {
+  if (!/^[A-Za-z0-9+/\s]*={0,2}$/.test(data)) return '.data: Invalid base64 data'
   const kind = mediaType(data)
   if (type === 'application/pdf')
     return kind === type ? undefined : '.data: The PDF specified was not valid.'
 
-  const bytes = Math.trunc((data.length * 3) / 4)
-  if (bytes > maxImageBytes)
-    return `: image exceeds 5 MB maximum: ${bytes} bytes > ${maxImageBytes} bytes`
+  if (data.length > maxImageLength)
+    return `: image exceeds 10 MB maximum: ${data.length} bytes > ${maxImageLength} bytes`
   if (kind === undefined || kind === 'application/pdf') return ': Could not process image'
+  if (kind !== type)
+    return `.data: The image was specified using the ${type} media type, but the image appears to be a ${kind} image`
 
-  return kind === type
-    ? undefined
-    : `.data: The image was specified using the ${type} media type, but the image appears to be a ${kind} image`
+  const pixels = imagePixels(type, data)
+  const tooLarge = '.data: At least one of the image dimensions exceed max allowed size'
+  if (pixels > maxPixels) return `${tooLarge}: ${maxPixels} pixels`
+  return images > manyImages.count && pixels > manyImages.maxPixels
+    ? `${tooLarge} for many-image requests: ${manyImages.maxPixels} pixels`
+    : undefined
 }
 
-/** Whether chat and responses accept an image: an address, or one of the four types in base64. */
-export function isOpenaiImage(url: string): boolean {
-  const data = /^data:[^,]*;base64,/.exec(url)
-  if (data === null) return true
-  return mediaType(url.slice(data[0].length))?.startsWith('image/') ?? false
+/** The type of data in a data URL by its contents. Undefined: it is another kind of URL, or none. */
+export function dataUrlType(url: string): string | undefined {
+  const start = /^data:[^,]*;base64,/.exec(url)
+  return start === null ? undefined : (mediaType(url.slice(start[0].length)) ?? 'unknown')
 }

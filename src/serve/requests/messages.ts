@@ -16,7 +16,7 @@ import type { Turn } from './reading/turns.ts'
 import { anthropicErrors, Refusal, unsupportedFeature } from './refusal.ts'
 import type { ModelRequest, RequestContext, Tool, ToolChoice } from './request.ts'
 import { endsWithResults, requireMessages } from './request.ts'
-import { closedProblem, hasUnknownType } from './schemas.ts'
+import { closedProblem, complexityProblem, invalidKeyword } from './schemas.ts'
 import { createSeal } from './seal.ts'
 import { checkVersion } from './version.ts'
 
@@ -33,7 +33,9 @@ export function readMessagesRequest(
   checkShape('messages', body)
   checkVersion(body, headers)
   const blocks = listBlocks(body)
-  for (const block of blocks) checkBlock(block)
+  const images = blocks.flatMap(imagesIn).length
+  for (const block of blocks) checkBlock(block, images)
+  checkSystem(listObjects(body['system']))
   checkBreakpoints(body)
   checkMessagesToolTurns(blocks)
   checkServerTools(blocks)
@@ -45,6 +47,7 @@ export function readMessagesRequest(
   const choice = toObject(body['tool_choice'])
   checkSearch(offered, choice)
   const tools = offered.flatMap(readMessagesTool)
+  checkToolsTogether(offered)
   if (new Set(tools.map(({ name }) => name)).size < tools.length)
     throw new Refusal('tools: Tool names must be unique.')
   const toolChoice = readToolChoice(choice, tools)
@@ -97,8 +100,24 @@ function listBlocks(body: JsonObject): readonly LocatedBlock[] {
   })
 }
 
-/** Returns the reason to reject a block, or undefined. */
-type BlockRule = (block: LocatedBlock) => string | undefined
+/** The images of a block, or of the result of a call. */
+function imagesIn({ block }: LocatedBlock): readonly JsonObject[] {
+  return [block, ...listObjects(block['content'])].filter(({ type }) => type === 'image')
+}
+
+/** https://github.com/vellum-ai/vellum-assistant/pull/30712, https://github.com/anomalyco/opencode/pull/46289 */
+function checkSystem(blocks: readonly JsonObject[]): void {
+  const index = blocks.findIndex(({ text }) => text === '')
+  if (index === -1) return
+  throw new Refusal(
+    isObject(blocks[index]!['cache_control'])
+      ? `system.${index}: cache_control cannot be set for empty text blocks`
+      : 'system: text content blocks must be non-empty',
+  )
+}
+
+/** Returns the reason to reject a block in a request with this number of images, or undefined. */
+type BlockRule = (block: LocatedBlock, images: number) => string | undefined
 
 /** The rules for blocks, with the vendor's messages as users report them. */
 const blockRules: readonly BlockRule[] = [
@@ -123,29 +142,44 @@ const blockRules: readonly BlockRule[] = [
     listObjects(content).some((part) => part['type'] !== 'text')
       ? `${where}.tool_result: all content must be type "text" if "is_error" is true`
       : undefined,
-  ({ where, block }) => mediaProblem(block, `${where}.${String(block['type'])}`),
-  ({ where, block: { type, content } }) =>
+  // https://github.com/ding113/claude-code-hub/issues/470
+  ({ where, block: { type, id } }) =>
+    type === 'server_tool_use' && !/^srvtoolu_[a-zA-Z0-9_]+$/.test(String(id))
+      ? `${where}.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'`
+      : undefined,
+  ({ where, block }, images) => mediaProblem(block, `${where}.${String(block['type'])}`, images),
+  ({ where, block: { type, content } }, images) =>
     type === 'tool_result'
       ? listObjects(content)
-          .map((part, index) => mediaProblem(part, `${where}.tool_result.content.${index}.image`))
+          .map((part, index) =>
+            mediaProblem(part, `${where}.tool_result.content.${index}.image`, images),
+          )
           .find((problem) => problem !== undefined)
       : undefined,
 ]
 
-function checkBlock(said: LocatedBlock): void {
+function checkBlock(said: LocatedBlock, images: number): void {
   const { type, input } = said.block
   if (type === 'tool_use' && !isObject(input))
     throw anthropicErrors.wrongKind([said.where, 'tool_use', 'input'], { kind: 'object' }, input)
   for (const rule of blockRules) {
-    const problem = rule(said)
+    const problem = rule(said, images)
     if (problem !== undefined) throw new Refusal(problem)
   }
 }
 
-function mediaProblem({ type, source }: JsonObject, where: string): string | undefined {
-  const { type: kind, media_type: media, data } = toObject(source)
-  if ((type !== 'image' && type !== 'document') || kind !== 'base64') return undefined
-  const problem = anthropicMediaProblem(String(media), String(data))
+function mediaProblem(
+  { type, source }: JsonObject,
+  where: string,
+  images: number,
+): string | undefined {
+  const { type: kind, media_type: media, data, url } = toObject(source)
+  if (type !== 'image' && type !== 'document') return undefined
+  // https://github.com/AidenAI-IO/aiden-firmware/pull/504
+  if (kind === 'url' && !String(url).startsWith('https://'))
+    return `${where}.source.url.url: Only HTTPS URLs are supported.`
+  if (kind !== 'base64') return undefined
+  const problem = anthropicMediaProblem({ type: String(media), data: String(data) }, images)
   return problem && `${where}.source.base64${problem}`
 }
 
@@ -160,8 +194,21 @@ function checkTextEnds({ messages, stop_sequences: stops }: JsonObject): void {
     throw new Refusal('messages: final assistant content cannot end with trailing whitespace')
 }
 
-/** Checks that each call of a vendor's own tool has a result. */
+/**
+ * Checks that each call of a vendor's own tool has a result, and each result a call before it
+ * (https://github.com/anthropics/claude-code/issues/80439).
+ */
 function checkServerTools(blocks: readonly LocatedBlock[]): void {
+  const called = new Set<unknown>()
+  for (const { where, block } of blocks) {
+    const { type, id, tool_use_id: answered } = block
+    if (type === 'server_tool_use') called.add(id)
+    if (/^(?!mcp).+_tool_result$/.test(String(type)) && !called.has(answered))
+      throw new Refusal(
+        `${where}: unexpected \`tool_use_id\` found in \`${String(type)}\` blocks: ${String(answered)}. Each \`${String(type)}\` block must have a corresponding \`server_tool_use\` block before it.`,
+      )
+  }
+
   const answered = new Set(
     blocks.flatMap(({ block: { type, tool_use_id: id } }) =>
       String(type).endsWith('_tool_result') ? [id] : [],
@@ -200,11 +247,15 @@ function checkBreakpoints({ system, tools, messages }: JsonObject): void {
 }
 
 function findAlteredThought(blocks: readonly LocatedBlock[]): Refusal | undefined {
-  const altered = blocks.find(
-    ({ block: { type, thinking, signature } }) =>
-      type === 'thinking' && signature !== createSeal(String(thinking)),
-  )
-  return altered && new Refusal(`${altered.where}: Invalid \`signature\` in \`thinking\` block`)
+  for (const { where, block } of blocks) {
+    const { type, thinking, signature } = block
+    if (type === 'thinking' && signature !== createSeal(String(thinking)))
+      return new Refusal(`${where}: Invalid \`signature\` in \`thinking\` block`)
+    // This gateway sends none (https://github.com/anthropics/claude-code/issues/56708).
+    if (type === 'redacted_thinking')
+      return new Refusal(`${where}: Invalid \`data\` in \`redacted_thinking\` block`)
+  }
+  return undefined
 }
 
 /**
@@ -282,7 +333,12 @@ function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
     throw new Refusal(
       `${where}: input_schema does not support oneOf, allOf, or anyOf at the top level`,
     )
-  if (hasUnknownType(parameters))
+  // https://github.com/n8n-io/n8n/issues/30590
+  if (!Object.keys(toObject(parameters['properties'])).every((name) => propertyName.test(name)))
+    throw new Refusal(
+      `${where}.properties: Property keys should match pattern '${propertyName.source}'`,
+    )
+  if (invalidKeyword(parameters) !== undefined)
     throw new Refusal(
       `${where}: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.`,
     )
@@ -290,6 +346,34 @@ function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
   if (problem !== undefined) throw new Refusal(`${where}: ${problem}`)
 
   return [{ name, kind: 'function', description: asString(description), parameters }]
+}
+
+const propertyName = /^[a-zA-Z0-9_.-]{1,64}$/
+const maxStrictTools = 20
+
+/** The rules for all tools of a request together. */
+function checkToolsTogether(tools: readonly JsonObject[]): void {
+  const deferred = tools.filter((tool) => tool['defer_loading'] === true)
+  // https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
+  if (tools.length > 0 && deferred.length === tools.length)
+    throw new Refusal(
+      'tools: All tools have defer_loading set. At least one tool must be non-deferred.',
+    )
+  // https://github.com/router-for-me/CLIProxyAPI/issues/4561
+  const cached = deferred.find((tool) => isObject(tool['cache_control']))
+  if (cached !== undefined)
+    throw new Refusal(
+      `Tool '${String(cached['name'])}' cannot have both defer_loading=true and cache_control set. Tools with defer_loading cannot use prompt caching.`,
+    )
+
+  const strict = tools.filter((tool) => tool['strict'] === true)
+  // https://github.com/elizaOS/eliza/issues/16499
+  if (strict.length > maxStrictTools)
+    throw new Refusal(
+      `tools: Too many strict tools (${strict.length}). The maximum number of strict tools supported is ${maxStrictTools}.`,
+    )
+  const problem = complexityProblem(strict.map((tool) => toObject(tool['input_schema'])))
+  if (problem !== undefined) throw new Refusal(problem)
 }
 
 function readToolChoice({ type, name }: JsonObject, tools: readonly Tool[]): ToolChoice {
@@ -308,7 +392,7 @@ function readToolChoice({ type, name }: JsonObject, tools: readonly Tool[]): Too
 const thinkingGuide = 'https://docs.claude.com/en/docs/build-with-claude/extended-thinking'
 
 function readThinking(
-  { thinking, temperature, max_tokens: limit }: JsonObject,
+  { thinking, temperature, top_k, top_p, max_tokens: limit }: JsonObject,
   choice: ToolChoice,
   turns: readonly Turn[],
 ): ModelRequest['thinking'] {
@@ -320,6 +404,16 @@ function readThinking(
   if (typeof temperature === 'number' && temperature !== 1)
     throw new Refusal(
       `\`temperature\` may only be set to 1 when thinking is enabled. Please consult our documentation at ${thinkingGuide}`,
+    )
+  // https://github.com/quarkiverse/quarkus-langchain4j/issues/1812
+  if (typeof top_k === 'number')
+    throw new Refusal(
+      `\`top_k\` must be unset when thinking is enabled. Please consult our documentation at ${thinkingGuide}`,
+    )
+  // https://github.com/SEMOSS/Semoss/pull/1655
+  if (typeof top_p === 'number' && top_p < 0.95)
+    throw new Refusal(
+      `\`top_p\` must be greater than or equal to 0.95 or unset when thinking is enabled. Please consult our documentation at ${thinkingGuide}`,
     )
   if (type !== 'enabled') return 'sometimes'
 
@@ -336,7 +430,8 @@ function readThinking(
 function checkThoughtsAreReturned(turns: readonly Turn[]): void {
   const last = turns.findLast(({ role }) => role === 'assistant')
   const first = last?.parts[0]?.type
-  if (!endsWithResults(turns) || first === 'thinking') return
+  const isPrefilled = turns.at(-1)?.role === 'assistant'
+  if ((!endsWithResults(turns) && !isPrefilled) || first === 'thinking') return
   const at = turns.filter(({ role }) => role !== 'system').lastIndexOf(last!)
   throw new Refusal(
     `messages.${at}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first === 'text' ? 'text' : 'tool_use'}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`. Please consult our documentation at ${thinkingGuide}`,
@@ -351,7 +446,18 @@ function readMessagesFormat(body: JsonObject): unknown {
     : ['output_format', toObject(body['output_format'])]
   const { schema } = found
   if (!isObject(schema)) return undefined
-  const problem = closedProblem(schema)
+  const problem = closedProblem(schema) ?? complexityProblem([schema])
   if (problem !== undefined) throw new Refusal(`${where}.schema: ${problem}`)
+  checkFormatAlone(body, where)
   return schema
+}
+
+/** What is rejected next to a format (https://platform.claude.com/docs/en/build-with-claude/structured-outputs). */
+function checkFormatAlone({ messages }: JsonObject, where: string): void {
+  const turns = listObjects(messages)
+  if (turns.at(-1)?.['role'] === 'assistant')
+    throw new Refusal(`${where}: Prefilling assistant messages is not supported with a format`)
+  const blocks = turns.flatMap(({ content }) => listObjects(content))
+  if (blocks.some(({ citations }) => toObject(citations)['enabled'] === true))
+    throw new Refusal(`${where}: Citations are not supported with a format`)
 }

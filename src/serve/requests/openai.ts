@@ -1,6 +1,6 @@
-import { isOpenaiImage } from './media.ts'
+import { dataUrlType } from './media.ts'
 import { asString, isObject, type JsonObject, listObjects, toObject } from './read.ts'
-import { Refusal } from './refusal.ts'
+import { openaiErrors, Refusal } from './refusal.ts'
 import type { ModelRequest, Tool } from './request.ts'
 import { openaiProblem, strictProblem } from './schemas.ts'
 
@@ -58,14 +58,45 @@ export function answerSchema(format: JsonObject, where: string): unknown {
   )
 }
 
-/** @throws Refusal if the vendor cannot read a base64 image */
+/**
+ * Checks an image: an address, or one of the four types in base64.
+ *
+ * @throws Refusal
+ */
 export function checkImage(url: unknown, where: string): void {
-  if (typeof url !== 'string' || isOpenaiImage(url)) return
-  throw new Refusal(
-    "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
-    where,
-    'invalid_image_format',
-  )
+  if (typeof url !== 'string' || /^https?:\/\//i.test(url)) return
+  const type = dataUrlType(url)
+  // https://github.com/Alibaba-NLP/OmniSearch/issues/3
+  if (type === undefined)
+    throw new Refusal(
+      `Invalid image URL: '${where}'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got a value without the 'data:' prefix.`,
+      where,
+      'invalid_value',
+    )
+  if (!type.startsWith('image/'))
+    throw new Refusal(
+      "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
+      where,
+      'invalid_image_format',
+    )
+}
+
+/**
+ * Checks a file in a request. The reference of the API requires one of `sources`.
+ *
+ * @throws Refusal
+ */
+export function checkFile(file: JsonObject, sources: readonly string[], where: string): void {
+  const { file_data: data } = file
+  if (!sources.some((name) => typeof file[name] === 'string'))
+    throw openaiErrors.missing([`${where}.${sources[0]}`])
+  if (typeof data !== 'string' || !data.startsWith('data:application/pdf')) return
+  if (dataUrlType(data) !== 'application/pdf')
+    throw new Refusal(
+      `Invalid file data: '${where}.file_data'. The PDF could not be read.`,
+      `${where}.file_data`,
+      'invalid_value',
+    )
 }
 
 /** The tools that may be called, and whether they must be. */

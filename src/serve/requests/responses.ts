@@ -3,13 +3,14 @@ import { checkFamily, checkWindow } from './families.ts'
 import { checkSearch, isSkippedTool } from './hosted-tools.ts'
 import {
   answerSchema,
+  checkFile,
   checkImage,
   chooseTools,
   functionTool,
   lacksWordJson,
   thinkingForEffort,
 } from './openai.ts'
-import { asNumber, asString, type JsonObject, listObjects, toObject } from './read.ts'
+import { asNumber, asString, isObject, type JsonObject, listObjects, toObject } from './read.ts'
 import { readResponsesTurns } from './reading/responses.ts'
 import { openaiErrors, Refusal, unsupportedFeature } from './refusal.ts'
 import { InvalidRequest, type ModelRequest, type RequestContext, type Tool } from './request.ts'
@@ -25,6 +26,11 @@ export function readResponsesRequest(
   { input, families = 'vendor' }: RequestContext = {},
 ): ModelRequest {
   const whole: JsonObject = { ...body, input: input ?? body['input'] }
+  if (isObject(body['stream_options']) && body['stream'] !== true)
+    throw new Refusal(
+      "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+      'stream_options',
+    )
   if (whole['input'] === undefined || whole['input'] === null)
     throw new InvalidRequest('input is required')
   for (const item of inputItems(body['input']).entries()) checkAssistantParts(item)
@@ -33,8 +39,8 @@ export function readResponsesRequest(
   const items = inputItems(whole['input'])
   for (const item of items.entries()) checkItem(item)
   checkUnique(items)
-  for (const part of items.flatMap(({ content }) => listObjects(content)))
-    checkImage(part['image_url'], 'input')
+  for (const [index, item] of items.entries()) checkParts(item, `input[${index}]`)
+  checkReasoning(items)
   checkResponsesToolTurns(items)
 
   const tools = readResponsesTools(body, items)
@@ -90,6 +96,41 @@ function checkItem([index, { type = 'message', id, role }]: IndexedItem): void {
     where,
     'invalid_value',
   )
+}
+
+/** Checks the images and files of a message, or of the result of a call. */
+function checkParts({ content, output }: JsonObject, where: string): void {
+  for (const [member, parts] of Object.entries({ content, output }))
+    for (const [at, part] of listObjects(parts).entries()) {
+      const place = `${where}.${member}[${at}]`
+      if (part['type'] === 'input_audio') throw unsupportedFeature('spoken questions', place)
+      checkImage(part['image_url'], `${place}.image_url`)
+      if (part['type'] === 'input_file')
+        checkFile(part, ['file_data', 'file_id', 'file_url'], place)
+      if (part['type'] === 'input_image' && !('image_url' in part || 'file_id' in part))
+        throw openaiErrors.missing([`${place}.image_url`])
+    }
+}
+
+/**
+ * Checks that the model's output follows each thought. Codex returns encrypted thoughts alone after an
+ * interruption (https://github.com/openai/openai-node/issues/1567, read 2026-11-26).
+ */
+function checkReasoning(items: readonly JsonObject[]): void {
+  for (const [index, { type, id, encrypted_content: sealed }] of items.entries()) {
+    if (type !== 'reasoning' || typeof sealed === 'string') continue
+    const next = items.slice(index + 1).find((item) => item['type'] !== 'reasoning')
+    if (next === undefined || isInput(next))
+      throw new Refusal(
+        `Item '${String(id)}' of type 'reasoning' was provided without its required following item.`,
+        'input',
+      )
+  }
+}
+
+/** Whether an item comes from the client, not from the model. */
+function isInput({ type = 'message', role }: JsonObject): boolean {
+  return type === 'message' ? role !== 'assistant' : String(type).endsWith('_output')
 }
 
 function checkUnique(items: readonly JsonObject[]): void {

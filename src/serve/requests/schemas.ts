@@ -1,9 +1,105 @@
-import { asList, isObject, type JsonObject } from './read.ts'
+import { asList, isObject, type JsonObject, toObject } from './read.ts'
 
 /** Checks of JSON schemas with the error messages of the vendors. */
 
-/** The steps into a schema, as the vendor's messages name them. */
-type Context = readonly string[]
+interface LocatedSchema {
+  readonly schema: JsonObject
+  /** The steps to the schema, as the vendor's messages name them. */
+  readonly context: readonly string[]
+  /** How deep its values are nested in objects and lists. */
+  readonly level: number
+}
+
+const namedWords = ['properties', '$defs', 'definitions', 'patternProperties']
+const listWords = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
+const singleWords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else']
+
+/** A schema and all its inner schemas, each before those in it. */
+function allSchemas(
+  schema: JsonObject,
+  context: readonly string[] = [],
+  outer = 0,
+): readonly LocatedSchema[] {
+  const level = ['object', 'array'].includes(schema['type'] as string) ? outer + 1 : outer
+  const inner: [readonly string[], unknown][] = [
+    ...namedWords.flatMap((word) =>
+      Object.entries(toObject(schema[word])).map(([name, one]) => [[word, name], one] as const),
+    ),
+    ...listWords.flatMap((word) =>
+      asList(schema[word]).map((one, index) => [[word, String(index)], one] as const),
+    ),
+    ...singleWords.map((word) => [[word], schema[word]] as const),
+  ].map(([steps, one]) => [[...context, ...steps], one])
+
+  return [
+    { schema, context, level },
+    ...inner.flatMap(([steps, one]) => (isObject(one) ? allSchemas(one, steps, level) : [])),
+  ]
+}
+
+/** The first problem of a schema or of an inner schema, with its context. */
+function findProblem(
+  schema: JsonObject,
+  problemOf: (schema: JsonObject) => string | undefined,
+): string | undefined {
+  for (const { schema: inner, context } of allSchemas(schema)) {
+    const problem = problemOf(inner)
+    if (problem !== undefined)
+      return `In context=(${context.map((step) => `'${step}'`).join(', ')}), ${problem}`
+  }
+  return undefined
+}
+
+const isSchema = (value: unknown) => isObject(value) || typeof value === 'boolean'
+const jsonTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
+
+/** What the values of keywords must be (https://json-schema.org/draft/2020-12/schema). */
+const keywordRules: readonly (readonly [
+  words: readonly string[],
+  expected: string,
+  fits: (value: unknown) => boolean,
+])[] = [
+  [
+    ['type'],
+    'valid under any of the given schemas',
+    (value) => [value].flat().every((type) => jsonTypes.includes(type as string)),
+  ],
+  [namedWords, "of type 'object'", isObject],
+  [
+    namedWords,
+    "of type 'object', 'boolean'",
+    (value) => Object.values(toObject(value)).every(isSchema),
+  ],
+  [['required', 'enum', ...listWords], "of type 'array'", Array.isArray],
+  [singleWords, "of type 'object', 'boolean'", isSchema],
+  [
+    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+    "of type 'number'",
+    (value) => typeof value === 'number',
+  ],
+  [
+    ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
+    "of type 'integer'",
+    Number.isInteger,
+  ],
+  [
+    ['title', 'description', 'format', 'pattern', '$ref'],
+    "of type 'string'",
+    (value) => typeof value === 'string',
+  ],
+]
+
+/** The keyword value that does not fit the meta-schema, as the validator of both vendors reports it. */
+export function invalidKeyword(schema: JsonObject): string | undefined {
+  for (const { schema: inner } of allSchemas(schema))
+    for (const [words, expected, fits] of keywordRules)
+      for (const word of words)
+        if (word in inner && !fits(inner[word]))
+          return `${JSON.stringify(inner[word]).replaceAll('"', "'")} is not ${expected}`
+  return undefined
+}
+
+const topLevelWords = ['oneOf', 'anyOf', 'allOf', 'enum', 'not']
 
 /**
  * The reason why chat and responses reject a schema.
@@ -14,7 +110,13 @@ export function openaiProblem(schema: JsonObject, isFormat = false): string | un
   const { type } = schema
   if (type !== 'object' && (isFormat || Object.keys(schema).length > 0))
     return `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(type ?? 'None')}"'.`
-  return findProblem(schema, [], ({ type: kind, items, prefixItems }) =>
+  // https://github.com/langchain-ai/langchainjs/issues/9804
+  if (topLevelWords.some((word) => word in schema))
+    return `schema must have type 'object' and not have ${topLevelWords.map((word) => `'${word}'`).join('/')} at the top level.`
+  // https://github.com/FoundationAgents/OpenManus/issues/1162
+  const invalid = invalidKeyword(schema)
+  if (invalid !== undefined) return `${invalid}.`
+  return findProblem(schema, ({ type: kind, items, prefixItems }) =>
     kind === 'array' && items === undefined && prefixItems === undefined
       ? 'array schema missing items.'
       : undefined,
@@ -27,110 +129,145 @@ export function openaiProblem(schema: JsonObject, isFormat = false): string | un
  * read 2026-11-23).
  */
 export function strictProblem(schema: JsonObject): string | undefined {
-  const values = countEnumValues(schema)
-  if (values > maxEnumValues)
-    return `schema has ${values} enum values, exceeding the limit of ${maxEnumValues}.`
-  const depth = schemaDepth(schema)
-  if (depth > maxLevels)
-    return `schema has ${depth} levels of nesting, exceeding the limit of ${maxLevels}.`
+  const schemas = allSchemas(schema)
+  for (const [what, most, measure] of strictLimits) {
+    const size = measure(schemas)
+    if (size > most) return `schema has ${size} ${what}, exceeding the limit of ${most}.`
+  }
 
-  return findProblem(schema, [], (inner) => {
-    const { type, properties, required, additionalProperties } = inner
+  return findProblem(schema, (inner) => {
+    const { type, format, properties, required, additionalProperties } = inner
+    if ('$ref' in inner) return referenceProblem(schema, inner)
     const refused = forbiddenInStrict.find((word) => word in inner)
     if (refused !== undefined) return `'${refused}' is not permitted.`
-    if (!['type', '$ref', 'anyOf', 'enum', 'const'].some((word) => word in inner))
+    if (!['type', 'anyOf', 'enum', 'const'].some((word) => word in inner))
       return "schema must have a 'type' key."
+    // https://github.com/cyanheads/git-mcp-server/issues/47
+    if (format !== undefined && !openaiFormats.includes(format as string))
+      return `'${String(format)}' is not a valid format.`
     if (type !== 'object') return undefined
 
     if (additionalProperties !== false)
       return "'additionalProperties' is required to be supplied and to be false."
-    const names = isObject(properties) ? Object.keys(properties) : []
+    const names = Object.keys(toObject(properties))
     const missing = names.find((name) => !asList(required).includes(name))
-    return missing === undefined
-      ? undefined
-      : `'required' is required to be supplied and to be an array including every key in properties. Missing '${missing}'.`
+    // https://github.com/james-6-23/codex2api/issues/687
+    const extra = asList(required).find((name) => !names.includes(name as string))
+    if (missing === undefined && extra === undefined) return undefined
+    const wrong =
+      missing === undefined ? `Extra required key '${extra}' supplied` : `Missing '${missing}'`
+    return `'required' is required to be supplied and to be an array including every key in properties. ${wrong}.`
   })
 }
 
-const forbiddenInStrict = ['oneOf', 'allOf', 'not', 'if', 'default', 'patternProperties']
-const maxEnumValues = 1000
-const maxLevels = 10
+const forbiddenInStrict = [
+  ...['oneOf', 'allOf', 'not', 'if', 'then', 'else', 'default', 'patternProperties'],
+  ...['dependentRequired', 'dependentSchemas', 'propertyNames', 'contains', 'uniqueItems'],
+]
 
-function countEnumValues(schema: JsonObject): number {
-  const inner = [...innerSchemas(schema)].map(([, one]) => countEnumValues(one))
-  return inner.reduce((sum, one) => sum + one, asList(schema['enum']).length)
-}
+const commonFormats = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6']
+const openaiFormats = [...commonFormats, 'uuid']
 
-/** How deep objects and lists are nested. */
-function schemaDepth(schema: JsonObject): number {
-  const inner = [...innerSchemas(schema)].map(([, one]) => schemaDepth(one))
-  const own = schema['type'] === 'object' || schema['type'] === 'array' ? 1 : 0
-  return own + Math.max(0, ...inner)
-}
+type Measure = (schemas: readonly LocatedSchema[]) => number
 
-/** The first problem of a schema or of an inner schema, with its context. */
-function findProblem(
-  schema: JsonObject,
-  context: Context,
-  problemOf: (schema: JsonObject) => string | undefined,
+const sumOver =
+  (sizeOf: (schema: JsonObject) => number): Measure =>
+  (schemas) =>
+    schemas.reduce((sum, { schema }) => sum + sizeOf(schema), 0)
+const textLength = (values: readonly unknown[]) => values.join('').length
+const enumOf = ({ enum: values }: JsonObject) => asList(values)
+const propertiesOf = ({ properties }: JsonObject) => Object.keys(toObject(properties))
+
+/**
+ * The limits of strict schemas (the guide as https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai
+ * repeats it, read 2026-11-26).
+ */
+const strictLimits: readonly (readonly [what: string, most: number, measure: Measure])[] = [
+  ['enum values', 1000, sumOver((schema) => enumOf(schema).length)],
+  ['levels of nesting', 10, (schemas) => Math.max(...schemas.map(({ level }) => level))],
+  ['object properties', 5000, sumOver((schema) => propertiesOf(schema).length)],
+  [
+    'characters in names and enum values',
+    120_000,
+    sumOver((schema) => textLength([...propertiesOf(schema), ...enumOf(schema)])),
+  ],
+  [
+    'characters in enums of more than 250 values',
+    15_000,
+    sumOver((schema) => (enumOf(schema).length > 250 ? textLength(enumOf(schema)) : 0)),
+  ],
+]
+
+/** https://github.com/vectorize-io/hindsight/pull/3944 */
+function referenceProblem(
+  root: JsonObject,
+  { $ref: target, ...others }: JsonObject,
 ): string | undefined {
-  const problem = problemOf(schema)
-  if (problem !== undefined)
-    return `In context=(${context.map((step) => `'${step}'`).join(', ')}), ${problem}`
-  for (const [steps, inner] of innerSchemas(schema)) {
-    const found = findProblem(inner, [...context, ...steps], problemOf)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-/** The direct inner schemas of a schema. */
-function* innerSchemas(schema: JsonObject): Generator<readonly [Context, JsonObject]> {
-  for (const word of ['properties', '$defs', 'definitions'])
-    for (const [name, inner] of Object.entries(isObject(schema[word]) ? schema[word] : {}))
-      if (isObject(inner)) yield [[word, name], inner]
-  for (const word of ['anyOf', 'oneOf', 'allOf', 'prefixItems'])
-    for (const [index, inner] of asList(schema[word]).entries())
-      if (isObject(inner)) yield [[word, String(index)], inner]
-  if (isObject(schema['items'])) yield [['items'], schema['items']]
-}
-
-const jsonTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
-
-/** Whether a schema has a type that JSON does not have (https://github.com/agentjido/req_llm/issues/155). */
-export function hasUnknownType(schema: JsonObject): boolean {
-  return (
-    findProblem(schema, [], ({ type }) =>
-      [type ?? []].flat().every((one) => jsonTypes.includes(one as string)) ? undefined : 'no type',
-    ) !== undefined
-  )
+  const words = Object.keys(others).map((word) => `'${word}'`)
+  if (words.length > 0) return `$ref cannot have keywords {${words.join(', ')}}.`
+  const steps = String(target).split('/').slice(1)
+  const found = steps.reduce<unknown>((value, step) => toObject(value)[step], root)
+  return isObject(found)
+    ? undefined
+    : `reference to component '${String(target)}' which was not found in the schema.`
 }
 
 /** The keywords that messages rejects for a type in the schema of an answer. */
 const unsupported: Readonly<Record<string, readonly string[]>> = {
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   string: ['minLength', 'maxLength'],
+  array: ['maxItems', 'uniqueItems', 'contains', 'minContains', 'maxContains'],
+  object: ['minProperties', 'maxProperties', 'patternProperties', 'propertyNames'],
 }
+
+const anthropicFormats = [...openaiFormats, 'uri']
 
 /**
  * The reason why messages rejects the schema of an answer or of a strict tool
- * (https://github.com/ax-llm/ax/issues/458, https://github.com/agentjido/req_llm/issues/302,
- * https://github.com/ghostlobster/memorize-everything/issues/93, read 2026-11-23).
+ * (https://github.com/ax-llm/ax/issues/458, https://github.com/agentjido/req_llm/issues/302 and 707,
+ * https://github.com/ghostlobster/memorize-everything/issues/93, read 2026-11-23; the formats, enums and
+ * `oneOf`: lib/transform-json-schema.js of @anthropic-ai/sdk 1.12.0).
  */
 export function closedProblem(schema: JsonObject): string | undefined {
-  const { type, additionalProperties } = schema
-  if (type === 'object' && additionalProperties !== false)
-    return "For 'object' type, 'additionalProperties' must be explicitly set to false"
-  const words = unsupported[type === 'integer' ? 'number' : String(type)] ?? []
-  const word = words.find((one) => one in schema)
-  if (word !== undefined) return `For '${String(type)}' type, property '${word}' is not supported`
-  if (type === 'array' && ![undefined, 0, 1].includes(schema['minItems'] as number))
-    return "For 'array' type, 'minItems' values other than 0 or 1 are not supported"
-
-  for (const [, inner] of innerSchemas(schema)) {
-    const problem = closedProblem(inner)
-    if (problem !== undefined) return problem
+  for (const { schema: inner } of allSchemas(schema)) {
+    const { type, format, minItems, additionalProperties } = inner
+    const types = [type].flat()
+    if (types.includes('object') && additionalProperties !== false)
+      return "For 'object' type, 'additionalProperties' must be explicitly set to false"
+    for (const one of types) {
+      const word = unsupported[String(one)]?.find((name) => name in inner)
+      if (word !== undefined)
+        return `For '${String(one)}' type, property '${word}' is not supported`
+    }
+    if (types.includes('array') && ![undefined, 0, 1].includes(minItems as number))
+      return "For 'array' type, 'minItems' values other than 0 or 1 are not supported"
+    if (format !== undefined && !anthropicFormats.includes(format as string))
+      return `For 'string' type, format '${String(format)}' is not supported`
+    if ('oneOf' in inner) return "Schema keyword 'oneOf' is not supported"
+    if (enumOf(inner).some((value) => typeof value === 'object' && value !== null))
+      return "'enum' values other than strings, numbers, booleans and null are not supported"
   }
+  return undefined
+}
 
+/**
+ * The reason why messages rejects all its strict schemas together
+ * (https://github.com/elie222/inbox-zero/issues/2323, https://github.com/mozilla/bugbug/pull/6129).
+ */
+export function complexityProblem(schemas: readonly JsonObject[]): string | undefined {
+  const all = schemas.flatMap((schema) => allSchemas(schema))
+  const optional = sumOver(
+    (schema) =>
+      propertiesOf(schema).filter((name) => !asList(schema['required']).includes(name)).length,
+  )(all)
+  if (optional > 24)
+    return `Schemas contains too many optional parameters (${optional}), which would make grammar compilation inefficient. Reduce the number of optional parameters in your tool schemas (limit: 24).`
+
+  const unions = sumOver(({ type, anyOf }) =>
+    Array.isArray(type) || Array.isArray(anyOf) ? 1 : 0,
+  )(all)
+  if (unions > 16)
+    return `Schemas contains too many parameters with union types (${unions}), which would make grammar compilation inefficient. Reduce the number of nullable or union-typed parameters (limit: 16).`
   return undefined
 }

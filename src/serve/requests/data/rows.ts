@@ -15,6 +15,8 @@ interface Row {
   /** The length of a string, in characters. */
   readonly shortest?: number
   readonly longest?: number
+  /** The length of the name of an entry of a map, in characters. */
+  readonly longestName?: number
   /** The number of entries of a list or a map. */
   readonly fewestEntries?: number
   readonly mostEntries?: number
