@@ -76,9 +76,6 @@ export interface ClientModule {
    */
   resolve(input: ResolveInput, version?: string): ResolvedOptions
 
-  /** The use that the rules would make of each model of a catalog. */
-  previewModels(catalog: Catalog): readonly ModelUse[]
-
   /**
    * The edits that make the files say what `target` says, in write order. A file that already says it
    * has the same bytes before and after.
@@ -437,6 +434,8 @@ export interface ResolvedOptions {
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
   readonly subagentModel?: string
   readonly smallModel?: string
+  /** What the rules chose models for. Absent: the user chose them all, now or before. */
+  readonly uses?: readonly ModelUse[]
   /** The models in the client's picker. */
   readonly offered?: readonly OfferedModel[]
   /** `offered` is all that the gateway has for this client. */

@@ -1,6 +1,6 @@
 import { compact } from '../compact.ts'
 import type { SettingChange, SettingPath } from '../edits/plan.ts'
-import { UserError } from '../errors.ts'
+import { resultOf, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
 import {
@@ -120,25 +120,29 @@ export function resolveOneModel(
   const model = pickModel(input, protocols)
   const protocol = protocols.length > 1 ? chooseProtocol(model, input, protocols) : undefined
   const { notes, ...limits } = windowOf(input, [model], window)
+  const rule = modelByRule(input, protocols)
   return {
     probeModel: model,
     model,
+    uses: rule === undefined ? [] : [rule],
     ...compact({ protocol }),
     ...limits,
     findings: [...aboutNames(input, [input.requested.model]), ...notes],
   }
 }
 
-/** The use of a model in a client that has one. */
-export function oneUse(chosen: ChosenModel | undefined, role?: string): readonly ModelUse[] {
-  return chosen === undefined ? [] : [{ ...chosen, ...(role === undefined ? {} : { role }) }]
+/** What the rules would choose the models of a catalog for. Empty if only the user can choose. */
+export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
+  const gatewayInfo = { catalog, rejected: [] }
+  const resolved = resultOf(() => client.resolve({ requested: {}, gatewayInfo }))
+  return resolved instanceof UserError ? [] : (resolved.uses ?? [])
 }
 
 /** The ID of the model that `resolveOneModel` chooses. */
 export function pickModel(input: ResolveInput, supported: readonly Protocol[]): string {
   const { catalog } = input.gatewayInfo
   const { model } = effectiveOptions(input)
-  const protocols = input.requested.protocol ? [input.requested.protocol] : supported
+  const protocols = protocolsFor(input, supported)
   if (model !== undefined) return checkedModel(input, model, protocols)
   if (catalog === undefined) {
     throw new UserError({
@@ -148,7 +152,7 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
     })
   }
 
-  const chosen = defaultModel(catalog, ...protocols)
+  const chosen = modelByRule(input, supported)
   if (chosen !== undefined) return chosen.id
 
   const usable = catalog.models.filter((one) => speaksAny(one, protocols))
@@ -160,6 +164,20 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
         : `The gateway has ${usable.length} models, and none is a default that repoint knows: which one do you want?`,
     hint: `Name one with --model${listed(usable.slice(0, 5).map(({ id }) => id))}. \`repoint models\` shows all.`,
   })
+}
+
+function protocolsFor(
+  { requested: { protocol } }: ResolveInput,
+  supported: readonly Protocol[],
+): readonly Protocol[] {
+  return protocol ? [protocol] : supported
+}
+
+/** The default model, unless the user chose one. */
+function modelByRule(input: ResolveInput, supported: readonly Protocol[]): ChosenModel | undefined {
+  const { catalog } = input.gatewayInfo
+  if (catalog === undefined || effectiveOptions(input).model !== undefined) return undefined
+  return defaultModel(catalog, ...protocolsFor(input, supported))
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Client } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
+import { usesByRules } from '../clients/resolve.ts'
 import { UserError } from '../errors.ts'
 import { aliasTarget, isChatModel, supportsProtocol } from '../gateway/models/rules.ts'
 import { type Catalog, type CatalogModel, type Protocol, protocols } from '../gateway/types.ts'
@@ -86,9 +87,9 @@ function usesByModel(
   clients: readonly Client[],
 ): ReadonlyMap<string, readonly ClientUse[]> {
   const uses = new Map<string, ClientUse[]>()
-  for (const { id: client, previewModels } of clients)
-    for (const { role, id, reason } of previewModels(catalog)) {
-      const use = role === undefined ? client : `${client} ${role}`
+  for (const client of clients)
+    for (const { role, id, reason } of usesByRules(client, catalog)) {
+      const use = role === undefined ? client.id : `${client.id} ${role}`
       uses.set(id, [...(uses.get(id) ?? []), { use, reason }])
     }
   return uses

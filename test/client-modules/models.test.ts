@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/clients/client.ts'
+import { usesByRules } from '../../src/clients/resolve.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { byId, catalog, catalogWithWindows, wanted } from './support.ts'
 
@@ -255,5 +256,47 @@ describe('claude-gpt', () => {
       hint: expect.stringContaining('--opus-model'),
     })
     expect(refusal('claude-gpt', {})).toMatchObject({ code: 'usage' })
+  })
+})
+
+describe('what the rules chose models for', () => {
+  const usesOf = (id: string, from = catalog) =>
+    usesByRules(byId(id), from).map(({ role, id: model }) => [role, model])
+
+  test('one model, and a small one where a client has it', () => {
+    expect(usesOf('codex')).toEqual([[undefined, 'gpt-5.6-sol']])
+    expect(usesOf('opencode')).toEqual([
+      [undefined, 'gpt-5.6-sol'],
+      ['small', 'gpt-5.4-mini'],
+    ])
+  })
+
+  test('every model of a slot that keeps its meaning, one of a slot that is mapped', () => {
+    expect(usesOf('claude')).toEqual([
+      ['opus', 'claude-opus-5-5'],
+      ['sonnet', 'claude-sonnet-5'],
+      ['sonnet', 'claude-sonnet-5-5'],
+      ['haiku', 'claude-haiku-5-5'],
+    ])
+    expect(usesOf('claude-gpt')).toEqual([
+      ['opus', 'gpt-5.6-sol'],
+      ['sonnet', 'gpt-5.4'],
+      ['haiku', 'gpt-5.4-mini'],
+      ['fable', 'gpt-5.6-sol'],
+      ['subagent', 'gpt-5.4-mini'],
+    ])
+  })
+
+  test('none if only the user can choose', () => {
+    for (const id of ['codex', 'opencode', 'claude', 'claude-gpt'])
+      expect(usesOf(id, unknown)).toEqual([])
+  })
+
+  test('not a model that the user chose', () => {
+    expect(choose('codex', { model: 'gpt-5.4' }).uses).toEqual([])
+    const roles = choose('claude-gpt', { slotModels: { opus: 'gpt-5.4' } }).uses?.map(
+      (one) => one.role,
+    )
+    expect(roles).toEqual(['sonnet', 'haiku', 'fable', 'subagent'])
   })
 })

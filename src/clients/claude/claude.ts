@@ -17,7 +17,7 @@ import { gatewaySettings } from './gateway-settings.ts'
 import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
 import { isDiscovering, ourKeys } from './plan.ts'
-import { resolveMapping, resolveSlots, usesOfMapping, usesOfSlots } from './resolve.ts'
+import { resolveMapping, resolveSlots } from './resolve.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { tableVersions } from './sent.ts'
 import {
@@ -203,7 +203,6 @@ export const claude: ClientModule = {
   ...shared,
   resolve: resolveSlots,
   plan: (files, target) => planClaude('claude', files, target),
-  previewModels: usesOfSlots,
 }
 
 /** Claude Code with GPT models in its slots. */
@@ -211,7 +210,6 @@ export const claudeGpt: ClientModule = {
   ...shared,
   resolve: resolveMapping,
   plan: (files, target) => planClaude('claude-gpt', files, target),
-  previewModels: usesOfMapping,
 }
 
 /** Linux: seen in both versions, 2026-11-21. The others: code.claude.com/docs/en/settings. */

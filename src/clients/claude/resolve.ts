@@ -50,13 +50,15 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
   const { slot = defaultSlot, subagentModel } = effectiveOptions(input)
   const named = checkedPins(input, slot)
   const filled = fillSlots({ wanted: input, slot, named, version })
+  const { catalog } = input.gatewayInfo
   return choiceOf({
     command: 'claude',
     wanted: input,
     version,
     slotModels: { ...named, ...filled },
     subagentModel: subagentModel && checkedAsWritten(input, subagentModel),
-    aboutSlots: aboutFilled(filled, input.gatewayInfo.catalog),
+    aboutSlots: aboutFilled(filled, catalog),
+    uses: usesOfSlots(catalog).filter(({ role }) => named[role] === undefined),
   })
 }
 
@@ -68,7 +70,12 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
 export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions {
   const { catalog } = input.gatewayInfo
   const { slot = defaultSlot, subagentModel } = effectiveOptions(input)
-  const slotModels = mappedSlots(input.gatewayInfo, checkedPins(input, slot))
+  const named = checkedPins(input, slot)
+  const slotModels = mappedSlots(input.gatewayInfo, named)
+  const chosenByUser: Readonly<Record<string, string | undefined>> = {
+    ...named,
+    subagent: subagentModel,
+  }
   return choiceOf({
     command: 'claude-gpt',
     wanted: input,
@@ -77,6 +84,7 @@ export function resolveMapping(input: ResolveInput, version?: string): ResolvedO
     subagentModel: subagentModel
       ? checkedAsWritten(input, subagentModel)
       : ((catalog && gptMapping(catalog).subagent?.id) ?? slotModels.haiku),
+    uses: usesOfMapping(catalog).filter(({ role }) => chosenByUser[role] === undefined),
   })
 }
 
@@ -85,10 +93,11 @@ interface Found extends Pick<Start, 'command' | 'version'> {
   readonly slotModels: Pins
   readonly subagentModel: string | undefined
   readonly aboutSlots?: readonly Finding[]
+  readonly uses: readonly ModelUse[]
 }
 
 function choiceOf(found: Found): ResolvedOptions {
-  const { command, wanted, version, slotModels, subagentModel, aboutSlots = [] } = found
+  const { command, wanted, version, slotModels, subagentModel, aboutSlots = [], uses } = found
   const { requested, gatewayInfo } = wanted
   const wishes = effectiveOptions(wanted)
   const { slot = defaultSlot } = wishes
@@ -112,6 +121,7 @@ function choiceOf(found: Found): ResolvedOptions {
     alsoSent: used.map(withoutWindow),
     model: pins[slot] ?? slot,
     slot,
+    uses,
     ...compact({ startModel, subagentModel: subagentModel || undefined }),
     slotModels,
     ...window,
@@ -150,15 +160,21 @@ function askedFor({ model, slotModels, subagentModel }: PreviousOptions) {
   return asked.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
 }
 
-/** The models of each slot's tier. */
-export function usesOfSlots(catalog: Catalog): readonly ModelUse[] {
+/** The models of each slot's tier: Claude Code itself chooses one of them. */
+function usesOfSlots(
+  catalog: Catalog | undefined,
+): readonly (ModelUse & { readonly role: Slot })[] {
+  if (catalog === undefined) return []
   const tiers = messagesTiers(catalog, slots)
   return slots.flatMap((role) =>
     tiers[role].map((id) => ({ role, id, reason: `its id holds the word ${role}` })),
   )
 }
 
-export function usesOfMapping(catalog: Catalog): readonly ModelUse[] {
+function usesOfMapping(
+  catalog: Catalog | undefined,
+): readonly (ModelUse & { readonly role: Slot | 'subagent' })[] {
+  if (catalog === undefined) return []
   const mapping = gptMapping(catalog)
   return [...slots, 'subagent' as const].flatMap((role) => {
     const chosen = mapping[role]

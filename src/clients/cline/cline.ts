@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
 import { withKnownFacts } from '../../gateway/models/facts.ts'
-import { catalogEntry, defaultModel } from '../../gateway/models/rules.ts'
+import { catalogEntry } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { type ClientModule, emptyState, type LoadedFile, type SetupTarget } from '../client.ts'
@@ -21,7 +21,7 @@ import {
 import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { toldKeys } from '../picker.ts'
-import { keepsModels, oneUse, resolveOneModel } from '../resolve.ts'
+import { keepsModels, resolveOneModel } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -182,7 +182,6 @@ export const cline: ClientModule = {
     }
   },
 
-  previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   launchSettings: (files, target, asked) =>
     launchSettings(ourKeys({ ...fileOf(files, 'providers'), bytes: null }, target), target, asked),
   check,

@@ -1,7 +1,7 @@
 import type { FileEdit, SettingChange } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
 import { snapshotFacts } from '../../gateway/models/facts.ts'
-import { defaultModel, removeVendor } from '../../gateway/models/rules.ts'
+import { removeVendor } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
 import { isOpencodeAuth } from '../auth-json.ts'
 import {
@@ -14,13 +14,7 @@ import { editKeys } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
 import { fileOf, readKind, rootOf, sourcesIn, unreadable } from '../loaded-files.ts'
-import {
-  effectiveOptions,
-  oneUse,
-  optionChange,
-  resolveOneModel,
-  type WindowHabit,
-} from '../resolve.ts'
+import { effectiveOptions, optionChange, resolveOneModel, type WindowHabit } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
@@ -110,7 +104,6 @@ export const codex: ClientModule = {
   firstRequest,
   sideEffects: (system, change) =>
     change.by === 'forget' ? [] : aboutConversations(system, change),
-  previewModels: (catalog) => oneUse(defaultModel(catalog, 'responses')),
   launchSettings,
   check,
 

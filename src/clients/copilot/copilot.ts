@@ -76,7 +76,6 @@ export const copilot: ClientModule = {
   gatewaySettings: () => ({}),
   firstRequest: carries,
   read: () => emptyState,
-  previewModels: () => [],
 
   launchSettings(_, target, { args, env }) {
     const headers = (target.headers ?? []).map(({ name, value }) => `${name}: ${value}`)

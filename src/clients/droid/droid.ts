@@ -1,6 +1,5 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
-import { defaultModel } from '../../gateway/models/rules.ts'
 import { isSameButVersion, rootOf as rootFor } from '../../gateway/roots.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule, LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
@@ -20,7 +19,6 @@ import {
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { leavingKeys, resolveWithPicker, toldKeys } from '../picker.ts'
 import { protocolFor } from '../protocols.ts'
-import { oneUse } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
@@ -161,7 +159,6 @@ export const droid: ClientModule = {
     }
   },
 
-  previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
   launchSettings: (files, target, asked) =>
     launchSettings(ourKeys({ ...fileOf(files, 'settings'), bytes: null }, target), target, asked),
   check,

@@ -1,7 +1,6 @@
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
-import { defaultModel } from '../../gateway/models/rules.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import { type ClientModule, emptyState, type OfferedModel } from '../client.ts'
 import { editKeys } from '../fixes.ts'
@@ -9,7 +8,6 @@ import { asPlanned, brokenText, fileOf, sourcesIn, unreadable } from '../loaded-
 import { pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf } from '../pi-family/providers.ts'
 import { resolveWithPicker } from '../picker.ts'
-import { oneUse } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
 import { isBefore, ofNode, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -138,8 +136,6 @@ export const openclaw: ClientModule = {
       findings: [],
     }
   },
-
-  previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
 
   /** Whenever OpenClaw changes its file, it keeps the earlier versions next to it (2026.9.6, 2026-11-23). */
   sideEffects({ files }, { by, before }) {

@@ -1,12 +1,12 @@
 import { UserError } from '../../errors.ts'
-import { defaultModel, smallModel } from '../../gateway/models/rules.ts'
+import { smallModel } from '../../gateway/models/rules.ts'
 import { keyHeaders, type Protocol, protocols } from '../../gateway/types.ts'
 import { asReasoningEffort, type ClientModule, type Program, type ResolveInput } from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { numberIn, originOf, tableIn, textIn, unreadable } from '../loaded-files.ts'
 import { resolveWithPicker } from '../picker.ts'
-import { effectiveOptions, keepsModels, oneUse } from '../resolve.ts'
+import { effectiveOptions, keepsModels } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { chosenProvider, mergedConfig, ownFiles, providerOf, readKey } from './config.ts'
@@ -85,13 +85,16 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       const resolved = resolveWithPicker(input, usable, window, isOneBaseUrl)
 
       const { smallModel: previous } = effectiveOptions(input)
-      const small = previous ?? (catalog && smallModel(catalog)?.id)
+      const rule = previous === undefined && catalog ? smallModel(catalog) : undefined
+      const small = previous ?? rule?.id
       const isOffered = resolved.offered?.some(({ id }) => id === small)
       // The previous one may belong to another provider, about which this catalog says nothing.
       const isLeftAlone = keepsModels(input) && previous !== undefined
       // Without a small model, the client would request titles from a model that it considers small.
       const smallModelToUse = small !== undefined && isOffered ? small : resolved.model
-      return { ...resolved, ...(!isLeftAlone && { smallModel: smallModelToUse }) }
+      const uses = [...(resolved.uses ?? [])]
+      if (rule !== undefined && isOffered) uses.push({ ...rule, role: 'small' })
+      return { ...resolved, uses, ...(!isLeftAlone && { smallModel: smallModelToUse }) }
     },
 
     plan: (texts, target) => plan(layout, texts, target),
@@ -143,11 +146,6 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
     },
 
     gatewaySettings: (texts) => gatewaySettings(layout, texts),
-
-    previewModels: (catalog) => [
-      ...oneUse(defaultModel(catalog, ...protocols)),
-      ...oneUse(smallModel(catalog), 'small'),
-    ],
 
     launchSettings: (texts, target, asked) => launchSettings(layout, texts, target, asked),
     check: (context, target) => check(layout, context, target),

@@ -1,5 +1,4 @@
 import type { SettingChange } from '../../edits/plan.ts'
-import { defaultModel } from '../../gateway/models/rules.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import { type ClientModule, emptyState } from '../client.ts'
 import { editKeys } from '../fixes.ts'
@@ -8,7 +7,6 @@ import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
 import { resolveWithPicker } from '../picker.ts'
-import { oneUse } from '../resolve.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -165,7 +163,6 @@ export const pi: ClientModule = {
     }
   },
 
-  previewModels: (catalog) => oneUse(defaultModel(catalog, ...protocols)),
   launchSettings,
   check,
 }

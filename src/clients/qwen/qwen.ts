@@ -1,6 +1,5 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
-import { defaultModel } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import {
@@ -27,7 +26,7 @@ import {
 } from '../loaded-files.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.ts'
-import { oneUse, resolveOneModel } from '../resolve.ts'
+import { resolveOneModel } from '../resolve.ts'
 import { ofNode, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { gatewaySettings } from './gateway-settings.ts'
@@ -191,7 +190,6 @@ export const qwen: ClientModule = {
     }
   },
 
-  previewModels: (catalog) => oneUse(defaultModel(catalog, 'chat')),
   launchSettings,
   check,
 }

@@ -1,5 +1,6 @@
 import { protocolOf } from '../../clients/client.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
+import { usesByRules } from '../../clients/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { adviseNamingModel, catalogOrError } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
@@ -84,12 +85,9 @@ async function firstProof(access: GatewayAccess): Promise<AnsweredQuestion> {
   const catalog = await catalogOrError(access)
   if (catalog instanceof UserError) throw adviseNamingModel(catalog)
 
-  for (const {
-    protocols: [protocol],
-    previewModels,
-  } of await loadClients(familyRows)) {
-    const [use] = previewModels(catalog)
-    if (use !== undefined) return { protocol, model: use.id }
+  for (const client of await loadClients(familyRows)) {
+    const [use] = usesByRules(client, catalog)
+    if (use !== undefined) return { protocol: client.protocols[0], model: use.id }
   }
   throw new UserError({
     code: 'model-unknown',
