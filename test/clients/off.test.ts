@@ -51,16 +51,16 @@ supports_websockets = false
   }),
 }
 
-/** What a client asks the gateway for. */
-async function asked(home: Home, runner: string) {
+/** Runs a client once and returns its requests. A client that must answer gets the usual time. */
+async function ask(home: Home, runner: string, run: { readonly timeoutMs?: number } = {}) {
   gateway.clearRequests()
-  const { hasAnswered } = await prompt(runner, { home: home.path, timeoutMs: 20_000 })
+  const { hasAnswered } = await prompt(runner, { home: home.path, ...run })
   return { hasAnswered, count: inferences(gateway.requests()).length, all: gateway.requests() }
 }
 
 test.each(Object.entries(handWritten))('%s', async (runner, filesFor) => {
   const home = aHome(filesFor(gateway.url))
-  const before = await asked(home, runner)
+  const before = await ask(home, runner)
   expect(before.hasAnswered).toBe(true)
   expect(before.count).toBeGreaterThan(0)
 
@@ -71,10 +71,10 @@ test.each(Object.entries(handWritten))('%s', async (runner, filesFor) => {
     json: { changed: true },
   })
 
-  const after = await asked(home, runner)
+  const after = await ask(home, runner, { timeoutMs: 20_000 })
   expect(after.hasAnswered).toBe(false)
   expect(after.all).toEqual([])
 
   await runCli(home, ['rollback', '--yes'])
-  expect((await asked(home, runner)).hasAnswered).toBe(true)
+  expect((await ask(home, runner)).hasAnswered).toBe(true)
 })
