@@ -157,9 +157,9 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint qwen', 'repoint qwen --model gpt-5.6-sol --context-window 400000'],
     changes: {
       files: '`~/.qwen/settings.json`',
-      keys: '`env.QWEN_GATEWAY_API_KEY`, one entry of `modelProviders.openai`, `security.auth.selectedType`, `model.name`',
+      keys: '`env.QWEN_GATEWAY_API_KEY`, an entry of `modelProviders` for each model, in the list of its protocol, `security.auth.selectedType`, `model.name`',
     },
-    flags: [modelFlag, ...limitFlags, ...imageFlags],
+    flags: [modelFlag, protocolFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./qwen/qwen.ts')).qwen,
   },
   {

@@ -45,6 +45,7 @@ function home(more: object = {}, others: readonly object[] = [], ours: object = 
 const theirs = { id: 'big', baseUrl: 'https://api.openai.com/v1', envKey: 'OPENAI_API_KEY' }
 const own = {
   baseUrl: 'https://gw.example/v1',
+  protocol: 'chat' as const,
   model: 'big',
   key: 'sk-a',
   keyPath: `/home/ada/${file}`,
@@ -87,6 +88,7 @@ describe('what it believes', () => {
       home({ env: { [variable]: '${KEY}' } }),
       {
         baseUrl: own.baseUrl,
+        protocol: 'chat',
         model: 'big',
       },
     ],
@@ -98,7 +100,7 @@ describe('what it believes', () => {
           auth: { selectedType: 'openai', apiKey: 'sk-b', baseUrl: 'https://b.example/v1/' },
         },
       }),
-      { baseUrl: 'https://b.example/v1', model: 'big', key: 'sk-b', keyPath: own.keyPath },
+      { ...own, baseUrl: 'https://b.example/v1', key: 'sk-b' },
     ],
     [
       'a window',
@@ -108,7 +110,19 @@ describe('what it believes', () => {
         contextWindow: 9000,
       },
     ],
-    ['another service', home({ security: { auth: { selectedType: 'anthropic' } } }), {}],
+    ['another service', home({ security: { auth: { selectedType: 'gemini' } } }), {}],
+    [
+      'a model over messages',
+      home({
+        modelProviders: {
+          openai: [entry],
+          anthropic: [{ ...entry, id: 'claude-opus-5-5', baseUrl: 'https://gw.example' }],
+        },
+        security: { auth: { selectedType: 'anthropic' } },
+        model: { name: 'claude-opus-5-5' },
+      }),
+      { ...own, baseUrl: 'https://gw.example', protocol: 'messages', model: 'claude-opus-5-5' },
+    ],
     [
       'a login',
       {
@@ -322,6 +336,10 @@ describe('a setup', () => {
     return JSON.parse(text(edits[0]!.after))
   }
 
+  /** The entry of the model that Qwen Code starts with. */
+  const firstEntry = ({ modelProviders, security }: ReturnType<typeof settingsAfter>) =>
+    modelProviders[security.auth.selectedType][0]
+
   test('a file of an older layout keeps its version: only Qwen Code can translate it', () => {
     expect(settingsAfter({ [file]: '{"vimMode": true}' })).not.toHaveProperty('$version')
     expect(settingsAfter({ [file]: '{"general": {"gitCoAuthor": true}}' })).not.toHaveProperty(
@@ -333,7 +351,7 @@ describe('a setup', () => {
   test('a window goes with its model, and one that is asked for is written', () => {
     const with9000 = home({}, [], { generationConfig: { contextWindowSize: 9000 } })
     const windowAfter = (setup: Parameters<typeof planOn>[2]) =>
-      settingsAfter(with9000, setup).modelProviders.openai[0].generationConfig
+      firstEntry(settingsAfter(with9000, setup)).generationConfig
     expect(windowAfter({ options: { model: 'gpt-5.4' } })).toEqual({})
     expect(windowAfter({ catalog: catalogWithWindows, options: { model: 'gpt-5.4' } })).toEqual({
       contextWindowSize: 272_000,
@@ -343,6 +361,35 @@ describe('a setup', () => {
     expect(windowAfter({ kept, options: { contextWindow: 5000 } })).toEqual({
       contextWindowSize: 5000,
     })
+  })
+
+  test('a model moves to the list of its protocol, with what the user added', () => {
+    const mine = { samplingParams: { temperature: 0.2 } }
+    const ours = { ...entry, id: 'gpt-5.6-sol', generationConfig: mine }
+    const disk = home({ modelProviders: { openai: [theirs, ours] }, model: { name: ours.id } })
+    const { modelProviders, security, model } = settingsAfter(disk)
+    expect(security.auth.selectedType).toBe('openai-responses')
+    expect(modelProviders.openai.filter(({ envKey }: typeof entry) => envKey === variable)).toEqual(
+      [],
+    )
+    expect(modelProviders.openai).toContainEqual(theirs)
+    expect(modelProviders['openai-responses'][0]).toEqual(ours)
+    expect(model.name).toBe(ours.id)
+  })
+
+  test('a version without the other protocols uses chat, and says so to --protocol', () => {
+    const gatewayInfo = { catalog: undefined, rejected: [] }
+    const input = { requested: { model: 'gpt-5.6-sol' }, gatewayInfo }
+    const protocolOf = (version?: string) => qwen.resolve(input, version).protocol
+    expect([protocolOf('0.15.10'), protocolOf('0.23.4'), protocolOf()]).toEqual([
+      undefined,
+      'responses',
+      'responses',
+    ])
+    const asked = { ...input, requested: { ...input.requested, protocol: 'responses' as const } }
+    expect(() => qwen.resolve(asked, '0.23.0')).toThrow(
+      expect.objectContaining({ code: 'client-too-old' }),
+    )
   })
 
   test('a login goes out of use only with consent', () => {
@@ -363,7 +410,7 @@ describe('a setup', () => {
   test('headers stand in the entry; a $NAME in one, or in the key, is refused', () => {
     const headers = [{ name: 'x-team', value: 'one' }]
     const { modelProviders } = settingsAfter({}, { choice: { headers } })
-    expect(modelProviders.openai[0].generationConfig).toEqual({
+    expect(modelProviders['openai-responses'][0].generationConfig).toEqual({
       customHeaders: { 'x-team': 'one' },
     })
     for (const choice of [
@@ -376,13 +423,15 @@ describe('a setup', () => {
 
   test('comes before another entry of its id; behind one, its address stands beside the model', () => {
     const other = { ...theirs, id: 'gpt-5.6-sol' }
-    const without = { [file]: JSON.stringify({ modelProviders: { openai: [other] } }) }
+    const list = { 'openai-responses': [other] }
+    const without = { [file]: JSON.stringify({ modelProviders: list }) }
     const { modelProviders, model, env } = settingsAfter(without)
-    const firstTwo = modelProviders.openai.slice(0, 2)
+    const firstTwo = modelProviders['openai-responses'].slice(0, 2)
     expect(firstTwo.map(({ envKey }: typeof entry) => envKey)).toEqual([variable, 'OPENAI_API_KEY'])
     expect(model).toEqual({ name: 'gpt-5.6-sol' })
     expect(env).toEqual({ [variable]: key })
-    expect(settingsAfter(home({}, [other])).model).toEqual({
+    const behind = { 'openai-responses': [other, { ...entry, id: 'gpt-5.6-sol' }] }
+    expect(settingsAfter(home({ modelProviders: behind })).model).toEqual({
       name: 'gpt-5.6-sol',
       baseUrl: 'https://gw.example/v1',
     })
@@ -413,9 +462,9 @@ test('for one run: a file above all others, without the key, with what the admin
   expect(JSON.parse(files['qwen-settings.json']!)).toEqual({
     $version: 4,
     ui: { theme: 'x' },
-    security: { auth: { selectedType: 'openai', enforcedType: 'openai' } },
+    security: { auth: { selectedType: 'openai-responses', enforcedType: 'openai-responses' } },
     modelProviders: {
-      openai: ['gpt-5.6-sol', 'other'].map((id) => ({
+      'openai-responses': ['gpt-5.6-sol', 'other'].map((id) => ({
         id,
         name: 'Gateway',
         baseUrl: 'https://gw.example/v1',

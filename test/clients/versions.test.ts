@@ -22,8 +22,8 @@ const versions = Object.entries(installedVersions).flatMap(([name, own]) =>
     })),
 )
 
-/** OpenAI rejects tools over chat for gpt-5.6: these two speak nothing else. */
-const chatOnly = ['qwen', 'cline']
+/** OpenAI rejects tools over chat for gpt-5.6: these speak nothing else. */
+const chatOnly = ['qwen 0.15.10', 'cline 3.0.57', 'cline 3.0.65']
 
 describe.concurrent('each version', () => {
   test.each(versions)(
@@ -32,7 +32,7 @@ describe.concurrent('each version', () => {
     // once in some thirty runs on a busy machine (2026-11-22): what fails twice has failed.
     { timeout: 500_000, retry: 1 },
     async ({ name, version, startsUnconfigured }) => {
-      const families = chatOnly.includes(name) ? 'rewritten' : 'vendor'
+      const families = chatOnly.includes(`${name} ${version}`) ? 'rewritten' : 'vendor'
       const gateway: Gateway = await startGateway({ families })
       const program = installedClient(name, version)
       const setup = [name]

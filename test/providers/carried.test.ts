@@ -85,7 +85,7 @@ async function setUp(setup: string, refusal: Refusal) {
   const home = aHome()
   const model = setup.startsWith('claude') ? '' : ' --model glm-5'
   // Otherwise these clients would use the model over another protocol.
-  const protocol = /^(?:opencode|kilo|pi|openclaw|droid)(?!.*--protocol)/.test(setup)
+  const protocol = /^(?:opencode|kilo|pi|openclaw|qwen|droid)(?!.*--protocol)/.test(setup)
     ? ' --protocol chat'
     : ''
   const line = `${setup}${model}${protocol} --base-url http://127.0.0.1:${server.port} --yes`

@@ -1,5 +1,6 @@
 import type { ConfigValue } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
+import { type ModelRoute, type Protocol, protocols } from '../../gateway/types.ts'
 import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
 import {
   findingAt,
@@ -20,9 +21,11 @@ import {
   readLayers,
   valueIn,
 } from '../loaded-files.ts'
+import { usualProtocol } from '../protocols.ts'
 import { exportedVariables, isExported, proxyFindings, variableFindings } from '../shell.ts'
 import { qwenName } from './sensitive-settings.ts'
 import {
+  firstOwnPath,
   type InUse,
   inUse,
   isBehindAnother,
@@ -30,11 +33,12 @@ import {
   isOpen,
   keyVariable,
   layoutVersion,
-  literalIn,
+  listPath,
+  loginTypes,
   mergedSettings,
-  ownEntry,
   paths,
   readSettings,
+  usualVariables,
 } from './settings.ts'
 
 /** Reports what would defeat the setup of `target`. Without a target, reports what is wrong now. */
@@ -50,9 +54,10 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readKind(context.files, 'settings')
   yield* aroundTheEntries(context)
   yield* brokenEntries(file)
-  yield* onlyOtherType(context.files)
+  const { model, protocol = usualProtocol } = target.resolved
+  yield* onlyOtherType(context.files, protocol)
   yield* login(context.files)
-  yield* otherOfSameId(file, target.resolved.model)
+  yield* otherOfSameId(file, { model, protocol })
   yield* older(file)
   yield* variables(context)
   // 0.15.10 ignores every exemption from a proxy.
@@ -70,9 +75,10 @@ function* checkNow(context: ClientContext): Findings {
 
   const used = inUse(value)
   // With another service, the user may configure Qwen Code freely.
-  if (literalIn(value, paths.type) !== 'openai' || used.url === undefined) return
+  if (used?.url === undefined) return
 
-  yield* onlyOtherType(files)
+  const { protocol, model } = used
+  yield* onlyOtherType(files, protocol)
   yield* withoutKey(context, used)
   yield* addresses(context, used)
   yield* proxyFindings(qwenName, used.url, context.machine.env)
@@ -80,7 +86,7 @@ function* checkNow(context: ClientContext): Findings {
 
   yield* older(file)
   yield* variables(context)
-  if (used.model !== undefined) yield* otherOfSameId(file, used.model)
+  if (model !== undefined) yield* otherOfSameId(file, { model, protocol })
 }
 
 /**
@@ -109,24 +115,26 @@ function* aroundTheEntries({ machine, files }: ClientContext): Findings {
 
 /** Both versions exit at once if an entry has no ID. */
 function* brokenEntries(file: ReadFile): Findings {
-  const list = file.get(paths.entries)
-  const isWrong = (entry: ConfigValue) => !isTable(entry) || !entry['id']
-  const isList = Array.isArray(list)
-  if (list === undefined || (isList && !(list as readonly ConfigValue[]).some(isWrong))) return
+  for (const path of protocols.map(listPath)) {
+    const list = file.get(path)
+    const isWrong = (entry: ConfigValue) => !isTable(entry) || !entry['id']
+    const isList = Array.isArray(list)
+    if (list === undefined || (isList && !(list as readonly ConfigValue[]).some(isWrong))) continue
 
-  yield findingAt(file, paths.entries, {
-    code: 'qwen-entry-broken',
-    message: `Qwen Code ends at once: modelProviders.openai ${isList ? 'holds an entry without an id' : 'is not a list'}`,
-    hint: isList ? 'Give the entry its id, or remove it.' : 'Make it a list of models.',
-  })
+    yield findingAt(file, path, {
+      code: 'qwen-entry-broken',
+      message: `Qwen Code exits at its start: ${path.join('.')} ${isList ? 'has an entry without an id' : 'is not a list'}`,
+      hint: isList ? 'Give the entry its id, or remove it.' : 'Make it a list of models.',
+    })
+  }
 }
 
 /** Qwen Code then waits for another kind of login; without a terminal it waits forever. */
-function* onlyOtherType(files: LoadedFiles): Findings {
+function* onlyOtherType(files: LoadedFiles, protocol: Protocol): Findings {
   const file = readKind(files, 'settings')
   const path = paths.onlyType
   const only = file.get(path)
-  if (only === undefined || only === 'openai') return
+  if (only === undefined || only === loginTypes[protocol]) return
 
   const name = path.join('.')
   yield findingAt(file, path, {
@@ -151,10 +159,11 @@ function* login(files: LoadedFiles): Findings {
 }
 
 /** Qwen Code uses the first entry with an ID, if no setting next to the model distinguishes them. */
-function* otherOfSameId(file: ReadFile, model: string): Findings {
-  if (!isBehindAnother(file, model)) return
+function* otherOfSameId(file: ReadFile, route: ModelRoute): Findings {
+  if (!isBehindAnother(file, route)) return
 
-  yield findingAt(file, [...paths.entries, { element: { id: model } }], {
+  const { model, protocol } = route
+  yield findingAt(file, [...listPath(protocol), { element: { id: model } }], {
     code: 'qwen-same-model',
     message: `another entry for ${model} comes first: versions such as 0.15.10 ask it, newer ones only where model.baseUrl does not name ours`,
     hint: 'With such a version put it behind the entry called Gateway, or remove it.',
@@ -221,10 +230,13 @@ function* copies(files: LoadedFiles): Findings {
   }
 }
 
-function* withoutKey(context: ClientContext, { url, key, variable, entry }: InUse): Findings {
+function* withoutKey(
+  context: ClientContext,
+  { url, key, variable, entry, protocol }: InUse,
+): Findings {
   const { files } = context
   const { value } = mergedSettings(files)
-  const names = [variable, 'OPENAI_API_KEY']
+  const names = [variable, usualVariables[protocol].key]
   const isElsewhere = names.some(
     (name) =>
       isExported(context, name) ||
@@ -238,19 +250,20 @@ function* withoutKey(context: ClientContext, { url, key, variable, entry }: InUs
   yield missingKeyFinding(qwenName, fileOf(files, 'settings').path, message)
 }
 
-function* addresses(context: ClientContext, { url, key, variable }: InUse): Findings {
+function* addresses(context: ClientContext, { url, key, variable, protocol }: InUse): Findings {
   const file = readKind(context.files, 'settings')
   if (variable === keyVariable) {
-    const path = [...ownEntry, 'baseUrl']
+    const path = [...firstOwnPath(protocol), 'baseUrl']
     yield* missingVersionFinding(qwenName, context, file, {
       url,
+      protocol,
       path,
       name: 'baseUrl of the entry',
     })
   }
   yield* leftoverFindings(qwenName, context, {
     url,
-    urlPlace: file.place(paths.entries),
+    urlPlace: file.place(listPath(protocol)),
     key,
     keyPlace: file.place(['env', variable]),
   })

@@ -1,5 +1,7 @@
 import type { ListElement, SettingPath } from '../../edits/plan.ts'
 import { uniquePaths } from '../../edits/values.ts'
+import { isSameButVersion } from '../../gateway/roots.ts'
+import { protocols } from '../../gateway/types.ts'
 import type { GatewaySettings, LoadedFiles } from '../client.ts'
 import { fileOf, knownElement, readFile, type Table } from '../loaded-files.ts'
 import {
@@ -7,14 +9,12 @@ import {
   entriesIn,
   inUse,
   keyVariable,
+  listPath,
   literalIn,
   paths,
   readSettings,
-  usualVariable,
+  usualVariables,
 } from './settings.ts'
-
-/** Qwen Code reads them only if no entry names another variable for its key. */
-const usualVariables = ['OPENAI_BASE_URL', 'OPENAI_MODEL']
 
 /**
  * Every model at the address in use, the variable of its key, and the settings that choose the model and that
@@ -24,16 +24,27 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const file = fileOf(files, 'settings')
   const settings = readFile(file)
   const { root } = readSettings(file)
-  const { url, key, entry, variable } = inUse(root)
-  if (literalIn(root, paths.type) !== 'openai' || url === undefined) return {}
+  const used = inUse(root)
+  if (used?.url === undefined) return {}
 
-  const isThere = (one: Table) => entry !== undefined && literalIn(one, ['baseUrl']) === url
-  const entries = entriesIn(root)
-  const others = entries.filter((one) => !isThere(one))
-  const isShared = others.some(({ envKey }) => envKey === variable)
+  const { url, key, entry, variable, protocol } = used
+  // The entries of all protocols differ only in a `/v1`.
+  const isThere = (one: Table) =>
+    entry !== undefined && isSameButVersion(literalIn(one, ['baseUrl']) ?? '', url)
+  const lists = protocols.map((protocol) => {
+    const entries = entriesIn(root, protocol)
+    return {
+      protocol,
+      here: entries.filter(isThere),
+      others: entries.filter((one) => !isThere(one)),
+    }
+  })
+  const isShared = lists.some(({ others }) => others.some(({ envKey }) => envKey === variable))
+  const usual = usualVariables[protocol]
   const texts: readonly SettingPath[] = [
     ...(isShared ? [] : [['env', variable]]),
-    ...(variable === usualVariable ? usualVariables : []).map((name) => ['env', name]),
+    // Qwen Code reads them only if no entry names another variable for its key.
+    ...(variable === usual.key ? [usual.url, usual.model] : []).map((name) => ['env', name]),
     paths.type,
     // Qwen Code does not read these if the entry has its own.
     ...(literalIn(root, ['security', 'auth', 'apiKey']) === key
@@ -45,7 +56,9 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   ]
   return {
     settings: [
-      ...entries.filter(isThere).map((one) => [...paths.entries, elementFor(one, others)]),
+      ...lists.flatMap(({ protocol, here, others }) =>
+        here.map((one) => [...listPath(protocol), elementFor(one, others)]),
+      ),
       ...uniquePaths(texts).filter((path) => settings.get(path) !== undefined),
     ],
   }

@@ -9,7 +9,8 @@ import {
 import { ownValues } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
 import { overlaid, readLayers } from '../loaded-files.ts'
-import { layoutVersion, paths } from './settings.ts'
+import { usualProtocol } from '../protocols.ts'
+import { layoutVersion, listPath, loginTypes, paths } from './settings.ts'
 
 const fileName = 'qwen-settings.json'
 
@@ -24,6 +25,7 @@ export function launchSettings(
   asked: ProcessToStart,
 ): LaunchSettings {
   const { args, env, tempFolder } = asked
+  const { protocol = usualProtocol } = target.resolved
 
   // The file names variables, and Qwen Code replaces them with their values.
   const headers = headersInVariables(target)
@@ -44,9 +46,9 @@ export function launchSettings(
   const administrators = readLayers(files, 'managed')[0]?.document?.root ?? {}
   const settings = overlaid(administrators, [
     { path: ['$version'], value: layoutVersion },
-    { path: paths.entries, value: ids.map((id) => ({ id, ...entry })) },
-    { path: paths.type, value: 'openai' },
-    { path: paths.onlyType, value: 'openai' },
+    { path: listPath(protocol), value: ids.map((id) => ({ id, ...entry })) },
+    { path: paths.type, value: loginTypes[protocol] },
+    { path: paths.onlyType, value: loginTypes[protocol] },
     { path: paths.model, value: target.resolved.model },
     { path: paths.modelUrl, value: target.baseUrl },
   ])

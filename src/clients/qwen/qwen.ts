@@ -1,49 +1,46 @@
 import { compact } from '../../compact.ts'
-import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
-import type { CatalogModel } from '../../gateway/types.ts'
+import { UserError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
+import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import {
   type ClientModule,
   type DiskReader,
   emptyState,
-  type LoadedFile,
-  type SetupTarget,
+  type OfferedModel,
+  type ResolveInput,
 } from '../client.ts'
 import { editReadably } from '../fixes.ts'
-import { outputLimitCures } from '../flags.ts'
-import { headerKeys, readHeaders } from '../headers.ts'
+import { readHeaders } from '../headers.ts'
 import {
   fileOf,
   layersOf,
   numberIn,
   originOf,
-  readFile,
   rootOf,
-  type Table,
-  tableIn,
   unreadable,
   valueIn,
 } from '../loaded-files.ts'
 import { layersThere, pathsOf } from '../paths.ts'
-import { leavingKeys, offeredModels, type ToldFact, toldKeys } from '../picker.ts'
-import { resolveOneModel } from '../resolve.ts'
-import { ofNode, testedVersions } from '../tested.ts'
+import { resolveWithPicker } from '../picker.ts'
+import { usualProtocol } from '../protocols.ts'
+import { isBefore, ofNode, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
+import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
+import { knowsWindow } from './models.ts'
+import { settingChanges } from './plan.ts'
 import { qwenName, sensitiveSettings } from './sensitive-settings.ts'
 import {
-  elementOf,
-  entriesIn,
   inUse,
-  isBehindAnother,
-  isCurrentLayout,
-  keyVariable,
-  layoutVersion,
+  listPath,
   literalIn,
+  loginTypes,
   mergedSettings,
+  minVersionForProtocols,
   openText,
-  ownEntry,
+  ownEntries,
   ownFiles,
   paths,
   readSettings,
@@ -69,7 +66,7 @@ export const qwen: ClientModule = {
     pingEnv: {},
     restartAdvice: 'Close every running Qwen Code and start it again.',
   },
-  protocols: ['chat'],
+  protocols,
   // Qwen Code always sends the key as a bearer token, in addition to any headers.
   sends: { headers: true, keyHeaders: [] },
   config: {
@@ -87,7 +84,10 @@ export const qwen: ClientModule = {
       },
     ],
     interpolation: { names: openText, values: openText },
-    gatewayVariables: { addresses: ['OPENAI_BASE_URL'], others: ['OPENAI_MODEL'] },
+    gatewayVariables: {
+      addresses: ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'],
+      others: ['OPENAI_MODEL', 'ANTHROPIC_MODEL'],
+    },
   },
 
   files(machine, disk) {
@@ -118,58 +118,45 @@ export const qwen: ClientModule = {
     ]
   },
 
-  resolve(input) {
-    const resolved = resolveOneModel(input, ['chat'], {
+  resolve(input, version) {
+    const supported = supportedProtocols(input, version)
+    const resolved = resolveWithPicker(input, supported, {
       knows: knowsWindow,
       otherwise: 'Qwen Code takes 200,000 tokens for it.',
     })
     const listed = new Map(input.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
-    const list = offeredModels(input, resolved, ['chat'])
-    const offered = list.offered.map(({ contextWindow, ...model }) => {
+    const offered = resolved.offered?.map(({ contextWindow, ...model }) => {
       const said = listed.get(model.id)?.contextWindow
       return compact({ ...model, contextWindow: knowsWindow(model.id) ? said : contextWindow })
     })
 
-    return { ...resolved, ...list, offered }
+    const findings = [...(resolved.findings ?? []), ...aboutModelFlag(offered)]
+    return { ...resolved, findings, ...compact({ offered }) }
   },
 
   plan(files, target) {
     const file = fileOf(files, 'settings')
-    return [editReadably(qwenName, file, ourKeys(file, target), target, readSettings)]
+    return [editReadably(qwenName, file, settingChanges(file, target), target, readSettings)]
   },
 
-  /** Follows 0.15.10 and 0.24.4; the newest was run with rejections of each member (2026-11-23). */
-  firstRequest(files, { model, version }) {
-    const { value } = mergedSettings(files)
-    const entry = entriesIn(value).find(({ id, envKey }) => id === model && envKey === keyVariable)
-    const named = numberIn(entry, ['generationConfig', 'samplingParams', 'max_tokens'])
-    // Models of other families were not run.
-    const isOlder = version?.startsWith('0.15.') || !knowsWindow(model)
-
-    return {
-      body: {
-        max_tokens: named ?? (isOlder ? oldOutputTokens : usualOutputTokens),
-        stream_options: { include_usage: true },
-      },
-      hints: outputLimitCures,
-    }
-  },
+  firstRequest,
 
   gatewaySettings,
 
-  /** Reads only the protocol that a setup writes. */
+  /** Reads only the kinds of login that a setup writes. */
   read(files) {
     const { value, problem } = mergedSettings(files)
-    const type = literalIn(value, paths.type)
     if (problem !== undefined) return { ...emptyState, findings: unreadable(problem) }
-    if (type !== 'openai') {
+    const used = inUse(value)
+    if (used === undefined) {
+      const type = literalIn(value, paths.type)
       const hasLogin = type === 'qwen-oauth' && layersOf(files, 'login').length > 0
       return { ...emptyState, login: hasLogin ? "an account of Qwen Code's vendor" : undefined }
     }
 
-    const { url, model, key, variable, entry } = inUse(value)
+    const { protocol, url, model, key, variable, entry } = used
     const own = ownFiles(files)
-    const entries = originOf(own, paths.entries)
+    const entries = originOf(own, listPath(protocol))
     // The stronger of the files that set the key.
     const keyPath = originOf(own, ['env', variable]) ?? fileOf(files, 'settings').path
 
@@ -179,8 +166,8 @@ export const qwen: ClientModule = {
         key,
         headers: readHeaders(valueIn(entry, paths.headers)).headers,
       },
-      options: { model, contextWindow: numberIn(entry, paths.window) },
-      offered: ownEntries(value).map(({ id }) => String(id)),
+      options: { protocol, model, contextWindow: numberIn(entry, paths.window) },
+      offered: ownEntries(value).map(({ id }) => id),
       sources: {
         baseUrl: entry === undefined ? originOf(own, ['security', 'auth', 'baseUrl']) : entries,
         model: originOf(own, paths.model) ?? entries,
@@ -192,16 +179,6 @@ export const qwen: ClientModule = {
 
   launchSettings,
   check,
-}
-
-/** The families whose windows Qwen Code knows (0.24.4; the older version has the same but for new names). */
-function knowsWindow(id: string): boolean {
-  return /^(?:.*\/)?(?:gpt-|o\d|claude-|gemini-|qwen|deepseek|glm|kimi|minimax)/i.test(id)
-}
-
-/** The families to which it sends images by default (0.15.10, 2026-11-23). */
-function knowsToSee(id: string): boolean {
-  return /^(?:.*\/)?(?:gpt-|claude-|gemini-|qwen.*(?:vl|omni))/i.test(id)
 }
 
 /** On macOS and Windows from its source; on Linux tried with the variable. */
@@ -225,107 +202,36 @@ function projectEnvFile(machine: Machine, disk: DiskReader): readonly string[] {
   return []
 }
 
-function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
-  const now = readFile(file)
-  const { resolved } = target
-  const [chosen = { id: resolved.model }, ...offered] = resolved.offered ?? []
-  const ours = ownEntries(now.document?.root)
-  const found = ours.find(({ id }) => id === resolved.model)
-  // An entry for a model that the gateway no longer has becomes the entry of the chosen one.
-  const lost = offered.some(({ id }) => id === ours[0]?.['id']) ? undefined : ours[0]
-  const entry = found ?? lost
-  const others = ours.filter((one) => one !== entry)
-  const listed = others.map((one) => {
-    const id = String(one['id'])
-    const isElsewhere = literalIn(one, ['baseUrl']) !== target.baseUrl
-    return { id, path: pathOf(id), isElsewhere, isMarked: true as const }
-  })
-
-  // A new entry is identified by its model too: there may be other entries of ours.
-  const first = { ...elementOf(resolved.model), isFirst: true } as const
-  const existing = found ? pathOf(resolved.model) : ownEntry
-  const own = entry ? existing : [...paths.entries, first]
-  const started = { ...chosen, ...compact({ contextWindow: resolved.contextWindow }) }
+/** For an ID of another list, `qwen --model` silently uses the first model of this one (0.24.4, 2026-11-26). */
+function aboutModelFlag(offered: readonly OfferedModel[] = []): readonly Finding[] {
+  const used = new Set(offered.map(({ protocol = usualProtocol }) => protocol))
+  if (used.size < 2) return []
 
   return [
-    ...leavingKeys(file, listed, offered, target),
-    // Only Qwen Code itself can migrate a file of an older layout.
-    ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
-    { path: paths.key, value: target.key, isSecret: true },
-    { path: [...own, 'id'], value: resolved.model },
-    ...entryKeys({ path: own, now: entry, name: 'Gateway' }, started, target),
-    ...offered.flatMap((model) => {
-      const { id, displayName: name = id } = model
-      const now = others.find((one) => one['id'] === id)
-      return entryKeys({ path: pathOf(id), now, name }, model, target)
-    }),
-    { path: paths.type, value: 'openai' },
-    { path: paths.model, value: resolved.model },
-    ...(now.text(paths.modelUrl) === undefined && !isBehindAnother(now, resolved.model)
-      ? []
-      : [{ path: paths.modelUrl, value: target.baseUrl }]),
+    {
+      code: 'qwen-model-flag',
+      message: '`qwen --model` finds only models of the same protocol',
+      hint: `Choose another with /model, or add --auth-type ${[...used].map((one) => loginTypes[one]).join('|')}.`,
+    },
   ]
 }
-
-function ownEntries(settings: ConfigValue | undefined): readonly Table[] {
-  return entriesIn(settings).filter(({ envKey }) => envKey === keyVariable)
-}
-
-/** The path of the entry for a model that Qwen Code does not start with. */
-function pathOf(id: string): SettingPath {
-  return [...paths.entries, elementOf(id)]
-}
-
-/** The changes to an entry, also to that of another model, which `/model` offers next to the one in use. */
-function entryKeys(
-  entry: { readonly path: SettingPath; readonly now: Table | undefined; readonly name: string },
-  model: CatalogModel,
-  target: SetupTarget,
-): readonly SettingChange[] {
-  const { path, now, name } = entry
-  const isOtherGateway = now !== undefined && literalIn(now, ['baseUrl']) !== target.baseUrl
-  const config = {
-    path: [...path, 'generationConfig'],
-    now: tableIn(now, ['generationConfig']),
-    isOtherGateway,
-    isOtherModel: literalIn(now, ['id']) !== model.id,
-  }
-  const sampling = {
-    ...config,
-    path: [...config.path, 'samplingParams'],
-    now: tableIn(config.now, ['samplingParams']),
-  }
-  const headers = valueIn(now, paths.headers)
-
-  return [
-    ...(literalIn(now, ['name']) ? [] : [{ path: [...path, 'name'], value: name }]),
-    { path: [...path, 'baseUrl'], value: target.baseUrl },
-    ...toldKeys(config, model, toldOf(model), target),
-    // Keeps other members, such as a temperature that the user set.
-    ...toldKeys(sampling, model, { max_tokens: limitOf(model, target) }, target),
-    ...headerKeys([...path, ...paths.headers], headers, target, isOtherGateway),
-  ]
-}
-
-/** In tokens: the most that it requests from a model by default (0.24.4; 0.15.10 always 8000, 2026-11-23). */
-const usualOutputTokens = 64_000
-const oldOutputTokens = 8000
 
 /**
- * The facts that Qwen Code does not know from the model's ID. `capabilities` has no effect (0.15.10,
- * 2026-11-23).
+ * The protocols that a version can use. 0.15.10 has a list of Anthropic's models too, but sends Claude 5 a
+ * thinking budget above its own `max_tokens`, and every gateway rejects that (2026-11-26).
+ *
+ * @throws UserError `client-too-old` if the user requests another one
  */
-function toldOf({ id, images, contextWindow }: CatalogModel): Readonly<Record<string, ToldFact>> {
-  const isNews = images !== undefined && images !== knowsToSee(id)
-  return {
-    contextWindowSize: { value: contextWindow, by: ['contextWindow'] },
-    modalities: { value: isNews ? { image: images } : undefined, by: ['images'] },
-  }
-}
-
-/** The limit, if the model gives less than Qwen Code requests or if the user sets it. */
-function limitOf({ maxOutputTokens: limit }: CatalogModel, { input }: SetupTarget): ToldFact {
-  const isLimited = limit !== undefined && limit < usualOutputTokens
-  const isAsked = isLimited || limit === input.requested.maxOutputTokens
-  return { value: isAsked ? limit : undefined, by: ['maxOutputTokens'] }
+function supportedProtocols(
+  { requested: { protocol } }: ResolveInput,
+  version: string | undefined,
+): readonly Protocol[] {
+  if (version === undefined || !isBefore(version, minVersionForProtocols)) return protocols
+  if (protocol !== undefined && protocol !== usualProtocol)
+    throw new UserError({
+      code: 'client-too-old',
+      message: `Qwen Code ${version} cannot use ${protocol}: it needs ${minVersionForProtocols}`,
+      hint: 'Update Qwen Code, or leave --protocol out.',
+    })
+  return [usualProtocol]
 }

@@ -1,4 +1,5 @@
 import type { ConfigValue, ListElement, SettingPath } from '../../edits/plan.ts'
+import { type ModelRoute, type Protocol, protocols } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../client.ts'
 import {
   brokenText,
@@ -48,11 +49,29 @@ export function isCurrentLayout({ document }: ReadFile): boolean {
   return !('$version' in root) && Object.keys(root).every(isKnown)
 }
 
+/**
+ * The kind of login that uses each protocol, which is also the name of its list of models. Run with 0.24.4,
+ * 2026-11-26: `/model` offers the models of all lists, and switches the kind of login with the model.
+ */
+export const loginTypes: Readonly<Record<Protocol, string>> = {
+  chat: 'openai',
+  responses: 'openai-responses',
+  messages: 'anthropic',
+}
+
+/** The oldest version that has `openai-responses` (0.23.0 does not, 2026-11-26). */
+export const minVersionForProtocols = '0.23.4'
+
+/** The protocol of the login in use. Undefined: another kind of login. */
+export function protocolOf(settings: ConfigValue | undefined): Protocol | undefined {
+  const type = literalIn(settings, paths.type)
+  return protocols.find((protocol) => loginTypes[protocol] === type)
+}
+
 export const paths = {
   type: ['security', 'auth', 'selectedType'],
   onlyType: ['security', 'auth', 'enforcedType'],
   key: ['env', keyVariable],
-  entries: ['modelProviders', 'openai'],
   model: ['model', 'name'],
   /** Distinguishes entries with the same ID; 0.15.10 does not know it. */
   modelUrl: ['model', 'baseUrl'],
@@ -62,13 +81,22 @@ export const paths = {
   headers: ['generationConfig', 'customHeaders'],
 } as const satisfies Record<string, SettingPath>
 
-/** The entry of our model. Of entries with the same ID, Qwen Code uses the first. */
-export const ownEntry: SettingPath = [
-  ...paths.entries,
-  { element: { envKey: keyVariable }, isFirst: true },
-]
+/** The list of the models that Qwen Code requests over a protocol. */
+export function listPath(protocol: Protocol): SettingPath {
+  return ['modelProviders', loginTypes[protocol]]
+}
 
-/** One of our entries in the list. */
+/** The first of our entries in a list. */
+export function firstOwnPath(protocol: Protocol): SettingPath {
+  return [...listPath(protocol), { element: { envKey: keyVariable }, isFirst: true }]
+}
+
+/** Our entry for a model. */
+export function entryPath(protocol: Protocol, id: string): SettingPath {
+  return [...listPath(protocol), elementOf(id)]
+}
+
+/** Identifies our entry for a model in its list. */
 export function elementOf(id: string): ListElement {
   return { element: { envKey: keyVariable, id } }
 }
@@ -112,18 +140,34 @@ export function isOpen(value: ConfigValue | undefined): boolean {
   return typeof value === 'string' && openText.test(value)
 }
 
-/** The models of our protocol, in order. */
-export function entriesIn(settings: ConfigValue | undefined): readonly Table[] {
-  const list = valueIn(settings, paths.entries)
+/** The models that Qwen Code requests over a protocol, in order. */
+export function entriesIn(settings: ConfigValue | undefined, protocol: Protocol): readonly Table[] {
+  const list = valueIn(settings, listPath(protocol))
   return Array.isArray(list) ? (list as readonly ConfigValue[]).filter(isTable) : []
+}
+
+/** One of our entries. */
+export interface OwnEntry {
+  readonly id: string
+  readonly protocol: Protocol
+  readonly entry: Table
+}
+
+/** Our entries in the lists of all protocols. */
+export function ownEntries(settings: ConfigValue | undefined): readonly OwnEntry[] {
+  return protocols.flatMap((protocol) =>
+    entriesIn(settings, protocol)
+      .filter(({ envKey }) => envKey === keyVariable)
+      .map((entry) => ({ id: String(entry['id']), protocol, entry })),
+  )
 }
 
 /**
  * The entry that Qwen Code uses: the first with the model's ID, unless another one with that ID has the
- * address next to the model. For a model without an entry it is the first of all, with its own ID.
+ * address next to the model. For a model without an entry it is the first of the list, with its own ID.
  */
-function entryInUse(settings: ConfigValue | undefined): Table | undefined {
-  const entries = entriesIn(settings)
+function entryInUse(settings: ConfigValue, protocol: Protocol): Table | undefined {
+  const entries = entriesIn(settings, protocol)
   const url = literalIn(settings, paths.modelUrl)
   const sameId = entries.filter(({ id }) => id === literalIn(settings, paths.model))
   return (
@@ -132,8 +176,8 @@ function entryInUse(settings: ConfigValue | undefined): Table | undefined {
 }
 
 /** Whether another entry for that model precedes ours. A new entry will be the first. */
-export function isBehindAnother({ document }: ReadFile, model: string): boolean {
-  const entries = entriesIn(document?.root)
+export function isBehindAnother({ document }: ReadFile, { model, protocol }: ModelRoute): boolean {
+  const entries = entriesIn(document?.root, protocol)
   const isOurs = ({ envKey }: Table) => envKey === keyVariable
   const exact = entries.findIndex((entry) => isOurs(entry) && entry['id'] === model)
   const own = exact === -1 ? entries.findIndex(isOurs) : exact
@@ -143,6 +187,7 @@ export function isBehindAnother({ document }: ReadFile, model: string): boolean 
 
 /** The model in use, its address and its key, as far as the files tell. */
 export interface InUse {
+  readonly protocol: Protocol
   readonly url: string | undefined
   readonly model: string | undefined
   readonly key: string | undefined
@@ -153,19 +198,24 @@ export interface InUse {
 
 /**
  * If the entry does not set a value, `env` does under the usual names, and last the settings next to the
- * type.
+ * type. Undefined: Qwen Code uses another kind of login.
  */
-export function inUse(settings: ConfigValue): InUse {
-  const entry = entryInUse(settings)
+export function inUse(settings: ConfigValue): InUse | undefined {
+  const protocol = protocolOf(settings)
+  if (protocol === undefined) return undefined
+
+  const usual = usualVariables[protocol]
+  const entry = entryInUse(settings, protocol)
   const auth = valueIn(settings, ['security', 'auth'])
-  const variable = literalIn(entry, ['envKey']) ?? usualVariable
-  const variables = [...new Set([variable, usualVariable])]
+  const variable = literalIn(entry, ['envKey']) ?? usual.key
+  const variables = [...new Set([variable, usual.key])]
   const found = variables.map((name) => literalIn(settings, ['env', name])).find(Boolean)
 
   return {
+    protocol,
     url: [
       literalIn(entry, ['baseUrl']),
-      literalIn(settings, ['env', 'OPENAI_BASE_URL']),
+      literalIn(settings, ['env', usual.url]),
       literalIn(auth, ['baseUrl']),
     ].find(Boolean),
     model: entry === undefined ? literalIn(settings, paths.model) : literalIn(entry, ['id']),
@@ -175,5 +225,15 @@ export function inUse(settings: ConfigValue): InUse {
   }
 }
 
-/** The variable of the key if an entry names none. */
-export const usualVariable = 'OPENAI_API_KEY'
+const openAiVariables = { key: 'OPENAI_API_KEY', url: 'OPENAI_BASE_URL', model: 'OPENAI_MODEL' }
+
+/** The variables that Qwen Code reads if no entry names one for its key. */
+export const usualVariables = {
+  chat: openAiVariables,
+  responses: openAiVariables,
+  messages: {
+    key: 'ANTHROPIC_API_KEY',
+    url: 'ANTHROPIC_BASE_URL',
+    model: 'ANTHROPIC_MODEL',
+  },
+} as const satisfies Record<Protocol, Readonly<Record<'key' | 'url' | 'model', string>>>

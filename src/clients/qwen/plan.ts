@@ -1,0 +1,174 @@
+import { compact } from '../../compact.ts'
+import type { SettingChange, SettingPath } from '../../edits/plan.ts'
+import { isSameButVersion, rootOf as rootFor } from '../../gateway/roots.ts'
+import type { CatalogModel } from '../../gateway/types.ts'
+import type { LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
+import { headerKeys } from '../headers.ts'
+import { readFile, rootOf, type Table, tableIn, valueIn } from '../loaded-files.ts'
+import { leavingKeys, type ToldFact, toldKeys } from '../picker.ts'
+import { protocolFor, usualProtocol } from '../protocols.ts'
+import { knowsToSee, usualOutputTokens } from './models.ts'
+import {
+  elementOf,
+  entryPath,
+  firstOwnPath,
+  isBehindAnother,
+  isCurrentLayout,
+  layoutVersion,
+  listPath,
+  literalIn,
+  loginTypes,
+  type OwnEntry,
+  ownEntries,
+  paths,
+} from './settings.ts'
+
+/** The changes of a setup to settings.json. */
+export function settingChanges(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
+  const now = readFile(file)
+  const { resolved } = target
+  const { model, protocol = usualProtocol } = resolved
+  const ours = ownEntries(now.document?.root)
+  const entries = entriesToWrite(ours, target)
+
+  return [
+    ...leavingEntries(file, ours, entries, target),
+    // Only Qwen Code itself can migrate a file of an older layout.
+    ...(isCurrentLayout(now) ? [{ path: ['$version'], value: layoutVersion }] : []),
+    { path: paths.key, value: target.key, isSecret: true },
+    ...entries.flatMap((entry) => entryKeys(entry, target)),
+    { path: paths.type, value: loginTypes[protocol] },
+    { path: paths.model, value: model },
+    ...(now.text(paths.modelUrl) === undefined && !isBehindAnother(now, { model, protocol })
+      ? []
+      : [{ path: paths.modelUrl, value: target.baseUrl }]),
+  ]
+}
+
+/** An entry of the setup: the model, where it will be, and our present entry for it. */
+interface EntryToWrite {
+  readonly model: OfferedModel
+  readonly path: SettingPath
+  readonly name: string
+  /** Absent: the entry is new. */
+  readonly present?: OwnEntry | undefined
+}
+
+/** The entry of the model that Qwen Code starts with, then those that `/model` offers next to it. */
+function entriesToWrite(
+  ours: readonly OwnEntry[],
+  { resolved }: SetupTarget,
+): readonly EntryToWrite[] {
+  const { model: id, protocol = usualProtocol, contextWindow } = resolved
+  const [chosen = { id }, ...others] = resolved.offered ?? []
+  const presentOf = (model: OfferedModel) => {
+    const all = ours.filter(({ id }) => id === model.id)
+    return all.find((one) => one.protocol === protocolFor(resolved, model)) ?? all[0]
+  }
+
+  // An entry for a model that the gateway no longer has becomes the entry of the chosen one.
+  const first = ours.find((one) => one.protocol === protocol) ?? ours[0]
+  const isFirstLost = first !== undefined && !others.some(({ id }) => id === first.id)
+  const present = presentOf(chosen) ?? (isFirstLost ? first : undefined)
+  // There may be other entries of ours, so the model identifies a new one too.
+  const newPath = [...listPath(protocol), { ...elementOf(id), isFirst: true } as const]
+
+  const started: EntryToWrite = {
+    model: { ...chosen, ...compact({ contextWindow }) },
+    path:
+      present?.protocol !== protocol
+        ? newPath
+        : present.id === id
+          ? entryPath(protocol, id)
+          : firstOwnPath(protocol),
+    name: 'Gateway',
+    present,
+  }
+  const offered = others.map((model): EntryToWrite => {
+    const path = entryPath(protocolFor(resolved, model), model.id)
+    return { model, path, name: model.displayName ?? model.id, present: presentOf(model) }
+  })
+  return [started, ...offered]
+}
+
+/** Removes our entries that no entry of the setup replaces. */
+function leavingEntries(
+  file: LoadedFile,
+  ours: readonly OwnEntry[],
+  entries: readonly EntryToWrite[],
+  target: SetupTarget,
+): readonly SettingChange[] {
+  const replaced = new Set(entries.map(({ present }) => present))
+  const listed = ours
+    .filter((one) => !replaced.has(one))
+    .map(({ id, protocol, entry }) => ({
+      id,
+      path: entryPath(protocol, id),
+      isElsewhere: isOtherGateway(entry, rootFor(target, protocol)),
+      isMarked: true as const,
+    }))
+  return leavingKeys(file, listed, [], target)
+}
+
+function isOtherGateway(entry: Table, baseUrl: string): boolean {
+  return !isSameButVersion(rootOf(literalIn(entry, ['baseUrl']) ?? ''), baseUrl)
+}
+
+/** The changes to an entry. One of another protocol moves to the list of this one, with all its members. */
+function entryKeys(
+  { model, path, name, present }: EntryToWrite,
+  target: SetupTarget,
+): readonly SettingChange[] {
+  const { resolved } = target
+  const protocol = protocolFor(resolved, model)
+  const baseUrl = rootFor(target, protocol)
+  const now = present?.entry
+  const isMoved = present !== undefined && present.protocol !== protocol
+  const config = {
+    path: [...path, 'generationConfig'],
+    now: tableIn(now, ['generationConfig']),
+    isOtherGateway: now !== undefined && isOtherGateway(now, baseUrl),
+    isOtherModel: present?.id !== model.id,
+  }
+  const sampling = {
+    ...config,
+    path: [...config.path, 'samplingParams'],
+    now: tableIn(config.now, ['samplingParams']),
+  }
+  const headers = valueIn(now, paths.headers)
+
+  return [
+    ...(isMoved
+      ? [
+          { path: entryPath(present.protocol, present.id), value: undefined },
+          { path, value: { ...present.entry, id: model.id } },
+        ]
+      : []),
+    ...(model.id === resolved.model ? [{ path: [...path, 'id'], value: model.id }] : []),
+    ...(literalIn(now, ['name']) ? [] : [{ path: [...path, 'name'], value: name }]),
+    { path: [...path, 'baseUrl'], value: baseUrl },
+    ...toldKeys(config, model, toldOf(model), target),
+    // Keeps other members, such as a temperature that the user set.
+    ...toldKeys(sampling, model, { max_tokens: limitOf(model, target) }, target),
+    ...headerKeys([...path, ...paths.headers], headers, target, config.isOtherGateway),
+  ]
+}
+
+/**
+ * The facts that Qwen Code does not know from the model's ID. `capabilities` has no effect (0.15.10,
+ * 2026-11-23).
+ */
+function toldOf({ id, images, contextWindow }: CatalogModel): Readonly<Record<string, ToldFact>> {
+  const isNews = images !== undefined && images !== knowsToSee(id)
+  return {
+    contextWindowSize: { value: contextWindow, by: ['contextWindow'] },
+    modalities: { value: isNews ? { image: images } : undefined, by: ['images'] },
+  }
+}
+
+/** The limit, if the model gives less than Qwen Code requests or if the user sets it. */
+function limitOf({ maxOutputTokens: limit }: CatalogModel, { input }: SetupTarget): ToldFact {
+  const isLimited = limit !== undefined && limit < usualOutputTokens
+  const isAsked = isLimited || limit === input.requested.maxOutputTokens
+  return { value: isAsked ? limit : undefined, by: ['maxOutputTokens'] }
+}
