@@ -1,5 +1,27 @@
-import type { HttpAnswer } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
+import {
+  anyModel,
+  anyOf,
+  bareSecret,
+  broken,
+  client,
+  clientName,
+  country,
+  denied,
+  goneModel,
+  held,
+  holder,
+  lapsed,
+  money,
+  near,
+  network,
+  plan,
+  refused,
+  secret,
+  usedUp,
+  within,
+  zh,
+} from './vocabulary.ts'
 
 /** Who or what a rejection blames. */
 export type Cause =
@@ -38,31 +60,8 @@ interface CauseRow {
 }
 
 const github = 'https://github.com'
-const facts = 'seen at forged and real gateways, 2026-11-23 and 2026-11-24'
-
-/** Programs that gateways reserve themselves for, and words for programs like them. */
-const clientNames = String.raw`(?<![\w/.]|(?<!\bnon)-)(?:(?:claude|qwen|kimi|roo|kilo)[- _]?(?:code|cli)|codex(?:[- _]?cli)?|opencode|gemini[- _]?cli|cline|cursor|copilot|coding (?:agents?|tools?|assistants?)|(?:official|approved|supported|certain|specific|whitelisted) (?:cli|clients?|apps?|tools?))(?![-\w.]*(?: \w+)? ?models?\b)(?!-\w)`
-const client = String.raw`\b(?:clients?|user[- ]?agents?|third[- ]party (?:\w+ )?(?:apps?|tools?|clients?|software|harness(?:es)?))\b(?! (?:errors?|ids?|secrets?|cert\w*|credentials?|ip|addresse?s?|tokens?|keys?|side|closed|network))`
-const clientNamesZh = String.raw`(?:客户端|claude ?(?:code|cli)|codex|opencode|cli\b|编程工具|编码工具|coding ?(?:agent|tool))(?!.{0,6}模型)(?!-)`
-
-/** Words for an account or what it belongs to. */
-const holder = String.raw`\b(?:accounts?|users?(?: ?ids?)?|members?|organi[sz]ations?|workspaces?|teams?|tenants?|projects?|customers?|owners?|profiles?|subscribers?)\b`
-const holderState = String.raw`\b(?:suspended|suspension|deactivated|disabled|banned|blocked|restricted|frozen|locked|closed|terminated|inactive|not (?:yet |currently )?(?:been )?(?:active|activated|verified|approved|enabled)|un-?verified|pending (?:review|approval|verification)|under review|on hold|delinquent|not in good standing|deleted|flagged)\b`
-const holderZh = '(?:账号|账户|帐号|帐户|賬號|帳號|用户|用戶|组织|企业|团队|租户)'
-const holderStateZh =
-  '(?:封禁|封号|禁用|停用|冻结|凍結|锁定|注销|限制|异常|未激活|未绑定|未认证|未实名|未验证|审核|违规|停权)'
-
-/** Words for a credential. */
-const secret = String.raw`(?:(?:api|access|secret|bearer|auth\w*|security|subscription|virtual|id)[-_ ]?(?:keys?|tokens?)(?: ?ids?)?|apikeys?|x-api-key|secret ?ids?|credentials?|jwt|signature)`
-const broken = String.raw`(?:invalid|incorrect|wrong|expired|revoked|disabled|deactivated|deleted|malformed|missing|no|bad|unknown|unrecogni[sz]ed|unregistered|leaked|compromised|mismatch(?:ed)?|blocked|not (?:valid|found|recogni[sz]ed|active|exist|provided|authori[sz]ed|registered|match)|does(?: not|n't) (?:exist|match)|required|rejected|could not (?:be )?(?:validate|verif)\w*|reported as leaked|flagged)`
-const secretZh =
-  '(?:令牌|密钥|密鑰|金鑰|钥匙|api ?key|apikey|access ?key|token|鉴权|认证|認證|身份验证|身份校验|凭证|凭据)'
-const brokenZh =
-  '(?:无效|無效|错误|錯誤|过期|失效|不正确|不合法|非法|禁用|停用|删除|吊销|不存在|失败|缺失|为空|未提供|未通过|有误)'
-
-const model = String.raw`\bmodels?(?: (?:id|name|identifier|code))?\b[\s:"'\x60]{0,3}(?:[\w./:@-]{1,120})?["'\x60]?,?`
-const notThisWay = String.raw`(?! (?:in|on|for|with|by|via|at|when) (?:the |this |an? )?(?:\/?v\d|end ?point|api|responses|chat|messages|tool|function|stream|protocol|image|route))`
 const notTheseZh = '(?!.{0,10}(?:工具|参数|函数|流式|图片|图像|接口|协议|function|tool|stream|api))'
+const facts = 'seen at forged and real gateways, 2026-11-23 and 2026-11-24'
 
 /**
  * How gateways name a cause, in English and Chinese, with the source of each. The first matching row
@@ -78,9 +77,9 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'upstream',
-    codes: ['bad_response_status_code', 'auth_unavailable'],
+    codes: ['bad_response_status_code', 'auth_unavailable', 'channel:no_available_key'],
     statuses: [401, 403, 500, 502, 503],
-    source: `${github}/router-for-me/CLIProxyAPI, ${github}/QuantumNous/new-api, 2026-11-24`,
+    source: `${github}/router-for-me/CLIProxyAPI; https://doc.tokendog.io/zh/api-reference/guide/error-codes (2026-11-26)`,
   },
   {
     cause: 'upstream',
@@ -95,27 +94,45 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'upstream',
-    words:
-      /\bupstream\b.{0,60}\b(?:auth\w*|unauthori[sz]ed|credentials?|(?:api )?keys?|tokens?|rejected|denied|forbidden|accounts?|40[13])\b|\b(?:auth\w*|keys?|tokens?|credentials?|accounts?)\b.{0,40}\bupstream\b/i,
-    source: `${github}/Wei-Shaw/sub2api/issues/1178 (2026-03)`,
+    words: anyOf(
+      near(
+        String.raw`\b(?:upstream|(?:relay |channel |pool(?:ed)? )accounts?|channel(?= keys?)|vendor|(?:backend|model) provider)\b`,
+        String.raw`\b(?:auth\w*|unauthori[sz]ed|credentials?|(?:api )?keys?|tokens?|rejected|denied|forbidden|accounts?|40[13])\b`,
+        { before: 40, after: 60 },
+      ),
+      String.raw`\b(?:provider|vendor|upstream|byok)(?:['’]s)? (?:api )?(?:keys?|credentials?|auth\w*)\b`,
+      String.raw`\b(?:all|no available|no healthy) (?:\w+ )?accounts? (?:failed|are|is|have|were|limited|unhealthy)`,
+    ),
+    source: `${github}/Wei-Shaw/sub2api/issues/1178 (2026-03), ${github}/lbjlaq/Antigravity-Manager/issues/3051 (2026-04)`,
   },
   {
     cause: 'upstream',
-    words:
-      /\b(?:oauth|refresh)[ _]?token\b.{0,30}\b(?:refresh|expired|revoked|invalid\w*|failed|reused)|\bauth unavailable\b|\bno auth available\b|\byour authentication token has been invalidated\b/i,
+    words: anyOf(
+      near(
+        String.raw`\b(?:oauth|refresh)[ _]?token\b`,
+        String.raw`\b(?:refresh(?:ed|ing)?\b(?! token)|expired|revoked|invalid\w*|failed|reused|not found)`,
+        { before: 20, after: 40 },
+      ),
+      String.raw`\bauth unavailable\b|\bno auth available\b|\byour authentication token has been invalidated\b|\binvalid_grant\b`,
+    ),
     source: `${github}/router-for-me/CLIProxyAPI, 2026-11-24`,
   },
   {
     cause: 'upstream',
-    words:
-      /(?:上游|渠道|供应商).{0,12}(?:密钥|key|令牌|账号|账户|认证|鉴权|授权)|(?:密钥|key|令牌|账号|账户|认证|鉴权).{0,8}(?:上游|渠道)/i,
+    words: anyOf(
+      near(
+        '(?:上游|渠道|供应商|后端账号|号池)',
+        '(?:密钥|key|令牌|账号|账户|认证|鉴权|授权|无效|禁用|拒绝|40[13])',
+        { before: 8, after: 12 },
+      ),
+    ),
     source: `${github}/QuantumNous/new-api, 2026-11-24`,
   },
 
   // Only certain programs are accepted.
   {
     cause: 'client',
-    codes: ['client_validation_error', 'client_platform_not_allowed', 'access_terminated_error'],
+    codes: ['client_validation_error', 'client_platform_not_allowed'],
     source: `${github}/Wei-Shaw/claude-relay-service/issues/1088 (2026-03), ${github}/james-6-23/codex2api/pull/610 (2026-09)`,
   },
   {
@@ -126,29 +143,37 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'client',
-    words: new RegExp(`\\bonly\\b.{0,60}${clientNames}|${clientNames}.{0,30}\\bonly\\b`, 'i'),
-    source: `${github}/Wei-Shaw/sub2api/issues/248 (2026-01), ${github}/anthropics/claude-code/issues/24690 (2026-02)`,
+    words: new RegExp(
+      `\\bonly\\b.{0,60}${clientName}|${clientName}.{0,30}\\b(?:only|exclusively)\\b|\\boutside (?:of )?(?:\\w+ )?${clientName}`,
+      'i',
+    ),
+    source: `${github}/Wei-Shaw/sub2api/issues/248 (2026-01), ${github}/anthropics/claude-code/issues/24690 (2026-02), ${github}/anomalyco/opencode/issues/49494 (2026-09)`,
   },
   {
     cause: 'client',
-    words: new RegExp(
-      `${client}.{0,40}\\b(?:not (?:allowed|authori[sz]ed|supported|permitted|recogni[sz]ed|accepted)|unsupported|restrict\\w*|rejected|blocked|forbidden|prohibited|denied)\\b|\\b(?:unsupported|unauthori[sz]ed|unknown|unrecogni[sz]ed|disallowed|forbidden|unofficial|non-official|blocked)\\b.{0,15}${client}`,
-      'i',
+    words: anyOf(
+      near(client, denied, { before: 15, after: 40 }),
+      String.raw`\b(?:unknown|unrecogni[sz]ed|unofficial|non-official|invalid|outdated|too old)${within(15)}${client}`,
+      String.raw`\b(?:upgrade|update) (?:to )?(?:your|the)${within(20)}${client}`,
+      String.raw`${clientName}${within(20)}\b(?:too old|outdated|not supported|upgrade)\b`,
     ),
     source: `${github}/Wei-Shaw/claude-relay-service/issues/972 (2026-02); agentrouter, 2025-11`,
   },
   {
     cause: 'client',
-    words: new RegExp(
-      `\\b(?:invalid|non[- ]|not an? (?:valid |genuine |real )?) ?${clientNames}(?: \\w+)? (?:requests?|clients?)\\b|\\brestricted to\\b.{0,30}${clientNames}|${clientNames}.{0,20}\\brestricted\\b|\\buse (?:the |an? )?(?:official )?${clientNames}|${clientNames}.{0,20}\\brequired\\b`,
-      'i',
+    words: anyOf(
+      String.raw`\b(?:invalid|non[- ]|not an? (?:valid |genuine |real )?) ?${clientName}(?: \w+)? (?:requests?|clients?|traffic)\b`,
+      String.raw`\b(?:restricted|reserved|limited|locked|exclusive|dedicated) (?:to|for)\b.{0,30}${clientName}`,
+      String.raw`${clientName}.{0,20}\brestricted\b`,
+      String.raw`\buse (?:the |an? )?(?:official )?${clientName}|${clientName}.{0,20}\brequired\b`,
+      String.raw`\bwithout an?\b.{0,10}${clientName}`,
     ),
-    source: `${github}/leookun/cursor-byok/issues/131 (2026-11-24)`,
+    source: `${github}/leookun/cursor-byok/issues/131 (2026-11-24), ${github}/mnfst/llm-gateway/issues/2446 (2026-07)`,
   },
   {
     cause: 'client',
     words: new RegExp(
-      `(?:仅|只|限).{0,12}${clientNamesZh}|(?:非|第三方|未授权的?|不支持|不允许|禁止|拒绝|请使用).{0,10}${clientNamesZh}|${clientNamesZh}.{0,8}(?:受限|不被允许|不允许|被禁止|被拒绝|专用|专属)`,
+      `(?:仅|只|限).{0,12}${zh.client}|(?:非|第三方|未授权的?|不支持|不允许|禁止|拒绝|请使用|请在|请通过|请用|请升级|升级).{0,10}${zh.client}|${zh.client}.{0,8}(?:受限|不被允许|不允许|被禁止|被拒绝|专用|专属|版本过低|不在|未在)`,
       'i',
     ),
     source: facts,
@@ -167,20 +192,16 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'region',
-    words:
-      /\b(?:country|countries|region|territory|location|jurisdiction|geograph\w+|(?:your|this) area)\b.{0,40}\b(?:not (?:supported|available|allowed|served|permitted|eligible)|unsupported|unavailable|restricted|blocked|denied|prohibited|embargoed)\b/i,
-    source: 'https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-23)',
+    words: anyOf(
+      near(country, denied, { before: 40, after: 40 }),
+      String.raw`\bgeo[- ]?(?:\w+ )?(?:block|restrict|fenc|den)\w*`,
+    ),
+    source:
+      'https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-23); https://docs.coreweave.com/support/inference (2026-11-26)',
   },
   {
     cause: 'region',
-    words:
-      /\b(?:not (?:supported|available|allowed|served|permitted|offered)|unsupported|unavailable|restricted|blocked|denied|prohibited)\b.{0,40}\b(?:country|countries|territory|jurisdiction|(?:in|from) (?:this|your) (?:area|region|location)|geograph\w+)\b|\bunsupported region\b|\bgeo[- ]?(?:\w+ )?(?:block|restrict|fenc|den)\w*/i,
-    source: `${github}/anthropics/claude-code/issues/1613 (2025-06)`,
-  },
-  {
-    cause: 'region',
-    words:
-      /(?:地区|国家|区域|所在地|地域|地區|國家).{0,12}(?:不支持|不支援|不可用|无法|受限|限制|禁止|不在|未开放|暂不)|(?:不支持|禁止|限制|未对).{0,10}(?:地区|国家|区域|地域)/,
+    words: anyOf(near(zh.country, zh.denied, { before: 10, after: 12 })),
     source: facts,
   },
 
@@ -193,19 +214,23 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'network',
-    words:
-      /(?:\b(?:ips?|ip address(?:es)?)\b|\b(?<!e-?mail )address\b).{0,60}\b(?:not (?:on|in|allowed|authori[sz]ed|permitted|whitelisted|allowlisted)|blocked|denied|forbidden|banned|restricted|rejected|allow-? ?list|white-? ?list)/i,
-    source: 'https://developers.openai.com/api/docs/guides/error-codes (2026-11-24)',
+    words: anyOf(
+      near(
+        network,
+        String.raw`(?:${refused}|\b(?:not (?:on|in|among)|outside|only (?:from|allowed)|disabled|allow-? ?list(?:ed)?|white-? ?list(?:ed)?|invalid|please configure)\b)`,
+        { before: 40, after: 60 },
+      ),
+      String.raw`\bonly\b${within(40)}${network}`,
+    ),
+    source:
+      'https://developers.openai.com/api/docs/guides/error-codes (2026-11-24); https://docs.aihubmix.com/cn/FAQs/HTTP-Codes (2026-11-26)',
   },
   {
     cause: 'network',
-    words: /\b(?:unauthori[sz]ed|disallowed|blocked|forbidden|invalid) (?:source )?ip\b/i,
-    source: 'https://developers.openai.com/api/docs/guides/error-codes (2026-11-24)',
-  },
-  {
-    cause: 'network',
-    words:
-      /\bip\b.{0,20}(?:不在|白名单|白名單|禁止|限制|不允许|封禁|拦截|未授权)|(?:网络|来源).{0,10}(?:受限|不允许|限制|拦截)|ip ?白名单/i,
+    words: anyOf(
+      near(zh.network, `(?:${zh.denied}|不在|白名单|白名單|使用)`, { before: 14, after: 20 }),
+      'ip ?白名单|(?:网络|来源).{0,10}(?:受限|不允许|限制|拦截)',
+    ),
     source: `${github}/QuantumNous/new-api/issues/6752 (2026-08)`,
   },
 
@@ -224,27 +249,49 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'rate',
-    words:
-      /\brate[- ]?limit\w*\b(?!\w* error)|\btoo many requests\b|\bthrottl\w+|\brate exceeded\b|\b(?:requests?|tokens?) per (?:second|minute|hour|day)\b|\b(?:rpm|tpm|qps)\b|\bretry (?:again )?(?:in|after) \d|\bconcurren\w+ (?:requests? )?(?:limit|exceeded)/i,
-    source: 'https://developers.openai.com/api/docs/guides/error-codes (2026-11-24)',
+    words: anyOf(
+      String.raw`\brate[- ]?limit\w*\b(?!\w* error)|\btoo many (?:\w+ )?(?:requests|connections|sessions)\b|\bthrottl\w+|\brate exceeded\b`,
+      String.raw`\b(?:requests?|tokens?) per (?:second|minute|hour|day)\b|\b(?:[rt]p[smhd]|ipm|q(?:ps|pm))\b`,
+      String.raw`\brequests? limit\b|\bretry (?:again )?(?:in|after) \d|\bengine is currently overloaded\b|\btoo (?:quickly|fast|frequently)\b`,
+      near(
+        String.raw`\bconcurren\w+\b`,
+        String.raw`\b(?:limit\w*|exceed\w*|too (?:many|high)|reached)\b`,
+      ),
+    ),
+    source:
+      'https://developers.openai.com/api/docs/guides/error-codes (2026-11-24); https://cloud.baidu.com/doc (2026-11-26)',
   },
   {
     cause: 'rate',
     words:
-      /频繁|频率|限流|限速|速率|并发.{0,8}(?:上限|限制|超|过)|(?:请求|访问|调用).{0,4}(?:过快|过多|次数.{0,4}上限)/,
+      /频繁|频率|每(?:秒|分钟|小时).{0,8}(?:限制|上限|次)|限流|限速|速率|并发.{0,8}(?:上限|限制|超|过)|(?:请求|访问|调用).{0,4}(?:过快|过多|太快|太多|超限|速度|超过|次数.{0,4}上限)/,
     source: 'https://docs.z.ai/api-reference/api-code (2026-11-24)',
   },
 
   // A content filter rejected the request.
   {
     cause: 'content',
-    words:
-      /\bmoderation\b|\bwas flagged\b|\bcontent (?:policy|filter)\b|\bno credits were charged\b/i,
-    source: 'https://openrouter.ai/docs/api-reference/errors (2026-11-23)',
+    codes: ['content_filter', 'datainspectionfailed', 'sensitive_words_detected', 'prompt_blocked'],
+    source:
+      'https://platform.kimi.com/docs/api/errors, https://doc.tokendog.io/zh/api-reference/guide/error-codes (2026-11-26)',
   },
   {
     cause: 'content',
-    words: /敏感(?:内容|词|信息)|内容.{0,6}(?:审核|违规|不合规)|测试内容/,
+    words: anyOf(
+      String.raw`\bmoderation\b|\bcontent (?:policy|filter\w*|management|safety|inspection|moderation)\b|\bno credits were charged\b|\bguardrails?\b|\bsafety (?:checks?|systems?|polic\w+|filters?|settings?)\b`,
+      String.raw`\b(?:inappropriate|unsafe|harmful) content\b|\bsens?i?tive (?:words?|content|information)\b|\bmay contain sens?i?tive\b|\bconsidered high risk\b|\bviolat\w+ .{0,20}\bpolic(?:y|ies)\b`,
+      near(
+        String.raw`\b(?:input|prompt|content|request|message)\b`,
+        String.raw`\b(?:(?:was|were|been) flagged|(?:blocked|rejected|refused) for (?:safety|content|policy))\b`,
+      ),
+    ),
+    source:
+      'https://openrouter.ai/docs/api-reference/errors (2026-11-23); https://support.huaweicloud.com/intl/en-us/usermanual-maas-modelarts/maas-modelarts-0080.html (2026-11-26)',
+  },
+  {
+    cause: 'content',
+    words:
+      /敏感(?:内容|词|信息)|违规(?:内容|信息)|内容.{0,6}(?:审核|违规|不合规|安全)|测试内容|不安全/,
     source: 'https://docs.z.ai/api-reference/api-code (2026-11-24)',
   },
 
@@ -266,27 +313,53 @@ export const causeRows: readonly CauseRow[] = [
     source: `${github}/farion1231/cc-switch/issues/1386 (2026); https://docs.zenmux.ai/guide/advanced/error-codes.html, https://www.volcengine.com/docs/82379/1299023 (2026-11-24)`,
   },
   {
+    cause: 'plan',
+    words: anyOf(
+      near(
+        plan,
+        String.raw`\b(?:exhausted|exceed(?:ed|s)|depleted|used up|r[au]n out|reached|hit)\b`,
+        {
+          before: 15,
+          after: 40,
+        },
+      ),
+      String.raw`\bextra usage\b|\bfree usage\b`,
+      near(zh.plan, '(?:用完|用尽|耗尽|已达|上限|到期|过期)', { before: 6, after: 14 }),
+    ),
+    source:
+      'DashScope `FreeTierOnly`, 2026-11-24; https://support.huaweicloud.com/Token-plan-maas/tokenplan-maas-0013.html (2026-11-26)',
+  },
+  {
     cause: 'model-not-allowed',
-    words:
-      /\b(?:plan|subscription|tier)\b.{0,80}\bmodels?\b(?!\w)|\bmodels?\b.{0,80}\b(?:plan|subscription|tier)\b|(?:套餐|订阅).{0,30}模型|模型.{0,30}(?:套餐|订阅)/i,
+    words: anyOf(
+      near(plan, anyModel, { before: 80, after: 80 }),
+      near(zh.plan, '模型', { before: 30, after: 30 }),
+    ),
     source: 'https://docs.zenmux.ai/guide/advanced/error-codes.html (2026-11-24)',
   },
   {
-    cause: 'plan',
-    words:
-      /\b(?:plan|subscription(?! keys?)|package|membership|trial|free[- ]tier|free allowance)\b.{0,50}\b(?:expired|ended|inactive|not (?:active|included?|support\w*|cover\w*|allow\w*|valid|found)|does(?: not|n't) (?:include|support|cover|allow)|required|exhausted|lapsed|cancell?ed|invalid|missing|only|used up|limit)\b/i,
-    source: 'Ark `InvalidSubscription`, DashScope `FreeTierOnly`, 2026-11-24',
+    cause: 'quota',
+    words: anyOf(
+      near(money, usedUp, { before: 30, after: 40 }),
+      String.raw`\bout of tokens\b|\bno tokens (?:left|remaining)\b`,
+    ),
+    source: `${github}/MCPJam/inspector/issues/1287 (2026-01), ${github}/infiniflow/ragflow/issues/1048 (2024-06); https://docs.merge.dev/merge-gateway/errors (2026-11-26)`,
   },
   {
     cause: 'plan',
-    words:
-      /\b(?:no|without|invalid|expired|inactive|requires?|need|purchase|renew)\b.{0,30}\b(?:plan|subscription(?! keys?)|membership)\b|\b(?:please |must )?upgrade (?:to|your)\b|\busage limit\b.{0,40}\bplan\b|\bunpurchased\b/i,
-    source: 'https://platform.minimax.io/docs/api-reference/errorcode.md (2026-11-24)',
+    words: anyOf(
+      near(plan, lapsed, { before: 30, after: 50 }),
+      String.raw`\b(?:please |must )?upgrade (?:to|your)\b|\bunpurchased\b|\b(?:please|must) subscribe\b`,
+    ),
+    source:
+      'Ark `InvalidSubscription`, 2026-11-24; https://platform.minimax.io/docs/api-reference/errorcode.md (2026-11-24)',
   },
   {
     cause: 'plan',
-    words:
-      /(?:套餐|订阅|訂閱|会员|资源包|流量包|体验包).{0,20}(?:到期|过期|失效|未|不支持|不包含|不可|无|用完|耗尽|不足|升级|购买|续费|开通)|(?:未|请|没有|无).{0,6}(?:订阅|购买|开通|续费|升级).{0,10}(?:套餐|会员|计划|plan)/i,
+    words: anyOf(
+      `${zh.plan}.{0,20}${zh.lapsed}`,
+      `(?:未|请|没有|无).{0,6}(?:订阅|购买|开通|续费|升级).{0,10}(?:套餐|会员|计划|plan)`,
+    ),
     source: 'https://docs.z.ai/api-reference/api-code (2026-11-24)',
   },
 
@@ -323,19 +396,13 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'quota',
-    words:
-      /\b(?:insufficient|low|not enough|no|negative|exhausted|overdue|out of|depleted|run out of)\b.{0,30}\b(?:balance|credits?|funds|quota|allowance)\b|\b(?:balance|credits?|funds|quota|allowance|budget|spend(?:ing)? limit|key limit|usage limit)\b.{0,40}\b(?:insufficient|low|not enough|exhausted|exceeded|depleted|used up|overdue|reached|negative)\b|\bexceeded\b.{0,30}\b(?:quota|budget|spend(?:ing)? limit)\b|\b(?:overdue|arrears)\b/i,
-    source: `${github}/MCPJam/inspector/issues/1287 (2026-01), ${github}/infiniflow/ragflow/issues/1048 (2024-06)`,
-  },
-  {
-    cause: 'quota',
     words: /[$＄¥￥€]\s?-?\d|quota|balance|credit/iu,
     statuses: [402, 403],
     source: `${github}/QuantumNous/new-api, 2026-11-21`,
   },
   {
     cause: 'quota',
-    words: /(?:额度|余额|餘額|配额|积分|费用).{0,12}(?:不足|用尽|用完|耗尽|超|已达|上限)|欠费|充值/,
+    words: anyOf(`${zh.money}.{0,12}${zh.usedUp}|${zh.usedUp}.{0,6}${zh.money}`, '欠费|充值'),
     source: 'https://docs.z.ai/api-reference/api-code (2026-11-24)',
   },
   {
@@ -368,22 +435,40 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'account',
-    words: new RegExp(
-      `${holder}(?:(?!\\b(?:keys?|tokens?|models?)\\b|[.,;]).){0,60}?${holderState}|${holderState}(?: \\w+)? ${holder}(?! keys?| tokens?)|${holder} (?:associated|linked|connected|behind|owning|for)\\b.{0,60}${holderState}`,
-      'i',
+    words: anyOf(
+      near(holder, held, {
+        before: 20,
+        after: 60,
+        without: String.raw`\b(?:keys?|tokens?|models?)\b`,
+      }),
+      `${holder} (?:associated|linked|connected|behind|owning|for)\\b${within(60)}${held}`,
     ),
     source: `${github}/anthropics/claude-code/issues/19028 (2026-01), ${github}/gpustack/gpustack/issues/3262 (2025-11), ${github}/chaogei/Kiro-account-manager/issues/82 (2026-05)`,
   },
   {
     cause: 'account',
-    words:
-      /\b(?:must be|not been) verified\b|\b(?:verify|confirm|complete|bind|link) your (?:[\w-]+ ){0,3}(?:e-?mail|phone|identity|accounts?|organi[sz]ation|registration|profile)\b|\b(?:accept|agree to)\b.{0,20}\b(?:terms|agreement|licen[cs]e|eula)\b|\bunusual (?:\w+ )?activity\b/i,
-    source: `${github}/langflow-ai/openrag/issues/257 (2025-10); ModelScope, 2026-11-24`,
+    words: anyOf(
+      String.raw`\b(?:must be|not been) verified\b|\b(?:verify|confirm|complete|bind|link) your (?:[\w-]+ ){0,3}(?:e-?mail|phone|identity|accounts?|organi[sz]ation|registration|profile)\b|\bunusual (?:\w+ )?activity\b|\bgood standing\b`,
+      near(
+        String.raw`\b(?:terms|agreement|licen[cs]e|eula|usage polic(?:y|ies)|form|questionnaire)\b`,
+        String.raw`\b(?:accept(?:ed)?|agreed?(?: to)?|sign(?:ed)?|fill out|submit(?:ted)?)\b`,
+        { before: 40 },
+      ),
+      near(
+        String.raw`\b(?:identity|kyc|phone|e-?mail|real[- ]name)\b`,
+        String.raw`\b(?:required|needed|verification|verified|incomplete|missing)\b`,
+        { after: 20 },
+      ),
+      String.raw`\bmust be an? (?:\w+ )?member\b|\bnot an? (?:\w+ )?member\b`,
+      String.raw`\b(?:service|product|feature|gateway|api)\b${within(30)}\b(?:not|never)(?: \w+){0,2} (?:enabled|opened?|activated|subscribed|used)\b`,
+    ),
+    source: `${github}/langflow-ai/openrag/issues/257 (2025-10); ModelScope, 2026-11-24; https://docs.coreweave.com/support/inference (2026-11-26)`,
   },
   {
     cause: 'account',
-    words: new RegExp(
-      `${holderZh}.{0,20}${holderStateZh}|实名|绑定.{0,8}(?:手机|邮箱|账号|账户|阿里云)`,
+    words: anyOf(
+      `${zh.holder}.{0,20}${zh.held}`,
+      '实名|绑定.{0,8}(?:手机|邮箱|账号|账户|阿里云)|未(?:开通|订购|激活).{0,6}(?:服务|产品|功能)|(?:服务|产品|功能).{0,6}未(?:开通|激活)',
     ),
     source: `${github}/QuantumNous/new-api, 2026-11-21`,
   },
@@ -419,48 +504,55 @@ export const causeRows: readonly CauseRow[] = [
     source: `${github}/leookun/cursor-byok/issues/94 (2026-07)`,
   },
   {
+    cause: 'model-unknown',
+    words: anyOf(
+      String.raw`^(?=.*\bmodels?\b).*\b(?:not exist|not found|unknown|invalid)\b.{0,120}\bor\b.{0,40}\b(?:access|permissions?)\b`,
+      String.raw`\b(?:incorrect|wrong|invalid|unknown) models?\b.{0,80}\bpermission\b`,
+    ),
+    source:
+      'OpenAI, Vertex AI and Ark say both at once, 2026-11-24; https://docs.aihubmix.com/cn/FAQs/HTTP-Codes (2026-11-26)',
+  },
+  {
     cause: 'model-not-allowed',
-    words:
-      /\b(?:not (?:authori[sz]ed|allowed|permitted|entitled|granted|enabled)|no (?:access|permission)|don't have (?:access|permission)|not have (?:access|permission)|denied|forbidden|may not use|cannot (?:use|access)|unauthori[sz]ed)\b.{0,40}\bmodels?\b/i,
+    words: anyOf(near(refused, anyModel, { before: 60, after: 40 })),
     statuses: [0, 200, 400, 401, 403, 404],
     source: `${github}/anthropics/claude-code/issues/536 (2025-03), ${github}/continuedev/continue/issues/10120 (2026-02)`,
   },
   {
     cause: 'model-not-allowed',
-    words:
-      /\baccess to (?:the|this) (?:requested )?model\b|\bmodels?\b.{0,40}\b(?:access (?:denied|not)|not (?:allowed|enabled|permitted|activated|open(?:ed)?)|restricted|disabled|forbidden|requires? (?:access|approval))\b|\bnot found for account\b|\b(?:data|publication) policy\b/i,
+    words: anyOf(
+      String.raw`\b(?:limited|restricted|confined) to (?:\w+ ){0,2}models?\b|\bonly (?:access|use|call)\b.{0,20}\bmodels?\b`,
+      String.raw`\baccess to (?:the|this) (?:requested )?model\b|\bnot found for account\b|\b(?:data|publication) policy\b`,
+      String.raw`${anyModel}.{0,40}\b(?:access not|not (?:enabled|activated|open(?:ed)?)|disabled|gated|requires? (?:access|approval))\b|\brequest access\b`,
+    ),
     statuses: [0, 200, 400, 401, 403, 404],
     source: `${github}/Alishahryar1/free-claude-code/issues/1021 (2026-07), ${github}/dnakov/anon-kode/issues/13 (2025-03)`,
   },
   {
     cause: 'model-not-allowed',
     words:
-      /(?:无权|没有权限|未授权|未开通|未开放|禁止|不允许|无法).{0,10}模型|模型.{0,40}(?:无权|未开通|未授权|未开放|没有权限|权限不足|禁用)/,
+      /(?:无权|没有权限|未(?:被)?授权|未开通|未开放|禁止|不允许|无法).{0,10}模型|模型.{0,40}(?:无权|未开通|未授权|未开放|没有权限|权限不足|禁用)|没有.{0,8}模型.{0,6}权限|模型.{0,12}(?:不在.{0,8}列表|申请)/,
     statuses: [0, 200, 400, 401, 403, 404],
     source: `${github}/QuantumNous/new-api; https://docs.siliconflow.cn/en/faqs/error-code (2026-11-23)`,
   },
   {
     cause: 'model-unknown',
-    words: new RegExp(
-      `\\b(?:unknown|unsupported|invalid|unrecogni[sz]ed|non-?existent|no such|unavailable)(?: or \\w+)? model\\b(?! (?:parameter|config\\w*|settings?))|${model} (?:is |was |does |could |has |identifier is )?(?:currently |been |longer )?(?:not (?:be )?(?:found|exist\\b|available|deployed|loaded|recogni[sz]ed|valid|served|supported${notThisWay})|doesn't exist|unknown|unsupported|unavailable|invalid|no longer|deprecated|retired|removed)|\\bmodel not (?:found|exist\\b)|\\bnot found the model\\b`,
-      'i',
-    ),
+    words: anyOf(...goneModel),
     source: `${github}/anyme123/Any-code/issues/1 (2025-07), ${github}/iOfficeAI/AionCore/pull/377 (2026-06)`,
   },
   {
     cause: 'model-unknown',
     words:
-      /\bno (?:\w+ ){0,3}(?:routes?|channels?|providers?|deployments?|backends?|endpoints?|instances?|servers?|replicas?|workers?|distributors?)\b.{0,40}\bmodel\b|\b(?:unknown|invalid) provider for\b|\b(?:could not|failed to|cannot|unable to) (?:load|find|resolve|locate) (?:the )?model\b|\bno (?:active )?credentials for provider\b/i,
+      /\bno (?:\w+ ){0,3}(?:routes?|channels?|providers?|deployments?|backends?|endpoints?|instances?|servers?|replicas?|workers?|distributors?)\b(?:.{0,40}\bmodel\b| (?:\w+ )?for\b)|\bnot one of the (?:\w+ )?models\b|\b(?:unknown|invalid) provider for\b|\b(?:could not|failed to|cannot|unable to) (?:load|find|resolve|locate) (?:\w+ ){0,2}model\b|\bno (?:active )?credentials for provider\b|\bllm provider not provided\b/i,
     source: `9router, 2026-11-22; LocalAI, CLIProxyAPI, Envoy and Cloudflare, 2026-11-24`,
   },
   {
     cause: 'model-unknown',
     words: new RegExp(
-      `模型.{0,30}(?:不存在|未找到|找不到|无效|未知|已下线|未部署|无可用渠道|没有可用|不支持${notTheseZh})|(?:不存在|未知|无效|不支持|找不到|没有).{0,6}模型`,
+      `模型.{0,30}(?:不存在|未找到|找不到|无效|未知|已?下线|已?下架|未上架|未部署|已?停止服务|无可用渠道|没有可用|名称?(?:错误|有误|不正确)|不支持${notTheseZh})|(?:不存在|未知|无效|不支持|找不到|未找到|没有)(?:的|该|此|这个|具体|任何|当前|指定){0,3}模型`,
     ),
     source: `${github}/QuantumNous/new-api, 2026-11-21; https://docs.z.ai/api-reference/api-code (2026-11-24)`,
   },
-
   {
     cause: 'provider-unknown',
     words: /\b(?:unknown|invalid) provider\b/i,
@@ -477,13 +569,22 @@ export const causeRows: readonly CauseRow[] = [
   // The gateway itself.
   {
     cause: 'gateway',
-    words:
-      /\b(?:database|db|redis|postgres\w*|mysql|mongo\w*|sqlite|sqlalchemy\S*|connection pool)\b.{0,60}\b(?:not connected|(?:could not |cannot |failed to )?connect\w*|errors?|failed|unavailable|down|timeout|locked|closed|operationalerror)\b|\bno connected db\b|\bconnection refused\b|\beconnrefused\b|\bdial tcp\b|\bi\/o timeout\b|\binternal (?:server )?error\b|\bunder maintenance\b|^error code: 1033\b|\b(?:tunnel|endpoint)\b.{0,60}\boffline\b/i,
+    words: anyOf(
+      near(
+        String.raw`\b(?:database|db|redis|postgres\w*|mysql|mongo\w*|sqlite|sqlalchemy\S*|connection pool)\b`,
+        String.raw`\b(?:not connected|connect\w*|errors?|failed|unavailable|down|timeout|locked|closed|operationalerror)\b`,
+        { before: 0, after: 60 },
+      ),
+      String.raw`\bno connected db\b|\bconnection refused\b|\beconnrefused\b|\bdial tcp\b|\bi\/o timeout\b|\bdeadline exceeded\b|\btimed out\b`,
+      String.raw`\binternal (?:server )?error\b|\b(?:unexpected|unknown) error\b|\bsomething went wrong\b|\bmaintenance\b|\b(?:could not|cannot|unable to|failed to) (?:reach|connect)\b|^error code: 1033\b`,
+      String.raw`\b(?:service|server|system)\b.{0,30}\b(?:unavailable|busy|down|overloaded)\b|\b(?:tunnel|endpoint)\b.{0,60}\boffline\b`,
+    ),
     source: `${github}/BerriAI/litellm ("No connected db."), 2026-11-24`,
   },
   {
     cause: 'gateway',
-    words: /维护中?|系统(?:繁忙|错误|异常)|服务(?:不可用|异常|暂停)|内部错误|数据库/,
+    words:
+      /维护中?|系统(?:繁忙|错误|异常)|服务(?:器|内部)?(?:不可用|异常|暂停|错误|繁忙)|内部错误|数据库/,
     source: facts,
   },
 
@@ -491,9 +592,9 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'key',
     codes: [
-      ...['invalid_api_key', 'invalid_token', 'token_not_found_in_db', 'expired_key'],
+      ...['token_not_found_in_db', 'expired_key', 'invalidclienttokenid', 'incorrect_api_key'],
       ...['api_key_invalid', 'api_key_expired', 'api_key_revoked', 'bad_token', 'expired_token'],
-      ...['unrecognizedclientexception', 'invalidclienttokenid', 'incorrect_api_key'],
+      ...['unrecognizedclientexception', 'incompletesignatureexception'],
     ],
     source:
       'https://developers.openai.com/api/docs/guides/error-codes, https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-23)',
@@ -507,22 +608,22 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'key',
-    words: new RegExp(
-      `\\b${broken}\\b(?:\\W+\\w+){0,4}?\\W+${secret}\\b|\\b${secret}\\b(?:\\W+\\w+){0,8}?\\W+${broken}\\b`,
-      'i',
-    ),
+    words: anyOf(near(secret, broken, { before: 30, after: 60 })),
     source: `${github}/hotovo/aider-desk/issues/653 (2026-02) and nearly everybody`,
   },
   {
     cause: 'key',
-    words:
-      /^(?:your )?(?:invalid|expired|bad|wrong|unknown|revoked) (?:token|key)\b|\bauthentication (?:failed|failure|error|required|fails)\b|\b(?:request denied by )?key auth check\b|\btoken (?:is |has |was )?(?:been )?(?:invalid|expired|revoked|not valid|incorrect|not found)\b/i,
+    words: anyOf(
+      near(bareSecret, broken, { before: 12, after: 30 }),
+      String.raw`\b(?:auth\w*|certification) (?:check )?(?:failed|failure|error|required|fails)\b|\b(?:request denied by )?key auth check\b`,
+    ),
+    statuses: [0, 200, 400, 401, 403],
     source: `${github}/deepwn/addi/issues/13 (2026-03); Higress, 2026-11-24`,
   },
   {
     cause: 'key',
     words: new RegExp(
-      `${secretZh}.{0,12}${brokenZh}|${brokenZh}(?:的)?.{0,4}${secretZh}|未(?:登录|授权|认证)|没有登录`,
+      `${zh.secret}.{0,12}${zh.broken}|${zh.broken}(?:的)?.{0,10}${zh.secret}|未(?:登录|授权|认证)|没有登录|登录.{0,6}(?:过期|失效)`,
       'i',
     ),
     source: `${github}/QuantumNous/new-api, 2026-11-21`,
@@ -530,7 +631,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'key',
     words:
-      /\b(?:keys?|tokens?|apikey|credentials?|authenticat\w+|unauthenticated|authori[sz]ation|unauthori[sz]ed|not authori[sz]ed|bearer|log ?in|logged in|sign ?in|access denied|user not found|no (?:cookie )?auth\w*)\b|^forbidden\b/i,
+      /\b(?:keys?|tokens?|apikey|credentials?|authenticat\w+|unauthenticated|authori[sz]ation|unauthori[sz]ed|not authori[sz]ed|bearer|jwt|log ?in|logged in|sign ?in|access denied|user not found|no (?:cookie )?auth\w*)\b|^forbidden\b/i,
     statuses: [401],
     source:
       'https://www.rfc-editor.org/rfc/rfc9110#name-401-unauthorized; OpenRouter, Mistral, 2026-11-23',
@@ -546,11 +647,14 @@ export const causeRows: readonly CauseRow[] = [
 /** Codes that many failures share. They count only if no row matches the sentence next to them. */
 const commonCodes: readonly Required<Pick<CauseRow, 'cause' | 'codes'>>[] = [
   { cause: 'rate', codes: ['rate_limit_error', 'resource_exhausted', 'rate_limit', 'throttled'] },
+  // Kimi Code, for other programs as well as for a plan that is used up.
+  { cause: 'client', codes: ['access_terminated_error'] },
   {
     cause: 'key',
     codes: [
       ...['authentication_error', 'auth_error', 'invalid_authentication_error', 'autherror'],
-      ...['unauthenticated', 'unauthorized', 'authenticationerror'],
+      ...['unauthenticated', 'unauthorized', 'authenticationerror', 'invalid_api_key'],
+      ...['invalid_token'],
     ],
   },
 ]
@@ -558,134 +662,14 @@ const commonCodes: readonly Required<Pick<CauseRow, 'cause' | 'codes'>>[] = [
 /** The causes that match the codes and words of a rejection, most likely first. */
 export function causesOf(error: ErrorBody, status: number): readonly Cause[] {
   const { codes, codeWords, words } = error
+  // A sentence may be nothing but a code: `bad_credentials`.
+  const spoken = /\s/.test(words) ? words : words.replace(/[_-]+/g, ' ')
   const isShared = (code: string) => commonCodes.some((row) => row.codes.includes(code))
-  const sentences = [...codeWords.filter((_, index) => !isShared(codes[index]!)), words]
+  const sentences = [...codeWords.filter((_, index) => !isShared(codes[index]!)), words, spoken]
   const rows = causeRows.filter(({ statuses }) => statuses?.includes(status) ?? true)
 
   const named = rows.filter((row) => row.codes?.some((code) => codes.includes(code)))
   const said = rows.filter((row) => sentences.some((sentence) => row.words?.test(sentence)))
   const shared = commonCodes.filter((row) => row.codes.some((code) => codes.includes(code)))
   return [...new Set([...named, ...said, ...shared].map(({ cause }) => cause))]
-}
-
-/** Sentences that name a required header. A group captures the header. */
-const headerSentences: readonly RegExp[] = [
-  /["'`]?\b(x-[\w-]+|\w+(?:-\w+)+)["'`]? (?:(?:request |http )?header )?(?:is |was |must be )?(?:required|missing|not (?:provided|set|found|present|sent)|mandatory|absent)\b/i,
-  /\b(?:missing|requires?|provide|include|set|send|specify|expected|contain|absent|add|need)\b(?: (?:the|an?|your))?(?: (?:valid|required|mandatory))?(?: (?:request|http|custom))?(?: headers?)?:? ?["'`]?\b(x-[\w-]+|\w+(?:-\w+)+)\b["'`]?(?: (?:request |http )?header)?(?=$|\W)/i,
-  /\bheaders? ["'`]?(x-[\w-]+|\w+(?:-\w+)+)["'`]? (?:must|is|was|has|should|needs|not)\b/i,
-  /(?:缺少|缺失|必须|需要|未提供|请提供|请携带|请求头)[^\w]{0,10}(?:header|请求头)?[^\w]{0,4}["'`]?(x-[\w-]+|\w+(?:-\w+)+)/i,
-]
-
-/** Required headers that the sentence does not name. */
-const unnamedHeaders: readonly {
-  readonly words?: RegExp
-  readonly codes?: readonly string[]
-  readonly header: string
-  readonly source: string
-}[] = [
-  {
-    words: /^no api key found in request\b/i,
-    header: 'apikey',
-    source: 'https://developer.konghq.com/plugins/key-auth/ (2026-11-23)',
-  },
-  {
-    words: /\bmissing subscription key\b/i,
-    header: 'ocp-apim-subscription-key',
-    source: `${github}/continuedev/continue/issues/4601 (2025-03)`,
-  },
-  {
-    codes: ['2009'],
-    header: 'cf-aig-authorization',
-    source:
-      'https://developers.cloudflare.com/ai-gateway/configuration/authentication/ (2026-11-24)',
-  },
-]
-
-/** Headers that contain a key, and headers that repoint sends with every request. */
-const ownHeaders =
-  /^(?:x-api-key|api-key|x-goog-api-key|content-\w+|accept(?:-\w+)?|user-agent|set-\w+)$/
-
-/** Words with a hyphen that are not headers, unless a word next to them calls them one. */
-const noHeader =
-  /^(?:(?:re|non|pre|multi|sub|up|opt|e|third|end|real|long|short|pay|top|old|new|api|end|sign|log|gpt|claude|per)-.*|.*-(?:only|in|up|out|based|level|specific|authentication))$/i
-
-/** The header that a rejection asks for, in lower case. */
-export function wantedHeader(error: ErrorBody, body: string): string | undefined {
-  const { words, codes } = error
-  const unnamed = unnamedHeaders.find(
-    (row) => row.words?.test(words) || row.codes?.some((code) => codes.includes(code)),
-  )
-  if (unnamed !== undefined) return unnamed.header
-
-  // FastAPI names the place of what is missing.
-  const placed = /"loc"\s*:\s*\[\s*"header"\s*,\s*"([\w-]{1,60})"/.exec(body)?.[1]
-  const [named] = headerSentences.flatMap((pattern) => pattern.exec(words)?.[1] ?? [])
-  const header = (placed ?? named)?.toLowerCase()
-  if (header === undefined || ownHeaders.test(header)) return undefined
-
-  const isCalledHeader = placed !== undefined || /header|请求头/i.test(words)
-  return isCalledHeader || (/^(?:x|cf)-/.test(header) && !noHeader.test(header))
-    ? header
-    : undefined
-}
-
-/** Pages and headers of firewalls and web servers that reject a request before the gateway sees it. */
-const firewalls: readonly {
-  readonly body?: RegExp
-  readonly header?: readonly [name: string, value: RegExp]
-  readonly statuses: readonly number[]
-  readonly source: string
-}[] = [
-  {
-    body: /<center>(?:nginx|openresty|tengine|apisix|kong)\b|<h1>Forbidden<\/h1>\s*<p>You don't have permission/i,
-    statuses: [403],
-    source: 'the default pages of nginx, OpenResty, Tengine and Apache httpd, 2026-11-24',
-  },
-  {
-    header: ['x-amzn-waf-action', /./],
-    statuses: [202, 403, 405],
-    source:
-      'https://docs.aws.amazon.com/waf/latest/developerguide/waf-captcha-and-challenge.html (2026-11-24)',
-  },
-  {
-    body: /Request blocked\.|The request could not be satisfied|generated by cloudfront/i,
-    statuses: [403],
-    source: 'AWS CloudFront with AWS WAF, 2026-11-24',
-  },
-  {
-    header: ['server', /^AkamaiGHost/i],
-    statuses: [403],
-    source: 'Akamai, 2026-11-24',
-  },
-  {
-    header: ['x-iinfo', /./],
-    statuses: [403, 405, 406],
-    source: 'Imperva, 2026-11-24',
-  },
-  {
-    body: /errors\.edgesuite\.net|Incapsula|Sucuri|Mod_Security|\bWAF\b|web application firewall|The request is blocked|requested URL was rejected|Web Page Blocked|Attack ID|访问被阻断|访问被拦截|安全威胁|防火墙|网站防护/i,
-    statuses: [400, 403, 405, 406, 418, 493, 501],
-    source: `${github}/anomalyco/opencode/issues/41320 (2026-08); Akamai, Imperva, Sucuri, ModSecurity, Azure, F5, FortiGate, Aliyun and Tencent, 2026-11-24`,
-  },
-]
-
-/** How much of a page is searched, in characters. */
-const maxPageSearched = 20_000
-
-/** Whether something in front of the gateway rejected the request. */
-export function isFirewall({ status, headers, body }: HttpAnswer): boolean {
-  const start = body.slice(0, maxPageSearched)
-  return firewalls.some(
-    ({ statuses, header, body: words }) =>
-      statuses.includes(status) &&
-      (words === undefined || (/^\s*</.test(start) && words.test(start))) &&
-      (header === undefined || header[1].test(headers[header[0]] ?? '')),
-  )
-}
-
-/** Whether a tunnel answered because the gateway behind it is not connected. */
-export function isTunnelClosed({ body }: HttpAnswer): boolean {
-  return /\bERR_NGROK_\d+\b|cloudflare tunnel error|\bargotunnel\b/i.test(
-    body.slice(0, maxPageSearched),
-  )
 }

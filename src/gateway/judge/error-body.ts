@@ -17,6 +17,8 @@ export interface ErrorBody {
   readonly words: string
   /** A status inside the body (OpenRouter, vLLM, Gemini). */
   readonly status?: number
+  /** The service behind the gateway wrote the error, as the body says. */
+  readonly isPassedOn?: true
 }
 
 /** How much of a text is searched, in characters. Patterns on longer texts could take too long. */
@@ -69,8 +71,8 @@ export function errorFrom(value: unknown): ErrorBody {
       root['success'] === false ||
       Number(namesLowered(asObject(root['baseresp']) ?? {})['statuscode'] ?? 0) !== 0 ||
       root['object'] === 'error' ||
-      // SiliconFlow sends `data: null` as well.
-      (words !== '' && (root['data'] ?? null) === null),
+      // SiliconFlow sends `data: null` as well, others an empty object.
+      (words !== '' && (status !== undefined || isEmpty(root['data']))),
     ...codesFrom(codes),
     // LiteLLM writes Python's None as a word.
     param:
@@ -80,6 +82,7 @@ export function errorFrom(value: unknown): ErrorBody {
         .find((param) => param !== 'None') ?? '',
     words: words.slice(0, maxWords),
     status,
+    isPassedOn: layers.some(isOfProvider) ? (true as const) : undefined,
   })
 }
 
@@ -101,7 +104,7 @@ const wordMembers = [
  */
 const codeMembers = [
   ...['code', 'type', 'status', 'errorcode', 'errorcodes', 'errcode', 'errno', 'errortype'],
-  ...['reason', 'statuscode', 'subcode', 'error'],
+  ...['reason', 'statuscode', 'subcode', 'error', 'title'],
 ]
 
 /** Members that only a failure has. */
@@ -110,8 +113,13 @@ const failureMembers = ['error', 'errors', 'err', 'fault', 'detail', 'errorcode'
 /** Members that contain the rest of an error: gateways wrap the errors that they pass on. */
 const wrappers = [
   ...['error', 'errors', 'err', 'fault', 'detail', 'message', 'baseresp', 'response'],
-  ...['responsemetadata', 'header', 'extensions'],
+  ...['responsemetadata', 'header', 'extensions', 'metadata', 'raw'],
 ]
+
+/** OpenRouter names the provider of an error that it passes on. Merge names its source (2026-11-26). */
+function isOfProvider({ providername, source }: Layer): boolean {
+  return isText(providername) || source === 'provider' || source === 'upstream'
+}
 
 /** The objects of an error from the innermost to the root. */
 function errorLayers(value: unknown): readonly Layer[] {
@@ -207,6 +215,10 @@ function reasons(layer: Layer): readonly unknown[] {
 
 function isCode(value: unknown): value is string | number {
   return isText(value) || typeof value === 'number'
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' ? Object.keys(value ?? {}).length === 0 : (value ?? '') === ''
 }
 
 function isText(value: unknown): value is string {

@@ -7,8 +7,9 @@ import {
   type NetworkFailure,
   type Outcome,
 } from './answer.ts'
-import { type Cause, causesOf, isFirewall, isTunnelClosed, wantedHeader } from './causes.ts'
+import { type Cause, causesOf } from './causes.ts'
 import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
+import { isFirewall, isTunnelClosed } from './firewalls.ts'
 import {
   certificateWanted,
   diagnoseFailure,
@@ -39,6 +40,7 @@ import {
   wrongRoute,
 } from './outcomes.ts'
 import { proofIn } from './proof.ts'
+import { wantedHeader } from './wanted-header.ts'
 
 /**
  * Diagnoses a result: exactly one outcome, or undefined if it is what was requested. Status and codes
@@ -188,7 +190,8 @@ function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
 
   for (const cause of causesOf(error, status)) {
     const isOfPage = error.kind === 'page' && cause !== 'client'
-    const outcome = isOfPage ? undefined : outcomeOf[cause](judged)
+    const isOfGateway = error.isPassedOn && causesOfSender.includes(cause)
+    const outcome = isOfPage ? undefined : outcomeOf[isOfGateway ? 'upstream' : cause](judged)
     if (outcome !== undefined) return outcome
   }
 
@@ -198,6 +201,12 @@ function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
   if (isRoute || /^unexpected endpoint\b/i.test(error.words)) return wrongRoute(judged)
   return undefined
 }
+
+/**
+ * Causes that concern the gateway's own key and account if the service behind the gateway names them:
+ * that service never sees the user's.
+ */
+const causesOfSender: readonly Cause[] = ['key', 'account', 'quota', 'plan']
 
 /** Codes for a route that does not exist. */
 const routeCodes = [
@@ -216,14 +225,19 @@ const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | unde
   gateway: (judged) =>
     judged.status === 429 ? undefined : fault(judged, 'answers with an error of its own'),
   client: (judged) =>
-    isRefusal(judged) || judged.status === 503 ? clientRefused(judged) : undefined,
+    judged.status === 503 || (isRefusal(judged) && judged.status !== 500)
+      ? clientRefused(judged)
+      : undefined,
   region: (judged) => (isRefusal(judged) ? forbidden(judged, 'region') : undefined),
-  network: (judged) => (isDenial(judged) ? forbidden(judged, 'network') : undefined),
-  content: (judged) => (isDenial(judged) ? forbidden(judged, 'content') : undefined),
-  rate: (judged) => (isRefusal(judged) ? rateLimited(judged) : undefined),
+  network: (judged) => (isRefusal(judged) ? forbidden(judged, 'network') : undefined),
+  content: (judged) => (isRefusal(judged) ? forbidden(judged, 'content') : undefined),
+  rate: (judged) => (isRefusal(judged) || judged.status === 503 ? rateLimited(judged) : undefined),
   quota: (judged) => (isRefusal(judged) ? quota(judged) : undefined),
   plan: (judged) => (isRefusal(judged) ? quota(judged, 'plan') : undefined),
-  account: (judged) => (isRefusal(judged) ? forbidden(judged, 'account') : undefined),
+  account: (judged) =>
+    isRefusal(judged) && !isAboutModel(judged, 'account')
+      ? forbidden(judged, 'account')
+      : undefined,
   'model-unpriced': (judged) => (asksModel(judged) ? modelUnpriced(judged) : undefined),
   'model-not-allowed': (judged) => (asksModel(judged) ? modelNotAllowed(judged) : undefined),
   'model-unknown': (judged) => (asksModel(judged) ? modelUnknown(judged) : undefined),
@@ -235,19 +249,26 @@ const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | unde
   protocol: (judged) => (asksModel(judged) ? protocolUnsupported(judged) : undefined),
   route: (judged) => (isDenial(judged) ? routeNotAllowed(judged) : undefined),
   key: (judged) => {
-    const isByCode = causesOf({ ...judged.error, words: '' }, judged.status).includes('key')
-    const isAboutModel = judged.status === 403 && !isByCode && mentionsModel(judged)
-    return isDenial(judged) && !isAboutModel ? keyRejected(judged) : undefined
+    if (judged.status === 500 && judged.question.catalog !== undefined)
+      return fault(judged, 'is refused by the service behind it')
+    return isRefusal(judged) && !isAboutModel(judged, 'key') ? keyRejected(judged) : undefined
   },
+}
+
+/** A 403 that names the model concerns the model, unless its code says otherwise. */
+function isAboutModel(judged: JudgedAnswer, cause: Cause): boolean {
+  const { error, status } = judged
+  const isByCode = causesOf({ ...error, words: '' }, status).includes(cause)
+  return status === 403 && !isByCode && asksModel(judged) && mentionsModel(judged)
 }
 
 function asksModel({ question }: JudgedAnswer): boolean {
   return question.asked !== 'catalog'
 }
 
-/** The gateway rejects what the client sent, by status or in the body of a 200. */
+/** The gateway rejects what the client sent, by status or in the body of a 200. Some send only 500. */
 function isRefusal({ status }: JudgedAnswer): boolean {
-  return hundredsOf(status) === 4 || status === 0
+  return hundredsOf(status) === 4 || status === 0 || status === 500
 }
 
 /** The gateway rejects the sender, by a status that can mean that. */
@@ -268,6 +289,11 @@ function diagnosePage(judged: JudgedAnswer): Outcome {
   if (status >= 500 && status !== 501 && status !== 505)
     return fault(judged, 'answers with a web page')
   if (question.isBaseProven && isRouteStatus(status)) return protocolUnsupported(judged)
+  const isDenied = /forbidden|denied|blocked|not acceptable|禁止|拦截|阻断/i.test(
+    judged.error.words,
+  )
+  if (status === 406 || (status === 403 && (question.isBaseProven || isDenied)))
+    return forbidden(judged, 'firewall')
   return notAnApi(judged)
 }
 
@@ -335,7 +361,7 @@ function isCloudflareBlock({ answer, error }: JudgedAnswer): boolean {
   if (headers['cf-mitigated'] !== undefined) return true
   if (error.kind !== 'page' || (status !== 403 && status !== 503)) return false
   return (
-    /^\s*just a moment\b/i.test(error.words) ||
+    /^\s*(?:just a moment|attention required)\b/i.test(error.words) ||
     /challenge-platform|_cf_chl|cf-chl|cf-challenge|cf-browser-verification/.test(body) ||
     (status === 403 && headers['cf-ray'] !== undefined && /cf-(?:error|wrapper)/.test(body))
   )

@@ -1,0 +1,77 @@
+import type { ErrorBody } from './error-body.ts'
+
+/** Required headers that the sentence does not name. */
+const unnamedHeaders: readonly {
+  readonly words?: RegExp
+  readonly codes?: readonly string[]
+  readonly header: string
+  readonly source: string
+}[] = [
+  {
+    words: /^no api key found in request\b/i,
+    header: 'apikey',
+    source: 'https://developer.konghq.com/plugins/key-auth/ (2026-11-23)',
+  },
+  {
+    words: /\bmissing subscription key\b/i,
+    header: 'ocp-apim-subscription-key',
+    source: 'https://github.com/continuedev/continue/issues/4601 (2025-03)',
+  },
+  {
+    codes: ['2009'],
+    header: 'cf-aig-authorization',
+    source:
+      'https://developers.cloudflare.com/ai-gateway/configuration/authentication/ (2026-11-24)',
+  },
+]
+
+/** Headers that contain a key, and headers that repoint sends with every request. */
+const ownHeaders =
+  /^(?:x-api-key|api-key|x-goog-api-key|content-\w+|accept(?:-\w+)?|user-agent|set-\w+)$/
+
+/** Words with a hyphen that are not headers. */
+const noHeader =
+  /^(?:(?:re|non|pre|multi|sub|up|opt|e|third|end|real|long|short|pay|top|old|new|api|sign|log|gpt|claude|per)-.*|.*-(?:only|in|up|out|based|level|specific|authentication))$/i
+
+/** A word that may be the name of a header, and what is around it. */
+const headerName = /(?<![\w/.@-])(?:x-[a-z][\w-]*|[a-z]+(?:-[a-z]+)+)(?![\w/@])/gi
+const calledHeader = [
+  /(?:\bheaders?|请求头)\s*(?:named\s*)?:?\s*["'`]?$/i,
+  /^["'`]?:?\s*(?:(?:request|http)\s+)?(?:header\b|请求头)/i,
+]
+
+/** Whether a sentence says that something is missing. */
+const saysMissing =
+  /\b(?:missing|requir\w+|must|provided?|includ\w+|set|send|sent|specif\w+|expected|contain\w*|absent|add|needs?|mandatory|not (?:found|present)|empty)\b|缺少|缺失|必须|需要|未提供|未携带|请提供|请携带|不能为空/i
+
+/** The header that a rejection asks for, in lower case. */
+export function wantedHeader(error: ErrorBody, body: string): string | undefined {
+  const { words, codes } = error
+  const unnamed = unnamedHeaders.find(
+    (row) => row.words?.test(words) || row.codes?.some((code) => codes.includes(code)),
+  )
+  if (unnamed !== undefined) return unnamed.header
+
+  // FastAPI names the place of what is missing.
+  const placed = /"loc"\s*:\s*\[\s*"header"\s*,\s*"([\w-]{1,60})"/.exec(body)?.[1]
+  if (placed !== undefined) return isForeign(placed) ? placed.toLowerCase() : undefined
+  if (!saysMissing.test(words)) return undefined
+
+  const names = [...words.matchAll(headerName)].filter(([name]) => isForeign(name))
+  const named =
+    names.find(({ 0: name, index }) => isCalledHeader(words, index, name)) ??
+    names.find(([name]) => /^(?:x|cf)-/i.test(name))
+  return named?.[0].toLowerCase()
+}
+
+function isForeign(name: string): boolean {
+  return !ownHeaders.test(name.toLowerCase()) && !noHeader.test(name)
+}
+
+function isCalledHeader(words: string, index: number, name: string): boolean {
+  const [before, after] = calledHeader
+  return (
+    before!.test(words.slice(Math.max(0, index - 30), index)) ||
+    after!.test(words.slice(index + name.length, index + name.length + 30))
+  )
+}

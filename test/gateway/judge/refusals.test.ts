@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { AskedRequest, HttpAnswer, Outcome } from '../../../src/gateway/judge/answer.ts'
+import { causeRows } from '../../../src/gateway/judge/causes.ts'
+import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
+import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
+
+/**
+ * How gateways reject requests, one rejection a line. About half are quoted from the error references of
+ * Huawei MaaS, CloudBase, Zhipu, ZenMux, LiteLLM, Portkey, Kong, Tyk, Apigee, AWS, Azure, New API,
+ * claude-code-hub and others (read 2026-11-26). The rest are invented, and were first judged by rules
+ * that had not seen them.
+ */
+interface Refusal {
+  /** The cause, or several that are all right, separated by `|`. */
+  readonly cause: string
+  readonly status: number
+  /** JSON, or text as it is. */
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly model?: string
+  /** False: the catalog does not list the model. */
+  readonly listed?: boolean
+}
+
+const refusals: readonly Refusal[] = readFileSync(
+  new URL('refusals.jsonl', import.meta.url),
+  'utf8',
+)
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line))
+
+function answerTo({ status, body, headers = {} }: Refusal): HttpAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const isPage = text.startsWith('<')
+  const type = isPage ? 'text/html' : /^[[{]/.test(text) ? 'application/json' : 'text/plain'
+  return {
+    url: 'https://gw.example/v1/chat/completions',
+    status,
+    headers: { 'content-type': type, ...headers },
+    body: text,
+  }
+}
+
+function questionOf({ model = 'gpt-5.6-sol', listed = true }: Refusal): AskedRequest {
+  return {
+    asked: 'chat',
+    baseUrl: 'https://gw.example',
+    model,
+    secrets: ['sk-canary-0123456789'],
+    isBaseProven: true,
+    catalog: { models: [{ id: listed ? model : 'glm-5' }, { id: 'other-1' }] },
+  }
+}
+
+/** The name of an outcome in the file. */
+function causeOf(outcome: Outcome | undefined): string | undefined {
+  const { code = '', message = '', hint = '' } = outcome ?? {}
+  const [, header] = /header ([\w-]+)/.exec(message) ?? []
+  if (code === 'header-missing') return `header:${header}`
+  return causes.find(([, one, says]) => one === code && says.test(`${message} ${hint}`))?.[0]
+}
+
+/** The causes by code, and by what the message says where several have one code. */
+const causes: readonly (readonly [cause: string, code: string, says: RegExp])[] = [
+  ['key', 'key-rejected', /./],
+  ['plan', 'quota', /^The plan\b/],
+  ['quota', 'quota', /./],
+  ['rate', 'rate-limited', /./],
+  ['client', 'client-refused', /--try-client/],
+  ['route', 'route-not-allowed', /./],
+  ['unpriced', 'model-not-allowed', /\bprice\b/],
+  ['notallowed', 'model-not-allowed', /./],
+  ['model', 'model-unknown', /./],
+  ['protocol', 'protocol-unsupported', /./],
+  ['upstream', 'gateway-fault', /service behind/],
+  ['fault', 'gateway-fault', /./],
+  ['region', 'forbidden', /country or region/],
+  ['network', 'forbidden', /certain networks/],
+  ['content', 'forbidden', /rules for content/],
+  ['firewall', 'forbidden', /^A firewall/],
+  ['account', 'forbidden', /account behind/],
+  ['unknown', 'forbidden', /./],
+]
+
+describe('the cause of a rejection', () => {
+  test.each(refusals.map((refusal, n) => [n + 1, refusal] as const))('line %i', (_n, refusal) => {
+    const outcome = diagnose(answerTo(refusal), questionOf(refusal))
+    expect(refusal.cause.split('|'), JSON.stringify(refusal)).toContain(causeOf(outcome))
+  })
+})
+
+test('each row of causes is needed by a rejection here', () => {
+  const errors = refusals.map((refusal) => readErrorBody(answerTo(refusal)))
+  const idle = causeRows.filter(
+    ({ codes = [], words }) =>
+      !errors.some(
+        (error) =>
+          codes.some((code) => error.codes.includes(code)) ||
+          [...error.codeWords, error.words].some((sentence) => words?.test(sentence)),
+      ),
+  )
+  expect(idle.map(({ cause, codes, words }) => [cause, codes ?? words])).toEqual([])
+})
