@@ -33,7 +33,7 @@ try {
       ['Which clients', ''],
       ['Gateway address', `${server.url}`],
       ['API key', key],
-      ['Apply this', 'y'],
+      ['Apply', 'y'],
     ],
   )
   // What somebody changes by hand, and a variable that wins.

@@ -136,3 +136,9 @@ function editDistance(a: string, b: string): number {
   const isPrefix = a !== '' && (b.startsWith(a) || a.startsWith(b))
   return isPrefix ? row[b.length]! / 2 : row[b.length]!
 }
+
+/** `a`, `a and b`, or `a, b and c`. */
+export function listAnd(words: readonly string[]): string {
+  const last = words.at(-1) ?? ''
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
+}

@@ -14,13 +14,21 @@ import { cleanKey, maxKeyBytes } from '../gateway/input/key.ts'
 import { formatLink, type ImportLink, readImportLink } from '../gateway/input/link.ts'
 import { assumedRoots } from '../gateway/roots.ts'
 import type { BaseUrls, Gateway, GatewayAccess } from '../gateway/types.ts'
-import { caFileFor, hideHeaders, savedRoots } from '../state/find-gateways.ts'
+import {
+  caFileFor,
+  hideHeaders,
+  savedGatewaysIfReadable,
+  savedRoots,
+} from '../state/find-gateways.ts'
+import type { SavedGateway } from '../state/gateways.ts'
+import { keepAddress } from '../state/last-address.ts'
 import { savedGatewayFor } from '../state/save-gateway.ts'
 import { isImportLink } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import { openAuthorities, stateNow } from './client-state/files.ts'
 import { gatewayOf, isAtOwnRoot, runsOf } from './client-state/state.ts'
 import type { GatewayFlags, SetupFlags } from './command.ts'
+import { gatewayChoices } from './gateway-choices.ts'
 import { wrapLine } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
 
@@ -34,6 +42,8 @@ export interface Preset {
   readonly inUse?: readonly GatewayInUse[]
   /** An import link that was already read. */
   readonly link?: ImportLink | undefined
+  /** The question for the address also offers saved gateways and known hosts, by name. */
+  readonly offersGateways?: boolean | undefined
 }
 
 export interface GatewayInUse extends Gateway {
@@ -45,9 +55,9 @@ export interface GatewayInUse extends Gateway {
 export interface FoundGateway {
   readonly access: GatewayAccess
   readonly notices: readonly Finding[]
-  /** The values that the user typed, and can type again. */
+  /** The values that the user typed or chose now. repoint asks again for those that are rejected. */
   readonly asked: { readonly baseUrl: boolean; readonly key: boolean }
-  /** The key is a client's, for this address. It must not be sent to another address. */
+  /** The key belongs to a client or a saved gateway. It must not be sent to another address. */
   readonly isKeyInUse: boolean
   /** The content of the import link, if the key came from one. */
   readonly link?: ImportLink | undefined
@@ -65,6 +75,8 @@ interface Sourced {
   readonly query?: readonly HeaderChange[]
   /** The import link that contained the key. */
   readonly link?: ImportLink
+  /** The saved gateway that the user chose. */
+  readonly saved?: SavedGateway
 }
 
 /**
@@ -77,22 +89,23 @@ export async function findGateway(
   flags: AddressFlags,
   preset: Preset = {},
 ): Promise<FoundGateway> {
-  const { gateway: known = {} } = preset
   const sources: HeaderSources = {
     variable: (variable) => session.platform.machine.env[variable],
     file: (path) => secretFile(session, path, '--header'),
   }
   const asked = (flags.header ?? []).map((text) => readHeader(text, sources))
 
-  const given = known.key === undefined ? await keyByFlag(session, flags) : undefined
+  const { gateway: preknown = {} } = preset
+  const given = preknown.key === undefined ? await keyByFlag(session, flags) : undefined
   const brought = preset.link ?? linkIn(given, flags)
   // Without another address, the address of the link is used.
-  const atLink = brought && { gateway: { baseUrl: known.baseUrl ?? brought.baseUrls[0] } }
-  const typed = await findBaseUrl(session, flags, atLink ?? preset)
+  const atLink = brought && { gateway: { baseUrl: preknown.baseUrl ?? brought.baseUrls[0] } }
+  const typed = await findBaseUrl(session, flags, atLink ?? preset, given !== undefined)
+  const known: Partial<Gateway> = typed.saved ?? preknown
 
   const key =
     brought === undefined
-      ? await findKey(session, flags, preset, { key: given, address: typed })
+      ? await findKey(session, flags, { ...preset, gateway: known }, { key: given, address: typed })
       : { value: brought.key, link: brought }
   session.hide(key.value)
   const { link } = key
@@ -120,8 +133,11 @@ export async function findGateway(
     notices: [address, key]
       .flatMap(({ notices = [] }) => notices)
       .concat(openAuthorities(session, caFile)),
-    asked: { baseUrl: address.isAsked === true, key: key.isAsked === true },
-    isKeyInUse: key.isInUse === true,
+    asked: {
+      baseUrl: address.isAsked === true,
+      key: key.isAsked === true || typed.saved !== undefined,
+    },
+    isKeyInUse: key.isInUse === true || typed.saved !== undefined,
     link,
   }
 }
@@ -255,7 +271,8 @@ export async function gatewaysInUse(
 async function findBaseUrl(
   session: Session,
   flags: AddressFlags,
-  { gateway, lastBaseUrl }: Preset,
+  { gateway, lastBaseUrl, offersGateways }: Preset,
+  hasKey: boolean,
 ): Promise<Sourced> {
   const { ask, machine } = session.platform
   const clean = (text: string, isAsked = false): Sourced => {
@@ -276,12 +293,39 @@ async function findBaseUrl(
   }
 
   ask.hold()
-  const answer = await ask.input({
-    message: 'Gateway address:',
-    default: fromEnvironment || lastBaseUrl,
-    validate: (text) => problemAtPrompt(session, () => clean(text)),
-  })
-  return clean(answer, true)
+  const lastAddress = fromEnvironment || lastBaseUrl
+  const validate = (text: string) => problemAtPrompt(session, () => clean(text))
+  const answer = offersGateways
+    ? await ask.search({
+        message: 'Gateway address, for example gw.example or openrouter.ai:',
+        choices: gatewayChoices(session, lastAddress),
+        validateOther: validate,
+      })
+    : await ask.input({ message: 'Gateway address:', default: lastAddress, validate })
+
+  const saved = offersGateways ? chosenGateway(session, answer, hasKey) : undefined
+  if (saved !== undefined) return { value: saved.baseUrl, isAsked: true, saved }
+  const typed = clean(answer, true)
+  keepAddress(session.platform, typed.value)
+  return typed
+}
+
+/**
+ * The saved gateway with this name, or the only one with this address.
+ *
+ * @param hasKey the user has given a key for the address
+ */
+function chosenGateway(
+  session: Session,
+  answer: string,
+  hasKey: boolean,
+): SavedGateway | undefined {
+  const all = savedGatewaysIfReadable(session)
+  const isThere = ({ baseUrl }: SavedGateway) =>
+    resultOf(() => normaliseBaseUrl(answer, { allowHttp: true }).baseUrl) === baseUrl
+  const [there, other] = all.filter(isThere)
+  const isOnlyOne = !hasKey && other === undefined
+  return all.find(({ name }) => name === answer) ?? (isOnlyOne ? there : undefined)
 }
 
 async function findKey(

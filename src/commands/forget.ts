@@ -5,6 +5,7 @@ import type { Finding } from '../finding.ts'
 import { savedGateway, savedGateways } from '../state/find-gateways.ts'
 import { readFolders, removeFolders, type SavedFolder } from '../state/folders.ts'
 import { changeGateways, removeGateways, type SavedGateway } from '../state/gateways.ts'
+import { forgetAddress } from '../state/last-address.ts'
 import { removeModels } from '../state/model-cache.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { readClientFiles } from './client-state/files.ts'
@@ -81,6 +82,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
       removeFolders(platform)
       removeGateways(platform)
       removeModels(platform)
+      forgetAddress(platform)
     } else if (name !== undefined)
       changeGateways(platform, (known) => known.filter((one) => one.name !== name))
     session.say('Forgotten.')

@@ -1,23 +1,28 @@
 import { type Client, protocolOf } from '../clients/client.ts'
+import { expectSendable } from '../clients/headers.ts'
 import { loadClients } from '../clients/list.ts'
-import { UserError } from '../errors.ts'
-import {
-  findGatewayName,
-  savedChoices,
-  savedGateway,
-  savedGatewaysIfReadable,
-} from '../state/find-gateways.ts'
+import { resultOf, UserError } from '../errors.ts'
+import { messageWithLocation } from '../finding.ts'
+import type { AskChoice } from '../platform/platform.ts'
+import { findGatewayName } from '../state/find-gateways.ts'
 import { isUsual, stateNow } from './client-state/files.ts'
-import { isInstalled, readVersion } from './client-state/program.ts'
+import {
+  expectWorking,
+  type InstalledProgram,
+  isInstalled,
+  programOf,
+  readVersion,
+} from './client-state/program.ts'
+import { stateOrFailure } from './client-state/state.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
-import type { Preset } from './find-gateway.ts'
-import { accessToSaved } from './gateways/saved.ts'
 import type { Session } from './screen/session.ts'
-import { setup } from './setup.ts'
+import type { Answered, SetupRun } from './setup/request.ts'
+import { isUndecided, resolveInputFor } from './setup/resolve.ts'
+import { begin, setup } from './setup.ts'
 
 /**
- * `repoint` without a command: shows the clients and the gateway of each, asks which ones to set up, and
- * sets them up in one run. Without a terminal it prints the help and returns status 2.
+ * `repoint` without a command: asks for the gateway, then which clients should use it, and sets them up
+ * in one run. Without a terminal it prints the help and returns status 2.
  */
 export async function guided(session: Session, showHelp: () => Promise<void>): Promise<number> {
   if (session.isJson)
@@ -32,81 +37,194 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   }
 
   session.say(
-    'repoint points coding clients at your model gateway. Nothing changes until you say yes, and `repoint rollback` takes it back.',
+    'repoint points coding clients at your model gateway. Nothing changes until you say yes;',
   )
+  session.say('`repoint rollback` undoes it.')
 
-  const chosen = await askClients(session)
-  const ids = oneOfEachFamily(chosen)
-  return setup(session, {
-    command: ids.length === 1 ? ids[0]! : 'setup',
-    clients: ids,
-    flags: noFlags,
-    preset: await askSaved(session),
-  })
-}
-
-/** Shows the list at once. The versions appear as the clients' programs report them. */
-async function askClients(session: Session): Promise<readonly string[]> {
-  const { ask, machine } = session.platform
   const all = await loadClients()
-  const present = all.filter((client) => isInstalled(session, client))
-  const absent = all.filter((client) => !present.includes(client))
+  const installed = all.filter((client) => isInstalled(session, client))
+  // A client can be set up before it is installed.
+  const offered = installed.length > 0 ? installed : all
+  // Some programs take a second for their version, so they start before the first question.
+  const programs = new Map(offered.map((client) => [client.id, programNow(session, client)]))
 
-  const programs = new Map(absent.map(({ id }) => [id, 'not installed']))
-  const updates = present.map(async (client) => {
-    programs.set(client.id, (await readVersion(session, client)).version ?? 'unknown version')
-  })
-  if (machine.env['TERM'] === 'dumb')
-    await session.step('Looking for clients', Promise.all(updates))
-
-  const width = Math.max(...all.map(({ label }) => label.length))
-  const chosen = await ask.checkbox({
-    message: 'Which clients should use the gateway?',
-    choices: () =>
-      [...present, ...absent].map((client) => ({
-        value: client.id,
-        name: `${client.label.padEnd(width)}  ${programs.get(client.id) ?? '...'}${pointsAt(session, client)}`,
-        short: client.label,
-        checked: present.includes(client) && isUsual(session, client),
-      })),
-    updates,
-    validate: problemOfChoice,
-  })
-
-  const labels = all.filter(({ id }) => chosen.includes(id)).map(({ label }) => label)
-  session.remark(`✔ Clients: ${labels.join(', ')}`)
-  return chosen
+  return setup(
+    session,
+    {
+      command: 'setup',
+      clients: offered.map(({ id }) => id),
+      flags: noFlags,
+      chooseClients: (run, answered) =>
+        askClients(
+          run,
+          answered,
+          all.filter((client) => !offered.includes(client)),
+        ),
+      preset: { offersGateways: true },
+    },
+    begin(session),
+    programs,
+  )
 }
 
-/** Asks for a saved gateway, unless there is none or the environment names a gateway. */
-async function askSaved(session: Session): Promise<Preset> {
-  const { env } = session.platform.machine
-  const all =
-    env['REPOINT_BASE_URL'] || env['REPOINT_API_KEY'] ? [] : savedGatewaysIfReadable(session)
-  if (all.length === 0) return {}
+/** What a client's program reports about itself, always with its version. */
+async function programNow(session: Session, client: Client): Promise<InstalledProgram> {
+  const [version, program] = await Promise.all([
+    readVersion(session, client),
+    programOf(session, client),
+  ])
+  return { ...program, ...version }
+}
 
-  const other = { value: '', name: 'another gateway' }
-  const choices = [...savedChoices(session.platform, all), other]
-  const name = await session.platform.ask.search({ message: 'Which gateway?', choices })
-  if (name === '') return {}
-  const saved = savedGateway(session, name)
-  return { gateway: accessToSaved(session, saved, noFlags.timeout * 1000) }
+/**
+ * Asks which clients should use the gateway. Shows the current gateway of each, or why it cannot use this
+ * one. The list appears at once, and again when a program has reported its version.
+ *
+ * @param absent the clients that are not installed
+ * @throws UserError why no client can use the gateway
+ */
+async function askClients(
+  run: SetupRun,
+  answered: Answered,
+  absent: readonly Client[],
+): Promise<readonly string[]> {
+  const { session, clients, programs } = run
+  const { ask, machine } = session.platform
+  const known = new Map<string, InstalledProgram>()
+  const updates = clients.map(async ({ id }) => {
+    known.set(id, await programs!.get(id)!)
+  })
+  const all = Promise.all(updates)
+  if (machine.env['TERM'] === 'dumb') await session.step('Looking for clients', all)
+  // Programs that have answered already are in the first list.
+  await Promise.race([all, nextTurn()])
+
+  const offers = () => clients.map((client) => offerOf(run, answered, client, known.get(client.id)))
+  if (offers().every(({ problem }) => problem !== undefined)) {
+    await all
+    const found = offers()
+    const works = found.some(({ problem }) => problem === undefined)
+    if (!works) throw noClientError(session, answered, found)
+  }
+
+  if (absent.length > 0)
+    session.remark(`Not installed: ${absent.map(({ label }) => label).join(', ')}`)
+  const isWaiting = known.size < clients.length
+  const chosen = await ask.checkbox({
+    message: 'Which clients should use it?',
+    choices: () => choicesOf(session, offers()),
+    validate: problemOfChoice,
+    ...(isWaiting && { updates }),
+  })
+  const labels = clients.filter(({ id }) => chosen.includes(id)).map(({ label }) => label)
+  if (isWaiting) session.remark(`✔ Clients: ${labels.join(', ')}`)
+  return oneOfEachFamily(chosen)
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((settle) => setImmediate(settle))
+}
+
+/** A client in the list. */
+interface Offer {
+  readonly client: Client
+  /** Absent: it has not answered so far. */
+  readonly program: InstalledProgram | undefined
+  /** Why it cannot use the gateway. */
+  readonly problem?: UserError | undefined
+  /** The user must choose its model. */
+  readonly needsModel: boolean
+}
+
+function offerOf(
+  run: SetupRun,
+  { access, catalog, catalogError }: Answered,
+  client: Client,
+  program: InstalledProgram | undefined,
+): Offer {
+  const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access }
+  const input = resolveInputFor(run, client, access, { ...gatewayInfo, ...program })
+  const failure = resultOf(() => {
+    expectUsableFiles(run, client)
+    expectWorking(client, program ?? {})
+    expectSendable(client, access)
+    client.resolve(input, program?.version)
+  })
+  const problem = failure instanceof UserError ? failure : undefined
+  const needsModel = problem !== undefined && isUndecided(problem)
+  return { client, program, needsModel, problem: needsModel ? undefined : problem }
+}
+
+/** @throws UserError if the client's files cannot be read, or keep it from using any gateway */
+function expectUsableFiles({ session, runs }: SetupRun, client: Client): void {
+  const state = stateOrFailure(session, client, runs)
+  if ('failure' in state) throw state.failure
+  const blocking = state.findings.find(
+    ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
+  )
+  const message = state.settings.broken ?? (blocking && messageWithLocation(blocking))
+  if (message !== undefined) throw new UserError({ code: 'config-invalid', message })
+}
+
+function choicesOf(session: Session, offers: readonly Offer[]): readonly AskChoice[] {
+  const names = offers.map(({ client, program }) => {
+    const version = program === undefined ? '...' : (program.version ?? '')
+    return isInstalled(session, client) ? `${client.label} ${version}`.trim() : client.label
+  })
+  const width = Math.max(...names.map((name) => name.length))
+  return offers.map(({ client, needsModel, problem }, index) => {
+    const name = names[index]!.padEnd(width)
+    const choice = { value: client.id, short: client.label }
+    if (problem !== undefined)
+      return {
+        ...choice,
+        name,
+        disabled: ` not possible: ${session.forPeople(shortReason(problem))}`,
+      }
+    const asks = needsModel ? ', asks for its model' : ''
+    const isChecked = isInstalled(session, client) && !needsModel && isUsual(session, client)
+    return {
+      ...choice,
+      name: `${name}  ${currentGateway(session, client)}${asks}`,
+      checked: isChecked,
+    }
+  })
+}
+
+/** The first sentence of an error. */
+function shortReason({ message }: UserError): string {
+  return message.split(/(?<=[a-z)"])\. /)[0]!.replace(/\.$/, '')
 }
 
 function problemOfChoice(chosen: readonly string[]): true | string {
-  if (chosen.length === 0) return 'Tick at least one with the space bar; Ctrl-C leaves.'
+  if (chosen.length === 0) return 'Select at least one with the space bar. Ctrl-C leaves.'
   const twins = conflictingClients(chosen)
-  return twins === undefined ? true : `${twins}: tick one of them.`
+  return twins === undefined ? true : `${twins}: select one of them.`
 }
 
-/** The service that a client uses, to show after its version. */
-function pointsAt(session: Session, client: Client): string {
+/** The service that a client uses now. */
+function currentGateway(session: Session, client: Client): string {
+  const isHere = isInstalled(session, client)
   const state = stateNow(session, client)
-  if (state === undefined) return ', configuration unreadable'
-  const { baseUrl } = state.endpoint
-  if (baseUrl === undefined) return isInstalled(session, client) ? ', its own service' : ''
+  const baseUrl = state?.endpoint.baseUrl
+  if (state === undefined || baseUrl === undefined) return isHere ? 'its own service' : 'not installed'
 
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
-  const name = findGatewayName(session, protocolOf(client, state.options), state.endpoint) ?? host
-  return `, gateway ${name}${name === host ? '' : ` (${host})`}`
+  const name = findGatewayName(session, protocolOf(client, state.options), state.endpoint)
+  return name === undefined || name === host ? `gateway ${host}` : `gateway ${name} (${host})`
+}
+
+/** Reports every client's reason, and returns the first as the error. */
+function noClientError(
+  session: Session,
+  { access }: Answered,
+  offers: readonly Offer[],
+): UserError {
+  for (const { client, problem } of offers) session.remark(`✗ ${client.label}: ${problem!.message}`)
+  const { code } = offers[0]!.problem!
+  return new UserError({
+    code,
+    message: `No installed client can use ${new URL(access.baseUrl).host}`,
+    hint: `See what each client needs: repoint check ${access.baseUrl}`,
+  })
 }

@@ -2,6 +2,7 @@ import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings'
 import type { ClientFlag, ClientOptions } from '../clients/client.ts'
 import { mergeOptions } from '../clients/flags.ts'
 import { type ClientRow, checkOptions, loadClients, rowOf } from '../clients/list.ts'
+import { compact } from '../compact.ts'
 import type { Runs } from '../transaction/record.ts'
 import { rootFinding } from '../transaction/target.ts'
 import { runsSoFar, settleFirst } from './client-state/history.ts'
@@ -85,8 +86,9 @@ export async function setup(
   session: Session,
   request: SetupRequest,
   runs = begin(session),
+  programs?: SetupRun['programs'],
 ): Promise<number> {
-  const started = await startSetup(session, request, runs)
+  const started = { ...(await startSetup(session, request, runs)), ...compact({ programs }) }
 
   // 1 to 4. A rejection by the gateway leads back to an earlier one of these steps.
   const proven = await findProvenGateway(started)

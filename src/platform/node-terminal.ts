@@ -146,7 +146,7 @@ export function terminalAsk(): Ask {
     input: (options) => askUntilAccepted(() => question(({ askInput }) => askInput(options))),
     secret: (options) => askUntilAccepted(() => question(({ askSecret }) => askSecret(options))),
     confirm: (options) => question(({ askConfirm }) => askConfirm(options)),
-    search: (options) => question(({ askSearch }) => askSearch(options)),
+    search: (options) => askUntilAccepted(() => question(({ askSearch }) => askSearch(options))),
     checkbox: (options) => question(({ askCheckbox }) => askCheckbox(options)),
   }
 }

@@ -91,7 +91,15 @@ export interface Ask {
   }): Promise<string>
   confirm(question: ConfirmQuestion): Promise<boolean>
   /** Asks for one entry of a list, which the user filters by typing. */
-  search(question: { message: string; choices: readonly AskChoice[] }): Promise<string>
+  search(question: {
+    message: string
+    choices: readonly AskChoice[]
+    /**
+     * Accepts other text too, if this returns true. Otherwise it returns the problem. Choices with
+     * `isHidden` are offered only while the user types.
+     */
+    validateOther?: (text: string) => true | string
+  }): Promise<string>
   /** Asks for any number of entries of a list. */
   checkbox(question: {
     message: string
@@ -121,6 +129,12 @@ export interface AskChoice {
   /** Shown instead of `name` after the choice. */
   readonly short?: string
   readonly checked?: boolean
+  /** Why it cannot be chosen. */
+  readonly disabled?: string
+  /** Other words by which a search finds it. */
+  readonly keywords?: string
+  /** A search offers it only if the typed text matches. */
+  readonly isHidden?: true
 }
 
 /**

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util'
 import { checkbox, confirm, input, password, search } from '@inquirer/prompts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
@@ -5,6 +6,8 @@ import { maskSecret, secretMask } from '../text.ts'
 import type { Ask, AskChoice, ConfirmQuestion } from './platform.ts'
 
 type CheckboxQuestion = Parameters<Ask['checkbox']>[0]
+
+type SearchQuestion = Parameters<Ask['search']>[0]
 
 type AnswerCheck = (answer: string) => true | string
 
@@ -31,7 +34,11 @@ export function askInput({
 
 /** Hides a key that the user pasted into the wrong question. */
 function hidePastedKey(text: string): string {
-  return /^\s*(?:sk|pk)-/.test(text) ? secretMask : text
+  return isPastedKey(text) ? secretMask : text
+}
+
+function isPastedKey(text: string): boolean {
+  return /^\s*(?:sk|pk)-/.test(text)
 }
 
 export async function askSecret({ message, validate }: Parameters<Ask['secret']>[0]): TypedAnswer {
@@ -107,7 +114,7 @@ async function askLetter(message: string, defaultAnswer: boolean): Promise<strin
     (validate, { signal }) =>
       input(
         {
-          message: `${message} (${defaultAnswer ? 'Y/n' : 'y/N'}, d shows every key)`,
+          message: `${message} (${defaultAnswer ? 'Y/n' : 'y/N'}, d shows every line)`,
           transformer: (text, { isFinal }) =>
             isFinal ? words[firstLetter(text)]! : hidePastedKey(text),
           validate,
@@ -119,10 +126,36 @@ async function askLetter(message: string, defaultAnswer: boolean): Promise<strin
   return answer === undefined ? undefined : firstLetter(answer)
 }
 
-export const askSearch: Ask['search'] = ({ message, choices }) =>
-  withCancelError(
-    search({ message, source: (term) => filterChoices(choices, term ?? '') }, promptContext()),
-  )
+export function askSearch({ message, choices, validateOther }: SearchQuestion): TypedAnswer {
+  const isListed = (answer: string) => choices.some(({ value }) => value === answer)
+  const validateTyped = (answer: string) =>
+    isListed(answer) || validateOther === undefined || validateOther(answer)
+  const source = (term = '') => {
+    const found = filterChoices(choices, term)
+    const typed = term.trim()
+    if (validateOther === undefined || typed === '') return found
+    // The prompt shows a problem only next to a choice with the typed text as its name.
+    const other = { value: typed, name: term }
+    if (isPastedKey(term)) return [other]
+    const others = isListed(typed) ? [] : [other]
+    return isLikeAddress(typed) ? [...others, ...found] : [...found, ...others]
+  }
+
+  return askOnce(validateTyped, (validate, { signal }) => {
+    const theme = { style: { searchTerm: hidePastedKey, highlight: hideKeyInChoice } }
+    return search({ message, source, validate, theme }, { ...promptContext(), signal })
+  })
+}
+
+/** Such a text is an address rather than the start of a name. */
+function isLikeAddress(text: string): boolean {
+  return /[./:]/.test(text)
+}
+
+function hideKeyInChoice(line: string): string {
+  const [cursor = '', ...rest] = line.split(' ')
+  return styleText('cyan', [cursor, hidePastedKey(rest.join(' '))].join(' '))
+}
 
 /** The lines around a list: the question, the help and an error. */
 const linesAroundList = 4
@@ -227,7 +260,16 @@ function promptContext() {
   return { output: process.stderr }
 }
 
+/** The choices that have every typed word. */
 function filterChoices(choices: readonly AskChoice[], term: string) {
-  const wanted = term.toLowerCase()
-  return choices.filter((choice) => choice.name.toLowerCase().includes(wanted)).map(compact)
+  const words = term
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter(Boolean)
+  return choices
+    .filter(({ name, keywords = '', isHidden }) => {
+      const text = `${name} ${keywords}`.toLowerCase()
+      return words.length === 0 ? !isHidden : words.every((word) => text.includes(word))
+    })
+    .map(compact)
 }

@@ -97,7 +97,7 @@ const recordNamePattern = /^run-.+\.json$/
 
 /** Every file name that repoint uses in the state folder. */
 const stateNamePattern =
-  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json(\.part)?|blobs|(gateways|folders)(-new)?\.json|models\.txt(\.\d+)?)$/
+  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json(\.part)?|blobs|(gateways|folders)(-new)?\.json|(models|address)\.txt(\.\d+)?)$/
 
 /** File names in `blobs`: copies, named by their hash, and copies that are still being written. */
 const blobNamePattern = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/

@@ -118,7 +118,7 @@ test('at the hidden prompt: the address of the link counts, and nothing of it sh
   terminal.type(`http://127.0.0.1:1${keys.enter}`)
   await terminal.shows('API key')
   terminal.type(`${linkOf({ name: 'Mine' })}${keys.enter}`)
-  await terminal.shows('Apply this?')
+  await terminal.shows('Apply?')
   terminal.type(keys.enter)
   expect(await terminal.ended).toBe(0)
   expect(terminal.raw()).not.toContain(key)

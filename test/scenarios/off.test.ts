@@ -389,7 +389,7 @@ describe('asking first', () => {
     const home = aHome(foreignHome('codex'))
     const run = runOnTerminal(home, ['off'])
     await run.shows('Codex: back to its own service')
-    await run.shows('Apply this?')
+    await run.shows('Apply?')
     run.type(keys.enter)
     expect(await run.ended).toBe(0)
     expect(run.screen()).toContain('Undo: repoint rollback')

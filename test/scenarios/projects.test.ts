@@ -256,7 +256,7 @@ test('on a terminal it is asked, and Enter alone says no', async () => {
   const { home, env, cwd } = aProject(name, content)
   const run = runOnTerminal(home, [client, '--base-url', gateway.url], { env, cwd })
   await run.shows('takes your key to https://elsewhere.example')
-  await run.shows('Apply this, with what is marked "!"?')
+  await run.shows('marked "!"?')
   run.type(keys.enter)
   await run.ended
   expect(run.screen()).toContain('Nothing was changed.')

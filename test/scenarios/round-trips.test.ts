@@ -56,7 +56,7 @@ const guided = async (home: Home, env: Record<string, string>): Promise<void> =>
   for (const key of [space, down, space, down, down, space, enter]) run.type(key)
   await run.shows('Gateway address')
   run.type(enter)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(`y${enter}`)
   expect(await run.ended).toBe(0)
 }

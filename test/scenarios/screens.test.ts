@@ -119,13 +119,13 @@ describe('what a setup says', () => {
     await run.shows('✔ Codex: gpt-5.6-sol answers, with tools')
     await run.shows(`Codex: ${gateway.url}, model gpt-5.6-sol`)
     await run.shows(/auth\.json \(will be created\), ~\/\.codex\/config\.toml \(will be created\)/)
-    await run.shows('Apply this? (Y/n, d shows every key)')
+    await run.shows('Apply? (Y/n, d shows every line)')
     expect(run.screen()).not.toContain('wire_api')
     run.type(`x${keys.enter}`)
-    await run.shows(/Type y, n or d.*\s+\? Apply this/)
+    await run.shows(/Type y, n or d.*\s+\? Apply\?/)
     run.type(`d${keys.enter}`)
     await run.shows('model_providers.gateway.wire_api')
-    await run.shows('Apply this?')
+    await run.shows('Apply?')
     run.type(keys.enter)
     await run.shows('✔ Done: run')
     await run.shows('Undo: repoint rollback')
@@ -168,7 +168,7 @@ describe('what a setup says', () => {
       env: { REPOINT_API_KEY: canary },
     })
     await run.shows('! Your ChatGPT login in auth.json will be replaced by the key')
-    await run.shows('Apply this, with what is marked "!"? (y/N')
+    await run.shows('marked "!"? (y/N')
     run.type(keys.enter)
     expect(await run.ended).toBe(0)
     expect(home.text('.codex/auth.json')).toContain('eyJ0')
@@ -220,7 +220,7 @@ describe('a key that is pasted', () => {
     const run = runOnTerminal(aHome(), ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },
     })
-    await run.shows('Apply this?')
+    await run.shows('Apply?')
     run.type(`${canary}${keys.enter}`)
     await run.shows('Type y, n or d.')
     run.type(keys.ctrlC)
@@ -263,7 +263,7 @@ describe('another model of a client that is set up', () => {
     run.type('5.4-m')
     await run.shows('❯ gpt-5.4-mini')
     run.type(keys.enter)
-    await run.shows('Apply this?')
+    await run.shows('Apply?')
     run.type(keys.enter)
     expect(await run.ended).toBe(0)
     expect(run.screen()).not.toMatch(/Gateway address|API key|text-embedding/)
@@ -286,7 +286,7 @@ describe('Ctrl-C', () => {
     ['at the list of clients', [], 'Which clients', {}],
     ['at the key', ['codex', '--base-url'], 'API key', {}],
     ['at the list of models', ['codex', '--model', '--base-url'], 'Which model', { canary }],
-    ['at the question to apply', ['codex', '--base-url'], 'Apply this?', { canary }],
+    ['at the question to apply', ['codex', '--base-url'], 'Apply?', { canary }],
   ])('%s: status 130, and nothing was changed', async (_, args, question, env) => {
     const home = aHome()
     const all = args.at(-1) === '--base-url' ? [...args, gateway.url] : args

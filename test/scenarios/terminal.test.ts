@@ -26,7 +26,7 @@ test('codex on a terminal: asks, hides the key, shows the plan, asks once, appli
   run.type(canary)
   run.type(keys.ctrlT)
   run.type(keys.enter)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(run.raw()).not.toContain(canary)
@@ -43,7 +43,7 @@ test('a key that was pasted with a line break in it is taken as a whole', async 
   await run.shows(/The key is empty.*\r?\n\? API key/)
   run.type(`${canary.slice(0, 15)}\r${canary.slice(15)}\r`)
   await run.shows('line breaks')
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(run.raw()).not.toContain(canary.slice(3, 12))
@@ -63,7 +63,7 @@ test('a refused answer is gone: the address and the key that follow it are all t
   run.type(`YOUR_API_KEY${keys.enter}`)
   await run.shows(/placeholder.*\r?\n\? API key/)
   run.type(`${canary}${keys.enter}`)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(run.screen()).not.toContain('did not work')
@@ -92,7 +92,7 @@ test('a model that the gateway rejects is asked for again, the nearest first', a
   await run.shows('Which model should Codex use?')
   await run.shows('❯ gpt-5.4-mini')
   run.type(keys.enter)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
@@ -106,7 +106,7 @@ test('of several clients, one that cannot use the gateway is left out with the r
   await run.shows('Which model should Cline use?')
   await run.shows('❯ none: leave Cline out')
   run.type(keys.enter)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(Object.keys(home.snapshot()).join(' ')).not.toContain('.cline')
@@ -115,7 +115,7 @@ test('of several clients, one that cannot use the gateway is left out with the r
 
 test.each([
   ['at the address', 'Gateway address'],
-  ['at the confirmation', 'Apply this?'],
+  ['at the confirmation', 'Apply?'],
 ])('Ctrl-C %s: status 130, nothing changed, and it says so', async (_, where) => {
   const home = aHome()
   const args = where === 'Gateway address' ? ['codex'] : ['codex', '--base-url', gateway.url]
@@ -168,7 +168,7 @@ test('a no at the confirmation changes nothing', async () => {
   const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], {
     env: { REPOINT_API_KEY: canary },
   })
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(`n${keys.enter}`)
   expect(await run.ended).toBe(0)
   expect(home.snapshot()).toEqual({})
@@ -244,7 +244,7 @@ test('key on a terminal: asks for the new key alone, hides it, and asks once mor
   run.type(`${canary}${keys.enter}`)
   await run.shows(/did not work[\s\S]*API key for http.*:/)
   run.type(`${newCanary}${keys.enter}`)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   await renewed.close()
@@ -264,7 +264,7 @@ test('repoint alone: lists the clients, sets up the ticked ones in one run', asy
   run.type(keys.enter)
   await run.shows('Gateway address')
   run.type(keys.enter)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(home.text('.codex/config.toml')).toContain(gateway.url)
@@ -318,7 +318,7 @@ test('repoint alone: an unknown window is told of the clients that would guess i
   for (const key of [keys.space, keys.down, keys.down, keys.space, keys.enter]) run.type(key)
   await run.shows('Gateway address')
   run.type(keys.enter)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(`n${keys.enter}`)
   await run.ended
   expect(run.screen().match(/does not say the context window of .*/g)).toEqual([
@@ -346,7 +346,7 @@ test('a key that is typed at the list of clients neither shows nor becomes the a
   run.type(`${gateway.url}${keys.enter}`)
   await run.shows('API key')
   run.type(`${canary}${keys.enter}`)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(run.raw()).not.toContain(canary.slice(3, 12))
@@ -365,7 +365,7 @@ test('a key that is typed while the gateway is asked does not show either', asyn
   })
   await run.shows('Asking the gateway')
   run.type(canary)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(`n${keys.enter}`)
   expect(await run.ended).toBe(0)
   expect(run.raw()).not.toContain(canary.slice(3, 12))
@@ -412,7 +412,7 @@ test('the next client on a terminal takes the key that the first one has for tha
   const home = await homeWithCodexAt(gateway.url)
   const run = runOnTerminal(home, ['claude'])
   await takeKeyInUse(run, gateway.url)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(run.raw()).not.toContain(canary.slice(3, 12))
@@ -469,7 +469,7 @@ test('a key in use that the gateway refuses by now is asked for', async () => {
   await run.shows('That did not work')
   await run.shows(`API key for ${url}:`)
   run.type(`${renewed}${keys.enter}`)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: renewed })
@@ -486,7 +486,7 @@ test('a typed key that the gateway refuses is asked again, and so is an address'
   await run.shows('That did not work')
   await run.shows('Gateway address')
   run.type(`${keys.ctrlU}${gateway.url}${keys.enter}`)
-  await run.shows('Apply this?')
+  await run.shows('Apply?')
   run.type(`n${keys.enter}`)
   expect(await run.ended).toBe(0)
 
@@ -496,7 +496,7 @@ test('a typed key that the gateway refuses is asked again, and so is an address'
   await second.shows('That did not work')
   await second.shows('API key')
   second.type(`${canary}${keys.enter}`)
-  await second.shows('Apply this?')
+  await second.shows('Apply?')
   second.type(keys.enter)
   expect(await second.ended).toBe(0)
   expect(second.raw()).not.toContain('sk-wrong-0123456789abcdef')

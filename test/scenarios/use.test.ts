@@ -171,7 +171,7 @@ describe('repoint use', () => {
     await run.shows('Which clients?')
     run.type(keyboard.enter)
     // Codex's table of the setup before at that gateway goes, which is asked.
-    await run.shows('Apply this, with what is marked "!"?')
+    await run.shows('marked "!"?')
     run.type(`y${keyboard.enter}`)
     expect(await run.ended).toBe(0)
     expect(home.text('.codex/config.toml')).toContain(two.url)
@@ -185,7 +185,7 @@ describe('repoint use', () => {
     run.type('5.4-m')
     await run.shows('❯ gpt-5.4-mini')
     run.type(keyboard.enter)
-    await run.shows('Apply this')
+    await run.shows('Apply')
     run.type(`y${keyboard.enter}`)
     expect(await run.ended).toBe(0)
     expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
@@ -201,7 +201,7 @@ describe('repoint use', () => {
     await run.shows('proven just now')
     run.type(`${keyboard.down}${keyboard.enter}`)
     // Codex's table of the setup before at that gateway goes, which is asked.
-    await run.shows('Apply this, with what is marked "!"?')
+    await run.shows('marked "!"?')
     run.type(`y${keyboard.enter}`)
     expect(await run.ended).toBe(0)
     expect(home.text('.codex/auth.json')).toContain(keys.two)

@@ -3,6 +3,7 @@ import { type Client, protocolOf } from '../../clients/client.ts'
 import { compact } from '../../compact.ts'
 import { actionOf, type Plan } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
+import { forgetAddress } from '../../state/last-address.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { saveGateway } from '../../state/save-gateway.ts'
 import { type ApplyOptions, acceptDrift, applyPlan } from '../../transaction/apply.ts'
@@ -29,6 +30,7 @@ export interface AppliedSetup {
 export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
   const { session, consent, catalog, clients, isLeftToClients } = plan.run
   const applied = writeFiles(plan)
+  forgetAddress(session.platform)
   if (catalog !== undefined) saveModels(session.platform, catalog)
 
   const changed = changedClients(applied, clients)

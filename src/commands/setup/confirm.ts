@@ -1,5 +1,6 @@
 /** Step 6 of a setup: show the plan and ask. */
-import { overProtocol, protocolOf } from '../../clients/client.ts'
+import { basename } from 'node:path'
+import { overProtocol, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
 import { describeEdit, editTitle } from '../../edits/describe.ts'
 import { actionOf, type FileEdit } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -8,7 +9,8 @@ import { snapshotSource, usesSnapshot } from '../../gateway/models/facts.ts'
 import { rootOf, shownRoot } from '../../gateway/roots.ts'
 import { checkTargets } from '../../transaction/apply.ts'
 import type { Consent, Session } from '../screen/session.ts'
-import type { SetupPlan } from './plan.ts'
+import type { ClientPlan, SetupPlan } from './plan.ts'
+import type { ProvenRun } from './request.ts'
 
 /** Shows the plan and what the user should know about it. @throws UserError if a file cannot be replaced */
 export function showSetup(plan: SetupPlan): void {
@@ -60,30 +62,64 @@ function showsDetails({ run: { request } }: SetupPlan): boolean {
   return request.flags.details === true || request.flags.dryRun === true
 }
 
-/** Two lines for each client, or every key; and what needs consent. */
-function showPlan({ run, clients, consents }: SetupPlan, isDetailed: boolean): void {
-  const { session, access, catalog } = run
-  for (const { client, resolved, problems, edits } of clients) {
-    const protocol = protocolOf(client, resolved)
-    const address = shownRoot(rootOf(access, protocol), protocol)
-    const { model, contextWindow, offered = [] } = resolved
-    const list = offered.length > 1 ? `, ${offered.length} models in its list` : ''
-    session.say(
-      `${client.label}: ${address}, model ${model}${overProtocol(client, resolved)}${list}`,
-    )
+/** The plan of each client, and what needs consent. Several clients get a short table, unless detailed. */
+function showPlan(plan: SetupPlan, isDetailed: boolean): void {
+  const { run, clients, consents } = plan
+  if (clients.length > 1 && !isDetailed) showTable(plan)
+  else for (const client of clients) showClient(run, client, isDetailed)
+  for (const { message } of consents) run.session.say(`  ! ${message}`)
+}
 
-    const hasLimits = contextWindow !== undefined || offered.length > 0
-    const listed = catalog?.models.find(({ id }) => id === model) ?? { id: model }
-    if (isDetailed && hasLimits && usesSnapshot(listed))
-      session.say(`  limits of ${model} that the gateway does not tell come from ${snapshotSource}`)
+/** One row for each client: its model and its files. */
+function showTable({ run: { session }, clients }: SetupPlan): void {
+  const rows = clients.map(({ client, resolved, edits }) => {
+    const files = edits.map(({ path }) => basename(path))
+    return [client.label, modelOf(resolved), files.join(', ')]
+  })
+  session.sayTable(['CLIENT', 'MODEL', 'FILES'], rows)
+  for (const { client, problems } of clients)
+    showFixes(session, problems, (message) => `${client.label}: ${message}`)
+}
 
-    showEdits(session, edits, isDetailed)
-    for (const problem of problems)
-      if (problem.fix && !problem.isReported)
-        session.say(`  repairs: ${messageWithLocation(problem)}`)
-  }
+/** Two lines for one client, or every key. */
+function showClient(
+  { session, access, catalog }: ProvenRun,
+  { client, resolved, problems, edits }: ClientPlan,
+  isDetailed: boolean,
+): void {
+  const protocol = protocolOf(client, resolved)
+  const address = shownRoot(rootOf(access, protocol), protocol)
+  const { model, contextWindow, offered = [] } = resolved
+  const via = overProtocol(client, resolved)
+  session.say(`${client.label}: ${address}, model ${modelOf(resolved, via)}`)
 
-  for (const { message } of consents) session.say(`  ! ${message}`)
+  const hasLimits = contextWindow !== undefined || offered.length > 0
+  const listed = catalog?.models.find(({ id }) => id === model) ?? { id: model }
+  if (isDetailed && hasLimits && usesSnapshot(listed))
+    session.say(`  limits of ${model} that the gateway does not tell come from ${snapshotSource}`)
+
+  showEdits(session, edits, isDetailed)
+  showFixes(session, problems, (message) => `repairs: ${message}`)
+}
+
+/** `gpt-5.6-sol, 6 models in its list`. */
+function modelOf({ model, offered = [] }: ResolvedOptions, via = ''): string {
+  const list = offered.length > 1 ? `, ${offered.length} models in its list` : ''
+  return `${model}${via}${list}`
+}
+
+function showFixes(
+  session: Session,
+  problems: readonly Finding[],
+  format: (message: string) => string,
+): void {
+  for (const problem of problems)
+    if (problem.fix && !problem.isReported) session.say(`  ${format(messageWithLocation(problem))}`)
+}
+
+function questionFor(marked: number): string {
+  if (marked === 0) return 'Apply?'
+  return `Apply, and ${marked === 1 ? 'remove the setting' : `remove the ${marked} settings`} marked "!"?`
 }
 
 function ask(
@@ -97,7 +133,7 @@ function ask(
   return session.agree(
     consent,
     {
-      message: consents.length > 0 ? 'Apply this, with what is marked "!"?' : 'Apply this?',
+      message: questionFor(consents.length),
       default: consents.length === 0,
       showDetails,
     },

@@ -8,9 +8,12 @@ import type { Finding } from '../../finding.ts'
 import { shownBalance } from '../../gateway/balance.ts'
 import type { ImportLink } from '../../gateway/input/link.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
+import { supportsProtocol } from '../../gateway/models/rules.ts'
 import { unusualRoots } from '../../gateway/roots.ts'
-import type { Gateway, GatewayAccess } from '../../gateway/types.ts'
+import { type Gateway, type GatewayAccess, protocols } from '../../gateway/types.ts'
+import { keptAddress } from '../../state/last-address.ts'
 import { checkNameIsFree } from '../../state/save-gateway.ts'
+import { listAnd } from '../../text.ts'
 import { expectWorking } from '../client-state/program.ts'
 import {
   type FoundGateway,
@@ -24,11 +27,12 @@ import type { Session } from '../screen/session.ts'
 import {
   type ClientsProof,
   type Proven,
+  type ProveOptions,
   programFindings,
   programsOf,
   proveClients,
 } from './prove.ts'
-import type { Chosen, Proof, ProvenRun, SetupRun } from './request.ts'
+import type { Answered, Chosen, Proof, ProvenRun, SetupRun } from './request.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor, withModelFromUser } from './resolve.ts'
 
 /** How often the user may type an address or a key that does not work. */
@@ -39,12 +43,13 @@ const maxTries = 3
  * the gateway rejects an address or a key that the user typed, repoint asks for it again. If it came from a
  * flag or the environment, that is an error.
  */
-export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
-  const { session, request, runs } = given
+export async function findProvenGateway(started: SetupRun): Promise<ProvenRun> {
+  const { session, request, runs } = started
   const { flags } = request
   const inUse = request.isKeyOnly ? [] : await gatewaysInUse(session, runs)
+  let given = started
   let preset: Preset = {
-    lastBaseUrl: runs[0]?.baseUrl,
+    lastBaseUrl: keptAddress(session.platform) ?? runs[0]?.baseUrl,
     inUse: session.canAsk ? inUse : [],
     gateway: currentGateway(given, inUse),
     ...request.preset,
@@ -55,12 +60,19 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
     const run = found.link === undefined ? given : withLink(given, found.link)
 
     checkNameIsFree(session.platform, flags.name, found.access.baseUrl)
+    // A later try does not ask again for what the user chose in this one.
+    const onAnswer = async (asked: SetupRun, answered: Answered) => {
+      showAnswer(session, answered)
+      const chosen = await withClientsFromUser(asked, answered)
+      if (asked !== chosen) given = chosen
+      return chosen
+    }
     try {
-      const { notices, ...proof } = await proofOf(run, found.access)
+      const { notices, ...proof } = await proofOf(run, found.access, onAnswer)
       const { access, chosen } = proof
       session.addFindings(...found.notices, ...keyHeaderFindings(found.access, access), ...notices)
       if (flags.verify && !proof.isLeftToClients) showProof(session, proof)
-      return { ...run, ...proof, clients: [...chosen.keys()] }
+      return { ...given, ...proof, clients: [...chosen.keys()] }
     } catch (error) {
       const next =
         nextOfLink(error, found, preset) ??
@@ -69,6 +81,20 @@ export async function findProvenGateway(given: SetupRun): Promise<ProvenRun> {
       session.remark(`That did not work: ${(error as UserError).message}`)
       preset = next
     }
+  }
+}
+
+/** The run with the clients that the user chooses, now that the gateway has answered. */
+async function withClientsFromUser(run: SetupRun, answered: Answered): Promise<SetupRun> {
+  const { chooseClients, ...request } = run.request
+  if (chooseClients === undefined) return run
+
+  const ids = await chooseClients(run, answered)
+  const command = ids.length === 1 ? ids[0]! : request.command
+  return {
+    ...run,
+    request: { ...request, command, clients: ids },
+    clients: run.clients.filter(({ id }) => ids.includes(id)),
   }
 }
 
@@ -114,17 +140,30 @@ function currentGateway(
   return inUse.find(({ family }) => family === client.family)
 }
 
-/** One line for the gateway and one for each proven client. */
+/** What the gateway has, as soon as its catalog has answered. */
+function showAnswer(session: Session, { access, catalog }: Answered): void {
+  if (catalog === undefined) return
+  const listed = protocols.filter((one) =>
+    catalog.models.some((model) => supportsProtocol(model, one) === true),
+  )
+  const over = listed.length === 0 ? '' : `, over ${listAnd(listed)}`
+  session.remark(`✔ ${hostOf(access)} answers: ${catalog.models.length} models${over}`)
+}
+
+/** One line for each proven client, and one for the balance. */
 function showProof(session: Session, { access, catalog, chosen, balance }: Proof): void {
-  const list = catalog === undefined ? '' : `: ${catalog.models.length} models`
-  const left = balance === undefined ? '' : `; the key has ${shownBalance(balance)}`
-  session.remark(`✔ ${new URL(access.baseUrl).host} answers, and takes the key${list}${left}`)
+  if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers, and takes the key`)
   for (const [client, { resolved }] of chosen) {
     const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
     session.remark(
-      `✔ ${client.label}: ${ids.join(' and ')} ${ids.length > 1 ? 'answer' : 'answers'}${overProtocol(client, resolved)}, with tools`,
+      `✔ ${client.label}: ${listAnd(ids)} ${ids.length > 1 ? 'answer' : 'answers'}${overProtocol(client, resolved)}, with tools`,
     )
   }
+  if (balance !== undefined) session.remark(`✔ The key has ${shownBalance(balance)}`)
+}
+
+function hostOf({ baseUrl }: GatewayAccess): string {
+  return new URL(baseUrl).host
 }
 
 /** Reports that the gateway accepts the key in another header. */
@@ -144,7 +183,7 @@ function retryWith(
   preset: Preset,
 ): Preset | undefined {
   if (!(error instanceof UserError)) return undefined
-  const { baseUrl, baseUrls, query, key } = access
+  const { baseUrl, baseUrls, query, key, name } = access
   const withKnown = (known: Partial<Gateway>, more: Preset): Preset => ({
     ...preset,
     ...more,
@@ -152,18 +191,23 @@ function retryWith(
   })
 
   const blamed = traitsOf(error)?.blames
-  if (blamed === 'key' && asked.key) return withKnown({ baseUrl, baseUrls, query }, { inUse: [] })
+  if (blamed === 'key' && asked.key)
+    return withKnown({ baseUrl, baseUrls, query, name }, { inUse: [] })
   if ((blamed === 'address' || blamed === 'network') && asked.baseUrl)
     return withKnown({ key: isKeyInUse ? undefined : key }, { lastBaseUrl: baseUrl })
   return undefined
 }
 
-async function proofOf(run: SetupRun, access: GatewayAccess): Promise<Proven> {
+async function proofOf(
+  run: SetupRun,
+  access: GatewayAccess,
+  onAnswer: ProveOptions['onAnswer'],
+): Promise<Proven> {
   if (!run.request.flags.verify) return unproven(run, access)
   const isScript = run.consent !== 'ask'
   // A script gets this error before anything is sent.
   if (isScript) for (const client of run.clients) expectSendable(client, access)
-  const proof = await proveClients(run, access, isScript)
+  const proof = await proveClients(run, access, { needsAll: isScript, onAnswer })
   return withoutFailed(run, proof)
 }
 

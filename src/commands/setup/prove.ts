@@ -31,7 +31,7 @@ import {
 } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 import { isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
-import type { Chosen, Proof, SetupRun } from './request.ts'
+import type { Answered, Chosen, Proof, SetupRun } from './request.ts'
 import {
   askForOtherModel,
   canChooseAgain,
@@ -69,39 +69,52 @@ interface Proving {
   readonly failed: Map<Client, UserError>
 }
 
+export interface ProveOptions {
+  /** A client that cannot work ends the run before a model is asked. */
+  readonly needsAll?: boolean
+  /** Called once the catalog has answered, or has failed. Returns the run with what the user chose. */
+  readonly onAnswer?: ((run: SetupRun, answered: Answered) => Promise<SetupRun>) | undefined
+}
+
 /**
  * Steps 2 to 4 of a setup: asks the gateway for its catalog, resolves each client's options, and sends
  * each client's first request to each of its models, in parallel. A model that no client requests first
  * is not probed if the catalog lists it. A rejected model leads back to step 3. If the gateway only
  * admits certain clients and `--try-client` is set, the clients' own answers are the proof. Writes nothing.
  *
- * @param needsAll a client that cannot work ends the run before a model is asked
  * @throws UserError if the fault is not one client's: the key, the address, the network, the account
  */
 export async function proveClients(
   given: SetupRun,
   reached: GatewayAccess,
-  needsAll = false,
+  { needsAll = false, onAnswer = async (run) => run }: ProveOptions = {},
 ): Promise<ClientsProof> {
-  const { session, clients } = given
-  const access = { ...reached, authorities: authoritiesOf(reached.env, clients) }
+  const { session } = given
+  const access = { ...reached, authorities: authoritiesOf(reached.env, given.clients) }
   const isMessagesGiven = given.request.flags.messagesUrl !== undefined
   const finder = new GatewayFinder(access, { isMessagesGiven })
-  if (clients.length > 1) void preopenConnections(access, clients.length)
+  const isChosenLater = given.request.chooseClients !== undefined
+  if (given.clients.length > 1 && !isChosenLater)
+    void preopenConnections(access, given.clients.length)
   let balance: BalanceBeside | undefined
 
   try {
     const isExtra =
-      !given.request.picksModel && clients.every((client) => isDecided(given, client, access))
-    const [answer, programs] = await session.step(
+      !given.request.picksModel &&
+      !isChosenLater &&
+      given.clients.every((client) => isDecided(given, client, access))
+    const [answer, ofAll] = await session.step(
       'Asking the gateway for its models',
-      Promise.all([finder.askCatalog({ isExtra }), programsOf(given)]),
+      Promise.all([finder.askCatalog({ isExtra }), isChosenLater ? undefined : programsOf(given)]),
     )
     const [catalog, catalogError] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (catalogError !== undefined && !mayStillServe(catalogError)) throw catalogError
     balance = askBalanceBeside(finder.access, catalog)
 
-    const run = await withModelFromUser(given, catalog)
+    const chosen = await onAnswer(given, { access: finder.access, catalog, catalogError })
+    const run = await withModelFromUser(chosen, catalog)
+    const { clients } = run
+    const programs = ofAll ?? (await programsOf(run))
     const gatewayInfo = { catalog, catalogError, rejected: [], gateway: finder.access }
     const probes = proberFor(run, finder, answer, programs)
     const resolving = clients.map((client): ResolvingClient => {
@@ -524,9 +537,13 @@ async function withOtherClients(
 export async function programsOf({
   session,
   clients,
+  programs: asked,
 }: SetupRun): Promise<ReadonlyMap<Client, InstalledProgram>> {
   const programs = await Promise.all(
-    clients.map(async (client) => [client, await programOf(session, client)] as const),
+    clients.map(async (client) => {
+      const program = asked?.get(client.id) ?? programOf(session, client)
+      return [client, await program] as const
+    }),
   )
   return new Map(programs)
 }

@@ -13,10 +13,9 @@ export function sayOutcome(
   { done, unchanged }: { readonly done: string; readonly unchanged: string },
 ): void {
   if (applied === undefined) session.say('Dry run: nothing was changed.')
-  else if (applied.run === undefined) session.say(`${unchanged}; nothing was changed.`)
+  else if (applied.run === undefined) session.say(`${unchanged}. Nothing changed.`)
   else {
-    session.say(`${done}: run ${applied.run.id}`)
-    session.say('  Undo: repoint rollback')
+    session.say(`${done}. Undo: repoint rollback`)
     for (const { path, note } of applied.files)
       if (note !== undefined) session.say(`  ${session.showPath(path)}: ${note}`)
   }
@@ -37,7 +36,7 @@ export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
   const { applied, tried = [], next = [], toType = [] } = result ?? {}
   const { verify, dryRun } = request.flags
   const done = `✔ Done${verify ? '' : ', not verified'}`
-  sayOutcome(session, applied, { done, unchanged: 'Everything is set up so already' })
+  sayOutcome(session, applied, { done, unchanged: 'Already set up' })
 
   for (const { client, said } of tried) session.say(`  ${client} says: ${said}`)
   for (const line of toType) session.say(`  ${line}`)

@@ -5,9 +5,11 @@ import type {
   ResolvedOptions,
   ResolveInput,
 } from '../../clients/client.ts'
+import type { UserError } from '../../errors.ts'
 import type { Balance } from '../../gateway/balance.ts'
 import type { Catalog, GatewayAccess } from '../../gateway/types.ts'
 import type { Runs } from '../../transaction/record.ts'
+import type { InstalledProgram } from '../client-state/program.ts'
 import type { SetupFlags } from '../command.ts'
 import type { Preset } from '../find-gateway.ts'
 import type { Consent, Session } from '../screen/session.ts'
@@ -24,6 +26,8 @@ export interface SetupRequest {
   readonly optionsOf?: (id: string) => ClientOptions | undefined
   /** The user chooses the model from the catalog. */
   readonly picksModel?: boolean
+  /** Asks which of `clients` to set up, once the gateway has answered. Absent: all of them. */
+  readonly chooseClients?: (run: SetupRun, answered: Answered) => Promise<readonly string[]>
   /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
   readonly preset?: Preset
   /** Changes only the key, whatever else the gateway offers now. */
@@ -46,6 +50,15 @@ export interface SetupRun {
   /** The previous options of each client that is set up. */
   readonly previous: ReadonlyMap<Client, PreviousSetup>
   readonly runs: Runs
+  /** The programs of clients that were asked already, by client ID. */
+  readonly programs?: ReadonlyMap<string, Promise<InstalledProgram>>
+}
+
+/** What the gateway has answered before a model was requested. */
+export interface Answered {
+  readonly access: GatewayAccess
+  readonly catalog: Catalog | undefined
+  readonly catalogError: UserError | undefined
 }
 
 /** The options of a client, and what they were resolved from. */

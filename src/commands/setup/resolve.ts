@@ -366,6 +366,6 @@ async function typedModel(
 }
 
 /** No rule decides, or the gateway has no model for a slot of the client. */
-function isUndecided({ code }: UserError): boolean {
+export function isUndecided({ code }: UserError): boolean {
   return code === 'usage' || code === 'model-unknown'
 }

@@ -1,0 +1,34 @@
+import { knownHosts } from '../gateway/hosts.ts'
+import type { AskChoice } from '../platform/platform.ts'
+import { savedChoices, savedGatewaysIfReadable } from '../state/find-gateways.ts'
+import type { Session } from './screen/session.ts'
+
+/** Gateways to choose from: the saved ones, and while the user types the known hosts. */
+export function gatewayChoices(
+  session: Session,
+  lastAddress: string | undefined,
+): readonly AskChoice[] {
+  const saved = savedGatewaysIfReadable(session)
+  const isSaved = saved.some(({ baseUrl }) => baseUrl === lastAddress)
+  return [
+    ...(lastAddress === undefined || isSaved ? [] : [{ value: lastAddress, name: lastAddress }]),
+    ...savedChoices(session.platform, saved),
+    ...hostChoices,
+  ]
+}
+
+const hostChoices = knownHosts.flatMap(({ name, host, product = '', pages }): AskChoice[] => {
+  // The user must fill in the rest of such a host.
+  if (host.includes('*')) return []
+  const address = host + product
+  const keywords = pages.join(' ')
+  return [
+    {
+      value: `https://${address}`,
+      name: `${name}  ${address}`,
+      short: address,
+      keywords,
+      isHidden: true,
+    },
+  ]
+})

@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { ifPossible } from '../errors.ts'
+import { normaliseBaseUrl } from '../gateway/input/base-url.ts'
+import type { Platform } from '../platform/platform.ts'
+import { looksLikeKey } from '../text.ts'
+import { createDurably, ignoreFileErrors, ignoreMissing } from '../transaction/files.ts'
+import { openState, stateFolder } from '../transaction/state.ts'
+
+/** The address that the user typed last, until a setup succeeds. Never a key. */
+const fileName = 'address.txt'
+
+/** The longest address that is written or read, in bytes. */
+const maxBytes = 2_000
+
+/** Keeps a typed address, so that the next start offers it. Best effort. */
+export function keepAddress(platform: Platform, baseUrl: string): void {
+  const { files, machine, processes } = platform
+  const bytes = new TextEncoder().encode(`${baseUrl}\n`)
+  const holdsKey = new URL(baseUrl).pathname.split('/').some(looksLikeKey)
+  if (bytes.length > maxBytes || holdsKey) return
+
+  ifPossible(() => {
+    openState(platform)
+    const path = join(stateFolder(machine), fileName)
+    const temporary = `${path}.${processes.pid}`
+    createDurably(files, temporary, bytes, { mode: 0o600 })
+    files.rename(temporary, path)
+  })
+}
+
+/** The address of the last start. Undefined: its setup succeeded, or there was none. */
+export function keptAddress({
+  files,
+  machine,
+}: Pick<Platform, 'files' | 'machine'>): string | undefined {
+  const bytes = ifPossible(() => files.read(join(stateFolder(machine), fileName), maxBytes))
+  const text = new TextDecoder().decode(bytes).trim()
+  // The user may have edited the file.
+  return ifPossible(() => normaliseBaseUrl(text, { allowHttp: true }))?.baseUrl
+}
+
+export function forgetAddress({ files, machine }: Pick<Platform, 'files' | 'machine'>): void {
+  ignoreFileErrors(() => ignoreMissing(() => files.unlink(join(stateFolder(machine), fileName))))
+}
