@@ -293,15 +293,18 @@ async function findBaseUrl(
   }
 
   ask.hold()
-  const lastAddress = fromEnvironment || lastBaseUrl
   const validate = (text: string) => problemAtPrompt(session, () => clean(text))
   const answer = offersGateways
     ? await ask.search({
         message: 'Gateway address, for example gw.example or openrouter.ai:',
-        choices: gatewayChoices(session, lastAddress),
+        choices: gatewayChoices(session, { fromEnvironment, last: lastBaseUrl }),
         validateOther: validate,
       })
-    : await ask.input({ message: 'Gateway address:', default: lastAddress, validate })
+    : await ask.input({
+        message: 'Gateway address:',
+        default: fromEnvironment || lastBaseUrl,
+        validate,
+      })
 
   const saved = offersGateways ? chosenGateway(session, answer, hasKey) : undefined
   if (saved !== undefined) return { value: saved.baseUrl, isAsked: true, saved }

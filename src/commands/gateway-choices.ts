@@ -3,15 +3,19 @@ import type { AskChoice } from '../platform/platform.ts'
 import { savedChoices, savedGatewaysIfReadable } from '../state/find-gateways.ts'
 import type { Session } from './screen/session.ts'
 
-/** Gateways to choose from: the saved ones, and while the user types the known hosts. */
+/**
+ * Gateways to choose from: the address in the environment, the last address unless it is saved, the saved
+ * gateways, and while the user types the known hosts.
+ */
 export function gatewayChoices(
   session: Session,
-  lastAddress: string | undefined,
+  { fromEnvironment, last }: Record<'fromEnvironment' | 'last', string | undefined>,
 ): readonly AskChoice[] {
   const saved = savedGatewaysIfReadable(session)
-  const isSaved = saved.some(({ baseUrl }) => baseUrl === lastAddress)
+  const isSaved = saved.some(({ baseUrl }) => baseUrl === last)
+  const addresses = new Set([fromEnvironment, isSaved ? undefined : last].filter(Boolean))
   return [
-    ...(lastAddress === undefined || isSaved ? [] : [{ value: lastAddress, name: lastAddress }]),
+    ...[...addresses].map((value) => ({ value: value!, name: value! })),
     ...savedChoices(session.platform, saved),
     ...hostChoices,
   ]

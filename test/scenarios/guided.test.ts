@@ -29,15 +29,15 @@ test('--yes on a terminal asks for nothing that the environment says', async () 
   expect(home.text('.codex/config.toml')).toContain(gateway.url)
 })
 
-/** Ticks Codex and Claude Code, on a gateway that has no model for the slots of the latter. */
+/** Selects Codex and Claude Code, on a gateway that has no model for the slots of the latter. */
 async function askedForAModel(home: Home) {
   const run = runOnTerminal(home, [], {
     env: { REPOINT_BASE_URL: gptAlone.url, REPOINT_API_KEY: canary },
   })
-  await run.shows('Which clients')
-  run.type(`${keys.space}${keys.down}${keys.space}${keys.enter}`)
-  await run.shows('Gateway address')
+  await run.shows(`❯ ${gptAlone.url}`)
   run.type(keys.enter)
+  await run.shows(/Claude Code +not installed, asks for its model/)
+  run.type(`${keys.space}${keys.down}${keys.space}${keys.enter}`)
   await run.shows('no model for the slot sonnet. Which model should Claude Code use?')
   return run
 }

@@ -51,11 +51,11 @@ async function succeeds(home: Home, args: string[], env: Record<string, string>)
 
 const guided = async (home: Home, env: Record<string, string>): Promise<void> => {
   const run = runOnTerminal(home, [], { env })
-  await run.shows('Which clients')
   const { space, down, enter } = keys
-  for (const key of [space, down, space, down, down, space, enter]) run.type(key)
-  await run.shows('Gateway address')
+  await run.shows(`❯ ${env['REPOINT_BASE_URL']}`)
   run.type(enter)
+  await run.shows('Which clients')
+  for (const key of [space, down, space, down, down, space, enter]) run.type(key)
   await run.shows('Apply?')
   run.type(`y${enter}`)
   expect(await run.ended).toBe(0)

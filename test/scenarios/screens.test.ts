@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
-import { keys, runOnTerminal } from '../support/terminal.ts'
+import { keys, runOnTerminal, type TerminalRun } from '../support/terminal.ts'
 
 const canary = 'sk-canary-4d3c2b1a09f8e7d6c5b4a392'
 
@@ -33,6 +33,15 @@ function withBin(home: Home, env: Record<string, string> = {}) {
   return { PATH: `${home.at('bin')}:${process.env['PATH']}`, ...env }
 }
 
+/** The guided setup, once it has asked the gateway. */
+async function atList(home: Home): Promise<TerminalRun> {
+  const env = withBin(home, { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url })
+  const run = runOnTerminal(home, [], { env })
+  await run.shows(`❯ ${gateway.url}`)
+  run.type(keys.enter)
+  return run
+}
+
 /** A home in which Codex has the canary. */
 async function homeWithCodex(): Promise<Home> {
   const home = aHome()
@@ -47,13 +56,13 @@ describe('the list of clients', () => {
       codex: gated('codex', 'codex-cli 0.169.0'),
       claude: gated('claude', '2.1.330'),
     })
-    const run = runOnTerminal(home, [], { env: withBin(home) })
-    await run.shows(/Codex +\.\.\./)
+    const run = await atList(home)
+    await run.shows(/Not installed: opencode,/)
+    await run.shows(/Codex \.\.\. /)
     home.put('claude-may', '')
-    await run.shows(/Codex +\.\.\., its own service\s+.*Claude Code +2\.1\.330/)
+    await run.shows(/Codex \.\.\. +its own service\s+.*Claude Code 2\.1\.330 +its own service/)
     home.put('codex-may', '')
-    await run.shows(/Codex +0\.169\.0, its own service/)
-    await run.shows(/opencode +not installed\r?\n/)
+    await run.shows(/Codex 0\.169\.0 +its own service/)
     run.type(keys.ctrlC)
     expect(await run.ended).toBe(130)
   })
@@ -66,11 +75,11 @@ describe('the list of clients', () => {
         codex: `${wait}echo codex-cli 0.169.0`,
         claude: `${wait}echo 2.1.330`,
       })
-      const run = runOnTerminal(home, [], { env: withBin(home) })
-      await run.shows(/Codex +0\.169\.0, its own service/)
+      const run = await atList(home)
+      await run.shows(/Codex 0\.169\.0 +its own service/)
       await new Promise((settle) => setTimeout(settle, 500))
       run.type(keys.enter)
-      await run.shows('Gateway address')
+      await run.shows('Apply?')
       run.type(keys.ctrlC)
       expect(await run.ended).toBe(130)
     },
@@ -78,15 +87,15 @@ describe('the list of clients', () => {
 
   test('stays as it is once a person chooses: what is ticked is not lost', async () => {
     const home = homeWith({ codex: gated('codex', 'codex-cli 0.169.0; touch "$HOME/answered"') })
-    const run = runOnTerminal(home, [], { env: withBin(home) })
-    await run.shows(/◉ Codex +\.\.\./)
+    const run = await atList(home)
+    await run.shows(/◉ Codex \.\.\./)
     run.type(keys.space)
-    await run.shows(/◯ Codex +\.\.\./)
+    await run.shows(/◯ Codex \.\.\./)
     home.put('codex-may', '')
     await expect.poll(() => existsSync(home.at('answered'))).toBe(true)
     await new Promise((settle) => setTimeout(settle, 300))
     run.type(keys.enter)
-    await run.shows('Tick at least one')
+    await run.shows('Select at least one')
     expect(run.screen()).not.toContain('0.169.0')
     run.type(keys.ctrlC)
     expect(await run.ended).toBe(130)
@@ -96,12 +105,12 @@ describe('the list of clients', () => {
     const home = homeWith({ codex: 'echo codex-cli 0.169.0' })
     const env = { TERM: 'dumb', REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
     const run = runOnTerminal(home, [], { env: withBin(home, env) })
-    await run.shows(/Looking for clients …\r?\n/)
-    await run.shows(/Codex +0\.169\.0/)
-    run.type(keys.enter)
-    await run.shows('Gateway address')
+    await run.shows(`❯ ${gateway.url}`)
     run.type(keys.enter)
     await run.shows(/Asking the gateway for its models …\r?\n/)
+    await run.shows(/Looking for clients …\r?\n/)
+    await run.shows(/Codex 0\.169\.0/)
+    run.type(keys.enter)
     await run.shows(/Asking gpt-5\.6-sol for one word …\r?\n/)
     await run.shows('✔ Codex: gpt-5.6-sol answers, with tools')
     run.type(keys.ctrlC)
@@ -115,7 +124,7 @@ describe('what a setup says', () => {
     const env = withBin(home, { REPOINT_API_KEY: canary })
     const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], { env })
     const { host } = new URL(gateway.url)
-    await run.shows(`✔ ${host} answers, and takes the key: `)
+    await run.shows(new RegExp(`✔ ${host} answers: \\d+ models, over chat, responses and messages`))
     await run.shows('✔ Codex: gpt-5.6-sol answers, with tools')
     await run.shows(`Codex: ${gateway.url}, model gpt-5.6-sol`)
     await run.shows(/auth\.json \(will be created\), ~\/\.codex\/config\.toml \(will be created\)/)
@@ -127,8 +136,7 @@ describe('what a setup says', () => {
     await run.shows('model_providers.gateway.wire_api')
     await run.shows('Apply?')
     run.type(keys.enter)
-    await run.shows('✔ Done: run')
-    await run.shows('Undo: repoint rollback')
+    await run.shows('✔ Done. Undo: repoint rollback')
     expect(await run.ended).toBe(0)
     expect(run.screen().trimEnd().split(/\r?\n/).at(-1)).toBe('  Now run: codex')
     expect(run.screen()).not.toContain('Close every')
@@ -283,7 +291,7 @@ describe('another model of a client that is set up', () => {
 
 describe('Ctrl-C', () => {
   test.each([
-    ['at the list of clients', [], 'Which clients', {}],
+    ['at the address', [], 'Gateway address', {}],
     ['at the key', ['codex', '--base-url'], 'API key', {}],
     ['at the list of models', ['codex', '--model', '--base-url'], 'Which model', { canary }],
     ['at the question to apply', ['codex', '--base-url'], 'Apply?', { canary }],

@@ -4,7 +4,7 @@ import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/inde
 import { aServer } from '../gateway/forged.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
-import { keys, runOnTerminal, type TerminalRun } from '../support/terminal.ts'
+import { keys, runOnTerminal, type TerminalRun, typeAddress } from '../support/terminal.ts'
 
 const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
 
@@ -82,7 +82,7 @@ test('codex on a terminal: the next run offers the last base URL', async () => {
   await second.shows(gateway.url)
   second.type(keys.enter)
   expect(await second.ended).toBe(0)
-  expect(second.screen()).toContain('nothing was changed')
+  expect(second.screen()).toContain('Nothing changed')
 })
 
 test('a model that the gateway rejects is asked for again, the nearest first', async () => {
@@ -257,12 +257,12 @@ test('repoint alone: lists the clients, sets up the ticked ones in one run', asy
   const run = runOnTerminal(home, [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
   })
+  await run.shows(`❯ ${gateway.url}`)
+  run.type(keys.enter)
   await run.shows('Which clients')
   run.type(keys.space)
   run.type(keys.down)
   run.type(keys.space)
-  run.type(keys.enter)
-  await run.shows('Gateway address')
   run.type(keys.enter)
   await run.shows('Apply?')
   run.type(keys.enter)
@@ -281,23 +281,29 @@ test('repoint alone: of the two setups of Claude Code the one in force is ticked
   }
   const ticked = async () => {
     const run = runOnTerminal(home, [], { env })
+    await run.shows(`❯ ${gateway.url}`)
+    run.type(keys.enter)
     await run.shows(/Claude Code with GPT models[\s\S]*space select/)
     run.type(keys.ctrlC)
     await run.ended
-    return run.screen().match(/◉ Claude Code.*?(?= {2})/g)
+    return new Set(run.screen().match(/◉ Claude Code.*?(?= \d)/g))
   }
-  expect(await ticked()).toEqual(['◉ Claude Code'])
+  expect(await ticked()).toEqual(new Set(['◉ Claude Code']))
   await runInProcess(home, ['claude-gpt', '--yes'], { env })
-  expect(await ticked()).toEqual(['◉ Claude Code with GPT models'])
+  expect(await ticked()).toEqual(new Set(['◉ Claude Code with GPT models']))
 })
 
 test('repoint alone: two setups of one client are named, and one of them is to be unticked', async () => {
-  const run = runOnTerminal(aHome(), [])
+  const run = runOnTerminal(aHome(), [], {
+    env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
+  })
+  await run.shows(`❯ ${gateway.url}`)
+  run.type(keys.enter)
   await run.shows('Which clients')
-  // No key ticks all.
+  // No key selects all.
   run.type('a')
   run.type(keys.enter)
-  await run.shows('Tick at least one')
+  await run.shows('Select at least one')
   run.type(`${keys.down}${keys.space}${keys.down}${keys.space}${keys.enter}`)
   await run.shows('Claude Code and Claude Code with GPT models are two setups of the same file')
   run.type(keys.ctrlC)
@@ -314,10 +320,10 @@ test('repoint alone: an unknown window is told of the clients that would guess i
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: unknown.url },
     columns: 300,
   })
+  await run.shows(`❯ ${unknown.url}`)
+  run.type(keys.enter)
   await run.shows('Which clients')
   for (const key of [keys.space, keys.down, keys.down, keys.space, keys.enter]) run.type(key)
-  await run.shows('Gateway address')
-  run.type(keys.enter)
   await run.shows('Apply?')
   run.type(`n${keys.enter}`)
   await run.ended
@@ -328,29 +334,48 @@ test('repoint alone: an unknown window is told of the clients that would guess i
 
 /** A home with a `codex` that takes its time to tell its version. */
 function homeWithSlowCodex(): Home {
-  const home = aHome({ 'bin/codex': '#!/bin/sh\nsleep 1\necho codex-cli 0.169.0\n' })
+  const home = aHome({ 'bin/codex': '#!/bin/sh\nsleep 5\necho codex-cli 0.169.0\n' })
   chmodSync(home.at('bin/codex'), 0o755)
   return home
 }
 
-test('a key that is typed at the list of clients neither shows nor becomes the address', async () => {
-  const home = homeWithSlowCodex()
-  const run = runOnTerminal(home, [], {
-    env: { PATH: `${home.at('bin')}:${process.env['PATH']}` },
-  })
-  await run.shows('Which clients')
-  run.type(`${canary}${keys.enter}`)
+test('a key that is typed at the question for the address does not show', async () => {
+  const run = runOnTerminal(aHome(), [])
   await run.shows('Gateway address')
+  run.type(canary)
+  await run.shows('❯ ....')
   run.type(keys.enter)
-  await run.shows(/address is empty.*\r?\n\? Gateway address/)
-  run.type(`${gateway.url}${keys.enter}`)
+  await run.shows('looks like a key')
+  await typeAddress(run, gateway.url)
   await run.shows('API key')
   run.type(`${canary}${keys.enter}`)
-  await run.shows('Apply?')
-  run.type(keys.enter)
-  expect(await run.ended).toBe(0)
+  await run.shows('Which clients')
+  run.type(`${canary}${keys.ctrlC}`)
+  expect(await run.ended).toBe(130)
   expect(run.raw()).not.toContain(canary.slice(3, 12))
-  expect(home.text('.codex/config.toml')).toContain(gateway.url)
+})
+
+test('what is typed before the list of clients selects none of them', async () => {
+  const slow = await startGateway({
+    families: 'rewritten',
+    port: 0,
+    key: canary,
+    faults: [{ delayMs: 1_000 }],
+  })
+  onTestFinished(() => slow.close())
+  const run = runOnTerminal(aHome(), [], {
+    env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: slow.url },
+  })
+  await run.shows(`❯ ${slow.url}`)
+  run.type(keys.enter)
+  await run.shows('Asking the gateway')
+  run.type(`123 ai ${keys.enter}`)
+  await run.shows(/◯ Codex[\s\S]*space select/)
+  run.type(keys.enter)
+  await run.shows('Select at least one')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+  expect(run.screen()).not.toContain('◉')
 })
 
 test('a key that is typed while the gateway is asked does not show either', async () => {
@@ -385,8 +410,14 @@ test('a key that is typed as the address is dots, not text', async () => {
 test('Ctrl-C ends it while it looks for clients', async () => {
   const home = homeWithSlowCodex()
   const run = runOnTerminal(home, [], {
-    env: { PATH: `${home.at('bin')}:${process.env['PATH']}` },
+    env: {
+      PATH: `${home.at('bin')}:${process.env['PATH']}`,
+      REPOINT_API_KEY: canary,
+      REPOINT_BASE_URL: gateway.url,
+    },
   })
+  await run.shows(`❯ ${gateway.url}`)
+  run.type(keys.enter)
   await run.shows(/Codex +\.\.\./)
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)

@@ -195,11 +195,11 @@ describe('repoint use', () => {
   test('bare repoint offers the remembered gateways before it asks for an address', async () => {
     const home = await aHomeBetween()
     const run = runOnTerminal(home, [])
-    await run.shows('Which clients should')
-    run.type(`${keyboard.space}${keyboard.enter}`)
-    await run.shows('Which gateway?')
+    await run.shows('Gateway address')
     await run.shows('proven just now')
     run.type(`${keyboard.down}${keyboard.enter}`)
+    await run.shows('Which clients should')
+    run.type(`${keyboard.space}${keyboard.enter}`)
     // Codex's table of the setup before at that gateway goes, which is asked.
     await run.shows('marked "!"?')
     run.type(`y${keyboard.enter}`)

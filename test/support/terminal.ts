@@ -94,3 +94,11 @@ export function runOnTerminal(
     screen,
   }
 }
+
+/** Types an address at the question of the guided setup, and takes it. */
+export async function typeAddress(run: TerminalRun, address: string): Promise<void> {
+  await run.shows('Gateway address')
+  run.type(`${keys.ctrlU}${address}`)
+  await run.shows(`❯ ${address}`)
+  run.type(keys.enter)
+}

@@ -53,6 +53,9 @@ export interface ClientsProof extends Proven {
   readonly failed: ReadonlyMap<Client, UserError>
 }
 
+/** How many clients a user usually chooses from a list. */
+const usualChoice = 3
+
 /** How often the user may name a model that the gateway rejects. */
 const maxTries = 3
 
@@ -94,8 +97,9 @@ export async function proveClients(
   const isMessagesGiven = given.request.flags.messagesUrl !== undefined
   const finder = new GatewayFinder(access, { isMessagesGiven })
   const isChosenLater = given.request.chooseClients !== undefined
-  if (given.clients.length > 1 && !isChosenLater)
-    void preopenConnections(access, given.clients.length)
+  const count = given.clients.length
+  if (count > 1)
+    void preopenConnections(access, isChosenLater ? Math.min(count, usualChoice) : count)
   let balance: BalanceBeside | undefined
 
   try {
