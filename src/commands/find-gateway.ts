@@ -38,6 +38,8 @@ export interface Preset {
   readonly gateway?: Partial<Gateway> | undefined
   /** The default answer to the question for the address. */
   readonly lastBaseUrl?: string | undefined
+  /** The user typed the known key for an address that was rejected. */
+  readonly isKeyTyped?: boolean | undefined
   /** The setups in force. At the question for a key, Enter reuses the key of the same address. */
   readonly inUse?: readonly GatewayInUse[]
   /** An import link that was already read. */
@@ -135,7 +137,7 @@ export async function findGateway(
       .concat(openAuthorities(session, caFile)),
     asked: {
       baseUrl: address.isAsked === true,
-      key: key.isAsked === true || typed.saved !== undefined,
+      key: key.isAsked === true || preset.isKeyTyped === true || typed.saved !== undefined,
     },
     isKeyInUse: key.isInUse === true || typed.saved !== undefined,
     link,

@@ -21,11 +21,12 @@ export function gatewayChoices(
   ]
 }
 
-const hostChoices = knownHosts.flatMap(({ name, host, product = '', pages }): AskChoice[] => {
+const hostChoices = knownHosts.flatMap((known): AskChoice[] => {
+  const { name, host, product = '', chat, messages, pages } = known
   // The user must fill in the rest of such a host.
   if (host.includes('*')) return []
   const address = host + product
-  const keywords = pages.join(' ')
+  const keywords = [chat, messages, ...pages].join(' ')
   return [
     {
       value: `https://${address}`,

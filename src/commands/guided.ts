@@ -3,6 +3,8 @@ import { expectSendable } from '../clients/headers.ts'
 import { loadClients } from '../clients/list.ts'
 import { resultOf, UserError } from '../errors.ts'
 import { messageWithLocation } from '../finding.ts'
+import { speaksAny } from '../gateway/models/rules.ts'
+import type { Catalog, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
 import { findGatewayName } from '../state/find-gateways.ts'
 import { isUsual, stateNow } from './client-state/files.ts'
@@ -15,6 +17,7 @@ import {
 } from './client-state/program.ts'
 import { stateOrFailure } from './client-state/state.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
+import { table } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
 import type { Answered, SetupRun } from './setup/request.ts'
 import { isUndecided, resolveInputFor } from './setup/resolve.ts'
@@ -37,9 +40,8 @@ export async function guided(session: Session, showHelp: () => Promise<void>): P
   }
 
   session.say(
-    'repoint points coding clients at your model gateway. Nothing changes until you say yes;',
+    'repoint points coding clients at your model gateway. Nothing changes until you say yes; `repoint rollback` undoes it.',
   )
-  session.say('`repoint rollback` undoes it.')
 
   const all = await loadClients()
   const installed = all.filter((client) => isInstalled(session, client))
@@ -148,11 +150,32 @@ function offerOf(
     expectUsableFiles(run, client)
     expectWorking(client, program ?? {})
     expectSendable(client, access)
+    if (catalog !== undefined) expectProtocol(client, access, catalog)
     client.resolve(input, program?.version)
   })
   const problem = failure instanceof UserError ? failure : undefined
   const needsModel = problem !== undefined && isUndecided(problem)
   return { client, program, needsModel, problem: needsModel ? undefined : problem }
+}
+
+const protocolNames: Readonly<Record<Protocol, string>> = {
+  chat: 'chat completions',
+  responses: 'Responses API',
+  messages: 'Messages API',
+}
+
+/** @throws UserError `protocol-unsupported` if no listed model speaks a protocol of the client */
+function expectProtocol(
+  { protocols }: Client,
+  { baseUrl }: GatewayAccess,
+  { models }: Catalog,
+): void {
+  if (models.some((model) => speaksAny(model, protocols))) return
+  const names = protocols.map((one) => protocolNames[one])
+  throw new UserError({
+    code: 'protocol-unsupported',
+    message: `${new URL(baseUrl).host} has no ${names.join(' or ')}`,
+  })
 }
 
 /** @throws UserError if the client's files cannot be read, or keep it from using any gateway */
@@ -166,30 +189,37 @@ function expectUsableFiles({ session, runs }: SetupRun, client: Client): void {
   if (message !== undefined) throw new UserError({ code: 'config-invalid', message })
 }
 
+/** Two columns: the client, and its current gateway or why it cannot use this one. */
 function choicesOf(session: Session, offers: readonly Offer[]): readonly AskChoice[] {
-  const names = offers.map(({ client, program }) => {
+  const shown = offers.toSorted((one, other) => Number(!!one.problem) - Number(!!other.problem))
+  const names = shown.map(({ client, program }) => {
     const version = program === undefined ? '...' : (program.version ?? '')
     return isInstalled(session, client) ? `${client.label} ${version}`.trim() : client.label
   })
-  const width = Math.max(...names.map((name) => name.length))
-  return offers.map(({ client, needsModel, problem }, index) => {
-    const name = names[index]!.padEnd(width)
+  const cells = shown.map(({ client, needsModel, problem }) => {
+    if (problem !== undefined) return `not possible: ${shortReason(problem)}`
+    return `${currentGateway(session, client)}${needsModel ? ', asks for its model' : ''}`
+  })
+
+  // The prompt puts a cursor and a box in front of each line.
+  const { columns } = session.platform.terminal
+  const rows = names.map((name, index) => [name, session.forPeople(cells[index]!)])
+  const lines = table(['', ''], rows, columns - boxWidth)
+    .slice(1)
+    .join('\n')
+    .split(/\n(?=\S)/)
+  return shown.map(({ client, needsModel, problem }, index) => {
     const choice = { value: client.id, short: client.label }
-    if (problem !== undefined)
-      return {
-        ...choice,
-        name,
-        disabled: ` not possible: ${session.forPeople(shortReason(problem))}`,
-      }
-    const asks = needsModel ? ', asks for its model' : ''
+    const name = lines[index]!.replaceAll('\n', `\n${' '.repeat(boxWidth)}`)
+    // The prompt shows the reason behind the name.
+    if (problem !== undefined) return { ...choice, name, disabled: ' ' }
     const isChecked = isInstalled(session, client) && !needsModel && isUsual(session, client)
-    return {
-      ...choice,
-      name: `${name}  ${currentGateway(session, client)}${asks}`,
-      checked: isChecked,
-    }
+    return { ...choice, name, checked: isChecked }
   })
 }
+
+/** The columns before the text of a choice. */
+const boxWidth = 3
 
 /** The first sentence of an error. */
 function shortReason({ message }: UserError): string {

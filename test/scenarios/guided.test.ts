@@ -1,8 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import {
+  builtInCatalog,
+  type CatalogEntry,
+  type Gateway,
+  startGateway,
+} from '../../src/serve/index.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
-import { keys, runOnTerminal } from '../support/terminal.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
+import { keys, runOnTerminal, typeAddress } from '../support/terminal.ts'
 
 const canary = 'sk-canary-7788990011aabbccddeeff22'
 
@@ -74,4 +79,198 @@ test('a script gets the error', async () => {
   const result = await runHere(home, args, { REPOINT_API_KEY: canary })
   expect(result).toMatchObject({ status: 5, json: { error: { code: 'model-unknown' } } })
   expect(home.snapshot()).toEqual({})
+})
+
+/** A home in which these programs report these versions. */
+function homeWith(programs: Readonly<Record<string, string>>): Home {
+  const home = aHome()
+  for (const [name, version] of Object.entries(programs))
+    home.put(`bin/${name}`, `#!/bin/sh\necho ${version}\n`, 0o755)
+  return home
+}
+
+function pathOf(home: Home): string {
+  return `${home.at('bin')}:${process.env['PATH']}`
+}
+
+/** A gateway without chat completions. It lists two models that it does not serve. */
+async function aNarrowGateway(): Promise<Gateway> {
+  const entry = (id: string, endpointTypes: string[], isNotForChat = false): CatalogEntry => ({
+    id,
+    ownedBy: 'team',
+    endpointTypes,
+    isNotForChat,
+  })
+  const models = [
+    entry('gpt-5.6-sol', ['openai-response'], true),
+    entry('gpt-5.4', ['openai-response']),
+    entry('claude-sonnet-5-5', ['anthropic'], true),
+    entry('claude-opus-5-5', ['anthropic']),
+    entry('claude-haiku-5-5', ['anthropic']),
+    entry('claude-fable-5-2', ['anthropic']),
+  ]
+  const narrow = await startGateway({ families: 'rewritten', port: 0, key: canary, models })
+  onTestFinished(() => narrow.close())
+  return narrow
+}
+
+test.each([
+  ['100 columns', 100, {}],
+  ['60 columns', 60, {}],
+  ['a dumb terminal', 100, { TERM: 'dumb' }],
+  ['a terminal without UTF-8', 100, { LC_ALL: 'C' }],
+])(
+  '%s: what the gateway rejects is asked for again there, and nothing twice',
+  async (_, columns, env) => {
+    const narrow = await aNarrowGateway()
+    const home = homeWith({ codex: 'codex-cli 0.169.0', claude: '2.1.330', cline: '3.1.1' })
+    const run = runOnTerminal(home, [], { env: { PATH: pathOf(home), ...env }, columns })
+
+    // The address, and then the key that was typed for it.
+    await typeAddress(run, 'http://127.0.0.1:9')
+    await run.shows('API key')
+    run.type(`sk-wrong-0123456789abcdef${keys.enter}`)
+    await run.shows('did not work')
+    await typeAddress(run, narrow.url)
+    await run.shows('did not work')
+    await run.shows('API key')
+    run.type(`${canary}${keys.enter}`)
+    await run.shows(/answers: 6 models, over responses\s+and\s+messages/)
+
+    // A client that cannot use the gateway cannot be selected.
+    await run.shows(/- Cline 3\.1\.1 +not possible:/)
+    run.type(keys.enter)
+
+    // A model, or the client.
+    await run.shows('Which model should Codex use?')
+    run.type('gpt-5.4')
+    await run.shows('❯ gpt-5.4')
+    run.type(keys.enter)
+    await run.shows('Which model should Claude Code use?')
+    await run.shows('❯ none: leave Claude Code out')
+    run.type(keys.enter)
+
+    await run.shows('Codex: gpt-5.4 answers')
+    await run.shows('Apply?')
+    run.type(keys.enter)
+    expect(await run.ended).toBe(0)
+    expect(run.screen().trimEnd().split(/\r?\n/).at(-1)).toBe('  Now run: codex')
+    expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4"')
+    expect(Object.keys(home.snapshot()).filter((path) => /^\.cl/.test(path))).toEqual([])
+    for (const secret of [canary, 'sk-wrong-0123456789abcdef'])
+      expect(run.raw()).not.toContain(secret.slice(3, 14))
+    const lines = run.screen().split(/[\r\n]+/)
+    expect(lines.filter((line) => line.length > columns && !/\? |navigate|❯/.test(line))).toEqual(
+      [],
+    )
+  },
+)
+
+test('an address survives Ctrl-C and an error, without its key, until a setup succeeds', async () => {
+  const home = aHome()
+  const first = runOnTerminal(home, [])
+  await typeAddress(first, `${gateway.url}/v1`)
+  await first.shows('API key')
+  first.type(keys.ctrlC)
+  expect(await first.ended).toBe(130)
+  const state = home.text('.local/state/repoint/address.txt')
+  expect(state).toBe(`${gateway.url}\n`)
+
+  const second = runOnTerminal(home, [])
+  await second.shows(`❯ ${gateway.url}`)
+  second.type(keys.enter)
+  await second.shows('API key')
+  second.type(`${canary}${keys.enter}`)
+  await second.shows('Which clients')
+  second.type(`${keys.space}${keys.enter}`)
+  await second.shows('Apply?')
+  second.type(keys.enter)
+  expect(await second.ended).toBe(0)
+  expect(home.everything().filter((path) => path.includes('address'))).toEqual([])
+
+  // From now on it is a saved gateway, which needs no key.
+  const third = runOnTerminal(home, [])
+  await third.shows(/❯ 127\.0\.0\.1 +http/)
+  third.type(keys.enter)
+  await third.shows('Which clients')
+  third.type(keys.ctrlC)
+  expect(await third.ended).toBe(130)
+  expect(third.screen()).not.toContain('API key')
+})
+
+test('a rejected key of a saved gateway is asked for, and goes to no other address', async () => {
+  const old = await startGateway({ families: 'rewritten', port: 0, key: canary })
+  const home = aHome()
+  await runInProcess(home, ['gateways', 'add', old.url, '--name', 'work'], {
+    env: { REPOINT_API_KEY: canary },
+  })
+  await old.close()
+  const other = await startGateway({ families: 'rewritten', port: 0, key: `${canary}-other` })
+  onTestFinished(() => other.close())
+
+  const gone = runOnTerminal(home, [])
+  await gone.shows(/❯ work +http/)
+  gone.type(keys.enter)
+  await gone.shows('did not work')
+  await typeAddress(gone, other.url)
+  await gone.shows('API key')
+  expect(other.requests()).toEqual([])
+  gone.type(keys.ctrlC)
+  expect(await gone.ended).toBe(130)
+
+  const renewed = `${canary}-2`
+  const port = Number(new URL(old.url).port)
+  const again = await startGateway({ families: 'rewritten', port, key: renewed })
+  onTestFinished(() => again.close())
+  const run = runOnTerminal(home, [])
+  await run.shows('Gateway address')
+  run.type('work')
+  await run.shows(/❯ work +http/)
+  run.type(keys.enter)
+  await run.shows('did not work')
+  await run.shows('API key')
+  run.type(`${renewed}${keys.enter}`)
+  await run.shows('Which clients')
+  run.type(`${keys.space}${keys.enter}`)
+  await run.shows('Apply?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  const { json } = await runHere(home, ['gateways'])
+  expect(json['gateways']).toMatchObject([{ name: 'work', clients: ['codex'] }])
+})
+
+test.each([
+  ['openrouter', 'OpenRouter', 'openrouter.ai'],
+  ['kimi coding', 'Kimi Code', 'api.kimi.com'],
+])('a known host is found by its name: %s', async (typed, name, address) => {
+  const run = runOnTerminal(aHome(), [])
+  await run.shows('Gateway address')
+  expect(run.screen()).not.toContain(name)
+  run.type(typed)
+  await run.shows(`❯ ${name}  ${address}`)
+  run.type(keys.enter)
+  await run.shows('API key')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+})
+
+test('a client whose file is broken cannot be selected; if no client can work, that is the error', async () => {
+  const home = homeWith({ codex: 'codex-cli 0.169.0', claude: '2.1.330' })
+  home.put('.codex/config.toml', 'model = \n')
+  const env = { PATH: pathOf(home), REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: canary }
+  const run = runOnTerminal(home, [], { env })
+  await run.shows(`❯ ${gateway.url}`)
+  run.type(keys.enter)
+  await run.shows(/◉ Claude Code 2\.1\.330/)
+  await run.shows(/- Codex 0\.169\.0 +not possible: .*config\.toml/)
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+
+  const alone = homeWith({ codex: 'codex-cli 0.169.0' })
+  alone.put('.codex/config.toml', 'model = \n')
+  const none = runOnTerminal(alone, [], { env: { ...env, PATH: pathOf(alone) } })
+  await none.shows(`❯ ${gateway.url}`)
+  none.type(keys.enter)
+  expect(await none.ended).toBe(8)
+  expect(none.screen()).toContain('config.toml')
 })

@@ -98,7 +98,7 @@ export function runOnTerminal(
 /** Types an address at the question of the guided setup, and takes it. */
 export async function typeAddress(run: TerminalRun, address: string): Promise<void> {
   await run.shows('Gateway address')
-  run.type(`${keys.ctrlU}${address}`)
+  run.type(address)
   await run.shows(`❯ ${address}`)
   run.type(keys.enter)
 }

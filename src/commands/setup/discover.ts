@@ -36,7 +36,7 @@ import type { Answered, Chosen, Proof, ProvenRun, SetupRun } from './request.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor, withModelFromUser } from './resolve.ts'
 
 /** How often the user may type an address or a key that does not work. */
-const maxTries = 3
+const maxTries = 5
 
 /**
  * Steps 1 to 4 of a setup: finds the gateway, asks it, resolves each client's options and proves them. If
@@ -192,9 +192,12 @@ function retryWith(
 
   const blamed = traitsOf(error)?.blames
   if (blamed === 'key' && asked.key)
-    return withKnown({ baseUrl, baseUrls, query, name }, { inUse: [] })
+    return withKnown({ baseUrl, baseUrls, query, name, key: undefined }, { inUse: [] })
   if ((blamed === 'address' || blamed === 'network') && asked.baseUrl)
-    return withKnown({ key: isKeyInUse ? undefined : key }, { lastBaseUrl: baseUrl })
+    return withKnown(
+      { key: isKeyInUse ? undefined : key },
+      { lastBaseUrl: baseUrl, isKeyTyped: asked.key },
+    )
   return undefined
 }
 
