@@ -30,9 +30,9 @@ try {
     'guided',
     [],
     [
-      ['Which clients', ''],
-      ['Gateway address', `${server.url}`],
+      ['Gateway address', server.url, `❯ ${server.url}`],
       ['API key', key],
+      ['Which clients', ''],
       ['Apply', 'y'],
     ],
   )

@@ -1,4 +1,4 @@
-import { type Client, protocolOf } from '../clients/client.ts'
+import { type Client, protocolOf, whyUnreadable } from '../clients/client.ts'
 import { expectSendable } from '../clients/headers.ts'
 import { loadClients } from '../clients/list.ts'
 import { resultOf, UserError } from '../errors.ts'
@@ -185,7 +185,7 @@ function expectUsableFiles({ session, runs }: SetupRun, client: Client): void {
   const blocking = state.findings.find(
     ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
   )
-  const message = state.settings.broken ?? (blocking && messageWithLocation(blocking))
+  const message = whyUnreadable(state.settings) ?? (blocking && messageWithLocation(blocking))
   if (message !== undefined) throw new UserError({ code: 'config-invalid', message })
 }
 
@@ -237,7 +237,8 @@ function currentGateway(session: Session, client: Client): string {
   const isHere = isInstalled(session, client)
   const state = stateNow(session, client)
   const baseUrl = state?.endpoint.baseUrl
-  if (state === undefined || baseUrl === undefined) return isHere ? 'its own service' : 'not installed'
+  if (state === undefined || baseUrl === undefined)
+    return isHere ? 'its own service' : 'not installed'
 
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
   const name = findGatewayName(session, protocolOf(client, state.options), state.endpoint)

@@ -234,7 +234,7 @@ describe('the installed program', () => {
     run.type(`${server.url}${keys.enter}`)
     await run.shows('API key')
     run.type(`${canary}${keys.enter}`)
-    await run.shows('Apply this?')
+    await run.shows('Apply?')
     run.type(keys.enter)
     expect(await run.ended).toBe(0)
     expect(run.raw()).not.toContain(canary)
