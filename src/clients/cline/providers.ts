@@ -8,9 +8,12 @@ import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /**
  * Cline's provider for a gateway with the chat protocol. With an ID of our own, the agent exits with `Unknown
- * or disabled provider`. Its other providers with an address of the user's choice, `openai-native`
- * (responses) and `anthropic` (messages), offer tools that the vendors' servers run, and no setting removes
- * those.
+ * or disabled provider`.
+ *
+ * Cline has two other providers with an address of the user's choice: `openai-native` (responses) and
+ * `anthropic` (messages). They always offer tools that the vendors' servers run (`image_generation`,
+ * `web_search`), no setting removes those, and `repoint run` could not give them a key: they read it from
+ * the file only (3.0.57 and 3.0.65, 2026-11-26).
  */
 export const providerId = 'openai-compatible'
 
