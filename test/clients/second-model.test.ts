@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+import { inferences, prompt } from './support/prompt.ts'
+
+/**
+ * After a setup for GPT, the user chooses a Claude model of the same gateway. The gateway rejects tools over
+ * chat for GPT, as OpenAI does.
+ */
+
+const key = 'sk-real-second-model-8c41f07a'
+const claude = 'claude-opus-5-5'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ key })
+})
+afterAll(() => gateway.close())
+
+/** The arguments that choose the model for one prompt. */
+const clients: Readonly<Record<string, readonly string[]>> = {
+  opencode: ['--model', `gateway/${claude}`],
+  kilo: ['--model', `gateway/${claude}`],
+  pi: ['--provider', 'gateway', '--model', claude],
+  qwen: ['--auth-type', 'anthropic', '--model', claude],
+  droid: ['--model', `custom:gateway/${claude}`],
+}
+
+describe('a model of another family', () => {
+  test.each(Object.entries(clients))('%s requests it over messages', async (client, args) => {
+    const home = aHome()
+    const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
+    const setup = [client, '--model', 'gpt-5.6-sol', '--yes', '--json']
+    expect((await runCli(home, setup, { env })).status).toBe(0)
+
+    gateway.clearRequests()
+    const { text } = await prompt(client, { home: home.path, args })
+    expect(text).toContain('pong')
+    const routes = inferences(gateway.requests()).map(({ protocol, modelAsked, status }) => {
+      return { protocol, modelAsked, status }
+    })
+    expect(routes).toContainEqual({ protocol: 'messages', modelAsked: claude, status: 200 })
+  })
+})
