@@ -101,7 +101,7 @@ export async function tryVersion({
 }
 
 /** The environment, in which the client is found first on PATH under the name that it has. */
-function homeFor(home, name, program) {
+export function homeFor(home, name, program) {
   const binFolder = join(home, 'bin')
   mkdirSync(binFolder)
   mkdirSync(join(home, 'work'))

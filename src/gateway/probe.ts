@@ -9,12 +9,14 @@ import {
   refusesLimit,
   speaksOfTools,
   toolsUnsupported,
+  toolTypesUnsupported,
 } from './judge/carried.ts'
 import { readErrorBody } from './judge/error-body.ts'
 import { isUnlisted } from './judge/outcomes.ts'
 import { answersSafeguards, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
 import { hasLimit, placeOf, type QuestionForm, requestAt } from './question.ts'
+import { splitTools, withFunctionsOnly } from './request-tools.ts'
 import { rootOf } from './roots.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
@@ -140,7 +142,10 @@ async function askInTurn(inquiry: Inquiry, roots: readonly string[]): Promise<At
 
 async function askAt(inquiry: Inquiry, root: string): Promise<Attempt> {
   const { access, sender } = inquiry
-  const form = formOf(inquiry, { isLimited: true, hasTool: true, carried: sender })
+  const form = formOf(inquiry, {
+    isLimited: true,
+    ...(sender ? { carried: sender } : { tools: 'one' }),
+  })
   const first = await ask(access, requestAt(root, form), sender?.keyHeader)
   const result = await askedAgain(inquiry, root, form, first)
 
@@ -176,10 +181,15 @@ function secondForm(form: QuestionForm, refusal: HttpAnswer): QuestionForm | und
   if (refusesLimit(refusal) && !hasLimit(carried)) return { ...form, isLimited: false }
   if (carried?.retryWithout?.to.test(readErrorBody(refusal).words) !== true) return undefined
 
-  const { names } = carried.retryWithout
+  const { retryWithout, ...others } = carried
+  const { names } = retryWithout
   return {
     ...form,
-    carried: { body: without(carried.body, names), headers: without(carried.headers, names) },
+    carried: {
+      ...others,
+      body: without(carried.body, names),
+      headers: without(carried.headers, names),
+    },
   }
 }
 
@@ -210,11 +220,11 @@ interface Refusal {
 }
 
 /**
- * The cause of a rejection. If the gateway serves the request without the client's additions, they are
- * the cause.
+ * The cause of a rejection, by at most two more requests. If the gateway serves a minimal request, a part of the
+ * client's request is the cause: the part that the gateway names, else its unusual tools, else the rest.
  */
 async function causeOf(inquiry: Inquiry, { root, answer, outcome }: Refusal): Promise<Outcome> {
-  const { access, model, sender } = inquiry
+  const { access, protocol, model, sender } = inquiry
   const refused = sender === undefined ? [] : refusedIn(answer, sender)
   const isOfTools = speaksOfTools(outcome)
   const isSilent = sender !== undefined && isAboutRequest(answer, outcome)
@@ -227,13 +237,22 @@ async function causeOf(inquiry: Inquiry, { root, answer, outcome }: Refusal): Pr
     return judged(inquiry, answer) === undefined
   }
 
-  if (!(await serves({}))) return outcome
-  if (
-    sender !== undefined &&
-    (refused.length > 0 || (!isOfTools && (await serves({ hasTool: true }))))
-  )
-    return parameterUnsupported(outcome, model, sender, refused)
-  return toolsUnsupported(outcome, model)
+  if (sender === undefined) return (await serves({})) ? toolsUnsupported(outcome, model) : outcome
+  if (refused.some((name) => name !== 'tools'))
+    return (await serves({})) ? parameterUnsupported(outcome, model, sender, refused) : outcome
+
+  const { functions, unusual } = splitTools(protocol, sender)
+  const isAboutFunctions = isOfTools && unusual.length === 0
+  const tools = functions.length > 0 ? functions : 'one'
+  if (isAboutFunctions || !(await serves({ tools })))
+    return (await serves({})) ? toolsUnsupported(outcome, model) : outcome
+
+  const isOfUnusual =
+    isOfTools ||
+    (unusual.length > 0 && (await serves({ carried: withFunctionsOnly(protocol, sender) })))
+  return isOfUnusual
+    ? toolTypesUnsupported(outcome, model, sender, unusual)
+    : parameterUnsupported(outcome, model, sender, refused)
 }
 
 /** The answer only rejects the request, or blames something that it does not name. */

@@ -10,9 +10,9 @@ export interface QuestionForm {
   readonly model: string
   /** With a small token limit of our own. Absent: only if the protocol requires one. */
   readonly isLimited?: boolean
-  /** With a tool that the model does not need. */
-  readonly hasTool?: boolean
-  /** With everything that a client sends besides messages and tools. */
+  /** Tools that the model does not need. `one`: a tool of our own. */
+  readonly tools?: readonly unknown[] | 'one'
+  /** The request of a client, with its messages and tools. Absent: a minimal request of our own. */
   readonly carried?: FirstRequest | undefined
 }
 
@@ -20,7 +20,7 @@ export interface QuestionForm {
  * Looks like real work: the filters of some gateways reject a bare `ping` as a test of the key
  * (2026-11-23).
  */
-const prompt = 'In one word: which type does this JavaScript have? const total = 1 + 1'
+export const prompt = 'In one word: which type does this JavaScript have? const total = 1 + 1'
 
 /** The token limit. The responses protocol rejects fewer than 16. */
 const maxTokens = 16
@@ -32,26 +32,28 @@ export function hasLimit(carried: FirstRequest | undefined): boolean {
 
 /** The probe's request for the gateway at `root`. */
 export function requestAt(root: string, form: QuestionForm): RequestSpec {
-  const { protocol, model, isLimited = false, hasTool = false, carried } = form
+  const { protocol, model, isLimited = false, tools, carried } = form
   const { headers, limit, body } = questions[protocol]
   const isLimitOurs = (isLimited || protocol === 'messages') && !hasLimit(carried)
   return {
     method: 'POST',
-    url: root + routes[protocol],
+    url: urlAt(root, protocol, carried),
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream, application/json',
       ...headers,
       ...carried?.headers,
       ...betaHeader(carried),
+      ...agentHeader(carried),
     },
     body: JSON.stringify({
       model,
-      ...body,
-      stream: true,
-      ...(isLimitOurs ? { [limit]: maxTokens } : {}),
-      ...(hasTool ? { tools: [emptyTools[protocol]] } : {}),
+      // Until every client has recordings.
+      ...(carried?.body['stream'] === true ? {} : { ...body, stream: true }),
+      ...(carried && carried.body['stream'] !== true ? { tools: [emptyTools[protocol]] } : {}),
       ...carried?.body,
+      ...(isLimitOurs ? { [limit]: maxTokens } : {}),
+      ...(tools ? { tools: tools === 'one' ? [emptyTools[protocol]] : tools } : {}),
       ...safeguardsMember(carried),
     }),
     maxBytes: maxAnswerBytes,
@@ -70,16 +72,29 @@ function betaHeader({ headers = {}, safeguards }: FirstRequest = { body: {} }) {
   return { 'anthropic-beta': betas.join(',') }
 }
 
-/** The paths after the base URL. Messages: as Claude Code 2.1.197 and 2.1.329 request it (2026-11-21). */
+/** Some gateways admit a client by its User-Agent. Their operators can still tell a probe from the client. */
+function agentHeader({ headers = {} }: FirstRequest = { body: {} }) {
+  const agent = headers['user-agent']
+  return agent === undefined ? {} : { 'user-agent': `${agent} repoint` }
+}
+
+/** The paths after the base URL. */
 const routes: Readonly<Record<Protocol, string>> = {
   chat: '/chat/completions',
   responses: '/responses',
-  messages: '/v1/messages?beta=true',
+  messages: '/v1/messages',
+}
+
+/** Without a client, messages are requested as Claude Code 2.1.197 and 2.1.329 do (2026-11-21). */
+function urlAt(root: string, protocol: Protocol, carried: FirstRequest | undefined): string {
+  const usual = protocol === 'messages' ? 'beta=true' : undefined
+  const query = carried === undefined ? usual : carried.query
+  return placeOf(root, protocol) + (query === undefined ? '' : `?${query}`)
 }
 
 /** The URL of the probe without its query. */
 export function placeOf(root: string, protocol: Protocol): string {
-  return root + routes[protocol].split('?')[0]
+  return root + routes[protocol]
 }
 
 interface ProtocolQuestion {
@@ -90,9 +105,7 @@ interface ProtocolQuestion {
 }
 
 const messages = [{ role: 'user', content: prompt }]
-export const input = [
-  { type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt }] },
-]
+const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt }] }]
 
 const questions: Readonly<Record<Protocol, ProtocolQuestion>> = {
   chat: { limit: 'max_tokens', body: { messages } },
@@ -108,7 +121,7 @@ const tool = { name: 'noop', description: 'Does nothing.' }
 const noParameters = { type: 'object', properties: {} }
 
 /** A tool that the model does not need, in the format of each protocol. */
-export const emptyTools: Readonly<Record<Protocol, object>> = {
+const emptyTools: Readonly<Record<Protocol, object>> = {
   chat: { type: 'function', function: { ...tool, parameters: noParameters } },
   responses: { type: 'function', ...tool, parameters: noParameters, strict: false },
   messages: { ...tool, input_schema: noParameters },

@@ -59,12 +59,14 @@ export interface QueryParameter {
   readonly value: string
 }
 
-/** What a client's first request has besides messages and tools, as far as a gateway may reject it. */
+/** A client's first request, as the probe sends it. */
 export interface FirstRequest {
-  /** Members of the body, also the token limit. undefined: the client does not send this member. */
+  /** The whole body, except the model. undefined: the client does not send this member. */
   readonly body: Readonly<Record<string, unknown>>
-  /** In lower case. */
+  /** In lower case, without those of the connection and of the key. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The query of its URL. Absent: none. */
+  readonly query?: string
   /** The header in which the client sends the key over this protocol. Absent: the header of the gateway. */
   readonly keyHeader?: KeyHeader
   /** After such an error the client tries once more without these members and headers. */

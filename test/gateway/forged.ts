@@ -152,7 +152,7 @@ const streams: Readonly<Record<string, readonly unknown[]>> = {
     { type: 'response.created' },
     { type: 'response.completed', response: { model: 'gpt-5.6-sol' } },
   ],
-  '/v1/messages?beta=true': [
+  '/v1/messages': [
     { type: 'message_start', message: { model: 'gpt-5.6-sol' } },
     { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
     { type: 'message_stop' },
@@ -167,7 +167,7 @@ export const goodGateway: Handler = (request, response) => {
     })
   }
   if (request.url === '/v1/models') return sendJson(response, 200, catalogBody)
-  const events = streams[request.url]
+  const events = streams[request.url.split('?')[0]!]
   if (events === undefined || request.method !== 'POST') {
     const message = `Invalid URL (${request.method} ${request.url})`
     return sendJson(response, 404, {

@@ -51,6 +51,7 @@ export function firstRequest(files: LoadedFiles, asking: FirstRequestInput): Fir
   const managed = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] }
 
   return compact({
+    query: 'beta=true',
     body: {
       max_tokens: Number(env[names.outputTokens]) || usual,
       thinking: thinks ? { type: 'adaptive' } : undefined,

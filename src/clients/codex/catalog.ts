@@ -15,7 +15,7 @@ import { effectiveOptions } from '../resolve.ts'
 export const assumedWindow = 272_000
 
 /** An entry of a table of models, in Codex's format. */
-type Entry = Readonly<Record<string, unknown>> & { readonly slug: string }
+export type Entry = Readonly<Record<string, unknown>> & { readonly slug: string }
 
 /**
  * The fields that 0.105.0 and 0.169.0 both know. With a newer field, some version exits, mentions models that
@@ -48,15 +48,10 @@ export function entriesIn(text: string | undefined): readonly Entry[] {
 }
 
 /** Codex searches its own table by the beginning of an ID, without its vendor (0.169.0, 2026-11-22). */
-function entryOf(table: readonly Entry[], id: string): Entry | undefined {
+export function entryOf(table: readonly Entry[], id: string): Entry | undefined {
   const name = removeVendor(id)
   const fitting = table.filter(({ slug }) => name.startsWith(slug))
   return fitting.toSorted((one, other) => other.slug.length - one.slug.length)[0]
-}
-
-/** Whether Codex requests this model in the format of Responses Lite (0.146.0 to 0.169.0, 2026-11-23). */
-export function isAskedLite(modelTable: string | undefined, model: string): boolean {
-  return entryOf(entriesIn(modelTable), model)?.['use_responses_lite'] === true
 }
 
 /** Adds the text of a catalog to the options, if the user wants one and Codex has printed its own table. */

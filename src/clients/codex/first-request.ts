@@ -1,70 +1,81 @@
+import { asObject } from '../../gateway/foreign-text.ts'
 import { removeVendor } from '../../gateway/models/rules.ts'
-import { emptyTools, input } from '../../gateway/question.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
-import { readKind } from '../loaded-files.ts'
-import { isBefore } from '../tested.ts'
-import { isAskedLite } from './catalog.ts'
+import { fileOf, type ReadFile, readKind } from '../loaded-files.ts'
+import { recordedRequest } from '../recorded-request.ts'
+import { type Entry, entriesIn, entryOf } from './catalog.ts'
 import { namesCatalog } from './catalog-file.ts'
-
-/**
- * From this version on Codex requests reasoning from every model; older versions, only from its own models.
- */
-const reasonsWithAll = '0.149.1'
-
-/**
- * The tools of a request in the format of Responses Lite: they are in `input` instead of `tools`. 0.146.0 to
- * 0.169.0 send it (2026-11-23).
- */
-const lite = {
-  tools: undefined,
-  input: [
-    {
-      type: 'additional_tools',
-      role: 'developer',
-      tools: [
-        {
-          type: 'namespace',
-          name: 'functions',
-          description: 'Tools.',
-          tools: [emptyTools.responses],
-        },
-      ],
-    },
-    ...input,
-  ],
-}
+import recordings from './first-requests.json' with { type: 'json' }
 
 const liteHeader = 'x-openai-internal-codex-responses-lite'
 const liteCure =
   'Give Codex a catalog of models, with which it asks in the usual shape: repoint codex --catalog (with --base-url URL, where Codex is at another gateway now).'
+const searchCure =
+  'Set web_search = "disabled" in config.toml, then run the command again: Codex leaves the tool out then.'
 
 /**
- * Follows 0.105.0, 0.130.0, 0.149.1 and 0.169.0; the first and the last were run with a gateway that rejects
- * one of these members. No setting removes one: Codex sends `include` even without summaries of its
- * reasoning. It sends no token limit (2026-11-23).
+ * What the model's entry and config.toml change in the recorded request. Codex sends no token limit, and no
+ * setting removes `include` (0.105.0 and 0.169.0, 2026-11-23).
  */
 export function firstRequest(
   files: LoadedFiles,
-  { version, model, modelTable }: FirstRequestInput,
+  { protocol, version, model, modelTable }: FirstRequestInput,
 ): FirstRequest {
   const config = readKind(files, 'config')
-  const isOwn = removeVendor(model).startsWith('gpt-5')
-  const effort = config.text(['model_reasoning_effort']) ?? (isOwn ? 'medium' : undefined)
-  const reasoning = effort === undefined ? { summary: 'auto' } : { effort }
-  const reasons = isOwn || version === undefined || !isBefore(version, reasonsWithAll)
-  const isLite = !namesCatalog(files, config) && isAskedLite(modelTable, model)
+  const isOfFile = namesCatalog(files, config)
+  const table = isOfFile ? textOf(files, 'catalog') : modelTable
+  const entry = entryOf(entriesIn(table), model)
+  const kind = kindOf(model, { table, entry, isOfFile })
+  const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
 
   return {
-    ...(isLite && { headers: { [liteHeader]: 'true' } }),
-    hints: { input: liteCure, [liteHeader]: liteCure },
+    headers,
+    hints: { input: liteCure, [liteHeader]: liteCure, web_search: searchCure },
     body: {
-      ...(isLite && lite),
-      tool_choice: 'auto',
-      parallel_tool_calls: false,
-      prompt_cache_key: 'repoint',
-      reasoning: reasons ? reasoning : undefined,
-      include: reasons ? ['reasoning.encrypted_content'] : undefined,
+      ...body,
+      ...(Array.isArray(body['tools']) && { tools: toolsFor(body['tools'], config, entry) }),
+      reasoning: reasoningFor(body['reasoning'], config, entry),
+      text: entry?.['support_verbosity'] === false ? undefined : body['text'],
     },
   }
+}
+
+function textOf(files: LoadedFiles, kind: string): string {
+  const { bytes } = fileOf(files, kind)
+  return bytes === null ? '' : new TextDecoder().decode(bytes)
+}
+
+/** Without a table, Codex knows the models of its own family. */
+function kindOf(
+  model: string,
+  by: {
+    readonly table: string | undefined
+    readonly entry: Entry | undefined
+    readonly isOfFile: boolean
+  },
+): string {
+  if (by.table === undefined) return removeVendor(model).startsWith('gpt-5') ? 'known' : 'unknown'
+  if (by.entry === undefined) return 'unknown'
+  if (by.isOfFile) return 'catalog'
+  return by.entry['use_responses_lite'] === true ? 'lite' : 'known'
+}
+
+function toolsFor(tools: readonly unknown[], config: ReadFile, entry: Entry | undefined) {
+  const isSearching = config.text(['web_search']) !== 'disabled'
+  const isPatching = entry?.['apply_patch_tool_type'] !== null
+  return tools.filter((tool) => {
+    const { type, name } = asObject(tool) ?? {}
+    return (isSearching || type !== 'web_search') && (isPatching || name !== 'apply_patch')
+  })
+}
+
+/** The user's effort, or the one that the entry names. */
+function reasoningFor(recorded: unknown, config: ReadFile, entry: Entry | undefined): unknown {
+  const named = config.text(['model_reasoning_effort'])
+  const effort = named ?? entry?.['default_reasoning_level']
+  if (typeof effort === 'string') return { ...asObject(recorded), effort }
+  if (entry === undefined) return recorded
+  const { effort: _, ...others } = asObject(recorded) ?? {}
+  return others
 }

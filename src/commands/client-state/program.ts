@@ -89,13 +89,16 @@ function needsVersion({ program }: Client, use: Purpose): boolean {
   return program.needsVersion === true || oldestFor(program, use) !== undefined
 }
 
-/** The installed version, if something depends on it: asking can take a second. */
+/** The installed version. The program is started for it only if something depends on it: that can take a second. */
 export async function installedVersion(
   session: Session,
   client: Client,
   use: Purpose = 'setup',
 ): Promise<ProgramVersion> {
-  return needsVersion(client, use) ? readVersion(session, client) : {}
+  if (needsVersion(client, use)) return readVersion(session, client)
+  const { platform } = session
+  const program = platform.processes.which(client.program.command)
+  return { version: program && packagedVersion(platform, program, client.program.packages) }
 }
 
 /** What a setup needs to know of a client's program. */

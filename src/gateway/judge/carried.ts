@@ -12,9 +12,10 @@ export function refusesLimit({ status, body }: HttpAnswer): boolean {
 }
 
 /** The members and headers of the client's request that a rejection names. Empty: it names none. */
-export function refusedIn(answer: HttpAnswer, { body, headers = {} }: Sender): readonly string[] {
+export function refusedIn(answer: HttpAnswer, sender: Sender): readonly string[] {
+  const { body, headers = {} } = sender
   const { param, words } = readErrorBody(answer)
-  const names = Object.keys(body).filter((name) => body[name] !== undefined)
+  const names = membersOf(sender)
 
   const blamed = names.filter((name) => param === name || param.startsWith(`${name}.`))
   if (blamed.length > 0) return blamed
@@ -23,11 +24,17 @@ export function refusedIn(answer: HttpAnswer, { body, headers = {} }: Sender): r
       isNamedIn(words, name) || isPlaceIn(answer.body, name) || holdsNamed(body[name], words),
   )
   const inHeaders = Object.entries(headers).flatMap(([name, value]) => {
-    const parts = [name, ...value.split(',')]
-    const isBeta = name.endsWith('-beta') && /\bbetas?\b/i.test(words)
+    const isBetas = name.endsWith('-beta')
+    const parts = isBetas ? [name, ...value.split(',')] : [name]
+    const isBeta = isBetas && /\bbetas?\b/i.test(words)
     return isBeta || parts.some((part) => words.includes(part)) ? [name] : []
   })
   return inHeaders.length > 0 ? inHeaders : inBody
+}
+
+/** The members of a request that a gateway may not know. Every request has the others. */
+function membersOf({ body }: Sender): readonly string[] {
+  return Object.keys(body).filter((name) => name !== 'stream' && body[name] !== undefined)
 }
 
 /** A rejection can use another protocol's name for the limit. Bedrock says "maximum tokens" (2026-11-23). */
@@ -80,15 +87,46 @@ export function toolsUnsupported({ said = '', ...refusal }: Outcome, model: stri
  * @param refused the parts that the gateway named; empty: it named none
  */
 export function parameterUnsupported(
-  { said = '', ...refusal }: Outcome,
+  outcome: Outcome,
   model: string,
-  { label, body, headers, hints = {} }: Sender,
+  sender: Sender,
   refused: readonly string[],
 ): Outcome {
-  const all = Object.keys({ ...body, ...headers }).filter((name) => shown(name) !== undefined)
-  const parts = (refused.length > 0 ? refused : all).map(shown)
-  const what = refused.length > 0 ? parts.join(', ') : `all its parameters (${parts.join(', ')})`
-  const cure = (refused.length > 0 ? refused : all).map((name) => hints[name]).find(Boolean)
+  const { body, headers = {}, hints = {} } = sender
+  // The other headers only describe the client.
+  const isOfProtocol = (name: string) => name.endsWith('-beta') || name in hints
+  const all = [...membersOf(sender), ...Object.keys(headers).filter(isOfProtocol)]
+  const parts = refused.length > 0 ? refused : all
+  const list = parts
+    .map((name) => (typeof body[name] === 'number' ? `${name} ${body[name]}` : name))
+    .join(', ')
+  const what = refused.length > 0 ? list : `all its parameters (${list})`
+  return partUnsupported(outcome, model, sender, { what, parts })
+}
+
+/**
+ * The gateway knows functions as tools, but not the client's other tools.
+ *
+ * @param unusual the types or members that it may not know
+ */
+export function toolTypesUnsupported(
+  outcome: Outcome,
+  model: string,
+  sender: Sender,
+  unusual: readonly string[],
+): Outcome {
+  const named = unusual.filter((part) => outcome.said?.includes(part))
+  const parts = named.length > 0 ? named : unusual
+  return partUnsupported(outcome, model, sender, { what: `tools of ${parts.join(', ')}`, parts })
+}
+
+function partUnsupported(
+  { said = '', ...refusal }: Outcome,
+  model: string,
+  { label, hints = {} }: Sender,
+  { what, parts }: { readonly what: string; readonly parts: readonly string[] },
+): Outcome {
+  const cure = parts.map((name) => hints[name]).find(Boolean)
   return {
     ...refusal,
     code: 'parameter-unsupported',
@@ -96,11 +134,5 @@ export function parameterUnsupported(
     hint:
       cure ??
       `${label} always sends it. Name another model: --model ID. Or ask the gateway's operator to accept it.`,
-  }
-
-  function shown(name: string): string | undefined {
-    const value = body[name]
-    if (typeof value === 'number') return `${name} ${value}`
-    return value === undefined && headers?.[name] === undefined ? undefined : name
   }
 }

@@ -1,0 +1,52 @@
+/** The first request of a real client to the local gateway. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { startGateway } from '../../dist/gateway.mjs'
+import { homeFor } from '../drift/try-version.js'
+
+const endpointTypes = { chat: 'openai', responses: 'openai-response', messages: 'anthropic' }
+
+/**
+ * @param start how the client is started once it is set up: arguments by prompt, and its environment
+ * @returns the request and the home folder in which it was made
+ * @throws Error if the client sends no request with tools
+ */
+export async function recordFirstRequest({ client, program, start, situation, prompt }) {
+  const { protocol, model, command = client, setup = ['--model', model] } = situation
+  const entry = { id: model, ownedBy: 'x', endpointTypes: [endpointTypes[protocol]] }
+  const gateway = await startGateway({ families: 'rewritten', models: [entry] })
+  const home = mkdtempSync(join(tmpdir(), 'repoint-record-'))
+  const env = homeFor(home, client, program)
+  const options = { extendEnv: false, cwd: join(home, 'work'), reject: false, stdin: 'ignore' }
+
+  try {
+    const access = { REPOINT_API_KEY: gateway.key, REPOINT_BASE_URL: gateway.url }
+    const words = [command, ...setup, '--yes', '--json', '--no-verify']
+    const set = await execa(process.execPath, [resolve('bin/repoint.js'), ...words], {
+      ...options,
+      env: { ...env, ...access },
+    })
+    if (set.exitCode !== 0) throw new Error(`${words.join(' ')}: ${set.stdout}`)
+
+    gateway.clearRequests()
+    const run = start(prompt)
+    const told = await execa(run.command ?? client, run.args, {
+      ...options,
+      env: { ...env, ...run.env },
+      timeout: 120_000,
+      forceKillAfterDelay: 500,
+    })
+    const request = gateway.requests().find(({ json }) => hasTools(json ?? {}))
+    if (request === undefined) throw new Error(`${client} sends no tools: ${told.stderr}`)
+    return { path: request.path, headers: request.headers, body: request.json, home }
+  } finally {
+    await gateway.close()
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+function hasTools({ tools = [], input = [] }) {
+  return tools.length > 0 || input.some(({ type }) => type === 'additional_tools')
+}

@@ -1,0 +1,69 @@
+/**
+ * Records the first request of each real client, which repoint's probe sends:
+ * src/clients/NAME/first-requests.json. Only its texts are shortened. `npm run test:clients` compares them.
+ *
+ *   node scripts/record-first-requests.js [NAME …]      absent: every client
+ */
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { clients, programOf } from './drift/clients.js'
+import { compactRecordings } from './first-requests/compact.js'
+import { recordFirstRequest } from './first-requests/record.js'
+import { shortenRequest } from './first-requests/shorten.js'
+import { situations } from './first-requests/situations.js'
+import { installPackages, modulesOf } from './install.js'
+import { offline } from './offline.js'
+import { source } from './source.js'
+
+/** Clients wait more than they work. */
+const atOnce = 3
+const isInside = 'REPOINT_RECORDS'
+
+if (process.env[isInside] === undefined) {
+  installPackages('clients')
+  installPackages('copilot')
+  const [command, ...words] = [...offline(), process.execPath, ...process.argv.slice(1)]
+  const env = { ...process.env, [isInside]: '1' }
+  process.exit(spawnSync(command, words, { stdio: 'inherit', env }).status ?? 1)
+}
+
+const { prompt } = await source("export { prompt } from './src/gateway/question.ts'")
+const names = process.argv.slice(2)
+for (const name of names.length > 0 ? names : Object.keys(situations)) await recordClient(name)
+
+async function recordClient(name) {
+  const { versions } = clients[name]
+  const todo = situations[name].flatMap((situation) =>
+    versions.filter(situation.isFor ?? (() => true)).map((version) => ({ version, situation })),
+  )
+  const waiting = [...todo]
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+        next.request = await record(name, next)
+    }),
+  )
+
+  const requests = todo.map(({ version, situation: { kind, protocol }, request }) => ({
+    kind,
+    protocol,
+    version,
+    ...request,
+  }))
+  const file = `src/clients/${name}/first-requests.json`
+  const date = new Date().toISOString().slice(0, 10)
+  writeFileSync(file, compactRecordings(requests, { date, newest: versions.at(-1) }))
+  console.log(`${file}: ${requests.length} requests`)
+}
+
+async function record(client, { version, situation }) {
+  const recorded = await recordFirstRequest({
+    client,
+    program: programOf(modulesOf('clients'), client, version),
+    start: (text) => ({ args: clients[client].run(text), env: clients[client].env }),
+    situation,
+    prompt,
+  })
+  console.log(`${client} ${version} ${situation.protocol} ${situation.kind}`)
+  return shortenRequest(recorded, { prompt, home: recorded.home })
+}

@@ -1,0 +1,129 @@
+import { chmodSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+// @ts-expect-error plain JavaScript, shared with the script
+import { clients } from '../../scripts/drift/clients.js'
+import { type LoggedRequest, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
+import { aHome } from '../support/home.ts'
+import { installedClient, installedVersions } from './support/install.ts'
+import { inferences } from './support/prompt.ts'
+import { runClient } from './support/run-client.ts'
+
+/** The probe sends what the newest version of each client sends first, with the same set-up. */
+
+const key = 'sk-first-4f7a1c9e2b8d6035'
+const prompt = 'In one word: which type does this JavaScript have? const total = 1 + 1'
+
+interface Row {
+  readonly client: string
+  /** Further arguments of its setup. */
+  readonly setup: readonly string[]
+  /** The models that the gateway lists. Absent: its own. */
+  readonly models?: readonly string[]
+  /** Its files before the setup. */
+  readonly files?: Readonly<Record<string, string>>
+}
+
+const rows: readonly Row[] = [
+  { client: 'codex', setup: ['--model', 'gpt-5.6-sol'] },
+  { client: 'codex', setup: ['--model', 'gpt-5.6-sol', '--catalog'] },
+  {
+    client: 'codex',
+    setup: ['--model', 'gpt-5.5', '--reasoning-effort', 'high'],
+    models: ['gpt-5.5'],
+  },
+  { client: 'codex', setup: ['--model', 'glm-5'], models: ['glm-5'] },
+  { client: 'codex', setup: ['--model', 'glm-5', '--catalog'], models: ['glm-5'] },
+  {
+    client: 'codex',
+    setup: ['--model', 'glm-5'],
+    models: ['glm-5'],
+    files: { '.codex/config.toml': 'web_search = "disabled"\n' },
+  },
+]
+
+test.each(rows)(
+  '$client, $setup',
+  { timeout: 300_000 },
+  async ({ client, setup, models, files = {} }) => {
+    const gateway = await startGateway({
+      families: 'rewritten',
+      key,
+      ...(models && { models: [...models] }),
+    })
+    onTestFinished(() => gateway.close())
+    const version = installedVersions[client]!.at(-1)!
+    const home = aHome({ ...files, 'work/.keep': '' })
+    const words = installedClient(client, version).map((word) => `'${word}'`)
+    home.put(`bin/${client}`, `#!/bin/sh\nexec ${words.join(' ')} "$@" </dev/null\n`)
+    chmodSync(home.at(`bin/${client}`), 0o755)
+    const env = {
+      REPOINT_API_KEY: key,
+      REPOINT_BASE_URL: gateway.url,
+      PATH: `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
+      ...clients[client].env,
+    }
+
+    const { status, stdout } = await runCli(home, [client, ...setup, '--yes', '--json'], { env })
+    expect([status, stdout]).toEqual([0, expect.stringContaining('"changed":true')])
+    const probes = inferences(gateway.requests())
+    gateway.clearRequests()
+    await runClient(client, version, { home: home.path, cwd: home.at('work'), prompt })
+    const sent = inferences(gateway.requests()).find(({ json }) => hasTools(json))
+
+    const model = sent!.modelAsked
+    const ofModel = probes.filter(({ modelAsked }) => modelAsked === model)
+    expect(ofModel).toHaveLength(1)
+    expect(shapeOf(ofModel[0]!)).toEqual(shapeOf(sent!))
+  },
+)
+
+function hasTools({ tools = [], input = [] }: Readonly<Record<string, readonly object[]>>) {
+  return tools.length > 0 || input.some((item) => 'tools' in item)
+}
+
+/** A probe may limit the answer, and names itself. */
+const ours = /^(?:max_output_tokens)$/
+/** Headers of the connection. */
+const ofConnection = /^(?:accept(?:-.*)?|connection|content-length|host|user-agent|sec-fetch-.*)$/
+
+function shapeOf({ path, headers, json }: LoggedRequest) {
+  return {
+    path,
+    headers: Object.keys(headers)
+      .filter((name) => !ofConnection.test(name))
+      .sort(),
+    betas: headers['anthropic-beta']?.split(',').sort(),
+    agent: headers['user-agent']?.replace(/ repoint$/, ''),
+    body: bodyShape(json),
+  }
+}
+
+/** The members whose text has a meaning to the gateway. */
+const meaningful = new Set([
+  ...['model', 'role', 'type', 'name', 'effort', 'summary', 'verbosity', 'reasoning_effort'],
+  ...['tool_choice', 'context', 'display', 'keep', 'include', 'ttl'],
+])
+
+/** Names and types of all members, and the values that are no texts; of a tool its type and name. */
+function bodyShape(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => bodyShape(item, name))
+  if (typeof value === 'string') return meaningful.has(name) ? value : 'text'
+  if (value === null || typeof value !== 'object') return value
+  if (name === 'tools') {
+    const { function: { name: named = undefined } = {}, ...tool } = value as Record<string, never>
+    const schemas = ['description', 'parameters', 'input_schema', 'format', 'output_schema']
+    const members = Object.keys(tool).filter((one) => !schemas.includes(one))
+    return { named, members: members.sort(), ...shapeIn(tool, ['type', 'name', 'tools']) }
+  }
+  return shapeIn(value as Record<string, unknown>)
+}
+
+function shapeIn(value: Record<string, unknown>, only?: readonly string[]) {
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !ours.test(name) && (only?.includes(name) ?? true))
+      .map(([name, inner]) => [name, bodyShape(inner, name)]),
+  )
+}
