@@ -30,11 +30,10 @@ try {
     'guided',
     [],
     [
-      ['Gateway address', server.url],
-      [`❯ ${server.url}`, '\r'],
-      ['API key', `${key}\r`],
-      ['Which clients', '\r'],
-      ['Apply', 'y\r'],
+      ['Gateway address', server.url, `❯ ${server.url}`],
+      ['API key', key],
+      ['Which clients', ''],
+      ['Apply', 'y'],
     ],
   )
   // What somebody changes by hand, and a variable that wins.
@@ -76,7 +75,7 @@ async function startServer() {
   return { child, url: JSON.parse(line).url }
 }
 
-/** Runs the program on a terminal and types each text when the screen shows the one before it. */
+/** Runs the program on a terminal and types each answer when its question is shown. */
 function answer(args, screen, answers, env) {
   const terminal = spawn(process.execPath, [program, ...args], {
     cols: columns,
@@ -96,7 +95,7 @@ function answer(args, screen, answers, env) {
     const [question, typed] = waiting[0] ?? []
     if (question === undefined || !screen.text().includes(question)) return
     waiting.shift()
-    terminal.write(typed)
+    terminal.write(`${typed}\r`)
   })
   return new Promise((settle) => terminal.onExit(({ exitCode }) => settle(exitCode)))
 }

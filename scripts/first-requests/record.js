@@ -1,7 +1,7 @@
 /** The first request of a real client to the local gateway. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { startGateway } from '../../dist/gateway.mjs'
 import { homeFor } from '../drift/try-version.js'
@@ -14,12 +14,18 @@ const endpointTypes = { chat: 'openai', responses: 'openai-response', messages: 
  * @throws Error if the client sends no request with tools
  */
 export async function recordFirstRequest({ client, program, start, situation, prompt }) {
-  const { protocol, model, command = client, setup = ['--model', model] } = situation
+  const { protocol, model, command = client, setup = ['--model', model], files = {} } = situation
   const entry = { id: model, ownedBy: 'x', endpointTypes: [endpointTypes[protocol]] }
-  const gateway = await startGateway({ families: 'rewritten', models: [entry] })
+  const models = model && { models: [entry] }
+  const gateway = await startGateway({ families: 'rewritten', ...models })
   const home = mkdtempSync(join(tmpdir(), 'repoint-record-'))
   const env = homeFor(home, client, program)
   const options = { extendEnv: false, cwd: join(home, 'work'), reject: false, stdin: 'ignore' }
+
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, name)), { recursive: true })
+    writeFileSync(join(home, name), text)
+  }
 
   try {
     const access = { REPOINT_API_KEY: gateway.key, REPOINT_BASE_URL: gateway.url }
@@ -38,9 +44,11 @@ export async function recordFirstRequest({ client, program, start, situation, pr
       timeout: 120_000,
       forceKillAfterDelay: 500,
     })
-    const request = gateway.requests().find(({ json }) => hasTools(json ?? {}))
+    // Claude Code 2.1.54 first counts the tokens of its tools.
+    const request = gateway.requests().find(({ json }) => json?.stream && hasTools(json))
     if (request === undefined) throw new Error(`${client} sends no tools: ${told.stderr}`)
-    return { path: request.path, headers: request.headers, body: request.json, home }
+    const { path, headers, json: body } = request
+    return { query: path.split('?')[1], headers, body, home }
   } finally {
     await gateway.close()
     rmSync(home, { recursive: true, force: true, maxRetries: 5 })

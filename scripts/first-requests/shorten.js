@@ -15,10 +15,11 @@ const maxDescription = 16
 const leftOut =
   /^(?:host|connection|content-(?:length|type)|accept(?:-.*)?|authorization|x-api-key|user-agent-hash|sec-fetch-mode|transfer-encoding)$/
 
-export function shortenRequest({ headers, body }, { prompt, home }) {
+export function shortenRequest({ query, headers, body }, { prompt, home }) {
   const { model, ...members } = body
   const shorten = shortenerFor(prompt, home, model)
   return {
+    ...(query && { query }),
     headers: Object.fromEntries(
       Object.entries(headers)
         .filter(([name]) => !leftOut.test(name))

@@ -5,14 +5,40 @@
  * @typedef {object} Situation
  * @property {string} kind
  * @property {'responses' | 'messages' | 'chat'} protocol
- * @property {string} model the only one that the gateway lists
+ * @property {string} [model] the only one that the gateway lists; absent: its usual ones
+ * @property {string} [command] of repoint; absent: the name of the client
  * @property {string[]} [setup] arguments of the setup; absent: the model
+ * @property {Record<string, string>} [files] below the home, before the setup
  * @property {(version: string) => boolean} [isFor] absent: for every version
  */
 import { isBefore } from './versions.js'
 
 const since = (first) => (version) => !isBefore(version, first)
 const until = (last) => (version) => !isBefore(last, version)
+
+/** The same kind over several protocols. */
+function overEach(kind, modelOf) {
+  return Object.entries(modelOf).map(([protocol, model]) => ({
+    kind,
+    protocol,
+    model,
+    setup: ['--model', model, '--protocol', protocol],
+  }))
+}
+
+/** opencode, and what is made from it: the vendor of the model decides. */
+const ofLayout = [
+  ...overEach('gpt', { chat: 'gpt-5.6-sol', responses: 'gpt-5.6-sol' }),
+  ...overEach('other', { chat: 'glm-5', responses: 'glm-5', messages: 'glm-5' }),
+  ...overEach('claude', { messages: 'claude-haiku-4-5' }),
+  ...overEach('thinking', { messages: 'claude-sonnet-5-5' }),
+]
+
+/** Claude Code. */
+const olderHaiku = ['--slot', 'haiku', '--haiku-model', 'claude-haiku-4-5-20251001']
+const withoutBetas = {
+  '.claude/settings.json': '{"env": {"CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1"}}',
+}
 
 /** @type {Record<string, readonly Situation[]>} */
 export const situations = {
@@ -29,5 +55,56 @@ export const situations = {
     },
     { kind: 'lite', protocol: 'responses', model: 'gpt-5.6-sol', isFor: since('0.149.1') },
     { kind: 'unknown', protocol: 'responses', model: 'glm-5' },
+  ],
+  claude: [
+    { kind: 'own', protocol: 'messages', setup: ['--slot', 'sonnet'] },
+    // A model that every version knows, and that none sends by itself now.
+    {
+      kind: 'older',
+      protocol: 'messages',
+      setup: olderHaiku,
+    },
+    {
+      kind: 'unknown',
+      protocol: 'messages',
+      command: 'claude-gpt',
+      setup: ['model', 'opus-model', 'haiku-model', 'fable-model'].flatMap((flag) => [
+        `--${flag}`,
+        'gpt-5.6-sol',
+      ]),
+    },
+    {
+      kind: 'plain',
+      protocol: 'messages',
+      setup: ['--slot', 'sonnet'],
+      files: withoutBetas,
+      isFor: since('2.1.197'),
+    },
+    {
+      kind: 'older plain',
+      protocol: 'messages',
+      setup: olderHaiku,
+      files: withoutBetas,
+      isFor: since('2.1.330'),
+    },
+  ],
+  opencode: ofLayout,
+  kilo: ofLayout,
+  pi: [
+    ...overEach('reasoning', { chat: 'gpt-5.6-sol', responses: 'gpt-5.6-sol' }),
+    ...overEach('plain', { chat: 'devstral-2512', responses: 'devstral-2512' }),
+    ...overEach('reasoning', { messages: 'claude-sonnet-5-5' }),
+    ...overEach('plain', { messages: 'devstral-2512' }),
+  ],
+  droid: [
+    ...overEach('any', { chat: 'glm-5', responses: 'gpt-5.6-sol' }),
+    ...overEach('thinking', { messages: 'claude-sonnet-5-5' }),
+    ...overEach('plain', { messages: 'glm-5' }),
+  ],
+  openclaw: [
+    ...overEach('reasoning', { chat: 'gpt-5.6-sol', responses: 'gpt-5.6-sol' }),
+    ...overEach('plain', { chat: 'devstral-2512', responses: 'devstral-2512' }),
+    ...overEach('reasoning', { messages: 'claude-sonnet-5-5' }),
+    ...overEach('plain', { messages: 'devstral-2512' }),
   ],
 }

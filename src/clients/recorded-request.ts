@@ -8,6 +8,8 @@ export interface RecordedRequest {
   readonly protocol: string
   /** The version that was run. Later ones send the same, up to the next recording. */
   readonly version: string
+  /** Of the URL. Absent: none. */
+  readonly query?: string
   readonly headers: Readonly<Record<string, string>>
   /** With the names of its tools instead of the tools. */
   readonly body: Readonly<Record<string, unknown>>
@@ -36,7 +38,7 @@ export function recordedRequest(
     readonly protocol: Protocol
     readonly version?: string | undefined
   },
-): Pick<RecordedRequest, 'headers' | 'body'> {
+): Pick<RecordedRequest, 'query' | 'headers' | 'body'> {
   const { kind, protocol, version = newest } = wanted
   const all = requests.filter((one) => one.kind === kind && one.protocol === protocol)
   const found = all.findLast((one) => !isBefore(version, one.version))
@@ -47,6 +49,7 @@ export function recordedRequest(
   const named = (value: string) => value.replaceAll(recorded.version, version)
   const headers = Object.entries(recorded.headers).map(([name, value]) => [name, named(value)])
   return {
+    ...(recorded.query !== undefined && { query: recorded.query }),
     headers: Object.fromEntries(headers),
     body: withTools(recorded.body, tools) as RecordedRequest['body'],
   }

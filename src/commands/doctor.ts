@@ -119,9 +119,7 @@ export async function doctor(
 }
 
 /** A check as `--json` prints it. */
-function asDocument(check: CheckResult) {
-  const { about, code, severity, hint } = check
-  const message = messageWithLocation(check)
+function asDocument({ about, code, severity, message, hint }: CheckResult) {
   return {
     about,
     id: code,

@@ -2,6 +2,7 @@ import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { ask, errorFor, judge, withHint } from './ask.ts'
 import { catalogRequest } from './catalog.ts'
+import { asObject } from './foreign-text.ts'
 import type { HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
 import {
   parameterUnsupported,
@@ -16,7 +17,7 @@ import { isUnlisted } from './judge/outcomes.ts'
 import { answersSafeguards, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
 import { hasLimit, placeOf, type QuestionForm, requestAt } from './question.ts'
-import { splitTools, withFunctionsOnly } from './request-tools.ts'
+import { listIn, splitTools, withFunctionsOnly } from './request-tools.ts'
 import { rootOf } from './roots.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
 
@@ -179,16 +180,20 @@ async function askedAgain(
 function secondForm(form: QuestionForm, refusal: HttpAnswer): QuestionForm | undefined {
   const { carried } = form
   if (refusesLimit(refusal) && !hasLimit(carried)) return { ...form, isLimited: false }
-  if (carried?.retryWithout?.to.test(readErrorBody(refusal).words) !== true) return undefined
+  const { words } = readErrorBody(refusal)
+  const rule = carried?.retryWithout?.find(({ to }) => to.test(words))
+  if (carried === undefined || rule === undefined) return undefined
 
-  const { retryWithout, ...others } = carried
-  const { names } = retryWithout
+  const { names = [], roles = [] } = rule
+  const { messages, ...body } = carried.body
+  const kept = listIn(messages).filter((one) => !roles.includes(String(asObject(one)?.['role'])))
   return {
     ...form,
     carried: {
-      ...others,
-      body: without(carried.body, names),
+      ...carried,
+      body: { ...without(body, names), ...(messages !== undefined && { messages: kept }) },
       headers: without(carried.headers, names),
+      retryWithout: carried.retryWithout!.filter((one) => one !== rule),
     },
   }
 }

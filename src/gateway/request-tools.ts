@@ -49,6 +49,7 @@ export function withFunctionsOnly(protocol: Protocol, request: FirstRequest): Fi
 /** An item of the input that contains all tools, in the format of Responses Lite. */
 const additionalTools = 'additional_tools'
 
-function listIn(value: unknown): readonly unknown[] {
+/** A value as a list. Empty if it is none. */
+export function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }

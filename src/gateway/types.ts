@@ -69,8 +69,8 @@ export interface FirstRequest {
   readonly query?: string
   /** The header in which the client sends the key over this protocol. Absent: the header of the gateway. */
   readonly keyHeader?: KeyHeader
-  /** After such an error the client tries once more without these members and headers. */
-  readonly retryWithout?: { readonly to: RegExp; readonly names: readonly string[] }
+  /** The parts that the client leaves out after certain errors. */
+  readonly retryWithout?: readonly RetryRule[]
   /**
    * The check of tool calls that the client asks for. It goes on if the gateway rejects or ignores it.
    * `withheld`: the client needs the check, and its settings keep it from asking.
@@ -78,6 +78,15 @@ export interface FirstRequest {
   readonly safeguards?: Safeguards | 'withheld' | undefined
   /** What the user can do if the gateway rejects a member or header, by its name. Absent: nothing. */
   readonly hints?: Readonly<Record<string, string>>
+}
+
+/** After such an error the client tries once more without some parts of its request. */
+export interface RetryRule {
+  readonly to: RegExp
+  /** Members and headers. */
+  readonly names?: readonly string[]
+  /** The roles of messages. */
+  readonly roles?: readonly string[]
 }
 
 /** A server-side check of tool calls: `safeguards` in the body, and the beta that it belongs to. */
@@ -148,13 +157,4 @@ export interface GatewayAccess extends Gateway {
   /** The source of the proxy variables and of those that `authorities` names. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal | undefined
-  /** Shared by all requests of this access. Absent: each request waits for `timeoutMs`. */
-  readonly contact?: Contact | undefined
-}
-
-/** What the requests to one host know of each other. A host that answers none of them is silent. */
-export interface Contact {
-  hasAnswered: boolean
-  /** When the first catalog request started, by `performance.now()`. Absent: there was none. */
-  askedAt?: number
 }

@@ -17,6 +17,8 @@ const prompt = 'In one word: which type does this JavaScript have? const total =
 
 interface Row {
   readonly client: string
+  /** Of repoint. Absent: the client's name. */
+  readonly command?: string
   /** Further arguments of its setup. */
   readonly setup: readonly string[]
   /** The models that the gateway lists. Absent: its own. */
@@ -41,12 +43,30 @@ const rows: readonly Row[] = [
     models: ['glm-5'],
     files: { '.codex/config.toml': 'web_search = "disabled"\n' },
   },
+  { client: 'claude', setup: [] },
+  { client: 'claude', setup: ['--slot', 'haiku', '--haiku-model', 'claude-haiku-4-5-20251001'] },
+  { client: 'claude', setup: ['--slot', 'opus', '--reasoning-effort', 'low'] },
+  {
+    client: 'claude',
+    setup: [],
+    files: claudeEnv({ CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: '1' }),
+  },
+  {
+    client: 'claude',
+    setup: [],
+    files: claudeEnv({ CLAUDE_CODE_MAX_OUTPUT_TOKENS: '9000' }),
+  },
+  { client: 'claude', command: 'claude-gpt', setup: [] },
 ]
+
+function claudeEnv(env: Readonly<Record<string, string>>) {
+  return { '.claude/settings.json': JSON.stringify({ env }) }
+}
 
 test.each(rows)(
   '$client, $setup',
   { timeout: 300_000 },
-  async ({ client, setup, models, files = {} }) => {
+  async ({ client, command = client, setup, models, files = {} }) => {
     const gateway = await startGateway({
       families: 'rewritten',
       key,
@@ -65,7 +85,7 @@ test.each(rows)(
       ...clients[client].env,
     }
 
-    const { status, stdout } = await runCli(home, [client, ...setup, '--yes', '--json'], { env })
+    const { status, stdout } = await runCli(home, [command, ...setup, '--yes', '--json'], { env })
     expect([status, stdout]).toEqual([0, expect.stringContaining('"changed":true')])
     const probes = inferences(gateway.requests())
     gateway.clearRequests()
@@ -73,9 +93,8 @@ test.each(rows)(
     const sent = inferences(gateway.requests()).find(({ json }) => hasTools(json))
 
     const model = sent!.modelAsked
-    const ofModel = probes.filter(({ modelAsked }) => modelAsked === model)
-    expect(ofModel).toHaveLength(1)
-    expect(shapeOf(ofModel[0]!)).toEqual(shapeOf(sent!))
+    const probe = probes.find(({ modelAsked }) => modelAsked === model)
+    expect(shapeOf(probe!)).toEqual(shapeOf(sent!))
   },
 )
 
@@ -83,8 +102,9 @@ function hasTools({ tools = [], input = [] }: Readonly<Record<string, readonly o
   return tools.length > 0 || input.some((item) => 'tools' in item)
 }
 
-/** A probe may limit the answer, and names itself. */
-const ours = /^(?:max_output_tokens)$/
+/** A probe limits the answer where the client does not. Only Claude Code's terminal UI sends `safeguards`. */
+const ours = /^(?:max_output_tokens|safeguards)$/
+const ofTerminal = 'dangerous-tool-use-2026-09-03'
 /** Headers of the connection. */
 const ofConnection = /^(?:accept(?:-.*)?|connection|content-length|host|user-agent|sec-fetch-.*)$/
 
@@ -94,7 +114,10 @@ function shapeOf({ path, headers, json }: LoggedRequest) {
     headers: Object.keys(headers)
       .filter((name) => !ofConnection.test(name))
       .sort(),
-    betas: headers['anthropic-beta']?.split(',').sort(),
+    betas: headers['anthropic-beta']
+      ?.split(',')
+      .filter((beta) => beta !== ofTerminal)
+      .sort(),
     agent: headers['user-agent']?.replace(/ repoint$/, ''),
     body: bodyShape(json),
   }

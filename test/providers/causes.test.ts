@@ -111,8 +111,9 @@ async function expectCause(row: CauseRow, count: keyof typeof wrong): Promise<vo
     expect(`${row.who}: ${error!.hint}`).toContain('--try-client')
 }
 
-/** Codex's recorded request is admitted as Codex is. */
-const isAdmitted = ({ client, admits }: CauseRow) => client === 'codex' && admits !== undefined
+/** The recorded requests of these clients name the client, and are admitted as it is. */
+const isAdmitted = ({ client, admits }: CauseRow) =>
+  ['codex', 'claude'].includes(client) && admits !== undefined && agents[client].startsWith(admits)
 
 test.each(goodKeyRows.filter(isAdmitted).map((row) => [row.who, row] as const))(
   '%s admits the client, and so its probe',

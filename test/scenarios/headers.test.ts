@@ -104,7 +104,7 @@ describe('a gateway that wants headers', () => {
     for (const args of [
       ['models'],
       ['doctor', 'codex'],
-      ['check', 'pk'],
+      ['gateways', '--check'],
       ['use', 'pk', 'codex', '--yes', '--defaults'],
       ['key', 'codex', '--yes'],
     ]) {

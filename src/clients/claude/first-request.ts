@@ -1,80 +1,71 @@
-import { compact } from '../../compact.ts'
-import type { FirstRequest } from '../../gateway/types.ts'
+import { asObject } from '../../gateway/foreign-text.ts'
+import type { FirstRequest, RetryRule } from '../../gateway/types.ts'
 import { type FirstRequestInput, type LoadedFiles, slots } from '../client.ts'
 import { fileOf } from '../loaded-files.ts'
+import { recordedRequest } from '../recorded-request.ts'
 import { isBefore } from '../tested.ts'
 import { safeguardsOf } from './auto-mode.ts'
+import recordings from './first-requests.json' with { type: 'json' }
 import { knowsModel, sentFirst, tableVersions } from './sent.ts'
 import { isOn, names, readSettings } from './settings.ts'
 
-/**
- * The values of `anthropic-beta`, each with the first and last version that sends it. 2.1.54, 2.1.197,
- * 2.1.238 and 2.1.330 were run (2026-11-23). Values that stay with `withoutBetas` are marked.
- */
-const betas: readonly {
-  readonly name: string
-  readonly since?: string
-  readonly until?: string
-  readonly stays?: true
-}[] = [
-  { name: 'claude-code-20250219', stays: true },
-  { name: 'interleaved-thinking-2025-05-14', stays: true },
-  { name: 'effort-2025-11-24', stays: true },
-  { name: 'prompt-caching-scope-2026-01-05', until: '2.1.238' },
-  { name: 'thinking-token-count-2026-05-13', since: '2.1.197' },
-  { name: 'context-management-2025-06-27', since: '2.1.197' },
-  { name: 'mid-conversation-system-2026-04-07', since: '2.1.197', until: '2.1.238', stays: true },
-  { name: 'mid-conversation-tool-changes-2026-07-01', since: '2.1.330' },
-  { name: 'advanced-tool-use-2025-11-20', since: '2.1.330' },
-]
-
-/** In tokens: the limit for its own models from 2.1.330 on, and for all others (run 2026-11-23). */
-const outputTokens = { own: 128_000, other: 32_000 }
-
-/**
- * Follows the requests of the same versions, each run with a gateway that rejects one of these members. For
- * the client's older models, which were not run, it has only what the client sends for every model.
- */
+/** What the settings, the environment and the model change in the recorded request. */
 export function firstRequest(files: LoadedFiles, asking: FirstRequestInput): FirstRequest {
-  const { model, version = tableVersions.newest } = asking
+  const { model, protocol, version = tableVersions.newest } = asking
   const env = { ...asking.env, ...readSettings(fileOf(files, 'settings')).env }
   const isPlain = isOn(env[names.withoutBetas])
-  const isOwn = slots.some((slot) => sentFirst(version, slot) === model)
-  const isFrom = (first: string) => !isBefore(version, first)
+  const kind = kindOf(model, version)
+  const usual = recordedRequest(recordings, { kind, protocol, version })
+  const plainKind = kind === 'older' ? 'older plain' : 'plain'
+  const recorded = isPlain
+    ? recordedRequest(recordings, { kind: plainKind, protocol, version })
+    : usual
 
-  const sent = betas.filter(({ since, until, stays }) => {
-    const isOfVersion = (!since || isFrom(since)) && (!until || !isBefore(until, version))
-    return isOfVersion && (stays || !isPlain)
-  })
-  const usual = isOwn && isFrom('2.1.330') ? outputTokens.own : outputTokens.other
-  const thinks = (isOwn || !knowsModel(model, version)) && !env['MAX_THINKING_TOKENS']
-  const managed = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] }
-
-  return compact({
-    query: 'beta=true',
-    body: {
-      max_tokens: Number(env[names.outputTokens]) || usual,
-      thinking: thinks ? { type: 'adaptive' } : undefined,
-      context_management: thinks && isFrom('2.1.197') && !isPlain ? managed : undefined,
-      output_config:
-        thinks && isFrom('2.1.197') ? { effort: env[names.effort] || 'high' } : undefined,
-    },
-    headers: {
-      'anthropic-beta': sent.map(({ name }) => name).join(','),
-      'anthropic-dangerous-direct-browser-access': 'true',
-      'x-app': 'cli',
-    },
+  // Without betas, the limit and the effort are the same.
+  const { max_tokens, output_config } = usual.body
+  const body = withEffort({ ...recorded.body, output_config }, env[names.effort])
+  return {
+    ...recorded,
+    body: { ...body, max_tokens: Number(env[names.outputTokens]) || max_tokens },
     safeguards: safeguardsOf(version, isPlain),
-    // 2.1.238 does not retry; a version between the two began to.
-    retryWithout: isBefore('2.1.238', version) ? unknownBetas : undefined,
+    retryWithout: isBefore(version, '2.1.330')
+      ? [withoutSystemRole]
+      : [withoutBetas, withoutSystemRole],
     hints: isPlain ? { max_tokens: limitCure } : cures,
-  })
+  }
 }
 
-/** Anthropic's own error text; for any other text Claude Code gives up (2.1.330, 2026-11-23). */
-const unknownBetas = {
+/** The effort of the request, and of the messages that name one. */
+function withEffort(body: FirstRequest['body'], effort: string | undefined): FirstRequest['body'] {
+  if (!effort) return body
+  const change = (part: unknown) =>
+    asObject(part)?.['output_config'] ? { ...asObject(part), output_config: { effort } } : part
+  const { messages } = body
+  return {
+    ...asObject(change(body)),
+    ...(Array.isArray(messages) && { messages: messages.map(change) }),
+  }
+}
+
+function kindOf(model: string, version: string): string {
+  const isOwn = slots.some((slot) => sentFirst(version, slot) === model)
+  if (!knowsModel(model, version)) return 'unknown'
+  return isOwn && !isOlder.test(model) ? 'own' : 'older'
+}
+
+/** It thinks within a budget, and not adaptively. */
+const isOlder = /^claude-haiku-4-5/
+
+/** Anthropic's own error text; for any other text Claude Code gives up (2.1.330, 2026-11-23; 2.1.238 does not retry). */
+const withoutBetas: RetryRule = {
   to: /^Unexpected value\(s\) /,
   names: ['anthropic-beta', 'context_management'],
+}
+
+/** The texts after which Claude Code leaves out the message of the role system (read in 2.1.330, 2026-11-26). */
+const withoutSystemRole: RetryRule = {
+  to: /Unexpected role.*input message role|(?:unknown variant .{0,2}system\b.{0,2}, expected|Input should be) [\\'"`]{1,2}(?:user|assistant)\b.{0,2} or [\\'"`]{1,2}(?:user|assistant)\b|role .{0,2}system.{0,2} must (?:precede an|follow a)|use the top-level .{0,2}system.{0,2} parameter|not supported.*role .{0,2}system|role .{0,2}system.*not supported/i,
+  roles: ['system'],
 }
 
 const limitCure = `Set ${names.outputTokens} to what the gateway takes, in "env" of the settings, then run the command again.`
