@@ -19,10 +19,14 @@ export function generateKey(): string {
 export function requestIds(): (now: Date) => string {
   const letters = randomText(8)
   let count = 0
+  let lastSecond = -1
+  let time = ''
   return (now) => {
-    const second = now.toISOString().slice(0, 19).replace(/[-:T]/g, '')
+    const second = Math.trunc(now.getTime() / 1000)
+    if (second !== lastSecond) time = now.toISOString().slice(0, 19).replace(/[-:T]/g, '')
+    lastSecond = second
     count = (count + 1) % 1_000_000_000
-    return second + String(count).padStart(9, '0') + letters
+    return time + String(count).padStart(9, '0') + letters
   }
 }
 

@@ -4,7 +4,7 @@ import type { Usage } from '../requests/reading/turns.ts'
 import type { Tool } from '../requests/request.ts'
 import type { Block, FinishReason, WholeAnswer } from './answer.ts'
 import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
-import { sseFrame } from './codec.ts'
+import { frameTemplate, sseFrame } from './codec.ts'
 import { splitTokens } from './tokens.ts'
 
 /** POST /v1/chat/completions. */
@@ -46,7 +46,8 @@ function encodeChatStream(body: JsonObject, facts: AnswerFacts, answer: WholeAns
             : { tool_calls: [{ index, ...chatCall(id, tool, '') }] },
         )
       }
-      for (const piece of splitTokens(block)) yield deltaChunk(deltaOf(block, piece, index))
+      const frameOf = frameTemplate(deltaChunk(deltaOf(block, '<piece>', index)), ['<piece>'])
+      for (const piece of splitTokens(block)) yield frameOf(piece)
     }
 
     yield deltaChunk({}, finishReason(answer.reason, hasFunctions))

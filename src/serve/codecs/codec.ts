@@ -38,6 +38,29 @@ export function sseFrame(data: object, event?: string): string {
   return `${name}data: ${JSON.stringify(data)}\n\n`
 }
 
+/**
+ * Creates frames that differ only in some values: the rest of them is serialized once. Serializing each
+ * of 50 frames takes longer than everything else that a streamed answer needs.
+ *
+ * @param frame a frame with a different text in place of each value, in the order of the values
+ */
+export function frameTemplate(
+  frame: string,
+  placeholders: readonly string[],
+): (...values: readonly unknown[]) => string {
+  const parts: string[] = []
+  let rest = frame
+  for (const placeholder of placeholders) {
+    const marker = JSON.stringify(placeholder)
+    const at = rest.indexOf(marker)
+    parts.push(rest.slice(0, at))
+    rest = rest.slice(at + marker.length)
+  }
+  return (...values) =>
+    values.reduce<string>((text, value, index) => text + parts[index] + JSON.stringify(value), '') +
+    rest
+}
+
 export const sseHeaders = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-cache',

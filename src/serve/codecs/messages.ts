@@ -4,7 +4,7 @@ import type { Usage } from '../requests/reading/turns.ts'
 import { createSeal } from '../requests/seal.ts'
 import type { Block, FinishReason, WholeAnswer } from './answer.ts'
 import type { AnswerFacts, AnswerStream, Codec } from './codec.ts'
-import { sseFrame } from './codec.ts'
+import { frameTemplate, sseFrame } from './codec.ts'
 import { splitTokens } from './tokens.ts'
 
 /** POST /v1/messages. */
@@ -33,8 +33,10 @@ function encodeMessagesStream(
       yield frame({ type: 'content_block_start', index, content_block: beginningOf(block) })
       // The vendor begins arguments with an empty delta (recorded 2026-11-24).
       if (block.type === 'call') yield delta(deltaOf(block, ''))
-      if (block.type !== 'thinking' || !isOmitted)
-        for (const piece of splitTokens(block)) yield delta(deltaOf(block, piece))
+      if (block.type !== 'thinking' || !isOmitted) {
+        const frameOf = frameTemplate(delta(deltaOf(block, '<piece>')), ['<piece>'])
+        for (const piece of splitTokens(block)) yield frameOf(piece)
+      }
       if (block.type === 'thinking')
         yield delta({ type: 'signature_delta', signature: createSeal(isOmitted ? '' : block.text) })
       yield frame({ type: 'content_block_stop', index })

@@ -7,30 +7,41 @@ import { Decompress } from 'fzstd'
 const piecesPerBlock = 1024
 
 /**
- * Reads a whole body.
+ * Reads a whole body. Events take half of the time of an asynchronous iterator.
  *
  * @returns undefined if it is too large; the rest of it is not read yet
  * @throws if the client disconnects before the end
  */
-export async function readBody(
-  request: IncomingMessage,
-  maxBytes: number,
-): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return resolve(undefined)
 
-  const blocks: Buffer[] = []
-  let pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of request.iterator({ destroyOnReturn: false })) {
-    bytes += piece.length
-    if (bytes > maxBytes) return undefined
-    pieces.push(piece)
-    if (pieces.length < piecesPerBlock) continue
-    blocks.push(Buffer.concat(pieces))
-    pieces = []
-  }
+    const blocks: Buffer[] = []
+    let pieces: Buffer[] = []
+    let bytes = 0
+    const read = (piece: Buffer) => {
+      bytes += piece.length
+      if (bytes > maxBytes) {
+        request.off('data', read).pause()
+        resolve(undefined)
+      }
+      pieces.push(piece)
+      if (pieces.length < piecesPerBlock) return
+      blocks.push(Buffer.concat(pieces))
+      pieces = []
+    }
 
-  return Buffer.concat([...blocks, ...pieces], bytes)
+    request
+      .on('data', read)
+      .once('end', () => {
+        if (blocks.length === 0 && pieces.length === 1) resolve(pieces[0])
+        else resolve(Buffer.concat([...blocks, ...pieces], bytes))
+      })
+      .once('error', reject)
+      .once('close', () => {
+        if (!request.complete) reject(new Error('The client has disconnected'))
+      })
+  })
 }
 
 const decompressors: Readonly<Record<string, (body: Buffer, maxBytes: number) => Promise<Buffer>>> =

@@ -31,17 +31,20 @@ interface FamilyRule {
   readonly code?: string
 }
 
-/** The rules by protocol and model. There are few entries, because only catalog models are looked up. */
-const cachedRules = new Map<string, readonly FamilyRule[]>()
+/** A rule with the steps of its path. */
+type CachedRule = FamilyRule & { readonly steps: readonly string[] }
 
-function familyRules(protocol: Protocol, id: string): readonly FamilyRule[] {
+/** The rules by protocol and model. There are few entries, because only catalog models are looked up. */
+const cachedRules = new Map<string, readonly CachedRule[]>()
+
+function familyRules(protocol: Protocol, id: string): readonly CachedRule[] {
   const key = `${protocol} ${id}`
   const known = cachedRules.get(key)
   if (known !== undefined) return known
 
-  const rules = (table as readonly FamilyRule[]).filter(
-    ({ models, protocols }) => protocols.includes(protocol) && new RegExp(models).test(id),
-  )
+  const rules = (table as readonly FamilyRule[])
+    .filter(({ models, protocols }) => protocols.includes(protocol) && new RegExp(models).test(id))
+    .map((rule) => ({ ...rule, steps: rule.at.split('.') }))
   cachedRules.set(key, rules)
   return rules
 }
@@ -50,6 +53,8 @@ function familyRules(protocol: Protocol, id: string): readonly FamilyRule[] {
 export function checkFamily(protocol: Protocol, body: JsonObject): void {
   const model = bareModelName(asString(body['model']) ?? '')
   for (const rule of familyRules(protocol, model)) {
+    // Most requests have none of these members.
+    if (body[rule.steps[0]!] === undefined && !rule.isNeeded) continue
     const value = rejectedValue(rule, body)
     if (value === accepted) continue
 
@@ -63,16 +68,17 @@ export function checkFamily(protocol: Protocol, body: JsonObject): void {
 
 const accepted = Symbol('accepted')
 
-function rejectedValue(rule: FamilyRule, body: JsonObject): unknown {
-  const { at, is, takes, isNeeded = false, most, requires, unless } = rule
-  if (requires !== undefined && !valuesAt(body, requires).some(isNotEmptyList)) return accepted
+function rejectedValue(rule: CachedRule, body: JsonObject): unknown {
+  const { steps, is, takes, isNeeded = false, most, requires, unless } = rule
+  if (requires !== undefined && !valuesAt(body, requires.split('.')).some(isNotEmptyList))
+    return accepted
   if (
     unless !== undefined &&
-    valuesAt(body, unless.at).some((one) => includesValue(unless.is, one))
+    valuesAt(body, unless.at.split('.')).some((one) => includesValue(unless.is, one))
   )
     return accepted
 
-  const values = valuesAt(body, at)
+  const values = valuesAt(body, steps)
   if (values.length === 0) return isNeeded ? undefined : accepted
   const isRejected = (value: unknown) =>
     is !== undefined
@@ -85,9 +91,9 @@ function rejectedValue(rule: FamilyRule, body: JsonObject): unknown {
 }
 
 /** The values at a path of the body. Null counts as absent. */
-function valuesAt(body: JsonObject, at: string): readonly unknown[] {
+function valuesAt(body: JsonObject, steps: readonly string[]): readonly unknown[] {
   let values: readonly unknown[] = [body]
-  for (const step of at.split('.'))
+  for (const step of steps)
     values = values.flatMap((value) => {
       if (step === 'each') return asList(value)
       return step === 'last' ? asList(value).slice(-1) : [toObject(value)[step]]

@@ -62,7 +62,9 @@ function isTooDeep(value: unknown, depth = 0): boolean {
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
-    return isTooDeep(value) ? undefined : value
+    // Each level takes two characters.
+    const mayBeTooDeep = text.length > 2 * maxJsonDepth
+    return mayBeTooDeep && isTooDeep(value) ? undefined : value
   } catch {
     return undefined
   }

@@ -212,23 +212,38 @@ export function toQuestion(
   headers: RequestHeaders = {},
 ): GatewayQuestion {
   const { model, messages, tools } = request
-  const system = messages.filter(({ role }) => role === 'system')
 
+  // Read when it is used: most rules look at the text alone.
   return {
-    text: lastUserText(messages),
     model,
     protocol,
-    afterTool: endsWithResults(messages),
-    tools: tools.map(({ name }) => name),
     messages,
-    system: system
-      .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text : [])))
-      .join('\n\n'),
-    toolResults: newestTurns(messages).results.map((result) => result.text),
-    turn: 1 + countModelTurns(messages),
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, String(value)]),
-    ),
+    get text() {
+      return lastUserText(messages)
+    },
+    get afterTool() {
+      return endsWithResults(messages)
+    },
+    get tools() {
+      return tools.map(({ name }) => name)
+    },
+    get system() {
+      return messages
+        .filter(({ role }) => role === 'system')
+        .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text : [])))
+        .join('\n\n')
+    },
+    get toolResults() {
+      return newestTurns(messages).results.map((result) => result.text)
+    },
+    get turn() {
+      return 1 + countModelTurns(messages)
+    },
+    get headers() {
+      return Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name, String(value)]),
+      )
+    },
   }
 }
 

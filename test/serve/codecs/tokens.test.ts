@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { frameTemplate, sseFrame } from '../../../src/serve/codecs/codec.ts'
 import { splitTokens } from '../../../src/serve/codecs/tokens.ts'
 import { fc } from '../../support/fast-check.ts'
 
@@ -31,4 +32,11 @@ test('tokens: joined they are the text', () => {
     }),
     { numRuns: 500 },
   )
+})
+
+test('frames: a template writes what a whole frame writes', () => {
+  const frame = (number: unknown, piece: string) => sseFrame({ number, a: { piece, b: [] } }, 'x')
+  const frameOf = frameTemplate(frame('<number>', '<piece>'), ['<number>', '<piece>'])
+  for (const piece of ['', 'a', '"<piece>"\n\u2028', '\ud800', '$&'])
+    expect(frameOf(7, piece)).toBe(frame(7, piece))
 })
