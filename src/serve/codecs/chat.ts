@@ -15,6 +15,9 @@ export const chat: Codec = {
   document: chatDocument,
 }
 
+/** What recorded answers say about the service. The fingerprint is made up. */
+const serviceMembers = { service_tier: 'default', system_fingerprint: 'fp_0123456789' }
+
 function encodeChatStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream {
   const options = body['stream_options']
   const includesUsage = isObject(options) && options['include_usage'] === true
@@ -26,6 +29,7 @@ function encodeChatStream(body: JsonObject, facts: AnswerFacts, answer: WholeAns
       object: 'chat.completion.chunk',
       created: facts.createdAt,
       model: facts.model,
+      ...serviceMembers,
       choices,
       ...(includesUsage ? { usage: usage && chatUsage(usage) } : {}),
     })
@@ -102,6 +106,7 @@ function chatDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
     model: facts.model,
     choices: [{ index: 0, message, logprobs: null, finish_reason }],
     usage: chatUsage(answer.usage),
+    ...serviceMembers,
   }
 }
 
