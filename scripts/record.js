@@ -30,10 +30,11 @@ try {
     'guided',
     [],
     [
-      ['Gateway address', server.url, `❯ ${server.url}`],
-      ['API key', key],
-      ['Which clients', ''],
-      ['Apply', 'y'],
+      ['Gateway address', server.url],
+      [`❯ ${server.url}`, '\r'],
+      ['API key', `${key}\r`],
+      ['Which clients', '\r'],
+      ['Apply', 'y\r'],
     ],
   )
   // What somebody changes by hand, and a variable that wins.
@@ -75,7 +76,7 @@ async function startServer() {
   return { child, url: JSON.parse(line).url }
 }
 
-/** Runs the program on a terminal and types each answer when its question is shown. */
+/** Runs the program on a terminal and types each text when the screen shows the one before it. */
 function answer(args, screen, answers, env) {
   const terminal = spawn(process.execPath, [program, ...args], {
     cols: columns,
@@ -95,7 +96,7 @@ function answer(args, screen, answers, env) {
     const [question, typed] = waiting[0] ?? []
     if (question === undefined || !screen.text().includes(question)) return
     waiting.shift()
-    terminal.write(`${typed}\r`)
+    terminal.write(typed)
   })
   return new Promise((settle) => terminal.onExit(({ exitCode }) => settle(exitCode)))
 }

@@ -30,8 +30,11 @@ export interface Finding {
   readonly redirectsKey?: true
   /** The setup reports the fix even if it asks no question. */
   readonly isReported?: true
-  /** A general finding with this cause, or this code, is not reported again. */
-  readonly cause?: 'broken' | 'key-missing' | 'context-window-unknown'
+  /**
+   * A general finding with this cause, or this code, is not reported again. Findings with the cause
+   * `override` share one line.
+   */
+  readonly cause?: 'broken' | 'key-missing' | 'context-window-unknown' | 'override'
 }
 
 export type Findings = Iterable<Finding>
@@ -89,4 +92,46 @@ export function exitStatusFor(findings: readonly Finding[]): number {
     0,
     ...errors.map(({ code }) => exitStatus[isErrorCode(code) ? code : 'config-conflict']),
   )
+}
+
+/** One line of a report: a cause, with the places where it is and what cures it. */
+export interface FindingLine {
+  readonly severity: Severity
+  readonly message: string
+  /** Every setting or place with this cause. Empty: the message says it. */
+  readonly places: readonly string[]
+  readonly hints: readonly string[]
+}
+
+/** One line for each cause, in the order of the findings. */
+export function foldFindings(findings: readonly Finding[]): readonly FindingLine[] {
+  const byCause = new Map<string, Finding[]>()
+  for (const finding of findings) {
+    const { code, message, cause } = finding
+    const key = cause === 'override' ? cause : `${code}\n${message}`
+    byCause.set(key, [...(byCause.get(key) ?? []), finding])
+  }
+  return [...byCause.values()].map(foldCause)
+}
+
+function foldCause(findings: readonly Finding[]): FindingLine {
+  const severity = mostSevere(findings)
+  const hints = unique(findings.map(({ hint }) => hint))
+  const [first] = findings as readonly [Finding, ...Finding[]]
+  if (findings.length === 1)
+    return { severity, message: messageWithLocation(first), places: [], hints }
+  if (first.cause !== 'override')
+    return {
+      severity,
+      message: first.message,
+      places: unique(findings.map(({ location }) => location)),
+      hints,
+    }
+
+  const places = findings.map((finding) => messageWithLocation(finding))
+  return { severity, message: `${places.length} settings override your gateway`, places, hints }
+}
+
+function unique(values: readonly (string | undefined)[]): readonly string[] {
+  return [...new Set(values.filter((value) => value !== undefined))]
 }

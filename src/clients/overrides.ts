@@ -284,6 +284,7 @@ function* inFolder(
     hint: `Remove it there, or start ${label} in another folder, unless you trust whoever wrote this one.`,
     ...(isRedirected && { consent: `${what}: ${file.path} says so.`, redirectsKey: true }),
     severity: isRedirected ? 'error' : 'warning',
+    cause: 'override',
   }
 }
 
@@ -311,6 +312,7 @@ function* inStrongerFile(
     location: placeIn(file, first),
     hint,
     severity,
+    cause: 'override',
   }
 }
 

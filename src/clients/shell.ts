@@ -167,7 +167,11 @@ export function* variableFindings(
 
   for (const { name, effect, ...found } of variables) {
     const asks = found.severity === 'error' && found.fix === undefined
-    const shared = { ...found, ...(asks && { consent: `${name} stays set: ${effect}.` }) }
+    const shared = {
+      ...found,
+      cause: 'override' as const,
+      ...(asks && { consent: `${name} stays set: ${effect}.` }),
+    }
     const lines = linesExporting(context, name)
 
     if (machine.env[name]) {

@@ -1,5 +1,5 @@
 import { type Client, protocolOf } from '../clients/client.ts'
-import { loadClients } from '../clients/list.ts'
+import { environmentRows, loadPrograms } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { exitStatus, type UserError } from '../errors.ts'
 import { shownBalance } from '../gateway/balance.ts'
@@ -7,6 +7,7 @@ import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
 import type { ModelFacts, Protocol } from '../gateway/types.ts'
 import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts'
+import type { SavedGateway } from '../state/gateways.ts'
 import { runsSoFar, settleFirst } from './client-state/history.ts'
 import {
   commandOf,
@@ -18,7 +19,7 @@ import {
   noFlags,
 } from './command.ts'
 import { type FoundGateway, findGateway, presetUnlessNamed } from './find-gateway.ts'
-import { accessToSaved } from './gateways/saved.ts'
+import { accessToSaved, withCureFor } from './gateways/saved.ts'
 import type { Session } from './screen/session.ts'
 import { type ClientsProof, proveClients } from './setup/prove.ts'
 
@@ -37,13 +38,15 @@ function define() {
  */
 export const command = commandOf(define, async (session, gateway, flags) => {
   settleFirst(session)
-  const { access, notices } = await gatewayToCheck(session, gateway, flags)
+  const { access, notices, saved } = await gatewayToCheck(session, gateway, flags)
   session.platform.ask.release()
 
-  const clients = await loadClients()
+  const clients = await loadPrograms()
   const request = { command: 'check', clients: clients.map(({ id }) => id), flags: noFlags }
   const run = { session, request, clients, consent: 'none', previous: new Map(), runs: [] } as const
-  const proof = await proveClients(run, access)
+  const proof = await proveClients(run, access).catch((error: unknown) => {
+    throw saved === undefined ? error : withCureFor(saved, error)
+  })
   session.addFindings(...notices, ...proof.notices)
 
   const results = clients.map((client) => resultOf(client, proof))
@@ -69,13 +72,13 @@ async function gatewayToCheck(
   session: Session,
   gateway: string | undefined,
   flags: GatewayFlags,
-): Promise<Pick<FoundGateway, 'access' | 'notices'>> {
+): Promise<Pick<FoundGateway, 'access' | 'notices'> & { readonly saved?: SavedGateway }> {
   // A saved gateway can have its host as its name.
   const isSaved = savedGatewaysIfReadable(session).some(({ name }) => name === gateway)
   const isAddress = gateway !== undefined && !isSaved && /[./:]/.test(gateway)
   if (gateway !== undefined && !isAddress) {
     const saved = savedGateway(session, gateway)
-    return { access: accessToSaved(session, saved, flags.timeout * 1000), notices: [] }
+    return { access: accessToSaved(session, saved, flags.timeout * 1000), notices: [], saved }
   }
 
   const named = isAddress ? { ...flags, baseUrl: gateway } : flags
@@ -126,6 +129,8 @@ function show(
     if (error.hint !== undefined) session.say(`  → ${error.hint}`)
   }
   if (rows.some((row) => row.includes('?'))) session.remark('? unknown')
+  for (const { id, label } of environmentRows)
+    session.say(`${label} has no file for a gateway. Its variables: repoint ${id}`)
 }
 
 function word(fact: boolean | undefined): string {
@@ -133,7 +138,9 @@ function word(fact: boolean | undefined): string {
 }
 
 function asDocument({ client: { id, label }, error, ...facts }: ClientResult) {
-  if (error === undefined) return { id, label, works: true, tools: true, ...facts }
+  const isByVariables = environmentRows.some((row) => row.id === id)
+  const configuredBy = isByVariables ? 'environment' : 'files'
+  if (error === undefined) return { id, label, configuredBy, works: true, tools: true, ...facts }
   const { code, message, hint } = error
-  return { id, label, works: false, ...compact({ code, message, hint }) }
+  return { id, label, configuredBy, works: false, ...compact({ code, message, hint }) }
 }

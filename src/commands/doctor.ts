@@ -119,7 +119,9 @@ export async function doctor(
 }
 
 /** A check as `--json` prints it. */
-function asDocument({ about, code, severity, message, hint }: CheckResult) {
+function asDocument(check: CheckResult) {
+  const { about, code, severity, hint } = check
+  const message = messageWithLocation(check)
   return {
     about,
     id: code,

@@ -233,9 +233,10 @@ export function namesGateway({ platform }: Session, flags: GatewayFlags): boolea
 /** The access to a gateway from this machine, until the user interrupts the command. */
 export function accessTo(
   { platform }: Session,
-  gateway: Omit<GatewayAccess, 'env' | 'signal'>,
+  gateway: Omit<GatewayAccess, 'env' | 'signal' | 'contact'>,
 ): GatewayAccess {
-  return { ...gateway, env: platform.machine.env, signal: platform.interrupt }
+  const contact = { hasAnswered: false }
+  return { ...gateway, env: platform.machine.env, signal: platform.interrupt, contact }
 }
 
 /** The newest gateway in use, or the last base URL as a default, unless the user names a gateway now. */

@@ -21,7 +21,7 @@ import type { SavedFolder } from '../state/folders.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
 import { checkFiles } from './checks/client-checks.ts'
-import { type ExaminedClient, showClients } from './checks/show.ts'
+import { type ExaminedClient, showClients, showTable } from './checks/show.ts'
 import { driftOf, type Expected, leftAt } from './client-state/drift.ts'
 import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled } from './client-state/program.ts'
@@ -73,10 +73,9 @@ export async function status(
   const told = (await loadClients(asked)).map((client) =>
     reportOf(session, client, { runs, expected, isNamed, isJudged }),
   )
-  showClients(session, told, {
-    isAbsent: (one) => !isNamed && isAbsent(session, one),
-    isDetailed: flags.all === true || isNamed,
-  })
+  const isMissing = (one: ClientReport) => !isNamed && isAbsent(session, one)
+  if (flags.all || isNamed) showClients(session, told, { isAbsent: isMissing, isDetailed: true })
+  else showTable(session, told, isMissing)
   const folder = folderToTell(session)
   const isNowhere = expected !== undefined && told.every(({ wanted }) => wanted === undefined)
   if (isNowhere)

@@ -68,7 +68,7 @@ export async function readCatalog(
     leftOut += found.skipped
     entries += found.entries
 
-    const read = { onPage: found.entries, total: entries, lastId: found.lastId }
+    const read = { onPage: found.entries, total: entries, lastId: found.lastId, pages: page }
     const next = nextPage({ ...answer, url }, read)
     const isStuck = models.size === before || page === maxPages || Date.now() > until
     isCut = found.isCut || (next !== undefined && isStuck)

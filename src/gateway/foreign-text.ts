@@ -72,7 +72,8 @@ export function jsonIn(text: string): unknown {
 
 /** The value at a path such as `data.limits.0`. Undefined: nothing. */
 export function valueAt(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((found, name) => {
+  const names = path.includes('.') ? path.split('.') : [path]
+  return names.reduce<unknown>((found, name) => {
     const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, name)
     return isThere ? (found as Record<string, unknown>)[name] : undefined
   }, value)

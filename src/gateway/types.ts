@@ -157,4 +157,13 @@ export interface GatewayAccess extends Gateway {
   /** The source of the proxy variables and of those that `authorities` names. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal | undefined
+  /** Shared by all requests of this access. Absent: each request waits for `timeoutMs`. */
+  readonly contact?: Contact | undefined
+}
+
+/** What the requests to one host know of each other. A host that answers none of them is silent. */
+export interface Contact {
+  hasAnswered: boolean
+  /** When the first catalog request started, by `performance.now()`. Absent: there was none. */
+  askedAt?: number
 }

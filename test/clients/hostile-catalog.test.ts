@@ -105,7 +105,7 @@ test.each([
   ['cline', 'cline', 5],
   ['openclaw', 'openclaw', 0],
   ['pi', 'pi', 7],
-  ['kilo', 'kilo', 5],
+  ['opencode', 'opencode', 5],
 ] as const)(
   '%s: a list of models is data, whatever stands in it',
   { timeout: 300_000 },

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { rows } from '../../src/clients/list.ts'
+import { environmentRows, rows } from '../../src/clients/list.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
@@ -39,7 +39,9 @@ describe('repoint check', () => {
     const home = aHome()
     const { status, json } = await run(home, ['check', gateway.url], canary)
     expect(status).toBe(0)
-    expect(clientsIn(json).map(({ id }) => id)).toEqual(rows.map(({ id }) => id))
+    expect(clientsIn(json).map(({ id }) => id)).toEqual(
+      [...rows, ...environmentRows].map(({ id }) => id),
+    )
 
     const byId = Object.fromEntries(clientsIn(json).map((one) => [one.id, one]))
     expect(byId['codex']).toMatchObject({ works: true, protocol: 'responses', tools: true })
@@ -47,6 +49,8 @@ describe('repoint check', () => {
     expect(byId['opencode']).toMatchObject({ works: true, protocol: 'responses', images: true })
     // It speaks chat only, where OpenAI rejects tools for gpt-5.6.
     expect(byId['cline']).toMatchObject({ works: false, code: 'protocol-unsupported' })
+    // It has no file for a gateway.
+    expect(byId['copilot']).toMatchObject({ works: true, configuredBy: 'environment' })
     expect(byId['cline']?.hint).toContain('Cline speaks chat only')
 
     expect(home.snapshot()).toEqual({})

@@ -63,11 +63,10 @@ describe('repoint status', () => {
 
     const status = await said('status')
     expect(status).toEqual([
-      gateway.url,
-      '  ✔ Codex        gpt-5.6-sol',
-      'Its own service',
-      '  ✔ Claude Code  opus',
-      `Not installed, and not set up: ${others.filter((one) => one !== 'Claude Code').join(', ')}`,
+      `  CLIENT       GATEWAY                 MODEL        STATE`,
+      `✔ Codex        ${gateway.url.padEnd(22)}  gpt-5.6-sol  ok`,
+      `✔ Claude Code  its own service         opus         ok`,
+      `Not installed: ${others.filter((one) => one !== 'Claude Code').join(', ')}`,
       '',
     ])
     expect(await said('status', 'kilo')).toEqual([
@@ -80,7 +79,7 @@ describe('repoint status', () => {
     expect((await said('status', '--all')).join('\n')).toContain('~/.claude/settings.json  not')
 
     const doctor = await said('doctor', '--no-verify')
-    expect(doctor.at(-2)).toBe(`Not installed, and not set up: ${others.join(', ')}`)
+    expect(doctor.at(-2)).toBe(`Not installed: ${others.join(', ')}`)
     expect(doctor.join('\n')).not.toContain('✔ Kilo')
     expect(await said('doctor', 'kilo', '--no-verify')).toEqual([
       'Its own service',
@@ -140,6 +139,8 @@ describe('repoint status', () => {
     const { stdout } = await runInProcess(home, ['status'], {
       env: { CODEX_API_KEY: 'sk-old-0123456789ab' },
     })
+    expect(stdout).toMatch(/^. Codex .* 2 settings override it$/m)
+    expect(stdout.match(/settings override your gateway/g)).toHaveLength(1)
     expect(stdout).toContain('~/.bashrc:2')
     expect(stdout).toContain('environment')
     expect(stdout).not.toContain('sk-old-0123456789ab')
@@ -168,7 +169,7 @@ describe('repoint status', () => {
     const { stdout, status } = await runInProcess(aHome({ '.codex/config.toml': '[[[' }), [
       'status',
     ])
-    expect(stdout).toMatch(/^Gateway unknown\n {2}! Codex {2}not readable\n/)
+    expect(stdout).toMatch(/^! Codex +\? .*not readable$/m)
     expect(stdout).toContain('line 1')
     expect(status).toBe(0)
   })
@@ -413,7 +414,7 @@ describe('repoint doctor', () => {
     await setUp(home, 'codex')
     home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
     const { stdout } = await runInProcess(home, [name])
-    expect(stdout).toMatch(/^ {2}! Codex {2}.*changed since its setup$/m)
+    expect(stdout).toMatch(/^ *! Codex {2}.*changed manually$/m)
     expect(stdout).toContain('Codex has changed since its setup: the model is gpt-5.6-luna')
     expect(stdout).toMatch(/→ To put back .*: repoint doctor codex --fix --yes\. Or set Codex up/)
   })

@@ -134,49 +134,6 @@ describe('a setup remembers its gateway', () => {
   })
 })
 
-test('gateways --check proves each, says of one that is down why, and ends with its status', async () => {
-  const home = aHome()
-  const gone = await startGateway({ families: 'rewritten', port: 0, key: keys.two })
-  await setUp(home, gone, 'claude', '--name', 'gone')
-  await gone.close()
-  await setUp(home, one, 'codex', '--name', 'work', '--no-verify', '--model', 'gpt-5.5')
-  expect((await gateways(home)).list).toMatchObject([{ proven: null }, { name: 'gone' }])
-  const { status, list } = await gateways(home, '--check')
-  expect(status).toBe(6)
-  expect(list).toMatchObject([
-    { name: 'work', check: { works: true }, proven: { protocol: 'responses' } },
-    { name: 'gone', check: { works: false, code: 'refused' } },
-  ])
-})
-
-test('gateways --check asks as the client does that uses the gateway', async () => {
-  const home = aHome()
-  const strict = await startGateway({ families: 'rewritten', port: 0, key: keys.one })
-  await setUp(home, strict, 'codex', '--name', 'strict')
-  strict.setFaults([
-    { status: 400, holds: '"include"', message: "Unsupported parameter: 'include'" },
-  ])
-  expect(await gateways(home, '--check')).toMatchObject({
-    status: 5,
-    list: [{ name: 'strict', check: { works: false, code: 'parameter-unsupported' } }],
-  })
-  await strict.close()
-})
-
-test('gateways --check says it of the right one, where the one that is down was set up last', async () => {
-  const home = aHome()
-  await setUp(home, one, 'codex', '--name', 'work')
-  const gone = await startGateway({ families: 'rewritten', port: 0, key: keys.two })
-  await setUp(home, gone, 'claude', '--name', 'gone')
-  await gone.close()
-  const { list } = await gateways(home, '--check')
-  expect(list).toMatchObject([
-    { name: 'gone', check: { works: false, code: 'refused' } },
-    { name: 'work', check: { works: true } },
-  ])
-  expect((await runInProcess(home, ['gateways', '--check'])).stdout).toMatch(/^! gone: /m)
-})
-
 describe('forget', () => {
   test('a gateway: asks, takes it and its key out, and leaves every undo', async () => {
     const home = aHome()

@@ -104,7 +104,7 @@ describe('a gateway that wants headers', () => {
     for (const args of [
       ['models'],
       ['doctor', 'codex'],
-      ['gateways', '--check'],
+      ['check', 'pk'],
       ['use', 'pk', 'codex', '--yes', '--defaults'],
       ['key', 'codex', '--yes'],
     ]) {

@@ -74,7 +74,7 @@ describe('a query that the gateway wants', () => {
     for (const args of [
       ['models', '--base-url', versioned.url],
       ['doctor', 'codex'],
-      ['gateways', '--check'],
+      ['check', 'azure'],
       ['use', 'azure', 'codex', '--yes', '--defaults'],
       ['key', 'codex', '--yes'],
     ]) {

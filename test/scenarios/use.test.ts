@@ -61,7 +61,7 @@ describe('repoint use', () => {
   test.each([
     ['use', 'two', '--yes'],
     ['run', 'two', '--', 'true'],
-    ['gateways', '--check'],
+    ['check', 'two'],
   ])('%s %s: a key or an address that works no more names what changes it', async (...args) => {
     const home = await aHomeBetween(['codex'])
     const file = '.local/state/repoint/gateways.json'
@@ -154,7 +154,7 @@ describe('repoint use', () => {
   test('status and doctor call the gateway by its name', async () => {
     const home = await aHomeBetween()
     const status = await runInProcess(home, ['status'])
-    expect(status.stdout).toContain(`${one.url} (one)\n  ✔ Codex `)
+    expect(status.stdout).toContain(`✔ Codex        ${one.url} (one) `)
     const { json } = await runInProcess(home, ['status', '--json'])
     expect(json).toMatchObject({
       clients: expect.arrayContaining([expect.objectContaining({ id: 'codex', gateway: 'one' })]),

@@ -2,7 +2,7 @@ import { type Client, type LoadedFile, whyUnreadable } from '../../clients/clien
 import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { type Finding, findingFrom, hasCause, messageWithLocation } from '../../finding.ts'
+import { type Finding, findingFrom, hasCause } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { type Drifted, driftSince } from '../client-state/drift.ts'
 import { expectWorking, type InstalledProgram, versionFindings } from '../client-state/program.ts'
@@ -153,15 +153,17 @@ function* checkFindings(
   { fixing }: Circumstances,
 ): Generator<CheckResult> {
   for (const finding of findings) {
-    const { code, hint, fix, consent } = finding
+    const { code, message, location, cause, hint, fix, consent } = finding
     const isError = finding.severity === 'error' && settings.endpoint.baseUrl !== undefined
     const flag = consent === undefined ? '--fix' : '--fix --yes'
 
     yield {
       code,
       severity: isError ? 'error' : 'warning',
-      message: messageWithLocation(finding),
+      message,
       ...compact({
+        location,
+        cause,
         hint: fix && !fixing ? `${hint} Or: repoint doctor ${client.family} ${flag}` : hint,
       }),
     }

@@ -31,7 +31,7 @@ import type { ClientStatus } from '../client-state/state.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { type ProbeAnswer, Probes, sendersOf } from '../setup/probes.ts'
+import { ifSlow, type ProbeAnswer, Probes, sendersOf } from '../setup/probes.ts'
 import { asWarning, type CheckResult, type Examined } from './client-checks.ts'
 
 type RequestFlags = Pick<GatewayFlags, 'timeout' | 'caFile'>
@@ -151,6 +151,20 @@ async function* askedChecks(
 ): AsyncGenerator<CheckResult> {
   const { client, settings, texts, version, modelTable } = examined
   const { access } = asked
+  const by = { texts, version, modelTable }
+  const probesFor = (list: Catalog | UserError, earlier?: Probes) =>
+    new Probes(
+      (...question) => probe(access, ...question),
+      list,
+      () => sendersOf(session, client, by),
+      earlier,
+    )
+  const started = ifSlow(asked.catalog, async () => {
+    const early = probesFor(slowCatalog)
+    const resolved = resultOf(() => choiceOf(examined, slowCatalog))
+    if (!(resolved instanceof UserError)) void early.askFor(client, resolved)
+    return early
+  })
   const list = await asked.catalog
 
   yield* checkProxy(access)
@@ -161,18 +175,18 @@ async function* askedChecks(
 
   const resolved = choiceOf(examined, list)
   yield* resolved.findings.map(asWarning)
-  const by = { texts, version, modelTable }
-  const probes = new Probes(
-    (...question) => probe(access, ...question),
-    list,
-    () => sendersOf(session, client, by),
-  )
+  const probes = probesFor(list, await started)
   for (const one of await probes.askFor(client, resolved)) yield probeCheck(list, one)
 
   yield* checkProtocol(examined, resolved, list)
   yield* checkBalance(await asked.balance)
   yield* checkPicker(examined, list)
 }
+
+const slowCatalog = new UserError({
+  code: 'gateway-fault',
+  message: 'The gateway is slow to list its models',
+})
 
 /** Nothing listens at a loopback address: the program that did, such as another tool's proxy, is gone. */
 function isLeftBehind({ code }: UserError, { baseUrl }: Gateway): boolean {

@@ -1,5 +1,5 @@
 import { shownModel, whyUnreadable } from '../../clients/client.ts'
-import { mostSevere, type Severity } from '../../finding.ts'
+import { type FindingLine, foldFindings, mostSevere, type Severity } from '../../finding.ts'
 import { absentText } from '../client-state/program.ts'
 import type { ClientStatus, Unreadable } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
@@ -51,8 +51,60 @@ export function showClients<One extends ExaminedClient>(
     session.sayTable(first, others)
   }
 
-  const absent = clients.filter(isAbsent).map(({ state }) => state.client)
-  if (absent.length > 0) session.say(absentText(absent))
+  showAbsent(session, clients.filter(isAbsent))
+}
+
+/** One row for each client. Below the table, the problems of those that have any. */
+export function showTable<One extends ExaminedClient>(
+  session: Session,
+  clients: readonly One[],
+  isAbsent: (one: One) => boolean,
+): void {
+  const here = clients.filter((one) => !isAbsent(one))
+  const rows = here.map((one) => [
+    `${markOf(one)} ${one.state.client.label}`,
+    gatewayOf(one),
+    modelOf(one.state),
+    wordFor(one),
+  ])
+  if (rows.length > 0) session.sayTable(['  CLIENT', 'GATEWAY', 'MODEL', 'STATE'], rows)
+
+  for (const { state, findings } of here) {
+    const lines = foldFindings(findings).filter(({ severity }) => severity !== 'ok')
+    if (lines.length > 0) session.say(`${state.client.label}:`)
+    for (const line of lines) for (const one of linesOf(line)) session.say(`  ${one}`)
+  }
+  showAbsent(session, clients.filter(isAbsent))
+}
+
+function showAbsent(session: Session, absent: readonly ExaminedClient[]): void {
+  if (absent.length > 0) session.say(absentText(absent.map(({ state }) => state.client)))
+}
+
+/** The gateway in a table. */
+function gatewayOf(one: ExaminedClient): string {
+  const heading = headingOf(one)
+  return heading === ownService ? 'its own service' : heading === unknownGateway ? '?' : heading
+}
+
+const ownService = 'Its own service'
+const unknownGateway = 'Gateway unknown'
+
+function markOf({ findings }: ExaminedClient): string {
+  return marks[mostSevere(findings)]
+}
+
+/** The state of a client in two or three words. */
+function wordFor({ state, findings }: ExaminedClient): string {
+  if ('failure' in state || whyUnreadable(state.settings) !== undefined) return 'not readable'
+  const problems = findings.filter(({ severity }) => severity !== 'ok')
+  if (problems.length === 0) return 'ok'
+
+  const overrides = problems.filter(({ cause }) => cause === 'override').length
+  if (overrides > 0)
+    return overrides === 1 ? '1 setting overrides it' : `${overrides} settings override it`
+  if (mostSevere(problems) === 'error') return 'does not work'
+  return problems.some(({ code }) => code === 'drifted') ? 'changed manually' : 'see below'
 }
 
 /** Findings about this machine or about a gateway, each on a separate line. */
@@ -61,11 +113,19 @@ export function showFindings(
   findings: readonly CheckResult[],
   isDetailed: boolean,
 ): void {
-  for (const { severity = 'note', message, hint } of findings) {
+  for (const line of foldFindings(findings)) {
+    const { severity } = line
     if (severity === 'ok' && !isDetailed) continue
-    session.say(`  ${marks[severity]} ${message}`)
-    if (hint !== undefined && severity !== 'ok') session.say(`    → ${hint}`)
+    const [first, ...more] = linesOf(line)
+    session.say(`  ${marks[severity]} ${first}`)
+    for (const one of more) session.say(`    ${one}`)
   }
+}
+
+/** The message, the places of the cause, and its cures. */
+function linesOf({ severity, message, places, hints }: FindingLine): readonly string[] {
+  const cures = severity === 'ok' ? [] : hints.map((hint) => `→ ${hint}`)
+  return [message, ...places.map((place) => `  ${place}`), ...cures]
 }
 
 /** The findings that all clients of a gateway share. */
@@ -78,14 +138,14 @@ function ofGateway(users: readonly ExaminedClient[]): readonly CheckResult[] {
 }
 
 function headingOf({ state }: ExaminedClient): string {
-  if ('failure' in state) return 'Gateway unknown'
+  if ('failure' in state) return unknownGateway
   const { gateway, settings } = state
   if (gateway !== undefined) {
     const address = gateway.baseUrl.replace(/^https:\/\//, '')
     const isCalledSo = gateway.name === undefined || address.includes(gateway.name)
     return isCalledSo ? address : `${address} (${gateway.name})`
   }
-  return whyUnreadable(settings) === undefined ? 'Its own service' : 'Gateway unknown'
+  return whyUnreadable(settings) === undefined ? ownService : unknownGateway
 }
 
 /** One row for the client, then rows with its problems, or with every detail. */
@@ -94,19 +154,22 @@ function rowsOf(
   own: readonly CheckResult[],
   { width, isDetailed }: { width: number; isDetailed: boolean },
 ): string[][] {
-  const { state, findings, details = [] } = one
-  const worst = mostSevere(findings)
-
-  const lines = own.flatMap(({ severity, message, hint }) => {
-    if (severity === 'ok') return isDetailed ? [`${marks.ok} ${message}`] : []
-    return hint === undefined ? [message] : [message, `→ ${hint}`]
+  const { state, details = [] } = one
+  const lines = foldFindings(own).flatMap((line) => {
+    if (line.severity === 'ok') return isDetailed ? [`${marks.ok} ${line.message}`] : []
+    return linesOf(line)
   })
 
-  const label = `  ${marks[worst]} ${state.client.label.padEnd(width)}`
+  const label = `  ${markOf(one)} ${state.client.label.padEnd(width)}`
   return [
     [label, briefOf(one)],
     ...[...lines, ...(isDetailed ? details : [])].map((line) => ['', line]),
   ]
+}
+
+function modelOf(state: ExaminedClient['state']): string {
+  if ('failure' in state) return '?'
+  return shownModel(state.settings) ?? state.settings.login ?? 'its default model'
 }
 
 /** The client's version, and the models that answered or the configured model. */
@@ -116,17 +179,12 @@ function briefOf({ state, findings }: ExaminedClient): string {
   const briefs = (code: string) =>
     findings.flatMap((one) => (one.code === code && one.brief !== undefined ? [one.brief] : []))
   const answering = briefs('probe')
-  const configured =
-    whyUnreadable(settings) === undefined
-      ? (shownModel(settings) ?? settings.login ?? 'its default model')
-      : 'not readable'
+  const configured = whyUnreadable(settings) === undefined ? modelOf(state) : 'not readable'
   const models =
     answering.length === 0
       ? configured
       : `${answering.join(', ')} ${answering.length > 1 ? 'answer' : 'answers'}, with tools`
 
   const isChanged = findings.some(({ code }) => code === 'drifted')
-  return [...briefs('installed'), models, ...(isChanged ? ['changed since its setup'] : [])].join(
-    ', ',
-  )
+  return [...briefs('installed'), models, ...(isChanged ? ['changed manually'] : [])].join(', ')
 }

@@ -258,5 +258,5 @@ export function nowRun(session: Session, clients: readonly Client[]): string {
 }
 
 export function absentText(clients: readonly Pick<Client, 'label'>[]): string {
-  return `Not installed, and not set up: ${clients.map(({ label }) => label).join(', ')}`
+  return `Not installed: ${clients.map(({ label }) => label).join(', ')}`
 }

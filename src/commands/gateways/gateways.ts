@@ -1,7 +1,6 @@
 import { Argument } from '@commander-js/extra-typings'
 import { rowOf } from '../../clients/list.ts'
-import { exitStatus, UserError } from '../../errors.ts'
-import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
+import { UserError } from '../../errors.ts'
 import { formatHeader, headerDocument } from '../../gateway/input/header.ts'
 import { formatQuery } from '../../gateway/input/query.ts'
 import { rootsOf } from '../../gateway/roots.ts'
@@ -14,7 +13,6 @@ import { commandOf, examples, GatewayArgument, gatewayCommand } from '../command
 import type { Session } from '../screen/session.ts'
 import { type ClientDefaults, flagsFor, spellDefaults } from '../setup/team-defaults.ts'
 import { addGateway } from './add.ts'
-import { proveSaved, withCureFor } from './saved.ts'
 
 function define() {
   return gatewayCommand('gateways')
@@ -28,7 +26,6 @@ function define() {
     .addArgument(new GatewayArgument('[gateway]', 'add: its address; export: its name'))
     .option('--name <name>', 'add: what the gateway is saved as (default: its host)')
     .option('--model <id>', 'add: the model that is asked for one word')
-    .option('--check', 'ask every saved gateway for one word now')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -40,17 +37,7 @@ function define() {
     )
 }
 
-interface GatewayCheck {
-  /** Absent: the gateway works. */
-  readonly failure?: UserError
-  /** The balance of its key, if the gateway reports it. */
-  readonly balance?: Balance | undefined
-}
-
-/** By the gateway's name. */
-type GatewayChecks = ReadonlyMap<string, GatewayCheck>
-
-/** Lists the gateways. Returns the highest status of a failed check. */
+/** Lists the gateways, adds one, or exports one. Returns the exit status. */
 export const command = commandOf(define, async (session, action, gateway, flags) => {
   if (action === 'add') return addGateway(session, addressToAdd(gateway), flags)
   if ((action === undefined) !== (gateway === undefined))
@@ -62,15 +49,10 @@ export const command = commandOf(define, async (session, action, gateway, flags)
 
   settleFirst(session)
   if (gateway !== undefined) return exportDefaults(session, gateway)
-  const { check, timeout } = flags
-  const saved = savedGateways(session)
+  const all = savedGateways(session)
   const clients = await clientsNow(session, runsSoFar(session))
-  const checked: GatewayChecks = check
-    ? await checkAll(session, saved, { clients, timeout })
-    : new Map()
-  const all = check ? savedGateways(session) : saved
 
-  show(session, all, clients, checked)
+  show(session, all, clients)
   session.showFindings('warning')
   session.document({
     command: 'gateways',
@@ -84,13 +66,11 @@ export const command = commandOf(define, async (session, action, gateway, flags)
         query: query && formatQuery(query),
         proven: one.proven ?? null,
         clients: idsOf(usersOf(one, clients)),
-        check: check ? checkDocument(checked.get(one.name)) : undefined,
       }
     }),
     warnings: session.warnings,
   })
-  const failures = [...checked.values()].map(({ failure }) => failure && exitStatus[failure.code])
-  return Math.max(0, ...failures.map((status) => status ?? 0))
+  return 0
 })
 
 /** @throws UserError `usage` */
@@ -130,45 +110,11 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
   return 0
 }
 
-/**
- * Checks all gateways in parallel, so that one that does not answer delays no other. Requests the balance
- * from those that work.
- */
-async function checkAll(
-  session: Session,
-  all: readonly SavedGateway[],
-  by: { readonly clients: readonly ClientNow[]; readonly timeout: number },
-): Promise<GatewayChecks> {
-  const checks = all.map(async (one): Promise<[string, GatewayCheck]> => {
-    try {
-      const users = usersOf(one, by.clients)
-      const access = await proveSaved(session, one, by.timeout * 1000, users)
-      return [one.name, { balance: await balanceOf(access) }]
-    } catch (error) {
-      const failure = withCureFor(one, error)
-      if (failure instanceof UserError) return [one.name, { failure }]
-      throw failure
-    }
-  })
-  return new Map(await session.step('Asking every gateway for one word', Promise.all(checks)))
-}
-
 function idsOf(clients: readonly ClientNow[]): readonly string[] {
   return clients.map(({ client }) => client.id)
 }
 
-function checkDocument({ failure, balance }: GatewayCheck = {}) {
-  if (failure === undefined) return { works: true, balance }
-  const { code, message, hint } = failure
-  return { works: false, code, message, hint }
-}
-
-function show(
-  session: Session,
-  all: readonly SavedGateway[],
-  clients: readonly ClientNow[],
-  checked: GatewayChecks,
-): void {
+function show(session: Session, all: readonly SavedGateway[], clients: readonly ClientNow[]): void {
   if (all.length === 0) {
     session.say(`No gateway is remembered so far. ${noGatewayHint}`)
     return
@@ -197,11 +143,5 @@ function show(
     if (query !== undefined) session.say(`  ${name} is asked with ${formatQuery(query)}`)
   }
 
-  for (const [name, { failure, balance }] of checked) {
-    if (balance !== undefined) session.say(`  ${name} has ${shownBalance(balance)} on its key`)
-    if (failure === undefined) continue
-    session.say(`! ${name}: ${failure.message}`)
-    if (failure.hint !== undefined) session.say(`  ${failure.hint}`)
-  }
   if (clients.some(({ gateway }) => gateway?.name !== undefined)) session.remark('`*`: in use.')
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, LoadedFiles, ResolvedOptions } from '../../clients/client.ts'
 import { routesToProve } from '../../clients/resolve.ts'
 import { UserError } from '../../errors.ts'
@@ -44,15 +45,18 @@ export class Probes {
   readonly #probe: ProbeOne
   readonly #list: Catalog | UserError
   readonly #sendersOf: (client: Client, resolved: ResolvedOptions) => Senders
-  readonly #asked = new Map<string, Promise<ProbeResult>>()
+  readonly #asked: Map<string, Promise<ProbeResult>>
   /** By the resolved options. Computing the senders reads and plans a client's files. */
   readonly #senders = new Map<ResolvedOptions, Senders>()
 
+  /** @param earlier probes of the same gateway, whose answers are reused */
   constructor(
     probe: ProbeOne,
     list: Catalog | UserError,
     sendersOf: (client: Client, resolved: ResolvedOptions) => Senders,
+    earlier?: Probes,
   ) {
+    this.#asked = new Map(earlier === undefined ? [] : earlier.#asked)
     this.#probe = probe
     this.#list = list
     this.#sendersOf = sendersOf
@@ -127,6 +131,21 @@ export class Probes {
     }
     return ids.at(-1)!
   }
+}
+
+/** A healthy gateway lists its models sooner, in ms. */
+const slowCatalogMs = 2_000
+
+/** Does `work` if the catalog is slow, without waiting for it: a silent gateway is noticed sooner. */
+export async function ifSlow<Result>(
+  catalog: Promise<unknown>,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  const isSlow = await Promise.race([
+    catalog.then(() => false),
+    pause(slowCatalogMs, true, { ref: false }),
+  ])
+  return isSlow ? work() : undefined
 }
 
 /** Equal requests are sent once, whichever client they are for. */

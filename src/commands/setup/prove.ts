@@ -30,13 +30,14 @@ import {
   versionFindings,
 } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
-import { isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
+import { ifSlow, isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
 import type { Answered, Chosen, Proof, SetupRun } from './request.ts'
 import {
   askForOtherModel,
   canChooseAgain,
   chooseModels,
   isDecided,
+  noGatewayInfo,
   type ResolvingClient,
   resolveInputFor,
   withModelFromUser,
@@ -107,9 +108,14 @@ export async function proveClients(
       !given.request.picksModel &&
       !isChosenLater &&
       given.clients.every((client) => isDecided(given, client, access))
+    const asking = finder.askCatalog({ isExtra })
+    const askedPrograms = isChosenLater ? undefined : programsOf(given)
+    const starting = isExtra
+      ? ifSlow(asking, () => startProbes(given, finder, askedPrograms!))
+      : undefined
     const [answer, ofAll] = await session.step(
       'Asking the gateway for its models',
-      Promise.all([finder.askCatalog({ isExtra }), isChosenLater ? undefined : programsOf(given)]),
+      Promise.all([asking, askedPrograms]),
     )
     const [catalog, catalogError] = answer instanceof UserError ? [undefined, answer] : [answer]
     if (catalogError !== undefined && !mayStillServe(catalogError)) throw catalogError
@@ -120,7 +126,7 @@ export async function proveClients(
     const { clients } = run
     const programs = ofAll ?? (await programsOf(run))
     const gatewayInfo = { catalog, catalogError, rejected: [], gateway: finder.access }
-    const probes = proberFor(run, finder, answer, programs)
+    const probes = proberFor(run, finder, { answer, programs, earlier: await starting })
     const resolving = clients.map((client): ResolvingClient => {
       const { version, modelTable } = programs.get(client)!
       return { run, access, client, version, gatewayInfo: { ...gatewayInfo, modelTable }, probes }
@@ -194,8 +200,15 @@ function expectUsable({ run, finder }: Proving, client: Client, program: Install
 function proberFor(
   run: SetupRun,
   finder: GatewayFinder,
-  answer: Catalog | UserError,
-  programs: ReadonlyMap<Client, InstalledProgram>,
+  {
+    answer,
+    programs,
+    earlier,
+  }: {
+    readonly answer: Catalog | UserError
+    readonly programs: ReadonlyMap<Client, InstalledProgram>
+    readonly earlier?: Probes | undefined
+  },
 ): Probes {
   const catalog = answer instanceof UserError ? undefined : answer
   return new Probes(
@@ -206,7 +219,30 @@ function proberFor(
         texts: filesAfter(run, client, { access: finder.access, resolved, catalog }),
         ...programs.get(client)!,
       }),
+    earlier,
   )
+}
+
+/** Sends the first requests of clients that need no catalog, while the catalog is slow. */
+async function startProbes(
+  run: SetupRun,
+  finder: GatewayFinder,
+  asked: Promise<ReadonlyMap<Client, InstalledProgram>>,
+): Promise<Probes> {
+  const programs = await asked
+  const catalogError = new UserError({
+    code: 'gateway-fault',
+    message: 'The gateway is slow to list its models',
+  })
+  const probes = proberFor(run, finder, { answer: catalogError, programs })
+  for (const client of run.clients) {
+    const { version, modelTable } = programs.get(client)!
+    const gatewayInfo = { ...noGatewayInfo, catalogError, modelTable, gateway: finder.access }
+    const input = resolveInputFor(run, client, finder.access, gatewayInfo)
+    const resolved = resultOf(() => client.resolve(input, version))
+    if (!(resolved instanceof UserError)) void probes.askFor(client, resolved)
+  }
+  return probes
 }
 
 /** Step 3, for one client. */

@@ -38,7 +38,9 @@ export async function request(
   access: GatewayAccess,
   spec: RequestSpec,
 ): Promise<HttpAnswer | NetworkFailure> {
-  const deadline = performance.now() + access.timeoutMs
+  const started = performance.now()
+  const deadline = started + access.timeoutMs
+  if (spec.method === 'GET' && access.contact !== undefined) access.contact.askedAt ??= started
   let url = new URL(spec.url)
   for (let redirects = 0; ; redirects++) {
     const result = await send({ access, spec, url, deadline })
@@ -47,6 +49,21 @@ export async function request(
     if (next === undefined) return result
     url = next
   }
+}
+
+/** The share of the time limit after which a host that has answered nothing counts as silent. */
+const silentShare = 0.4
+
+/** A model may take longer than a catalog: it has at least this share to itself. */
+const leastShare = 1 / 3
+
+/**
+ * When a request to a host that has answered nothing fails. Undefined: the host has answered, or its
+ * catalog was not requested, so a model that loads may keep it busy.
+ */
+function silentAt({ contact, timeoutMs }: GatewayAccess, started: number): number | undefined {
+  if (contact?.askedAt === undefined || contact.hasAnswered) return undefined
+  return Math.max(contact.askedAt + silentShare * timeoutMs, started + leastShare * timeoutMs)
 }
 
 /**
@@ -164,6 +181,7 @@ function sendOn(
       if (isSettled) return false
       isSettled = true
       clearTimeout(deadlineTimer)
+      clearTimeout(silenceTimer)
       clearTimeout(answerTimer)
       clearTimeout(streamEndTimer)
       access.signal?.removeEventListener('abort', onCancel)
@@ -190,6 +208,13 @@ function sendOn(
       onDeadline,
       Math.max(1, transmission.deadline - performance.now()),
     )
+    const silent = silentAt(access, started)
+    const silenceTimer =
+      silent &&
+      setTimeout(
+        () => access.contact?.hasAnswered || onDeadline(),
+        Math.max(1, silent - performance.now()),
+      )
     if (access.signal?.aborted === true) return onCancel()
     access.signal?.addEventListener('abort', onCancel, { once: true })
 
@@ -204,6 +229,7 @@ function sendOn(
         // Interim responses (1xx) precede the real one.
         if (status < 200) return
         connection.stage = 'body'
+        if (access.contact !== undefined) access.contact.hasAnswered = true
         received.start(status, headers)
       },
       onResponseData(_controller, chunk) {

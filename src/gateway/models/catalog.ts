@@ -53,19 +53,12 @@ export function readPage(body: string, secrets: readonly string[], limit: number
   })
 }
 
-/** The members that contain the list, the most common first. */
+/** The members that contain the list, the most common first, by {@link plainName}. */
 const listNames = [
   ...['data', 'models', 'items', 'result', 'results', 'list', 'records', 'rows', 'entries'],
-  ...[
-    'model_list',
-    'modelList',
-    'modelSummaries',
-    'model_summaries',
-    'objects',
-    'values',
-    'content',
-  ],
-  ...['body', 'payload', 'response', 'page', 'available_models', 'availableModels'],
+  ...['modellist', 'modelsummaries', 'modelinfos', 'modelids', 'objects', 'values', 'content'],
+  ...['body', 'payload', 'response', 'page', 'availablemodels', 'deployments', 'endpoints'],
+  ...['providers', 'vendors', 'available', 'supported'],
 ]
 
 /** The deepest list that is found: `data.result.models`. */
@@ -73,17 +66,32 @@ const maxDepth = 3
 
 function findEntries(value: unknown): readonly unknown[] | undefined {
   const root = asObject(value)
-  if (root !== undefined && (root['error'] ?? null) !== null) return undefined
+  if (root !== undefined && ((root['error'] ?? null) !== null || isFilledList(root['errors'])))
+    return undefined
   const found = findList(value, 0)
   if (found !== undefined) return found
 
   // New API sends null if the key may use no model.
   if (root?.['object'] === 'list' && root['data'] === null) return []
-  const children = listNames.flatMap((name) => root?.[name] ?? [])
+  const members = membersOf(root ?? {})
+  const children = listNames.flatMap((name) => members.get(name) ?? [])
   return children.some((child) => Array.isArray(child) && child.length === 0) ||
-    listNames.some((name) => Array.isArray(root?.[name]) && (root[name] as []).length === 0)
+    listNames.some((name) => isEmptyList(members.get(name)))
     ? []
     : undefined
+}
+
+function isFilledList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+/** The members of an object by their {@link plainName}. */
+function membersOf(object: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(object).map(([name, value]) => [plainName(name), value]))
 }
 
 /** The first list of models at or below a value. An object by ID is converted to a list. */
@@ -92,19 +100,63 @@ function findList(value: unknown, depth: number): readonly unknown[] | undefined
   const object = asObject(value)
   if (object === undefined || depth > maxDepth) return undefined
 
+  const members = membersOf(object)
   for (const name of listNames) {
-    const list = findList(object[name], depth + 1)
+    const list = findList(members.get(name), depth + 1)
     if (list !== undefined) return list
   }
-  return depth === 0 && !hasModelFacts(object) ? undefined : listById(object)
+  const grouped = groupedList(object, depth)
+  if (grouped !== undefined) return grouped
+  return depth === 0 && !hasModelFacts(object) ? listOfAnyName(object) : listById(object)
+}
+
+/** A list below a member that no known catalog has, if its entries have an unmistakable ID. */
+function listOfAnyName(object: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
+  const lists = Object.values(object).filter(Array.isArray)
+  return lists.find((list) => list.length > 0 && list.every(hasModelId))
+}
+
+function hasModelId(entry: unknown): boolean {
+  const members = membersOf(asObject(entry) ?? {})
+  return ['id', 'model', 'slug', 'modelid', 'modelname'].some(
+    (name) => typeof members.get(name) === 'string',
+  )
+}
+
+/**
+ * Converts `{"chat": ["gpt-5.6-sol"], "embedding": ["bge-m3"]}` to a list, and objects of providers with
+ * models each. The name of a group says what its models are for, unless they say it themselves.
+ */
+function groupedList(
+  object: Readonly<Record<string, unknown>>,
+  depth: number,
+): readonly unknown[] | undefined {
+  const groups = Object.entries(object)
+  const lists = groups.map(([, group]) =>
+    Array.isArray(group) ? group : modelsOf(asObject(group) ?? {}),
+  )
+  if (groups.length === 0 || lists.includes(undefined)) return undefined
+  // At the root, any status page can have lists.
+  if (depth === 0 && !lists.every((list) => list!.every(hasModelId))) return undefined
+  const entries = groups.flatMap(([type], group) =>
+    lists[group]!.map((entry) =>
+      typeof entry === 'string' ? { id: entry, type } : { type, ...asObject(entry) },
+    ),
+  )
+  return entries.some((entry) => entryId(entry) !== undefined) ? entries : undefined
+}
+
+/** The models of one provider. */
+function modelsOf(provider: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
+  const models = provider['models'] ?? provider['Models']
+  if (Array.isArray(models)) return models
+  const byId = asObject(models)
+  return byId && listById(byId)
 }
 
 function checkList(list: readonly unknown[], depth: number): readonly unknown[] | undefined {
   // A list of providers, each with a list of models.
-  const nested = list.flatMap((entry) => {
-    const models = asObject(entry)?.['models']
-    return Array.isArray(models) ? models : []
-  })
+  const nested = list.flatMap((entry) => modelsOf(asObject(entry) ?? {}) ?? [])
   if (nested.some((entry) => entryId(entry) !== undefined)) return nested
   if (list.some((entry) => entryId(entry) !== undefined)) return list
   return list.length === 0 && depth <= 1 ? list : undefined
@@ -117,7 +169,7 @@ function listById(object: Readonly<Record<string, unknown>>): readonly unknown[]
     return undefined
   return entries.map(([id, entry]) => ({
     ...asObject(entry),
-    id: idMember(asObject(entry)!) ?? id,
+    id: idMember(asObject(entry)!, ['id', 'model', 'slug', 'modelid', 'modelname']) ?? id,
   }))
 }
 
@@ -133,10 +185,12 @@ function hasModelFacts(object: Readonly<Record<string, unknown>>): boolean {
   })
 }
 
-/** The members with an ID, the most common first. Codex reads `slug`, LiteLLM writes `model_name`. */
+/**
+ * The members with an ID, the most common first, by {@link plainName}. Codex reads `slug`, LiteLLM
+ * writes `model_name`.
+ */
 const idNames = [
-  ...['id', 'model', 'slug', 'model_id', 'modelId', 'model_name', 'modelName', 'name', 'key'],
-  ...['identifier', 'uid', 'value'],
+  ...['id', 'model', 'slug', 'modelid', 'modelname', 'name', 'key', 'identifier', 'uid', 'value'],
 ]
 
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
@@ -148,11 +202,21 @@ function entryId(value: unknown): string | undefined {
 }
 
 /** Skips database keys: Cloudflare's `id` is a UUID, and requests need its `name`. */
-function idMember(entry: Readonly<Record<string, unknown>>): string | undefined {
-  const ids = idNames
-    .map((name) => entry[name])
-    .filter((id): id is string => typeof id === 'string' && id !== '')
+function idMember(
+  entry: Readonly<Record<string, unknown>>,
+  names: readonly string[] = idNames,
+): string | undefined {
+  const isId = (id: unknown): id is string => typeof id === 'string' && id !== ''
+  const plain = names.map((name) => entry[name]).filter(isId)
+  // Large catalogs: most write these names in lower case.
+  const members = plain.length === 0 ? membersOf(entry) : undefined
+  const ids = members === undefined ? plain : names.map((name) => members.get(name)).filter(isId)
   return ids.find((id) => !uuid.test(id)) ?? ids[0]
+}
+
+/** A member's name in lower case, without `_` and `-`. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '')
 }
 
 /** The most endpoint types that are read. New API has nine. */

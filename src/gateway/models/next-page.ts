@@ -16,6 +16,8 @@ export interface PageProgress {
   /** The number of entries on all pages so far. */
   readonly total: number
   readonly lastId: string | undefined
+  /** The number of pages so far. */
+  readonly pages: number
 }
 
 /**
@@ -24,13 +26,13 @@ export interface PageProgress {
  * response names no next page.
  */
 export function nextPage(answer: CatalogResponse, progress: PageProgress): string | undefined {
-  const members = collectMembers(jsonIn(answer.body))
+  const members = collectMembers(jsonIn(answer.body), answer.headers)
   const query =
     nextLinkInHeader(answer.headers['link']) ??
     nextLinkInBody(members) ??
     nextToken(members) ??
     nextAfterLastId(members, progress) ??
-    nextPageNumber(members, progress, new URL(answer.url).searchParams)
+    nextPageNumber(members, progress)
   if (query === undefined) return undefined
 
   const here = new URL(answer.url)
@@ -54,7 +56,11 @@ type BodyMembers = ReadonlyMap<string, { readonly name: string; readonly value: 
 const pageMembers =
   /^(?:data|meta|metadata|pagination|paging|pageinfo|pager|links|resultinfo|result|cursor|cursors)$/
 
-function collectMembers(body: unknown): BodyMembers {
+/** Headers that describe the pages of a list (GitLab, WordPress and others, 2026-11-26). */
+const pageHeaders =
+  /^x-(?:next-page|page|total-pages|total-count|total|next-cursor|has-more|wp-totalpages|wp-total)$/
+
+function collectMembers(body: unknown, headers: CatalogResponse['headers']): BodyMembers {
   const members = new Map<string, { name: string; value: unknown }>()
   const add = (object: Readonly<Record<string, unknown>>, depth: number): void => {
     for (const [name, value] of Object.entries(object)) {
@@ -66,6 +72,11 @@ function collectMembers(body: unknown): BodyMembers {
   }
   const root = asObject(body)
   if (root !== undefined) add(root, 0)
+  const ofPages = Object.entries(headers).filter(([name, value]) => pageHeaders.test(name) && value)
+  add(
+    Object.fromEntries(ofPages.map(([name, value]) => [name.replace(/^x-(?:wp-)?/, ''), value])),
+    0,
+  )
 
   return members
 }
@@ -97,32 +108,39 @@ function nextToken(members: BodyMembers): Query | undefined {
 }
 
 function nextAfterLastId(members: BodyMembers, { lastId }: PageProgress): Query | undefined {
-  const hasMore = ['hasmore', 'hasnext', 'hasnextpage'].some(
-    (name) => members.get(name)?.value === true,
-  )
-  if (!hasMore) return undefined
+  if (!saysMore(members)) return undefined
 
-  const named = ['lastid', 'endcursor']
-    .map((name) => members.get(name)?.value)
-    .find(isNonEmptyString)
-  if (named !== undefined) return { limit: '1000', after_id: named }
+  const cursor = members.get('endcursor')?.value
+  if (isNonEmptyString(cursor)) return { after: cursor }
+  const named = members.get('lastid')?.value
+  if (isNonEmptyString(named)) return { limit: '1000', after_id: named }
   if (findNumber(members, pageNames) !== undefined || lastId === undefined) return undefined
 
   // Anthropic reads `after_id`, OpenAI's other lists read `after`.
   return { limit: '1000', after_id: lastId, after: lastId }
 }
 
-const pageNames = ['page', 'currentpage', 'pagenum', 'pagenumber', 'pageno', 'pageindex']
+/** Whether the response says that there are more pages. */
+function saysMore(members: BodyMembers): boolean {
+  return (
+    ['hasmore', 'hasnext', 'hasnextpage', 'more'].some(
+      (name) => String(members.get(name)?.value) === 'true',
+    ) || ['islast', 'last', 'islastpage'].some((name) => members.get(name)?.value === false)
+  )
+}
+
+const pageNames = ['page', 'currentpage', 'pagenum', 'pagenumber', 'pageno', 'pageindex', 'number']
 const pageCountNames = ['totalpages', 'pages', 'pagecount', 'lastpage', 'numpages', 'totalpage']
 const totalNames = ['total', 'totalcount', 'totalitems', 'totalresults', 'count']
 
 function nextPageNumber(
   members: BodyMembers,
-  { onPage, total }: PageProgress,
-  requestQuery: URLSearchParams,
+  { onPage, total, pages: pagesRead }: PageProgress,
 ): Query | undefined {
   const nextNumber = findNumber(members, ['nextpage', 'next'])
   if (nextNumber !== undefined) return { page: String(nextNumber) }
+  const nextOffset = findNumber(members, ['nextoffset', 'nextskip'])
+  if (nextOffset !== undefined) return { offset: String(nextOffset) }
 
   const all = findNumber(members, totalNames)
   const offset = findNumber(members, ['offset', 'skip'])
@@ -130,14 +148,13 @@ function nextPageNumber(
     return offset + onPage < all && onPage > 0 ? { offset: String(offset + onPage) } : undefined
 
   const pages = findNumber(members, pageCountNames)
-  const hasMore = ['hasmore', 'hasnext', 'hasnextpage'].some(
-    (name) => members.get(name)?.value === true,
-  )
-  const page = findNumber(members, pageNames) ?? (Number(requestQuery.get('page')) || 1)
-  const isLast = pages === undefined ? all === undefined || total >= all : page >= pages
-  if (isLast && !hasMore) return undefined
+  const isLast = pages === undefined ? all === undefined || total >= all : pagesRead >= pages
+  if (isLast && !saysMore(members)) return undefined
+
+  // Some count pages from zero.
+  const page = findNumber(members, pageNames) ?? pagesRead
   const name = pageNames.map((plain) => members.get(plain)?.name).find((one) => one !== undefined)
-  const isPlain = name === undefined || /^current/i.test(name)
+  const isPlain = name === undefined || /^(?:current|number$)/i.test(name)
   return { [isPlain ? 'page' : name]: String(page + 1) }
 }
 

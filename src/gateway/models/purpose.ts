@@ -3,94 +3,116 @@ import type { ListEntry } from './facts.ts'
 
 /**
  * Whether a catalog entry says that its model cannot hold a conversation: it creates images or
- * embeddings, for example, or is disabled. The rules come from the catalogs of Together, Vercel,
- * Mistral, Copilot, LiteLLM, Fireworks, Cohere, Gemini, Bedrock, Cloudflare, Hugging Face and LM Studio
- * (2026-11-24).
+ * embeddings, for example, or is disabled. Any member can say so, at any place in the entry: what a
+ * member is about follows from its name. The names come from the catalogs of Together, Vercel, Mistral,
+ * Copilot, LiteLLM, Fireworks, Cohere, Gemini, Bedrock, Cloudflare, Hugging Face, LM Studio and Ollama
+ * (2026-11-26).
  */
 export function isNonConversational(entry: ListEntry): boolean {
   const members = flattenMembers(entry)
-  if (isDisabled(members)) return true
+  if (members.some(isSwitchedOff)) return true
 
-  const kind = combineVerdicts(kindPlaces.flatMap((place) => readTexts(members, place)))
-  const output = combineVerdicts(
-    outputPlaces.flatMap((place) => readTexts(members, place)).map(outputPart),
-  )
-  const flag = flagVerdict(members)
-  const certain = [kind, output, flag]
+  const kind = combineVerdicts(textsOf(members, kindNames).map(judgeText))
+  const output = combineVerdicts(textsOf(members, outputNames).map(outputPart).map(judgeText))
+  const certain = [kind, output, chatFlag(members)]
   if (certain.includes('other')) return true
   if (certain.includes('text')) return false
 
-  const endpoints = endpointPlaces.flatMap((place) => readTexts(members, place))
-  const abilities = readTexts(members, 'capabilities')
-  return (combineVerdicts(endpoints) ?? combineVerdicts(abilities)) === 'other'
+  const endpoints = combineVerdicts(textsOf(members, endpointNames).map(judgeText))
+  const abilities = combineVerdicts(textsOf(members, abilityNames).map(judgeAbility))
+  const named = textsOf(members, anyNames).some((text) => purposeWord.test(text))
+  return (endpoints ?? abilities ?? otherFlag(members) ?? (named ? 'other' : undefined)) === 'other'
 }
 
 type ModelPurpose = 'text' | 'other' | undefined
 
-/** Members by their path. Names are in lower case, without `_` and `-`: `architecture.modality`. */
-type Members = ReadonlyMap<string, unknown>
-
-/** Members with the purpose of a model. */
-const kindPlaces = [
-  ...['type', 'modeltype', 'subtype', 'modelsubtype', 'kind', 'modelkind', 'task', 'tasks'],
-  ...['task.name', 'tasktype', 'mode', 'modelinfo.mode', 'category', 'categories', 'pipelinetag'],
-  ...['purpose', 'usage', 'reportedtype', 'apitype', 'object', 'capabilities.type', 'capability'],
-  ...['modelinfo.type', 'details.type', 'metadata.type', 'metadata.task', 'metadata.category'],
-]
-
-/** Members with the output types of a model. */
-const outputPlaces = [
-  ...['outputmodalities', 'modalities.output', 'architecture.outputmodalities', 'modality'],
-  ...['architecture.modality', 'supportedoutputmodalities', 'output', 'outputs'],
-  ...['outputtypes', 'capabilities.outputmodalities', 'metadata.outputmodalities'],
-]
-
-/** Members with the endpoints of a model. */
-const endpointPlaces = [
-  ...['supportedendpoints', 'endpoints', 'endpointtypes', 'supportedgenerationmethods'],
-  ...['supportedapis', 'apis', 'methods', 'supportedmethods', 'routes', 'modelability'],
-]
-
-/** Boolean members that are true for conversational models. */
-const flagPlaces = ['', 'capabilities.', 'modelinfo.', 'features.', 'metadata.'].flatMap((parent) =>
-  [
-    ...['chat', 'completionchat', 'chatcompletion', 'chatcompletions', 'completion'],
-    ...['completions', 'supportschat', 'supportschatcompletion', 'supportschatcompletions'],
-    ...['textgeneration', 'supportstextgeneration', 'ischat'],
-  ].map((name) => parent + name),
-)
-
-const onPlaces = ['active', 'isactive', 'enabled', 'isenabled', 'available', 'isavailable']
-const offPlaces = ['disabled', 'isdisabled', 'archived', 'isarchived', 'deleted', 'inactive']
-const offStates =
-  /^(?:in-?active|disabled|offline|retired|unavailable|archived|deleted|stopped|error|failed|shutdown)$/i
-
-function isDisabled(members: Members): boolean {
-  return (
-    onPlaces.some((place) => members.get(place) === false) ||
-    offPlaces.some((place) => members.get(place) === true) ||
-    ['status', 'state']
-      .flatMap((place) => readTexts(members, place))
-      .some((text) => offStates.test(text))
-  )
+/** A member of the entry or of an object in it. */
+interface Member {
+  /** In lower case, without `_` and `-`: `outputmodalities`. For `modalities.output`: `output`. */
+  readonly name: string
+  /** The names of the objects around it, with a dot after each. */
+  readonly parent: string
+  readonly value: unknown
 }
 
-function flagVerdict(members: Members): ModelPurpose {
-  const flags = flagPlaces.map((place) => members.get(place))
+/** Members with the purpose of a model. */
+const kindNames =
+  /^(?:(?:model|sub|modelsub|reported|api|primary)?(?:type|kind|class|category|task|tasks|purpose|usage)|mode|role|function|tasktypes?|supportedtasks|categories|pipelinetag|usecases?|domain|object|capability|family|families|arch)$/
+
+/** Members with the output types of a model. */
+const outputNames =
+  /^(?:supported)?(?:outputs?|outputmodalit(?:y|ies)|outputtypes?|modalit(?:y|ies)|responsetypes?)$/
+
+/** Members with the endpoints of a model. */
+const endpointNames =
+  /^(?:(?:supported)?(?:endpoints?|apis?|methods|generationmethods|interfaces?|routes?)|endpointtype|modelability)$/
+
+/** Members with the abilities of a model, among them what it accepts as input. */
+const abilityNames =
+  /^(?:capabilit(?:y|ies)|abilit(?:y|ies)|features?|supportedfeatures|tags?|labels)$/
+
+/** Members of any name, but not those with names and prose. */
+const anyNames =
+  /^(?!.*(?:name|id|slug|description|title|label|owner|ownedby|provider|vendor|creator|author|root|parent|url|input\w*)$)\w+$/
+
+/** A text that can only be the purpose of a model. */
+const purposeWord =
+  /^(?:text[-_ ])?(?:embed(?:ding|der)?s?|rerank(?:er|ing)?|tts|stt|asr|moderations?|text[-_ ]?(?:to|2)[-_ ]?(?:image|speech|video|audio)|speech[-_ ]?(?:to|2)[-_ ]?text|(?:image|video)[-_ ]generation|transcriptions?)$/i
+
+/** Boolean members that are true for conversational models. */
+const chatNames =
+  /^(?:is|supports?|can)?(?:chat|completionchat|chatcompletions?|completions?|textgeneration|conversation(?:al)?)$/
+
+/** Boolean and numeric members that only models for other purposes have. */
+const otherNames =
+  /^(?:is|supports?|can)?(?:embeddings?|embeddingmodel|rerank(?:er|ing)?|imagegenerations?|texttoimage|texttospeech|speechtotext|tts|stt|transcriptions?|moderations?|videogenerations?)$|^(?:embedding)?(?:dimensions?|dims|vectorsize)$/
+
+const onNames =
+  /^(?:is|model)?(?:active|enabled|available|ready|online|deployed|accessible|allowed|permitted|haspermission|pickerenabled)$/
+const offNames = /^(?:is)?(?:disabled|archived|deleted|inactive|hidden|retired|offline)$/
+const stateNames = /^(?:status|state|availability|visibility|lifecycle)$/
+const offStates =
+  /^(?:in-?active|disabled|offline|retired|unavailable|archived|deleted|stopped|error|failed|shut ?down|suspended|hidden|hide|end[-_ ]of[-_ ]life|eol)$/i
+
+/** Switches about other things: `permission[].allow_view`, `pricing.enabled`, `features.web.enabled`. */
+const otherThings =
+  /^(?:status|state|policy|lifecycle|availability|modelinfo|metadata|info|details)\.$/
+
+function isSwitchedOff({ name, parent, value }: Member): boolean {
+  if (parent !== '' && !otherThings.test(parent)) return false
+  if (value === false) return onNames.test(name)
+  if (value === true) return offNames.test(name)
+  const isState = stateNames.test(name) || stateNames.test(parent.slice(0, -1))
+  return isState && typeof value === 'string' && offStates.test(value)
+}
+
+function chatFlag(members: readonly Member[]): ModelPurpose {
+  const flags = members.filter(({ name }) => chatNames.test(name)).map(({ value }) => value)
   if (flags.includes(true)) return 'text'
   return flags.includes(false) ? 'other' : undefined
 }
 
+function otherFlag(members: readonly Member[]): ModelPurpose {
+  const isOther = members.some(
+    ({ name, value }) =>
+      otherNames.test(name) && (value === true || (typeof value === 'number' && value > 0)),
+  )
+  return isOther ? 'other' : undefined
+}
+
 /** Combines verdicts. `text` wins, because a conversational model can have other abilities too. */
-function combineVerdicts(texts: readonly string[]): ModelPurpose {
-  const verdicts = texts.map(judgeText)
+function combineVerdicts(verdicts: readonly ModelPurpose[]): ModelPurpose {
   return verdicts.includes('text') ? 'text' : verdicts.find((verdict) => verdict !== undefined)
 }
 
 const otherWords =
-  /embed|rerank|similarity|image|picture|audio|\btts\b|\bstt\b|\basr\b|speech|voice|transcri|moderation|video|\bocr\b|classif|translat|music|detection|segmentation|upscal|diffusion|\b3d\b|feature[- ]extraction|\bbidi|realtime/i
+  /embed|rerank|similarity|image|picture|audio|\btts\b|\bstt\b|\basr\b|speech|voice|transcri|moderation|video|\bocr\b|classif|translat|music|detection|segmentation|upscal|diffusion|\b3d\b|feature[- ]extraction|\bbidi|realtime|guardrail|safety|\bbert\b/i
 const textWords =
   /chat|text|language|\bllm|\bv?lm\b|vlm|mllm|completion|generate ?content|responses?\b|messages?\b|convers|code|coding|instruct|reasoning|multi-?modal|omni|assistant|^openai$|^anthropic$|^gemini$/i
+
+/** Words that name an ability to create something. An input can be an image too. */
+const creates =
+  /embed|rerank|moderation|transcri|\b(?:tts|stt|asr)\b|speech[- _]?(?:to|2)|(?:to|2)[- _]?(?:image|speech|video|audio|music)|(?:image|video|audio|speech|music)[- _]?(?:generat|synth|edit)|inpaint/i
 
 /** `text-to-image`, `text->text`: the part after the arrow is the output. */
 const arrow = /^(.*?)\s*(?:->|→|[-_ ](?:to|2)[-_ ])\s*(.*)$/i
@@ -106,6 +128,11 @@ function judgeText(value: string): ModelPurpose {
   return textWords.test(text) ? 'text' : undefined
 }
 
+function judgeAbility(value: string): ModelPurpose {
+  if (creates.test(value)) return 'other'
+  return textWords.test(value) ? 'text' : undefined
+}
+
 /** The output part of a modality: `text` in `text+image->text`. */
 function outputPart(text: string): string {
   return arrow.test(text) && text.includes('>') ? text.slice(text.indexOf('>') + 1) : text
@@ -114,27 +141,30 @@ function outputPart(text: string): string {
 /** The most texts that are read of one member. */
 const maxTexts = 30
 
-function readTexts(members: Members, place: string): readonly string[] {
-  const value = members.get(place)
-  const list = Array.isArray(value) ? value.slice(0, maxTexts) : [value]
-  return list.flatMap((one) => {
-    const text = asObject(one)?.['name'] ?? asObject(one)?.['path'] ?? one
-    return typeof text === 'string' && text.length <= 100 ? [text] : []
-  })
-}
-
-/** The members of the entry and of its objects. */
-function flattenMembers(entry: ListEntry): Members {
-  const members = new Map<string, unknown>()
-  for (const [name, value] of Object.entries(entry)) {
-    const plain = plainName(name)
-    members.set(plain, value)
-    for (const [child, inner] of Object.entries(asObject(value) ?? {}))
-      members.set(`${plain}.${plainName(child)}`, inner)
-  }
+function textsOf(members: readonly Member[], names: RegExp): readonly string[] {
   return members
+    .filter(({ name }) => names.test(name))
+    .filter(
+      ({ parent }) => !/(?:^|\.)(?:input|supportedinput|permission|pricing)\w*\./.test(parent),
+    )
+    .flatMap(({ value }) => (Array.isArray(value) ? value.slice(0, maxTexts) : [value]))
+    .flatMap((one) => {
+      const text = asObject(one)?.['name'] ?? asObject(one)?.['path'] ?? one
+      return typeof text === 'string' && text.length <= 100 ? [text] : []
+    })
 }
 
-function plainName(name: string): string {
-  return name.toLowerCase().replace(/[_-]/g, '')
+/** The deepest object whose members are read. */
+const maxDepth = 3
+
+/** The members of the entry and of the objects in it. */
+function flattenMembers(entry: ListEntry, parent = '', depth = 0): readonly Member[] {
+  return Object.entries(entry).flatMap(([original, value]) => {
+    const name = original.toLowerCase().replace(/[_-]/g, '')
+    const member = { name, parent, value }
+    const inner = asObject(value)
+    return inner === undefined || depth === maxDepth
+      ? [member]
+      : [member, ...flattenMembers(inner, `${parent}${name}.`, depth + 1)]
+  })
 }

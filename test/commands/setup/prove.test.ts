@@ -118,6 +118,37 @@ test('nor does one that is slow: a part of the time is its own', async () => {
 })
 
 test.each([
+  ['codex', 'team-sol'],
+  ['codex', undefined],
+])(
+  'a silent host is reported at two fifths of the time, and is asked once: %s %s',
+  async (id, model) => {
+    const server = await aServer(() => {})
+    const contact = { hasAnswered: false }
+    const access = { ...accessTo(server, { timeoutMs: 7_500 }), contact }
+    const begun = performance.now()
+    expect((await failure(proofOf(id, access, model))).code).toBe('timeout')
+    // One after the other would take 7.5 s, and with a named model 11.25 s.
+    expect(performance.now() - begun).toBeLessThan(model ? 11_000 : 7_400)
+    expect(asked(server)).toEqual(['GET /v1/models', ...(model ? ['POST /v1/responses'] : [])])
+  },
+)
+
+test('a catalog that is slow costs no second inference', async () => {
+  const server = await aServer((request, response) => {
+    const isList = request.method === 'GET'
+    const answer = () =>
+      isList
+        ? sendJson(response, 200, { data: [{ id: 'team-sol' }] })
+        : goodGateway(request, response)
+    setTimeout(answer, isList ? 2_500 : 0)
+  })
+  const proof = await proofOf('codex', accessTo(server, { timeoutMs: 20_000 }), 'team-sol')
+  expect(proof.catalog?.models).toHaveLength(1)
+  expect(asked(server)).toEqual(['GET /v1/models', 'POST /v1/responses'])
+})
+
+test.each([
   ['is missing', 404, { detail: 'Not Found' }],
   ['is broken', 500, { error: { message: 'oops' } }],
   ['is empty', 200, { object: 'list', data: [] }],

@@ -96,6 +96,78 @@ const styles: Readonly<
     startOf: (query) => (Number(query.get('page') ?? 1) - 1) * size,
     say: ({ items }) => ({ body: { list: items, total: all.length } }),
   },
+  'a page from zero, as Spring sends it': {
+    startOf: (query) => Number(query.get('page') ?? 0) * size,
+    say: ({ items, start, isLast }) => ({
+      body: { content: items, number: start / size, totalPages: 3, last: isLast },
+    }),
+  },
+  'a page in a header': {
+    startOf: (query) => (Number(query.get('page') ?? 1) - 1) * size,
+    say: ({ items, start, isLast }) => ({
+      body: items,
+      headers: {
+        'x-page': `${start / size + 1}`,
+        'x-next-page': isLast ? '' : `${start / size + 2}`,
+      },
+    }),
+  },
+  'pages in a header': {
+    startOf: (query) => (Number(query.get('page') ?? 1) - 1) * size,
+    say: ({ items }) => ({ body: { data: items }, headers: { 'x-total-pages': '3' } }),
+  },
+  'a total in a header': {
+    startOf: (query) => (Number(query.get('page') ?? 1) - 1) * size,
+    say: ({ items }) => ({ body: items, headers: { 'x-total-count': `${all.length}` } }),
+  },
+  'an absolute link, as OData sends it': {
+    startOf: (query) => Number(query.get('$skip') ?? 0),
+    say: ({ items, end, isLast, origin }) => ({
+      body: {
+        value: items,
+        ...(isLast ? {} : { '@odata.nextLink': `${origin}/v1/models?$skip=${end}` }),
+      },
+    }),
+  },
+  'a token of AWS': {
+    startOf: (query) => Number(query.get('nextToken')?.slice(1) ?? 0),
+    say: ({ items, end, isLast }) => ({
+      body: { modelSummaries: items, nextToken: isLast ? null : `t${end}` },
+    }),
+  },
+  'a cursor of JSON:API': {
+    startOf: (query) => Number(query.get('page[cursor]')?.slice(1) ?? 0),
+    say: ({ items, end, isLast }) => ({
+      body: {
+        data: items,
+        links: { next: isLast ? null : `/v1/models?page%5Bcursor%5D=c${end}` },
+      },
+    }),
+  },
+  'the end cursor of a connection': {
+    startOf: (query) => Number(query.get('after')?.slice(1) ?? 0),
+    say: ({ items, end, isLast }) => ({
+      body: { items, pageInfo: { hasNextPage: !isLast, endCursor: `c${end}` } },
+    }),
+  },
+  'the next offset': {
+    startOf: (query) => Number(query.get('offset') ?? 0),
+    say: ({ items, end, isLast }) => ({
+      body: { data: items, next_offset: isLast ? null : end },
+    }),
+  },
+  'a page that is not the last': {
+    startOf: (query) => (Number(query.get('pageNo') ?? 1) - 1) * size,
+    say: ({ items, start, isLast }) => ({
+      body: { data: { list: items, pageNo: start / size + 1, pageSize: size, isLast } },
+    }),
+  },
+  'a page below data, with a size and a total': {
+    startOf: (query) => (Number(query.get('pageNum') ?? 1) - 1) * size,
+    say: ({ items, start }) => ({
+      body: { code: 0, data: { rows: items, pageNum: start / size + 1, total: all.length } },
+    }),
+  },
   'the number of the next page': {
     startOf: (query) => (Number(query.get('page') ?? 1) - 1) * size,
     say: ({ items, start, isLast }) => ({
@@ -152,7 +224,7 @@ describe('catalog: all pages are read', () => {
         headers: {},
         body: JSON.stringify(body),
       }
-      expect(nextPage(answer, { onPage: 2, total: 2, lastId: 'b' })).toBeUndefined()
+      expect(nextPage(answer, { onPage: 2, total: 2, lastId: 'b', pages: 1 })).toBeUndefined()
     },
   )
 })
