@@ -1,6 +1,6 @@
 import { compact } from './compact.ts'
 import type { SettingChange } from './edits/plan.ts'
-import { exitStatus, isErrorCode, type UserError } from './errors.ts'
+import { exitStatus, isErrorCode, UserError } from './errors.ts'
 
 /**
  * `error`: it does not work. `warning`: it may not work. `note`: worth knowing. `ok`: it was tested and
@@ -83,6 +83,16 @@ export function mostSevere(findings: readonly Finding[]): Severity {
 /** A failed step as a finding, for a command that reports it and goes on. */
 export function findingFrom({ code, message, hint }: UserError): Finding {
   return compact({ code, severity: 'error' as const, message, hint })
+}
+
+/** A finding as an error. A code that is no error code is a problem in a config file. */
+export function errorFrom(finding: Finding): UserError {
+  const { code, hint } = finding
+  return new UserError({
+    code: isErrorCode(code) ? code : 'config-conflict',
+    message: messageWithLocation(finding),
+    ...compact({ hint }),
+  })
 }
 
 /** The exit status of a command that only reports. Only errors change it. */

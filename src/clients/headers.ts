@@ -1,5 +1,6 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../edits/plan.ts'
 import { UserError } from '../errors.ts'
+import type { Findings } from '../finding.ts'
 import { classifyHeader, includesHeader } from '../gateway/input/header.ts'
 import {
   type ExtraHeader,
@@ -10,35 +11,32 @@ import {
 import { type ClientModule, type ClientName, runKeyVariable, type SetupTarget } from './client.ts'
 import { isTable } from './loaded-files.ts'
 
-/**
- * Checks that the client can send the headers, the query and the key header that the gateway requires.
- *
- * @throws UserError `protocol-unsupported`
- */
-export function expectSendable(
+/** Headers, a query or a place of the key that the gateway needs and the client cannot send. */
+export function* sendingFindings(
   { label, sends }: Pick<ClientName, 'label'> & Pick<ClientModule, 'sends'>,
   { headers = [], query = [], keyHeader }: Pick<SetupTarget, 'headers' | 'query' | 'keyHeader'>,
-): void {
+): Findings {
+  const shared = { code: 'protocol-unsupported', severity: 'error' } as const
   if (headers.length > 0 && sends?.headers !== true)
-    throw new UserError({
-      code: 'protocol-unsupported',
+    yield {
+      ...shared,
       message: `${label} cannot send headers of its user's choice, and this gateway is asked with ${headers.map(({ name }) => name).join(', ')}`,
       hint: `Set up the other clients without ${label}, or take the headers out: --header '${headers[0]!.name}:'.`,
-    })
+    }
 
   if (query.length > 0 && !sends?.queries)
-    throw new UserError({
-      code: 'protocol-unsupported',
+    yield {
+      ...shared,
       message: `${label} cannot send a query, and this gateway is asked with ?${query.map(({ name }) => name).join(', ')}`,
       hint: `Codex can: repoint codex. Where the gateway does without, take it out of the address: '?${query[0]!.name}='.`,
-    })
+    }
 
   if (keyHeader !== undefined && sends?.keyHeaders.includes(keyHeader) !== true)
-    throw new UserError({
-      code: 'protocol-unsupported',
+    yield {
+      ...shared,
       message: `The gateway takes the key as ${keyHeader} alone, and ${label} cannot send it so`,
       hint: `Set up the other clients without ${label}, or ask whoever runs the gateway about \`authorization: Bearer\`.`,
-    })
+    }
 }
 
 /**

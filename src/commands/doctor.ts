@@ -19,23 +19,21 @@ import type { Runs } from '../transaction/record.ts'
 import {
   asWarning,
   type CheckResult,
-  checkFiles,
   checkInstalled,
-  describeDrift,
-  secretFiles,
+  reportFindings,
 } from './checks/client-checks.ts'
 import { askGateways, checkGateway } from './checks/gateway-checks.ts'
 import { type ExaminedClient, showClients, showFindings } from './checks/show.ts'
-import { driftSince } from './client-state/drift.ts'
-import { runsIfReadable } from './client-state/history.ts'
-import { isInstalled, readVersion, tableOf } from './client-state/program.ts'
 import {
   type ClientStatus,
-  clientsInUse,
-  isAtOwnRoot,
-  stateOrFailure,
+  examineClient,
+  secretFiles,
   type Unreadable,
-} from './client-state/state.ts'
+} from './client-state/check-client.ts'
+import { describeDrift, driftSince } from './client-state/drift.ts'
+import { runsIfReadable } from './client-state/history.ts'
+import { isInstalled, readVersion, tableOf } from './client-state/program.ts'
+import { clientsInUse, isAtOwnRoot } from './client-state/state.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientArgument, commandOf, examples, type FlagsOf, timeoutOption } from './command.ts'
 import type { Consent, Session } from './screen/session.ts'
@@ -75,19 +73,21 @@ export async function doctor(
   session.addFindings(...wslFinding(session.platform))
 
   const examined = await clientsInUse(session, runs ?? [], id && rowOf(id).family)
-  const examine = () => examined.map((client) => stateOrFailure(session, client, runs))
+  const examine = (isFixTried = false) =>
+    examined.map((client) => examineClient(session, client, runs, isFixTried))
   const known = () => examine().filter((state) => 'settings' in state)
   const { dryRun } = flags
   const fixing = flags.fix && (dryRun && !flags.yes ? 'none' : session.consent(flags.yes))
   const { run, edits, fixed }: Repaired = fixing
     ? await fix(session, known(), runs ?? [], { consent: fixing, dryRun })
     : { edits: [], fixed: [] }
+  const isFixing = !dryRun && fixing !== undefined
 
   const ofMachine = session.findings.map(asMachineCheck)
   if (unreadable) ofMachine.push({ about: 'machine', ...findingFrom(unreadable) })
   const clients = await session.step(
     'Asking the clients and their gateways',
-    checkAll(session, { states: examine(), runs: runs ?? [], flags, fixing: !dryRun && fixing }),
+    checkAll(session, { states: examine(isFixing && fixing !== 'none'), flags, isFixing }),
   )
   const checks = [
     ...ofMachine,
@@ -133,16 +133,15 @@ function asDocument(check: CheckResult) {
 
 interface Examination {
   readonly states: readonly (ClientStatus | Unreadable)[]
-  readonly runs: Runs
   readonly flags: DoctorFlags
-  /** The fixes were applied, with this consent. */
-  readonly fixing: Consent | false | undefined
+  /** The fixes that need no consent were applied. */
+  readonly isFixing: boolean
 }
 
 /** Runs the checks of every client in parallel, and returns them in the order of the clients. */
 async function checkAll(
   session: Session,
-  { states, runs, flags, fixing }: Examination,
+  { states, flags, isFixing }: Examination,
 ): Promise<ExaminedClient[]> {
   const known = states.filter((state) => 'settings' in state)
   for (const { settings } of known) if (settings.endpoint.key) session.hide(settings.endpoint.key)
@@ -158,8 +157,8 @@ async function checkAll(
         const [version, modelTable] = await Promise.all(program)
         const isHere = isInstalled(session, client)
         const examined = { ...state, isInstalled: isHere, ...version, modelTable }
-        found.push(checkInstalled(examined))
-        found.push(...checkFiles(session, state, { fixing: fixing || undefined, runs }))
+        found.push(checkInstalled(session, examined))
+        found.push(...reportFindings(state, isFixing))
         if (asked !== undefined)
           found.push(...(await checkGateway(session, examined, asked.get(state), flags)))
       }

@@ -1,21 +1,20 @@
 import { type Client, protocolOf, whyUnreadable } from '../clients/client.ts'
-import { expectSendable } from '../clients/headers.ts'
 import { loadClients } from '../clients/list.ts'
+import { ownSetupOf } from '../clients/overrides.ts'
 import { resultOf, UserError } from '../errors.ts'
-import { messageWithLocation } from '../finding.ts'
 import { speaksAny } from '../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
 import { findGatewayName } from '../state/find-gateways.ts'
+import { checkClient, refuseBlocked } from './client-state/check-client.ts'
 import { isUsual, stateNow } from './client-state/files.ts'
 import {
-  expectWorking,
   type InstalledProgram,
   isInstalled,
   programOf,
   readVersion,
 } from './client-state/program.ts'
-import { stateOrFailure } from './client-state/state.ts'
+import { clientNow, contextOf } from './client-state/state.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import { table } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
@@ -147,9 +146,7 @@ function offerOf(
   const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access }
   const input = resolveInputFor(run, client, access, { ...gatewayInfo, ...program })
   const failure = resultOf(() => {
-    expectUsableFiles(run, client)
-    expectWorking(client, program ?? {})
-    expectSendable(client, access)
+    expectUsable(run, client, access, program)
     if (catalog !== undefined) expectProtocol(client, access, catalog)
     client.resolve(input, program?.version)
   })
@@ -178,15 +175,21 @@ function expectProtocol(
   })
 }
 
-/** @throws UserError if the client's files cannot be read, or keep it from using any gateway */
-function expectUsableFiles({ session, runs }: SetupRun, client: Client): void {
-  const state = stateOrFailure(session, client, runs)
-  if ('failure' in state) throw state.failure
-  const blocking = state.findings.find(
-    ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
-  )
-  const message = whyUnreadable(state.settings) ?? (blocking && messageWithLocation(blocking))
+/** @throws UserError if the client's files cannot be read, or something keeps it from using the gateway */
+function expectUsable(
+  { session, runs }: SetupRun,
+  client: Client,
+  access: GatewayAccess,
+  program: InstalledProgram = {},
+): void {
+  const { settings, texts } = clientNow(session, client, runs)
+  const message = whyUnreadable(settings)
   if (message !== undefined) throw new UserError({ code: 'config-invalid', message })
+
+  const context = contextOf(session, client, texts, runs)
+  const own = settings.endpoint.baseUrl === undefined ? {} : { own: ownSetupOf(settings) }
+  const input = { session, client, purpose: 'setup', program, access, context, ...own } as const
+  refuseBlocked(checkClient(input))
 }
 
 /** Two columns: the client, and its current gateway or why it cannot use this one. */

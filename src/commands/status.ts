@@ -20,17 +20,14 @@ import { savedGateway, savedRoots } from '../state/find-gateways.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import { maskSecret } from '../text.ts'
 import type { Runs } from '../transaction/record.ts'
-import { checkFiles } from './checks/client-checks.ts'
+import { reportFindings } from './checks/client-checks.ts'
 import { type ExaminedClient, showClients, showTable } from './checks/show.ts'
+import { type ClientStatus, examineClient } from './client-state/check-client.ts'
 import { driftOf, type Expected, leftAt } from './client-state/drift.ts'
 import { runsIfReadable } from './client-state/history.ts'
 import { isInstalled } from './client-state/program.ts'
-import {
-  type ClientStatus,
-  type FileState,
-  shownAddress,
-  stateOrFailure,
-} from './client-state/state.ts'
+import { shownAddress } from './client-state/state.ts'
+import type { FileState } from './client-state/written.ts'
 import { wslFinding } from './client-state/wsl.ts'
 import { clientsArgument, commandOf, examples, type FlagsOf } from './command.ts'
 import { folderHere, shownFolder } from './gateways/by-folder.ts'
@@ -159,7 +156,7 @@ function reportOf(
   client: Client,
   { runs, expected, isNamed, isJudged }: ReportOptions,
 ): ClientReport {
-  const state = stateOrFailure(session, client, runs)
+  const state = examineClient(session, client, runs)
   if ('failure' in state) return { state, findings: [findingFrom(state.failure)], drift: [] }
   const { key } = state.settings.endpoint
   if (key) session.hide(key)
@@ -167,11 +164,11 @@ function reportOf(
   const left = leftAt(session, state, runs ?? [])
   const wanted = left !== undefined || isNamed ? (expected ?? left) : undefined
   const drift = wanted ? driftOf(session, state, wanted) : []
-  const findings = [...checkFiles(session, state, { runs })]
+  const findings = [...reportFindings(state)]
   // Does not repeat what a finding already says.
-  const untold = drift.filter(
-    (reason) => isJudged || !findings.some(({ message }) => message.includes(reason)),
-  )
+  const isTold = (reason: string) =>
+    findings.some(({ message }) => message.includes(reason) || reason.startsWith(message))
+  const untold = drift.filter((reason) => isJudged || !isTold(reason))
   for (const reason of untold)
     findings.push({ code: 'drifted', severity: 'warning', message: `drifted: ${reason}` })
   return { state, findings, details: detailsOf(session, state), wanted, drift }
@@ -181,7 +178,8 @@ function reportOf(
 function isAbsent(session: Session, { state, wanted }: ClientReport): boolean {
   if ('failure' in state || wanted !== undefined) return false
   const { client, files, findings } = state
-  if (isInstalled(session, client) || findings.length > 0) return false
+  const isAnyFound = findings.some(({ severity }) => severity !== 'ok')
+  if (isInstalled(session, client) || isAnyFound) return false
   return files.every((file) => file.state === 'absent')
 }
 
@@ -299,12 +297,14 @@ function asDocument({ state, wanted, drift }: ClientReport) {
       ...file,
       changedKeys: file.changedKeys.map(plainPath),
     })),
-    obstacles: findings.map(({ code, message, location, hint: cure, severity }) => ({
-      code,
-      message,
-      place: location,
-      cure,
-      weight: severity === 'error' ? 'blocks' : 'may-block',
-    })),
+    obstacles: findings
+      .filter(({ severity }) => severity !== 'ok')
+      .map(({ code, message, location, hint: cure, severity }) => ({
+        code,
+        message,
+        place: location,
+        cure,
+        weight: severity === 'error' ? 'blocks' : 'may-block',
+      })),
   }
 }

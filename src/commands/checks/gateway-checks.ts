@@ -15,19 +15,15 @@ import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { preopenConnections } from '../../gateway/http/request.ts'
-import { isLoopback } from '../../gateway/input/base-url.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import { probe } from '../../gateway/probe.ts'
-import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
+import { rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
-import {
-  authoritiesOf,
-  certificateFindings,
-  expectBelieved,
-} from '../client-state/certificate-stores.ts'
-import type { ClientStatus } from '../client-state/state.ts'
+import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
+import { type ClientStatus, checkClient, missingKey } from '../client-state/check-client.ts'
+import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
 import type { GatewayFlags } from '../command.ts'
 import { accessTo } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
@@ -114,10 +110,7 @@ export async function checkGateway(
 
   const caFile = caFileFor(session.platform, gateway.baseUrl, flags.caFile)
   if (asked === undefined) {
-    if (hasCause('key-missing', findings)) return []
-    const message = `${client.label} has an address (${gateway.baseUrl}) but no key that it would use`
-    const hint = setupAgain(client, gateway, caFile)
-    return [{ code: 'key-missing', severity: 'error', message, hint }]
+    return hasCause('key-missing', findings) ? [] : [missingKey(client, gateway, caFile)]
   }
 
   const found: CheckResult[] = []
@@ -169,8 +162,8 @@ async function* askedChecks(
 
   yield* checkProxy(access)
   await expectBelieved(client, { ...access, caFile: caFile ?? settings.endpoint.caFile }, access)
-  for (const one of certificateFindings(session, client, settings.endpoint, caFile))
-    yield asWarning(one)
+  const trust = { caFile: settings.endpoint.caFile, gatewayCaFile: caFile }
+  yield* checkClient({ session, client, purpose: 'now', trust }).map(asWarning)
   yield* checkCatalog(session, examined, access, list)
 
   const resolved = choiceOf(examined, list)
@@ -214,23 +207,6 @@ function hintFor(
   if (blamed === 'key' || blamed === 'address') return setupAgain(client, gateway, caFile)
   if (!error.hint?.includes('--base-url')) return error.hint
   return `${error.hint} To change it: repoint ${client.family} --base-url URL`
-}
-
-function setupAgain({ id }: Client, gateway: Gateway, caFile: string | undefined): string {
-  return `repoint ${id} ${addressFlags(gateway, caFile)}`
-}
-
-/** The flags with which a command reaches a gateway in the same way. */
-function addressFlags(gateway: Gateway, caFile: string | undefined): string {
-  const { baseUrl } = gateway
-  const { messages } = rootsOf(gateway)
-  const isMessagesFound = messagesRoots(baseUrl).includes(messages)
-  return [
-    `--base-url ${baseUrl}`,
-    ...(isMessagesFound ? [] : [`--messages-url ${messages}`]),
-    ...(isPlainAfar(baseUrl) ? ['--allow-http'] : []),
-    ...(caFile === undefined ? [] : [`--ca-file ${asWord(caFile)}`]),
-  ].join(' ')
 }
 
 /** @throws UserError if the probes could prove nothing after this failure */
@@ -346,17 +322,6 @@ function* checkProxy({ baseUrl, env }: GatewayAccess): Generator<CheckResult> {
   const brief = `through the proxy ${proxy.hostname}:${proxy.port}`
   const message = `${baseUrl} is reached ${brief} (${proxy.variable})`
   yield { code: 'proxy', severity: 'ok', message, brief, isOfGateway: true }
-}
-
-/** Quotes a path if a shell would not read it as one word. */
-function asWord(path: string): string {
-  return /^[\w./:\\@+-]+$/.test(path) ? path : `"${path}"`
-}
-
-/** Plain http to another machine. A setup accepts it only with `--allow-http`. */
-function isPlainAfar(baseUrl: string): boolean {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
-  return url?.protocol === 'http:' && !isLoopback(url.hostname)
 }
 
 /** Any answer proves that the host was found, that it answers, and that its certificate is trusted. */

@@ -1,7 +1,7 @@
 import { shownModel, whyUnreadable } from '../../clients/client.ts'
 import { type FindingLine, foldFindings, mostSevere, type Severity } from '../../finding.ts'
+import type { ClientStatus, Unreadable } from '../client-state/check-client.ts'
 import { absentText } from '../client-state/program.ts'
-import type { ClientStatus, Unreadable } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 import type { CheckResult } from './client-checks.ts'
 

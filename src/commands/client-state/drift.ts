@@ -1,10 +1,16 @@
-import { type ClientState, protocolOf, shownModel, whyUnreadable } from '../../clients/client.ts'
+import {
+  type Client,
+  type ClientState,
+  protocolOf,
+  shownModel,
+  whyUnreadable,
+} from '../../clients/client.ts'
 import { planFixes } from '../../clients/fixes.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import type { FileEdit } from '../../edits/plan.ts'
 import { plainPath } from '../../edits/values.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { type FileFix, messageWithLocation } from '../../finding.ts'
+import { type FileFix, type Finding, messageWithLocation } from '../../finding.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
 import { isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
 import type { Gateway } from '../../gateway/types.ts'
@@ -13,7 +19,7 @@ import type { Runs } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 import { asRecorded } from './files.ts'
-import { type ClientStatus, gatewayOf, shownAddress } from './state.ts'
+import { type ClientNow, gatewayOf, shownAddress } from './state.ts'
 import { changedSince, lastSetup } from './written.ts'
 
 /** The gateway that a client should use, with its key, headers and models. */
@@ -24,12 +30,16 @@ export interface Expected extends Gateway {
   readonly settings?: ClientState
 }
 
+/** A client's state, and what is wrong with it. */
+interface Examined extends ClientNow {
+  readonly findings: readonly Finding[]
+}
+
+/** Errors that do not lead a client away from its gateway. */
+const permissionCodes: readonly string[] = ['open-to-others', 'private']
+
 /** Why a client does not use the expected gateway, in words. Empty: it uses it. */
-export function driftOf(
-  session: Session,
-  state: ClientStatus,
-  expected: Expected,
-): readonly string[] {
+export function driftOf(session: Session, state: Examined, expected: Expected): readonly string[] {
   const { settings, findings } = state
   const broken = whyUnreadable(settings)
   if (broken !== undefined) return [`its files cannot be read: ${broken}`]
@@ -37,13 +47,13 @@ export function driftOf(
   if (changed.length > 0) return changed
 
   return findings
-    .filter(({ code, severity }) => severity === 'error' && code !== 'open-to-others')
+    .filter(({ code, severity }) => severity === 'error' && !permissionCodes.includes(code))
     .map((finding) => messageWithLocation(finding, (path) => session.showPath(path)))
 }
 
 /** As `driftOf`, from the client's own files alone. */
 function settingsDrift(
-  { client, settings }: Pick<ClientStatus, 'client' | 'settings'>,
+  { client, settings }: Pick<ClientNow, 'client' | 'settings'>,
   expected: Expected,
 ): readonly string[] {
   const { endpoint, options, login } = settings
@@ -88,7 +98,7 @@ function modelsIn(state: ClientState): Readonly<Record<string, string | undefine
 /** The gateway that the last setup in force set the client to. Undefined: no setup is in force. */
 export function leftAt(
   session: Session,
-  { client, texts }: ClientStatus,
+  { client, texts }: ClientNow,
   runs: Runs,
 ): Expected | undefined {
   const targets = texts.filter(({ use }) => use === 'target')
@@ -121,7 +131,7 @@ export interface Drifted {
 const manyKeys = 4
 
 /** @returns undefined if no setup is in force, or if safe repairs alone restore what the last setup wrote */
-export function driftSince(session: Session, state: ClientStatus, runs: Runs): Drifted | undefined {
+export function driftSince(session: Session, state: Examined, runs: Runs): Drifted | undefined {
   const { client, findings, settings } = state
   const expected = leftAt(session, state, runs)
   if (expected === undefined || whyUnreadable(settings) !== undefined) return undefined
@@ -164,4 +174,9 @@ export function driftSince(session: Session, state: ClientStatus, runs: Runs): D
   const mended = resultOf(() => driftAfter([...safe, ...repairs], edits))
   const isCured = !(mended instanceof UserError) && mended.reasons.length === 0
   return { reasons, changes: places.join('; '), ...(isCured && { cure: { repairs, edits } }) }
+}
+
+export function describeDrift({ label }: Client, { reasons, changes }: Drifted): string {
+  const what = `${label} has changed since its setup: ${reasons.join('; ')}`
+  return changes === '' ? what : `${what} (${changes})`
 }

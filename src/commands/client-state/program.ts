@@ -1,7 +1,7 @@
 import type { Client, FirstRequestInput } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
+import type { Findings } from '../../finding.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import { readClientFiles } from './files.ts'
@@ -122,47 +122,37 @@ export async function installedVersions(
   return new Map(await Promise.all(versions))
 }
 
-/**
- * @throws UserError `client-too-old` for a version that was never seen to work,
- *   `client-version-unknown` if the client has an oldest version and nobody can check it
- */
-export function expectWorking(
+/** A version that was never seen to work, or that nobody can tell. */
+export function* versionFindings(
   { id, label, program }: Pick<Client, 'id' | 'label' | 'program'>,
   { version, versionProblem }: ProgramVersion,
   use: Purpose = 'setup',
-): void {
+): Findings {
   const oldest = oldestFor(program, use)
-  if (oldest === undefined) return
-  if (versionProblem !== undefined)
-    throw new UserError({
-      code: 'client-version-unknown',
-      message: `${label} has to be ${oldest} or newer, and its version is unknown: ${versionProblem}`,
-      hint: `Run it by hand: ${program.command} --version. Once it answers, run the command again.`,
-    })
-  if (version === undefined || !isBefore(version, oldest)) return
+  if (versionProblem !== undefined) {
+    const byHand = `Run it by hand: ${program.command} --version`
+    const code = 'client-version-unknown'
+    if (oldest === undefined)
+      yield { code, message: `The version of ${label} is unknown: ${versionProblem}`, hint: byHand }
+    else
+      yield {
+        code,
+        severity: 'error',
+        message: `${label} has to be ${oldest} or newer, and its version is unknown: ${versionProblem}`,
+        hint: `${byHand}. Once it answers, run the command again.`,
+      }
+    return
+  }
+  if (oldest === undefined || version === undefined || !isBefore(version, oldest)) return
 
   const { minVersion } = program
   const isRunAlone = minVersion === undefined || !isBefore(version, minVersion)
-  throw new UserError({
+  yield {
     code: 'client-too-old',
+    severity: 'error',
     message: `${label} ${version} is too old ${isRunAlone ? 'for one run at a gateway' : 'for a gateway of your own'}: the oldest that works is ${oldest}`,
     hint: `Update ${label}${isRunAlone ? `, or set it up: repoint ${id}` : ', then run the command again'}.`,
-  })
-}
-
-/** What to report of a version that is unknown, if the command can go on without it. */
-export function versionFindings(
-  { label, program }: Pick<Client, 'label' | 'program'>,
-  { versionProblem }: ProgramVersion,
-): readonly Finding[] {
-  if (versionProblem === undefined) return []
-  return [
-    {
-      code: 'client-version-unknown',
-      message: `The version of ${label} is unknown: ${versionProblem}`,
-      hint: `Run it by hand: ${program.command} --version`,
-    },
-  ]
+  }
 }
 
 /** The list of models that the client prints. Undefined: the client is not installed, or prints none. */

@@ -5,17 +5,13 @@ import {
   type ClientState,
   emptyState,
   isConfiguredAs,
-  type LoadedFile,
   type LoadedFiles,
   type PreviousOptions,
   protocolOf,
   whyUnreadable,
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
-import { overrideFindings, ownSetupOf } from '../../clients/overrides.ts'
 import { optionsToKeep } from '../../clients/resolve.ts'
-import { compact } from '../../compact.ts'
-import type { SettingPath } from '../../edits/plan.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { type Finding, messageWithLocation } from '../../finding.ts'
 import { gatewayAt, isSameButVersion, rootOf, shownRoot } from '../../gateway/roots.ts'
@@ -23,13 +19,11 @@ import type { Gateway } from '../../gateway/types.ts'
 import { findGatewayName, gatewaysIfReadable } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { savedModels } from '../../state/model-cache.ts'
-import { sha256Of } from '../../transaction/files.ts'
 import { gatewaysOf, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
 import { activeRuns } from '../../transaction/undo/stack.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, readShellProfiles, stateNow, worldWritablePaths } from './files.ts'
-import { folderSettings } from './folder-settings.ts'
-import { changedSince, isSetupRun, lastSetup } from './written.ts'
+import { readClientFiles, readShellProfiles, stateNow } from './files.ts'
+import { isSetupRun } from './written.ts'
 
 /** What a client's files contain now, and whether repoint wrote it. */
 export interface ClientNow {
@@ -42,26 +36,6 @@ export interface ClientNow {
   readonly options: PreviousOptions
   /** A setup of repoint is in force. */
   readonly isSetUp: boolean
-}
-
-/** What is known about a client without starting it and without the network. */
-export interface ClientStatus extends ClientNow {
-  readonly findings: readonly Finding[]
-  readonly files: readonly FileState[]
-}
-
-export interface FileState {
-  readonly path: string
-  /**
-   * `as-written`: as the newest run left it. `restored`: that run was a rollback. `changed-since`:
-   * someone else wrote it after that run, or our keys in it after the last setup. `not-ours`: no run
-   * has written it. `unknown`: the records cannot be read.
-   */
-  readonly state: 'absent' | 'as-written' | 'restored' | 'changed-since' | 'not-ours' | 'unknown'
-  /** The newest run that wrote it. */
-  readonly run?: string
-  /** Our settings that have another value now. */
-  readonly changedKeys: readonly SettingPath[]
 }
 
 /** The recorded runs of a client's family. */
@@ -258,45 +232,8 @@ export function usersOf(
   return clients.filter(({ gateway }) => gateway?.name === name)
 }
 
-/** A client whose files cannot be read. */
-export interface Unreadable {
-  readonly client: Client
-  readonly failure: UserError
-}
-
-/** What is known about a client, or why nothing is. @param runs undefined: the records cannot be read */
-export function stateOrFailure(
-  session: Session,
-  client: Client,
-  runs: Runs | undefined,
-): ClientStatus | Unreadable {
-  const state = resultOf((): ClientStatus => {
-    const now = clientNow(session, client, runs ?? [])
-    const { texts } = now
-
-    const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
-      use === 'target' && !(isOptional && bytes === null)
-    return {
-      ...now,
-      findings: [
-        ...client.check(contextOf(session, client, texts, runs ?? [])),
-        // Without a gateway, overrides are the user's business.
-        ...(now.settings.endpoint.baseUrl === undefined
-          ? []
-          : [
-              ...overrideFindings(client, texts, ownSetupOf(now.settings)),
-              ...folderSettings(session, client),
-            ]),
-        ...worldWritablePaths(session, texts),
-      ],
-      files: texts.filter(isShown).map((file) => fileState(session, file, runs)),
-    }
-  })
-  return state instanceof UserError ? { client, failure: state } : state
-}
-
 /** @throws UserError as `readClientFiles` does */
-function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
+export function clientNow(session: Session, client: Client, runs: Runs): ClientNow {
   const files = readClientFiles(session, client)
   const state = client.read(files)
   return {
@@ -337,30 +274,4 @@ export function refuseRedirectedKey(
     message: `${label} would not use the gateway here: ${messageWithLocation(redirect)}`,
     hint: 'Run the command in another folder, such as your home, or take that out of the file.',
   })
-}
-
-function fileState(session: Session, file: LoadedFile, runs: Runs | undefined): FileState {
-  const { path, bytes } = file
-  const run = runs?.find(({ files }) => files.some((one) => one.path === path))
-  const recorded = run?.files.find((one) => one.path === path)
-  const told = (state: FileState['state'], more: Partial<FileState> = {}): FileState => ({
-    path,
-    ...compact({ run: run?.id }),
-    state,
-    changedKeys: [],
-    ...more,
-  })
-
-  if (runs === undefined) return told(bytes === null ? 'absent' : 'unknown')
-  if (run === undefined || recorded === undefined)
-    return told(bytes === null ? 'absent' : 'not-ours')
-
-  const changedKeys = changedSince(session, file, runs).map((change) => change.path)
-  const hash = bytes === null ? undefined : sha256Of(bytes)
-  if (hash !== recorded.after?.sha256) return told('changed-since', { changedKeys })
-  if (hash === undefined) return told('absent')
-  // A repair and an undo keep changes by others, and do not approve them.
-  if (changedKeys.length > 0)
-    return told('changed-since', { run: lastSetup(path, runs)!.run.id, changedKeys })
-  return told(run.kind === 'undo' ? 'restored' : 'as-written')
 }

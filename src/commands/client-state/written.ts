@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedFile, LoadedFiles } from '../../clients/client.ts'
+import { compact } from '../../compact.ts'
 import { documentOf } from '../../edits/format.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { includesPath } from '../../edits/values.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
+import { sha256Of } from '../../transaction/files.ts'
 import {
   type RecordedFile,
   type RunRecord,
@@ -112,4 +114,45 @@ function isSaid({ name, value }: Header, at: string, found: ConfigValue | undefi
   }
   if (typeof found !== 'object' || found === null) return false
   return Object.entries(found).some(([key, one]) => isSaid({ name, value }, key, one))
+}
+
+export interface FileState {
+  readonly path: string
+  /**
+   * `as-written`: as the newest run left it. `restored`: that run was a rollback. `changed-since`:
+   * someone else wrote it after that run, or our keys in it after the last setup. `not-ours`: no run
+   * has written it. `unknown`: the records cannot be read.
+   */
+  readonly state: 'absent' | 'as-written' | 'restored' | 'changed-since' | 'not-ours' | 'unknown'
+  /** The newest run that wrote it. */
+  readonly run?: string
+  /** Our settings that have another value now. */
+  readonly changedKeys: readonly SettingPath[]
+}
+
+/** What became of a file that a client reads. @param runs undefined: the records cannot be read */
+export function fileState(session: Session, file: LoadedFile, runs: Runs | undefined): FileState {
+  const { path, bytes } = file
+  const run = runs?.find(({ files }) => files.some((one) => one.path === path))
+  const recorded = run?.files.find((one) => one.path === path)
+  const told = (state: FileState['state'], more: Partial<FileState> = {}): FileState => ({
+    path,
+    ...compact({ run: run?.id }),
+    state,
+    changedKeys: [],
+    ...more,
+  })
+
+  if (runs === undefined) return told(bytes === null ? 'absent' : 'unknown')
+  if (run === undefined || recorded === undefined)
+    return told(bytes === null ? 'absent' : 'not-ours')
+
+  const changedKeys = changedSince(session, file, runs).map((change) => change.path)
+  const hash = bytes === null ? undefined : sha256Of(bytes)
+  if (hash !== recorded.after?.sha256) return told('changed-since', { changedKeys })
+  if (hash === undefined) return told('absent')
+  // A repair and an undo keep changes by others, and do not approve them.
+  if (changedKeys.length > 0)
+    return told('changed-since', { run: lastSetup(path, runs)!.run.id, changedKeys })
+  return told(run.kind === 'undo' ? 'restored' : 'as-written')
 }

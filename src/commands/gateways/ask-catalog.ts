@@ -1,10 +1,11 @@
 import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
-import { expectSendable } from '../../clients/headers.ts'
+import { sendingFindings } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from '../../gateway/types.ts'
 import { saveModels } from '../../state/model-cache.ts'
+import { refuseBlocked } from '../client-state/check-client.ts'
 import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import type { GatewayFlags } from '../command.ts'
 import { findGateway, presetUnlessNamed } from '../find-gateway.ts'
@@ -75,7 +76,7 @@ export async function proveModel<
   await session.step(`Asking ${models.probeModel} for one word`, asking)
 
   const { access } = finder
-  expectSendable(client, access)
+  refuseBlocked([...sendingFindings(client, access)])
   if (isMissing) session.addFindings(catalogUnavailable(answer))
   session.addFindings(...models.findings)
   return { access, models }

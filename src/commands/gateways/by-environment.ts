@@ -5,7 +5,8 @@ import type { ExtraHeader } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import { printableLine } from '../../text.ts'
-import { expectWorking, installedVersion } from '../client-state/program.ts'
+import { checkClient, refuseBlocked } from '../client-state/check-client.ts'
+import { installedVersion } from '../client-state/program.ts'
 import {
   commandOf,
   examples,
@@ -43,7 +44,7 @@ async function tellVariables(
   client: Client,
 ): Promise<number> {
   const program = await installedVersion(session, client)
-  expectWorking(client, program)
+  refuseBlocked(checkClient({ session, client, purpose: 'setup', program }))
   const requested = { model: flags.model }
   const { access, models } = await proveModel(session, flags, {
     client,

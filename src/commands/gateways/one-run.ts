@@ -10,9 +10,7 @@ import {
   type ResolveInput,
   runKeyVariable,
 } from '../../clients/client.ts'
-import { expectSendable } from '../../clients/headers.ts'
 import { checkOptions } from '../../clients/list.ts'
-import { overrideFindings } from '../../clients/overrides.ts'
 import { modelsIn } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
@@ -25,10 +23,10 @@ import type { Catalog, GatewayAccess, ModelRoute, Protocol } from '../../gateway
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { saveProof } from '../../state/save-gateway.ts'
+import { checkClient, refuseBlocked } from '../client-state/check-client.ts'
 import { isUsual, readClientFiles, stateNow, withLocation } from '../client-state/files.ts'
-import { folderSettings } from '../client-state/folder-settings.ts'
 import { runsSoFar } from '../client-state/history.ts'
-import { expectWorking, type ProgramVersion, versionFindings } from '../client-state/program.ts'
+import type { ProgramVersion } from '../client-state/program.ts'
 import { refuseRedirectedKey } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 import type { PreviousSetup } from '../setup/request.ts'
@@ -66,12 +64,12 @@ export async function lookAtFolder(
 ): Promise<void> {
   for (const client of clients) {
     const folders = workingFolders(session, client, args)
-    const files = filesOfFolders(session, client, folders)
     const own = {
       baseUrl: rootOf(access, client.protocols[0]),
       providerId: providerIdOf(session, client),
     }
-    const found = [...overrideFindings(client, files, own)]
+    const layers = filesOfFolders(session, client, folders)
+    const found = checkClient({ session, client, purpose: 'run', layers, own, folders })
     if (!session.canAsk) refuseRedirectedKey(client, found)
 
     for (const finding of found) {
@@ -83,7 +81,9 @@ export async function lookAtFolder(
       }
       await session.agree('ask', question)
     }
-    session.addFindings(...folderSettings(session, client, folders).map(withLocation))
+    // The run itself chooses the model, whatever these files say.
+    const others = found.filter(({ code }) => code === 'folder-settings')
+    session.addFindings(...others.map(withLocation))
   }
 }
 
@@ -149,10 +149,10 @@ export async function pointProgram(
 
   const chosen = chosenFor(session, clients, target)
   const program = target.versions.get(chosen.client.program.command) ?? {}
-  expectWorking(chosen.client, program, 'run')
-  expectSendable(chosen.client, access)
+  const found = checkClient({ session, client: chosen.client, purpose: 'run', program, access })
+  refuseBlocked(found)
   const rooted = await provenFor(session, chosen, target)
-  session.addFindings(...chosen.models.findings, ...versionFindings(chosen.client, program))
+  session.addFindings(...chosen.models.findings, ...found)
   return pointClient(session, chosen, rooted, target)
 }
 

@@ -1,5 +1,4 @@
 import { type Client, type ClientOptions, defaultSlot, overProtocol } from '../../clients/client.ts'
-import { expectSendable } from '../../clients/headers.ts'
 import { rowOf } from '../../clients/list.ts'
 import { routesToProve } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
@@ -14,7 +13,6 @@ import { type Gateway, type GatewayAccess, protocols } from '../../gateway/types
 import { keptAddress } from '../../state/last-address.ts'
 import { checkNameIsFree } from '../../state/save-gateway.ts'
 import { listAnd } from '../../text.ts'
-import { expectWorking } from '../client-state/program.ts'
 import {
   type FoundGateway,
   findGateway,
@@ -26,6 +24,7 @@ import {
 import type { Session } from '../screen/session.ts'
 import {
   type ClientsProof,
+  expectUsable,
   type Proven,
   type ProveOptions,
   programFindings,
@@ -209,7 +208,7 @@ async function proofOf(
   if (!run.request.flags.verify) return unproven(run, access)
   const isScript = run.consent !== 'ask'
   // A script gets this error before anything is sent.
-  if (isScript) for (const client of run.clients) expectSendable(client, access)
+  if (isScript) for (const client of run.clients) expectUsable(run, client, access)
   const proof = await proveClients(run, access, { needsAll: isScript, onAnswer })
   return withoutFailed(run, proof)
 }
@@ -254,10 +253,10 @@ function leavingOut(
 /** `--no-verify`: sends no request to the gateway. */
 async function unproven(run: SetupRun, access: GatewayAccess): Promise<Proven> {
   const { clients, request } = run
-  for (const client of clients) expectSendable(client, access)
+  for (const client of clients) expectUsable(run, client, access)
   await withModelFromUser(run, undefined)
   const programs = await programsOf(run)
-  if (!request.isKeyOnly) for (const [client, program] of programs) expectWorking(client, program)
+  for (const [client, program] of programs) expectUsable(run, client, access, program)
 
   const chosen = clients.map((client): [Client, Chosen] => {
     const { version, modelTable } = programs.get(client)!
@@ -272,7 +271,7 @@ async function unproven(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     chosen: new Map(chosen),
     catalog: undefined,
     isLeftToClients: false,
-    notices: [...rootsUnasked(access), ...programFindings(programs)],
+    notices: [...rootsUnasked(access), ...programFindings(run.session, programs)],
   }
 }
 

@@ -9,7 +9,6 @@ import {
   whyUnreadable,
 } from '../../clients/client.ts'
 import { asPlanned, fileOf } from '../../clients/loaded-files.ts'
-import { overrideFindings } from '../../clients/overrides.ts'
 import { strayModels } from '../../clients/picker.ts'
 import { effectiveOptions, keepsModels, modelsIn, optionsToKeep } from '../../clients/resolve.ts'
 import { actionOf, type FileEdit, type Plan } from '../../edits/plan.ts'
@@ -19,9 +18,8 @@ import { includesHeader } from '../../gateway/input/header.ts'
 import { rootOf, unusualRoots } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/find-gateways.ts'
-import { certificateFindings } from '../client-state/certificate-stores.ts'
-import { readClientFiles, withLocation, worldWritablePaths } from '../client-state/files.ts'
-import { folderSettings } from '../client-state/folder-settings.ts'
+import { blocksSetup, checkClient } from '../client-state/check-client.ts'
+import { readClientFiles, withLocation } from '../client-state/files.ts'
 import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
 import { isFromElsewhere } from '../client-state/written.ts'
 import type { Session } from '../screen/session.ts'
@@ -106,12 +104,13 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   }
 
   const { baseUrl, providerId } = target
-  const problems = [
-    ...client.check(contextOf(session, client, files, runs), target),
-    ...overrideFindings(client, files, { baseUrl, providerId, model: resolved.model }),
-    ...folderSettings(session, client),
-    ...worldWritablePaths(session, files),
-  ]
+  const check = { session, client, purpose: 'setup' } as const
+  const problems = checkClient({
+    ...check,
+    context: contextOf(session, client, files, runs),
+    target,
+    own: { baseUrl, providerId, model: resolved.model },
+  })
   if (consent !== 'ask') refuseRedirectedKey(client, problems)
 
   const fixes = problems.flatMap((one) => (one.fix ? [one.fix] : []))
@@ -120,6 +119,8 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
   const after = asPlanned(files, edits)
   refuseMismatch(client, after, access)
 
+  const { caFile } = client.read(after).endpoint
+  const trust = { caFile, gatewayCaFile: access.caFile }
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
   const isNews = ({ code }: Finding) => isChanged && !hasCause(code, problems)
   return {
@@ -131,7 +132,7 @@ async function planClient(run: ProvenRun, client: Client): Promise<ClientPlan> {
     findings: [
       ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
       ...problems.filter(isReportedAlone).map(withLocation),
-      ...certificateFindings(session, client, client.read(after).endpoint, access.caFile),
+      ...checkClient({ ...check, trust }),
       ...(client.sideEffects?.(platform, { by: 'setup', before: files, after }) ?? []),
       ...resolved.findings.filter(isNews),
       ...[...strayModelFindings(client, after, resolved, gatewayInfo)].filter(isNews),
@@ -230,9 +231,7 @@ function* lostModelFindings(
  *   consent
  */
 function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void {
-  const blocking = problems.find(
-    ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
-  )
+  const blocking = problems.find(blocksSetup)
   if (blocking === undefined) return
   throw new UserError({
     code: 'config-conflict',

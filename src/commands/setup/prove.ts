@@ -6,7 +6,6 @@ import {
   type RejectedModel,
   type ResolvedOptions,
 } from '../../clients/client.ts'
-import { expectSendable } from '../../clients/headers.ts'
 import { familyRows, loadClients } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import { usualProtocol } from '../../clients/protocols.ts'
@@ -22,13 +21,9 @@ import { catalogEntry, nativeProtocol } from '../../gateway/models/rules.ts'
 import { isSameRoots, rootOf } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ModelRoute } from '../../gateway/types.ts'
 import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
+import { blocksSetup, checkClient, refuseBlocked } from '../client-state/check-client.ts'
 import { readClientFiles } from '../client-state/files.ts'
-import {
-  expectWorking,
-  type InstalledProgram,
-  programOf,
-  versionFindings,
-} from '../client-state/program.ts'
+import { type InstalledProgram, programOf } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 import { ifSlow, isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
 import type { Answered, Chosen, Proof, SetupRun } from './request.ts'
@@ -139,7 +134,7 @@ export async function proveClients(
 
     for (const client of clients)
       await unlessFailed(proving, client, async () =>
-        expectUsable(proving, client, programs.get(client)!),
+        expectUsable(run, client, finder.access, programs.get(client)),
       )
     const [unusable] = proving.failed.values()
     if (needsAll && unusable !== undefined) throw unusable
@@ -153,7 +148,7 @@ export async function proveClients(
     const left = await balance?.answered()
     const notices = [
       ...(catalog?.findings ?? []),
-      ...programFindings(programs),
+      ...programFindings(session, programs),
       ...(catalogError === undefined ? [] : [catalogUnavailable(catalogError)]),
       ...proof.notices,
       ...(left?.remaining === 0 ? [emptyKey] : []),
@@ -190,10 +185,21 @@ function concernsAll(error: UserError): boolean {
   return error.code === 'cancelled' || !isOfOne
 }
 
-/** @throws UserError `protocol-unsupported`, `client-too-old`, `client-version-unknown` */
-function expectUsable({ run, finder }: Proving, client: Client, program: InstalledProgram): void {
-  expectSendable(client, finder.access)
-  if (!run.request.isKeyOnly) expectWorking(client, program)
+/**
+ * The checks that need no models and no files.
+ *
+ * @param program absent: it was not asked yet
+ * @throws UserError `protocol-unsupported`, `client-too-old`, `client-version-unknown`
+ */
+export function expectUsable(
+  { session, request }: SetupRun,
+  client: Client,
+  access: GatewayAccess,
+  program?: InstalledProgram,
+): void {
+  // A new key changes nothing for a version that cannot use the gateway.
+  const version = program && !request.isKeyOnly ? { program } : {}
+  refuseBlocked(checkClient({ session, client, purpose: 'setup', access, ...version }))
 }
 
 /** Sends each client's first request with the files that the setup would write. */
@@ -435,7 +441,7 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
       const rejected = answers.find((one) => one.result.status === 'rejected' && !isLeft(one))
       if (rejected?.result.status === 'rejected')
         throw await withOtherClients(rejected.result.reason, client, rejected)
-      expectSendable(client, finder.access)
+      expectUsable(run, client, finder.access)
     })
 
   const answers = [...chosen.keys()].flatMap((client) => answersOf.get(client) ?? [])
@@ -588,8 +594,13 @@ export async function programsOf({
   return new Map(programs)
 }
 
+/** What to report of programs that the setup goes on with. */
 export function programFindings(
+  session: Session,
   programs: ReadonlyMap<Client, InstalledProgram>,
 ): readonly Finding[] {
-  return [...programs].flatMap(([client, program]) => versionFindings(client, program))
+  const found = [...programs].flatMap(([client, program]) =>
+    checkClient({ session, client, purpose: 'setup', program }),
+  )
+  return found.filter((finding) => !blocksSetup(finding))
 }

@@ -1,0 +1,285 @@
+/**
+ * One list of local checks for every command, so that all report the same problems. None of them sends a
+ * request. `gateway-checks.ts` has doctor's checks over the network.
+ */
+import {
+  type Client,
+  type ClientContext,
+  type Endpoint,
+  type LoadedFile,
+  type LoadedFiles,
+  type SetupTarget,
+  whyUnreadable,
+} from '../../clients/client.ts'
+import { sendingFindings } from '../../clients/headers.ts'
+import { mayNeedNoKey } from '../../clients/loaded-files.ts'
+import { type OwnSetup, overrideFindings, ownSetupOf } from '../../clients/overrides.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import { errorFrom, type Finding, type Findings, hasCause } from '../../finding.ts'
+import type { Gateway, GatewayAccess } from '../../gateway/types.ts'
+import { caFileFor } from '../../state/find-gateways.ts'
+import type { Runs } from '../../transaction/record.ts'
+import type { Session } from '../screen/session.ts'
+import { certificateFindings } from './certificate-stores.ts'
+import { describeDrift, driftSince } from './drift.ts'
+import { worldWritablePaths } from './files.ts'
+import { folderSettings } from './folder-settings.ts'
+import { type ProgramVersion, versionFindings } from './program.ts'
+import { setupAgain } from './setup-again.ts'
+import { type ClientNow, clientNow, contextOf } from './state.ts'
+import { type FileState, fileState } from './written.ts'
+
+/** What a client is checked for. A check that needs an absent member is skipped. */
+export interface CheckInput {
+  readonly session: Session
+  readonly client: Client
+  /** `now`: what is wrong now. `setup`, `run`: what would keep the client from using the gateway then. */
+  readonly purpose: 'now' | 'setup' | 'run'
+  /** The installed program. */
+  readonly program?: ProgramVersion
+  /** What each request to the gateway must contain. */
+  readonly access?: Pick<GatewayAccess, 'headers' | 'query' | 'keyHeader'>
+  /** The certificate authorities that the client's files name, and those of the gateway. */
+  readonly trust?: Pick<Endpoint, 'caFile'> & { readonly gatewayCaFile: string | undefined }
+  readonly context?: ClientContext
+  /** What a setup is about to write. */
+  readonly target?: SetupTarget
+  /** The files that may override the client's own. Absent: those of `context`. */
+  readonly layers?: LoadedFiles
+  /** The address that the client uses, or will use. Absent: its own service. */
+  readonly own?: OwnSetup
+  /** The folders where it starts. Absent: the working folder. */
+  readonly folders?: readonly string[]
+  readonly state?: RecordedState
+}
+
+/** A client's state, and what repoint's records say of it. */
+export interface RecordedState extends ClientNow {
+  readonly files: readonly FileState[]
+  /** Absent: the records cannot be read. */
+  readonly runs: Runs | undefined
+  /** The fixes were tried, so that a hint does not name them again. */
+  readonly isFixTried: boolean
+}
+
+interface Check {
+  readonly name: string
+  /** @param found what the checks before it found */
+  readonly run: (input: CheckInput, found: readonly Finding[]) => Findings
+}
+
+/** In the order of a report. A general check comes after the specific ones with the same cause. */
+const checks: readonly Check[] = [
+  { name: 'version', run: checkVersion },
+  { name: 'sending', run: ({ client, access }) => (access ? sendingFindings(client, access) : []) },
+  { name: 'trust', run: checkTrust },
+  { name: 'privacy', run: checkPrivacy },
+  { name: 'client', run: checkByClient },
+  { name: 'overrides', run: checkOverrides },
+  { name: 'folder', run: checkFolder },
+  { name: 'permissions', run: checkPermissions },
+  { name: 'files', run: checkReadable },
+  { name: 'key', run: checkKey },
+  { name: 'drift', run: checkDrift },
+]
+
+/** Runs every check that the input allows. */
+export function checkClient(input: CheckInput): readonly Finding[] {
+  const found: Finding[] = []
+  for (const check of checks) found.push(...check.run(input, found))
+  return found
+}
+
+function checkVersion({ client, purpose, program }: CheckInput): Findings {
+  return program ? versionFindings(client, program, purpose === 'run' ? 'run' : 'setup') : []
+}
+
+function checkTrust({ session, client, trust }: CheckInput): Findings {
+  return trust ? certificateFindings(session, client, trust, trust.gatewayCaFile) : []
+}
+
+function* checkPrivacy({ session, client, state }: CheckInput): Findings {
+  if (state === undefined) return
+  for (const { text, what, mode, isOpen } of secretFiles(session, state)) {
+    const { path } = text
+    if (!isOpen) yield { code: 'private', severity: 'ok', message: `${path} is private` }
+    else
+      yield {
+        code: 'private',
+        severity: 'error',
+        message: `${path} holds ${what}, and others may read it (mode ${mode.toString(8)})`,
+        hint: `chmod 600 ${path} (or: repoint doctor ${client.family} --fix)`,
+      }
+  }
+}
+
+function checkByClient({ client, context, target, ...input }: CheckInput): Findings {
+  return context ? ifAtGateway(client.check(context, target), input) : []
+}
+
+function checkOverrides({ client, context, layers = context?.files, own }: CheckInput): Findings {
+  return own && layers ? overrideFindings(client, layers, own) : []
+}
+
+function checkFolder({ session, client, own, folders }: CheckInput): Findings {
+  return own ? folderSettings(session, client, folders) : []
+}
+
+function checkPermissions({ session, context, ...input }: CheckInput): Findings {
+  return context ? ifAtGateway(worldWritablePaths(session, context.files), input) : []
+}
+
+/** At its own service, a client works whatever is in the way of a gateway. */
+function ifAtGateway(
+  findings: Findings,
+  { purpose, own }: Pick<CheckInput, 'purpose' | 'own'>,
+): Findings {
+  if (purpose !== 'now' || own !== undefined) return findings
+  return [...findings].map((one) =>
+    one.severity === 'error' ? { ...one, severity: 'warning' } : one,
+  )
+}
+
+/** The client cannot read its files, and its own check does not say why. */
+function* checkReadable({ client, state }: CheckInput, found: readonly Finding[]): Findings {
+  const broken = state && whyUnreadable(state.settings)
+  if (broken === undefined || hasCause('broken', found)) return
+
+  const hints = ['Correct the file by hand']
+  if (!state!.isFixTried && found.some(({ fix }) => fix?.toStrictJson))
+    hints.push(`repoint doctor ${client.family} --fix --yes`)
+  if (state!.files.some(({ run }) => run !== undefined))
+    hints.push(`put an earlier version back: repoint rollback ${client.family} --force`)
+  yield { code: 'broken', severity: 'error', message: broken, hint: hints.join(', or ') }
+}
+
+/** The client has a gateway and no key, and its own check does not say so. */
+function checkKey(
+  { session, client, context, state }: CheckInput,
+  found: readonly Finding[],
+): Findings {
+  if (state?.gateway === undefined || context === undefined) return []
+  const { baseUrl, key } = state.settings.endpoint
+  if (key || mayNeedNoKey(baseUrl, context) || hasCause('key-missing', found)) return []
+  if (whyUnreadable(state.settings) !== undefined) return []
+
+  return [
+    missingKey(
+      client,
+      state.gateway,
+      caFileFor(session.platform, state.gateway.baseUrl, undefined),
+    ),
+  ]
+}
+
+/** @param caFile the authorities that a command must name to reach the gateway */
+export function missingKey(client: Client, gateway: Gateway, caFile: string | undefined): Finding {
+  return {
+    code: 'key-missing',
+    severity: 'error',
+    message: `${client.label} has an address (${gateway.baseUrl}) but no key that it would use`,
+    hint: setupAgain(client, gateway, caFile),
+    cause: 'key-missing',
+  }
+}
+
+/** What someone else changed since the last setup. A repair does not approve such changes. */
+function* checkDrift({ session, client, state }: CheckInput, found: readonly Finding[]): Findings {
+  const drifted = state?.runs && driftSince(session, { ...state, findings: found }, state.runs)
+  if (drifted === undefined) return
+
+  const anew = `set ${client.label} up anew: repoint ${client.id}`
+  const back = `put back what the setup wrote: repoint doctor ${client.family} --fix --yes`
+  const hint = drifted.cure ? `To ${back}. Or ${anew}` : `To ${anew}`
+  yield { code: 'drifted', severity: 'warning', message: describeDrift(client, drifted), hint }
+}
+
+interface SecretFile {
+  readonly text: LoadedFile
+  readonly what: 'the key' | 'a secret header'
+  /** Permission bits. */
+  readonly mode: number
+  readonly isOpen: boolean
+}
+
+/** The files that contain a client's key, or a secret header that it sends. */
+export function secretFiles(
+  { platform }: Session,
+  { settings, texts }: ClientNow,
+): readonly SecretFile[] {
+  if (platform.machine.os === 'win32') return []
+
+  const { headers = [] } = settings.endpoint
+  const secrets = headers.filter(({ isSecret }) => isSecret).map(({ value }) => value)
+  return texts.flatMap((text): SecretFile[] => {
+    const isKey = text.path === settings.sources.key
+    const holdsHeader = text.use === 'target' && secrets.some((secret) => holds(text, secret))
+    if (!isKey && !holdsHeader) return []
+
+    const mode = platform.files.stat(text.path).mode & 0o777
+    return [
+      { text, what: isKey ? 'the key' : 'a secret header', mode, isOpen: (mode & 0o077) !== 0 },
+    ]
+  })
+}
+
+/** Whether a file contains a secret, as it is or escaped as in JSON and TOML. */
+function holds({ bytes }: LoadedFile, secret: string): boolean {
+  const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+  return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
+}
+
+/** What is known about a client without starting it and without the network. */
+export interface ClientStatus extends ClientNow {
+  readonly findings: readonly Finding[]
+  readonly files: readonly FileState[]
+}
+
+/** A client whose files cannot be read. */
+export interface Unreadable {
+  readonly client: Client
+  readonly failure: UserError
+}
+
+/**
+ * What is known about a client, or why nothing is.
+ *
+ * @param runs undefined: the records cannot be read
+ */
+export function examineClient(
+  session: Session,
+  client: Client,
+  runs: Runs | undefined,
+  isFixTried = false,
+): ClientStatus | Unreadable {
+  const status = resultOf((): ClientStatus => {
+    const now = clientNow(session, client, runs ?? [])
+    const { settings, texts } = now
+
+    const isShown = ({ use, isOptional, bytes }: LoadedFile) =>
+      use === 'target' && !(isOptional && bytes === null)
+    const files = texts.filter(isShown).map((file) => fileState(session, file, runs))
+    const findings = checkClient({
+      session,
+      client,
+      purpose: 'now',
+      context: contextOf(session, client, texts, runs ?? []),
+      // Without a gateway, overrides are the user's business.
+      ...(settings.endpoint.baseUrl !== undefined && { own: ownSetupOf(settings) }),
+      state: { ...now, files, runs, isFixTried },
+    })
+    return { ...now, findings, files }
+  })
+  return status instanceof UserError ? { client, failure: status } : status
+}
+
+/** Whether a finding keeps a setup from working, and nothing that the setup does removes it. */
+export function blocksSetup({ severity, fix, consent }: Finding): boolean {
+  return severity === 'error' && !fix && !consent
+}
+
+/** @throws UserError for the first finding that blocks the client */
+export function refuseBlocked(findings: readonly Finding[]): void {
+  const problem = findings.find(blocksSetup)
+  if (problem !== undefined) throw errorFrom(problem)
+}

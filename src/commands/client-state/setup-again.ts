@@ -1,0 +1,33 @@
+import type { Client } from '../../clients/client.ts'
+import { isLoopback } from '../../gateway/input/base-url.ts'
+import { messagesRoots, rootsOf } from '../../gateway/roots.ts'
+import type { Gateway } from '../../gateway/types.ts'
+
+/** The command that sets a client up at its gateway again. */
+export function setupAgain({ id }: Client, gateway: Gateway, caFile: string | undefined): string {
+  return `repoint ${id} ${addressFlags(gateway, caFile)}`
+}
+
+/** The flags with which a command reaches a gateway in the same way. */
+export function addressFlags(gateway: Gateway, caFile: string | undefined): string {
+  const { baseUrl } = gateway
+  const { messages } = rootsOf(gateway)
+  const isMessagesFound = messagesRoots(baseUrl).includes(messages)
+  return [
+    `--base-url ${baseUrl}`,
+    ...(isMessagesFound ? [] : [`--messages-url ${messages}`]),
+    ...(isPlainAfar(baseUrl) ? ['--allow-http'] : []),
+    ...(caFile === undefined ? [] : [`--ca-file ${asWord(caFile)}`]),
+  ].join(' ')
+}
+
+/** Quotes a path if a shell would not read it as one word. */
+function asWord(path: string): string {
+  return /^[\w./:\\@+-]+$/.test(path) ? path : `"${path}"`
+}
+
+/** Plain http to another machine. A setup accepts it only with `--allow-http`. */
+function isPlainAfar(baseUrl: string): boolean {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+  return url?.protocol === 'http:' && !isLoopback(url.hostname)
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
+
+const canary = 'sk-canary-9b8a7c6d5e4f30211f2e3d4c'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
+})
+afterAll(() => gateway.close())
+
+/** A home that is set up with one client, and what someone did to it since. */
+interface Changed {
+  readonly client: string
+  readonly change: (home: Home) => void
+  /** The code that both commands report. */
+  readonly code: string
+}
+
+function replaceIn(path: string, from: string, to: string): Changed['change'] {
+  return (home) => home.put(path, home.text(path).replaceAll(from, to))
+}
+
+const cases: readonly (readonly [string, Changed])[] = [
+  [
+    'another address',
+    {
+      client: 'codex',
+      change: (home) => replaceIn('.codex/config.toml', gateway.url, 'http://127.0.0.1:9')(home),
+      code: 'drifted',
+    },
+  ],
+  [
+    'a file that others may read',
+    {
+      client: 'codex',
+      change: (home) => home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644),
+      code: 'private',
+    },
+  ],
+  [
+    'a file that the client cannot read',
+    {
+      client: 'codex',
+      change: (home) => home.put('.codex/config.toml', 'model = '),
+      code: 'codex-config-invalid',
+    },
+  ],
+  [
+    'no key, and no word of the client about it',
+    {
+      client: 'claude',
+      change: (home) => {
+        home.put('.claude/settings.json', '{"env":{"ANTHROPIC_BASE_URL":"https://gw.example"}}')
+      },
+      code: 'key-missing',
+    },
+  ],
+  [
+    'a login in place of the key',
+    {
+      client: 'codex',
+      change: (home) => home.put('.codex/auth.json', '{"tokens":{}}', 0o600),
+      code: 'codex-login',
+    },
+  ],
+]
+
+test.each(cases)(
+  'status and doctor report the same, each cause once: %s',
+  async (_, { client, change, code }) => {
+    const home = aHome()
+    const env = { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
+    expect((await runInProcess(home, [client, '--yes'], { env })).status).toBe(0)
+    change(home)
+
+    const status = await runInProcess(home, ['status', client, '--json'])
+    const doctor = await runInProcess(home, ['doctor', client, '--no-verify', '--json'])
+    for (const { stdout, stderr } of [status, doctor]) expect(stdout + stderr).not.toContain(canary)
+
+    const { clients } = status.json as { clients: { obstacles: { code: string }[] }[] }
+    const { checks } = doctor.json as { checks: { id: string; about: string; result: string }[] }
+    const inStatus = clients[0]!.obstacles.map((one) => one.code)
+    const inDoctor = checks.filter(
+      ({ id, about, result }) => about !== 'machine' && id !== 'installed' && result !== 'ok',
+    )
+    expect(inStatus).toContain(code)
+    expect(inDoctor.map(({ id }) => id)).toEqual(inStatus)
+    expect(new Set(inStatus).size).toBe(inStatus.length)
+  },
+)
