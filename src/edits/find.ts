@@ -8,7 +8,7 @@ import {
 } from './dialects/dialect.ts'
 import type { SettingPath } from './plan.ts'
 import type { Splice } from './text.ts'
-import { getValue, isElement, isValueTable, pathKey, showPath, startsWith } from './values.ts'
+import { elementIndex, getValue, isValueTable, pathKey, showPath, startsWith } from './values.ts'
 
 /** @throws Conflict if a key of the path is set twice */
 export function memberAt(parsed: ParsedText, path: SettingPath): Member | undefined {
@@ -64,7 +64,7 @@ export function toIndexedPath({ root }: ParsedText, path: SettingPath): IndexedP
   return path.map((key, index) => {
     if (typeof key !== 'object') return key
     const list = getValue(root, path.slice(0, index))
-    return Array.isArray(list) ? list.findIndex((item) => isElement(item, key)) : -1
+    return Array.isArray(list) ? elementIndex(list, key) : -1
   })
 }
 

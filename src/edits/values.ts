@@ -55,7 +55,7 @@ export function getValue(root: Value | undefined, path: SettingPath): Value | un
   let value = root
   for (const key of path) {
     if (typeof key === 'object') {
-      value = Array.isArray(value) ? value.find((item) => isElement(item, key)) : undefined
+      value = Array.isArray(value) ? value[elementIndex(value, key)] : undefined
     } else {
       value = isValueTable(value) && Object.hasOwn(value, key) ? value[key] : undefined
     }
@@ -66,7 +66,52 @@ export function getValue(root: Value | undefined, path: SettingPath): Value | un
 /** Whether an item of a list is the given element. */
 export function isElement(item: Value, { element }: ListElement): boolean {
   if (typeof element === 'string') return item === element
-  return isValueTable(item) && Object.entries(element).every(([key, value]) => item[key] === value)
+  if (!isValueTable(item)) return false
+  for (const key in element) if (item[key] !== element[key]) return false
+  return true
+}
+
+/** The positions of a list's elements. Cached, because a picker may have thousands. */
+interface ElementIndexes {
+  /** By the names of the keys that identify an element, then by their values. */
+  readonly byNames: Map<string, Map<string, number>>
+}
+
+const elementIndexes = new WeakMap<readonly Value[], ElementIndexes>()
+
+/** The index of an element in a list; -1 if the list does not contain it. */
+export function elementIndex(list: readonly Value[], key: ListElement): number {
+  const indexes: ElementIndexes = elementIndexes.get(list) ?? { byNames: new Map() }
+  elementIndexes.set(list, indexes)
+
+  const { element } = key
+  const names = typeof element === 'string' ? undefined : Object.keys(element)
+  const text = JSON.stringify(names ?? '')
+  let positions = indexes.byNames.get(text)
+  if (positions === undefined) {
+    positions = indexElements(list, names)
+    indexes.byNames.set(text, positions)
+  }
+  return positions.get(elementText(element, names)!) ?? -1
+}
+
+function indexElements(
+  list: readonly Value[],
+  names: readonly string[] | undefined,
+): Map<string, number> {
+  const positions = new Map<string, number>()
+  for (const [index, item] of list.entries()) {
+    const text = elementText(item, names)
+    if (text !== undefined && !positions.has(text)) positions.set(text, index)
+  }
+  return positions
+}
+
+/** The values that identify an element, as one string. Undefined: the item is another kind of value. */
+function elementText(item: Value, names: readonly string[] | undefined): string | undefined {
+  if (names === undefined) return typeof item === 'string' ? item : undefined
+  if (!isValueTable(item)) return undefined
+  return names.map((name) => `${typeof item[name]} ${String(item[name])}`).join('\0')
 }
 
 export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
@@ -121,7 +166,7 @@ function setAt(
   if (key === undefined) return value
   if (value === undefined && getValue(current, path) === undefined) return current
   if (typeof key === 'object')
-    return setInList(Array.isArray(current) ? current : [], key, rest, value)
+    return setInList(Array.isArray(current) ? current : [], key, rest, value, copies)
 
   const isCopy = isValueTable(current) && copies.has(current)
   const copy: Record<string, Value> = isCopy
@@ -140,20 +185,46 @@ function setInList(
   key: ListElement,
   rest: SettingPath,
   value: Value | undefined,
+  copies: Set<Value>,
 ): readonly Value[] {
+  const index = elementIndex(list, key)
   if (rest.length === 0) {
-    const others = list.filter((item) => !isElement(item, key))
-    return value === undefined ? others : addElement(others, key, value)
+    const others = index === -1 ? list : list.filter((item) => !isElement(item, key))
+    return value === undefined ? others : addElement(others, key, value, copies)
   }
-  const index = list.findIndex((item) => isElement(item, key))
   const item = list[index] ?? Object.assign(emptyTable(), key.element)
-  const fresh = setAt(item, rest, value)!
+  const fresh = setAt(item, rest, value, copies)!
+  if (index === -1) return addElement(list, key, fresh, copies)
 
-  return index === -1 ? addElement(list, key, fresh) : list.with(index, fresh)
+  const copy = copyOf(list, copies)
+  copy[index] = fresh
+  // A change of the members that identify the element, which no client makes.
+  if (!isElement(fresh, key)) elementIndexes.delete(copy)
+  return copy
 }
 
-function addElement(list: readonly Value[], { isFirst }: ListElement, item: Value): Value[] {
-  return isFirst ? [item, ...list] : [...list, item]
+function addElement(
+  list: readonly Value[],
+  { isFirst }: ListElement,
+  item: Value,
+  copies: Set<Value>,
+): readonly Value[] {
+  if (isFirst) return [item, ...list]
+  const copy = copyOf(list, copies)
+  for (const [names, positions] of elementIndexes.get(copy)?.byNames ?? []) {
+    const text = elementText(item, JSON.parse(names) || undefined)
+    if (text !== undefined && !positions.has(text)) positions.set(text, copy.length)
+  }
+  copy.push(item)
+  return copy
+}
+
+/** The list itself if it is a copy already, and otherwise a copy that can be changed in place. */
+function copyOf(list: readonly Value[], copies: Set<Value>): Value[] {
+  if (copies.has(list)) return list as Value[]
+  const copy = [...list]
+  copies.add(copy)
+  return copy
 }
 
 /**
@@ -166,17 +237,16 @@ export function matchesAfterChanges(
   expected: ValueTable,
   paths: readonly SettingPath[],
 ): boolean {
-  let [actualRoot, expectedRoot] = [actual, expected]
+  const elements = paths.filter(
+    (path) => typeof path.at(-1) === 'object' && getValue(expected, path) !== undefined,
+  )
+  if (elements.some((path) => getValue(actual, path) === undefined)) return false
+
+  const actualRoot = withElementsLast(actual, elements, expected)
+  let expectedRoot = withElementsLast(expected, elements, expected)
   const checked = new Set<string>()
 
   for (const path of paths) {
-    const value = getValue(expected, path)
-    if (typeof path.at(-1) === 'object' && value !== undefined) {
-      if (getValue(actualRoot, path) === undefined) return false
-      actualRoot = setValue(actualRoot, path, value)
-      expectedRoot = setValue(expectedRoot, path, value)
-    }
-
     // The loop ends at the root, which always exists.
     let parent = path.slice(0, -1)
     // Check each table once: many keys have the same table, and checking a large one is slow.
@@ -193,6 +263,48 @@ export function matchesAfterChanges(
   }
 
   return sameValue(actualRoot, expectedRoot)
+}
+
+/** Gives the elements at `paths` their values in `source`, at the end of their lists. */
+function withElementsLast(
+  root: ValueTable,
+  paths: readonly SettingPath[],
+  source: ValueTable,
+): ValueTable {
+  const byList = new Map<string, SettingPath[]>()
+  for (const path of uniquePaths(paths)) {
+    const text = pathKey(path.slice(0, -1))
+    const same = byList.get(text)
+    if (same === undefined) byList.set(text, [path])
+    else same.push(path)
+  }
+
+  return setValues(
+    root,
+    [...byList.values()].map((ofList) => {
+      const path = ofList[0]!.slice(0, -1)
+      const list = getValue(root, path)
+      const isMoved = createElementCheck(ofList.map((one) => one.at(-1) as ListElement))
+      const others = Array.isArray(list) ? list.filter((item) => !isMoved(item)) : []
+      return { path, value: [...others, ...ofList.map((one) => getValue(source, one)!)] }
+    }),
+  )
+}
+
+/** Creates a check whether an item is one of the elements. */
+function createElementCheck(keys: readonly ListElement[]): (item: Value) => boolean {
+  const textsByNames = new Map<string, Set<string>>()
+  for (const { element } of keys) {
+    const names = typeof element === 'string' ? undefined : Object.keys(element)
+    const texts = textsByNames.get(JSON.stringify(names ?? '')) ?? new Set()
+    texts.add(elementText(element, names)!)
+    textsByNames.set(JSON.stringify(names ?? ''), texts)
+  }
+  return (item) =>
+    [...textsByNames].some(([names, texts]) => {
+      const text = elementText(item, JSON.parse(names) || undefined)
+      return text !== undefined && texts.has(text)
+    })
 }
 
 /** Whether a value is an empty table or an empty list. */

@@ -127,7 +127,9 @@ export function groupMembers(
   const groups = new Map<string, { path: readonly string[]; content: Content }[]>()
   for (const { path, content } of settings) {
     const [key = '', ...rest] = path
-    groups.set(key, [...(groups.get(key) ?? []), { path: rest, content }])
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [{ path: rest, content }])
+    else group.push({ path: rest, content })
   }
 
   return new Map(
