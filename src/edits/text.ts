@@ -1,8 +1,11 @@
 import { UserError } from '../errors.ts'
 import type { Bytes } from './plan.ts'
 
-/** The largest configuration file that repoint edits, in bytes. The largest real one had 90 kB. */
-export const maxConfigBytes = 1_000_000
+/**
+ * The largest configuration file that repoint edits, in bytes. The largest real one had 90 kB; a picker
+ * with 4,000 models and what each can do has 1.6 MB.
+ */
+export const maxConfigBytes = 2_000_000
 
 /** A file's text without its byte order mark. */
 export interface DecodedText {

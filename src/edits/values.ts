@@ -75,41 +75,59 @@ export function isElement(item: Value, { element }: ListElement): boolean {
 interface ElementIndexes {
   /** By the names of the keys that identify an element, then by their values. */
   readonly byNames: Map<string, Map<string, number>>
+  /** Elements that the list contains more than once, with the same two keys. */
+  readonly repeated: Set<string>
 }
 
 const elementIndexes = new WeakMap<readonly Value[], ElementIndexes>()
 
 /** The index of an element in a list; -1 if the list does not contain it. */
-export function elementIndex(list: readonly Value[], key: ListElement): number {
-  const indexes: ElementIndexes = elementIndexes.get(list) ?? { byNames: new Map() }
-  elementIndexes.set(list, indexes)
-
-  const { element } = key
-  const names = typeof element === 'string' ? undefined : Object.keys(element)
-  const text = JSON.stringify(names ?? '')
-  let positions = indexes.byNames.get(text)
-  if (positions === undefined) {
-    positions = indexElements(list, names)
-    indexes.byNames.set(text, positions)
-  }
-  return positions.get(elementText(element, names)!) ?? -1
+export function elementIndex(list: readonly Value[], { element }: ListElement): number {
+  const names = namesOf(element)
+  const { byNames } = indexesOf(list, names)
+  return byNames.get(JSON.stringify(names))!.get(elementText(element, names)!) ?? -1
 }
 
-function indexElements(
-  list: readonly Value[],
-  names: readonly string[] | undefined,
-): Map<string, number> {
-  const positions = new Map<string, number>()
-  for (const [index, item] of list.entries()) {
-    const text = elementText(item, names)
-    if (text !== undefined && !positions.has(text)) positions.set(text, index)
-  }
-  return positions
+function isRepeated(list: readonly Value[], { element }: ListElement): boolean {
+  const names = namesOf(element)
+  const text = JSON.stringify(names) + elementText(element, names)
+  return indexesOf(list, names).repeated.has(text)
+}
+
+/** The names of the keys that identify an element. None: it is a string. */
+function namesOf(element: ListElement['element']): readonly string[] {
+  return typeof element === 'string' ? [] : Object.keys(element)
+}
+
+/** The indexes of a list, among them the one by these names. */
+function indexesOf(list: readonly Value[], names: readonly string[]): ElementIndexes {
+  const indexes = elementIndexes.get(list) ?? { byNames: new Map(), repeated: new Set() }
+  elementIndexes.set(list, indexes)
+
+  const key = JSON.stringify(names)
+  if (indexes.byNames.has(key)) return indexes
+  indexes.byNames.set(key, new Map())
+  for (const [position, item] of list.entries()) addToIndex(indexes, key, names, item, position)
+  return indexes
+}
+
+function addToIndex(
+  { byNames, repeated }: ElementIndexes,
+  key: string,
+  names: readonly string[],
+  item: Value,
+  position: number,
+): void {
+  const text = elementText(item, names)
+  const positions = byNames.get(key)!
+  if (text === undefined) return
+  if (positions.has(text)) repeated.add(key + text)
+  else positions.set(text, position)
 }
 
 /** The values that identify an element, as one string. Undefined: the item is another kind of value. */
-function elementText(item: Value, names: readonly string[] | undefined): string | undefined {
-  if (names === undefined) return typeof item === 'string' ? item : undefined
+function elementText(item: Value, names: readonly string[]): string | undefined {
+  if (names.length === 0) return typeof item === 'string' ? item : undefined
   if (!isValueTable(item)) return undefined
   return names.map((name) => `${typeof item[name]} ${String(item[name])}`).join('\0')
 }
@@ -189,6 +207,9 @@ function setInList(
 ): readonly Value[] {
   const index = elementIndex(list, key)
   if (rest.length === 0) {
+    const isKept = value !== undefined && !key.isFirst && index !== -1 && isElement(value, key)
+    // An element in the list twice is rare.
+    if (isKept && !isRepeated(list, key)) return replaceItem(list, index, value, copies)
     const others = index === -1 ? list : list.filter((item) => !isElement(item, key))
     return value === undefined ? others : addElement(others, key, value, copies)
   }
@@ -196,10 +217,20 @@ function setInList(
   const fresh = setAt(item, rest, value, copies)!
   if (index === -1) return addElement(list, key, fresh, copies)
 
-  const copy = copyOf(list, copies)
-  copy[index] = fresh
+  const copy = replaceItem(list, index, fresh, copies)
   // A change of the members that identify the element, which no client makes.
   if (!isElement(fresh, key)) elementIndexes.delete(copy)
+  return copy
+}
+
+function replaceItem(
+  list: readonly Value[],
+  index: number,
+  item: Value,
+  copies: Set<Value>,
+): readonly Value[] {
+  const copy = copyOf(list, copies)
+  copy[index] = item
   return copy
 }
 
@@ -211,10 +242,9 @@ function addElement(
 ): readonly Value[] {
   if (isFirst) return [item, ...list]
   const copy = copyOf(list, copies)
-  for (const [names, positions] of elementIndexes.get(copy)?.byNames ?? []) {
-    const text = elementText(item, JSON.parse(names) || undefined)
-    if (text !== undefined && !positions.has(text)) positions.set(text, copy.length)
-  }
+  const indexes = elementIndexes.get(copy)
+  for (const names of indexes?.byNames.keys() ?? [])
+    addToIndex(indexes!, names, JSON.parse(names), item, copy.length)
   copy.push(item)
   return copy
 }
@@ -295,14 +325,14 @@ function withElementsLast(
 function createElementCheck(keys: readonly ListElement[]): (item: Value) => boolean {
   const textsByNames = new Map<string, Set<string>>()
   for (const { element } of keys) {
-    const names = typeof element === 'string' ? undefined : Object.keys(element)
-    const texts = textsByNames.get(JSON.stringify(names ?? '')) ?? new Set()
+    const names = namesOf(element)
+    const texts = textsByNames.get(JSON.stringify(names)) ?? new Set()
     texts.add(elementText(element, names)!)
-    textsByNames.set(JSON.stringify(names ?? ''), texts)
+    textsByNames.set(JSON.stringify(names), texts)
   }
   return (item) =>
     [...textsByNames].some(([names, texts]) => {
-      const text = elementText(item, JSON.parse(names) || undefined)
+      const text = elementText(item, JSON.parse(names))
       return text !== undefined && texts.has(text)
     })
 }

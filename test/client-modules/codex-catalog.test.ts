@@ -119,13 +119,13 @@ describe('the file', () => {
 
   test('is cut where it would be larger than a file that is read, and that is said', () => {
     const long = codexTable.replaceAll('Instructions of', `${'x'.repeat(20_000)} of`)
-    const models = Array.from({ length: 60 }, (_, index) => ({ id: `model-${index}` }))
+    const models = Array.from({ length: 120 }, (_, index) => ({ id: `model-${index}` }))
     const { disk, choice } = setUp(
       {},
       { ...wished, catalog: gateway(...models), heard: { modelTable: long } },
     )
-    expect(disk[path]?.length).toBeLessThan(1_000_000)
-    expect(entriesOn(disk).length).toBeGreaterThan(40)
+    expect(disk[path]?.length).toBeLessThan(2_000_000)
+    expect(entriesOn(disk).length).toBeGreaterThan(80)
     expect(choice.resolved.findings.map(({ code }) => code)).toContain('codex-catalog-cut')
   })
 })

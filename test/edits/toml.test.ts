@@ -156,9 +156,9 @@ describe('toml read', () => {
       'it is not valid UTF-8 (line 1, column 2)',
     ],
     [
-      'more than 1 MB',
-      new Uint8Array(1_000_001).fill(0x0a),
-      'it has 1000001 bytes, more than the 1000000 that are edited',
+      'more than 2 MB',
+      new Uint8Array(2_000_001).fill(0x0a),
+      'it has 2000001 bytes, more than the 2000000 that are edited',
     ],
     [
       'deep nesting',

@@ -273,7 +273,7 @@ describe('recovery, step by step', () => {
   test('does not report a damaged journal if a file is too large now', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
-    home.put('.codex/config.toml', '#'.repeat(1_000_001))
+    home.put('.codex/config.toml', '#'.repeat(2_000_001))
     expect(failureOf(() => recoverRun(worldIn(home)))).toMatchObject({
       code: 'config-conflict',
       files: 'pending',
