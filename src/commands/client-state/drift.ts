@@ -31,7 +31,7 @@ export interface Expected extends Gateway {
 }
 
 /** A client's state, and what is wrong with it. */
-interface Examined extends ClientNow {
+interface CheckedClient extends ClientNow {
   readonly findings: readonly Finding[]
 }
 
@@ -39,7 +39,11 @@ interface Examined extends ClientNow {
 const permissionCodes: readonly string[] = ['open-to-others', 'private']
 
 /** Why a client does not use the expected gateway, in words. Empty: it uses it. */
-export function driftOf(session: Session, state: Examined, expected: Expected): readonly string[] {
+export function driftOf(
+  session: Session,
+  state: CheckedClient,
+  expected: Expected,
+): readonly string[] {
   const { settings, findings } = state
   const broken = whyUnreadable(settings)
   if (broken !== undefined) return [`its files cannot be read: ${broken}`]
@@ -131,7 +135,11 @@ export interface Drifted {
 const manyKeys = 4
 
 /** @returns undefined if no setup is in force, or if safe repairs alone restore what the last setup wrote */
-export function driftSince(session: Session, state: Examined, runs: Runs): Drifted | undefined {
+export function driftSince(
+  session: Session,
+  state: CheckedClient,
+  runs: Runs,
+): Drifted | undefined {
   const { client, findings, settings } = state
   const expected = leftAt(session, state, runs)
   if (expected === undefined || whyUnreadable(settings) !== undefined) return undefined
