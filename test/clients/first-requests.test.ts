@@ -57,7 +57,21 @@ const rows: readonly Row[] = [
     files: claudeEnv({ CLAUDE_CODE_MAX_OUTPUT_TOKENS: '9000' }),
   },
   { client: 'claude', command: 'claude-gpt', setup: [] },
+  ...over('droid', 'chat', ['glm-5']),
+  ...over('droid', 'responses', ['gpt-5.6-sol']),
+  ...over('droid', 'messages', ['claude-sonnet-5-5', 'glm-5']),
+  ...over('pi', 'chat', ['gpt-5.6-sol', 'devstral-2512']),
+  ...over('pi', 'responses', ['gpt-5.6-sol', 'devstral-2512']),
+  ...over('pi', 'messages', ['claude-sonnet-5-5', 'devstral-2512']),
 ]
+
+function over(client: string, protocol: string, models: readonly string[]): readonly Row[] {
+  return models.map((model) => ({
+    client,
+    setup: ['--model', model, '--protocol', protocol],
+    models: [model],
+  }))
+}
 
 function claudeEnv(env: Readonly<Record<string, string>>) {
   return { '.claude/settings.json': JSON.stringify({ env }) }
@@ -105,8 +119,9 @@ function hasTools({ tools = [], input = [] }: Readonly<Record<string, readonly o
 /** A probe limits the answer where the client does not. Only Claude Code's terminal UI sends `safeguards`. */
 const ours = /^(?:max_output_tokens|safeguards)$/
 const ofTerminal = 'dangerous-tool-use-2026-09-03'
-/** Headers of the connection. */
-const ofConnection = /^(?:accept(?:-.*)?|connection|content-length|host|user-agent|sec-fetch-.*)$/
+/** Headers of the connection and the key. */
+const ofConnection =
+  /^(?:accept(?:-.*)?|authorization|x-api-key|connection|content-length|host|user-agent|sec-fetch-.*)$/
 
 function shapeOf({ path, headers, json }: LoggedRequest) {
   return {
@@ -133,6 +148,8 @@ const meaningful = new Set([
 function bodyShape(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => bodyShape(item, name))
   if (typeof value === 'string') return meaningful.has(name) ? value : 'text'
+  // pi leaves room for its prompt in the window, and counts its tokens by the length of paths.
+  if (typeof value === 'number' && value > 100_000) return Math.round(value / 100)
   if (value === null || typeof value !== 'object') return value
   if (name === 'tools') {
     const { function: { name: named = undefined } = {}, ...tool } = value as Record<string, never>

@@ -1,9 +1,8 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
-import { numberIn, tableIn, valueIn } from '../loaded-files.ts'
+import { numberIn, type Table, tableIn, textIn, valueIn } from '../loaded-files.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
-import { chatBody, responsesBody } from '../pi-family/request-bodies.ts'
 import { providers, readConfig, startingModel } from './config.ts'
 
 /** In tokens: the limit that OpenClaw sends for a model without one. */
@@ -64,4 +63,22 @@ export function firstRequest(
 /** The hint to configure what the gateway rejects, in the entry of the model. Each was run. */
 function compatCure(member: string): string {
   return `Add "compat": {${member}} to the model in openclaw.json, then run the command again.`
+}
+
+/** @param limit in tokens. @param compat of the model */
+function chatBody(limit: number, compat: Table) {
+  const isCounting = compat['supportsUsageInStreaming'] !== false
+  return {
+    [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
+    stream_options: isCounting ? { include_usage: true } : undefined,
+  }
+}
+
+/** @param limit in tokens */
+function responsesBody(limit: number, effort: string | undefined) {
+  return {
+    max_output_tokens: limit,
+    reasoning: effort && { effort, summary: 'auto' },
+    include: effort && ['reasoning.encrypted_content'],
+  }
 }

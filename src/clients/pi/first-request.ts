@@ -1,11 +1,13 @@
+import { compact } from '../../compact.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { numberIn, tableIn, textIn } from '../loaded-files.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
-import { chatBody, responsesBody } from '../pi-family/request-bodies.ts'
+import { recordedRequest } from '../recorded-request.ts'
 import { isBefore } from '../tested.ts'
 import { providers, readModels, readSettings, startingModel } from './config.ts'
+import recordings from './first-requests.json' with { type: 'json' }
 
 /**
  * In tokens: the limit that pi sends for a model without one, and before 0.87.1 the most that it sends for
@@ -13,6 +15,8 @@ import { providers, readModels, readSettings, startingModel } from './config.ts'
  */
 const usualOutputTokens = 16_384
 const mostOutputTokens = 32_000
+/** In tokens: about the size of its first prompt, for which 0.87.1 leaves room in the window (2026-11-26). */
+const ownTokens = 5_498
 
 /**
  * pi knows what these hosts do not accept (`detectCompat` of 0.73.1), so repoint predicts nothing for them.
@@ -21,8 +25,8 @@ const knownHosts =
   /api\.z\.ai|api\.moonshot\.|cloudflare\.com|cerebras\.ai|api\.x\.ai|chutes\.ai|deepseek\.com|opencode\.ai|openrouter\.ai/
 
 /**
- * Follows 0.73.1 and 0.87.1, which were run with a gateway that rejects one of these members, and with each
- * of the fixes (2026-11-23).
+ * What the entries of the model and its provider change in the recorded request. 0.73.1 and 0.87.1 were run with
+ * each of the fixes (2026-11-23).
  */
 export function firstRequest(
   files: LoadedFiles,
@@ -32,28 +36,42 @@ export function firstRequest(
   const { providerId = '' } = startingModel(readSettings(files))
   const provider = providerOf(providers, models, providerId)
   const { table, url = '' } = provider
-  if (knownHosts.test(url)) return { body: {} }
+  const recorded = (kind: string) => recordedRequest(recordings, { kind, protocol, version })
+  if (knownHosts.test(url)) {
+    const { messages, input, system, tools, stream } = recorded('plain').body
+    return { body: compact({ messages, input, system, tools, stream }) }
+  }
 
   const entry = modelOf(provider, model) ?? {}
   const compat = { ...tableIn(table, ['compat']), ...tableIn(entry, ['compat']) }
   const isNew = version === undefined || !isBefore(version, '0.87.1')
   const most = numberIn(entry, ['maxTokens']) ?? usualOutputTokens
-  const limit = isNew ? most : Math.min(most, mostOutputTokens)
+  const window = numberIn(entry, ['contextWindow']) ?? Number.POSITIVE_INFINITY
+  const limit = Math.min(most, isNew ? window - ownTokens : mostOutputTokens)
 
   const level = textIn(readSettings(files).root, ['defaultThinkingLevel']) ?? 'medium'
   const effort = entry['reasoning'] === true && level === 'medium' ? level : undefined
 
+  const first = recorded(effort ? 'reasoning' : 'plain')
+  const { headers, body } = first
+
   if (protocol === 'chat') {
-    const unless = (member: string, value: string | false | undefined) =>
-      compat[member] === false ? undefined : value
-    const own = {
-      store: unless('supportsStore', false),
-      reasoning_effort: unless('supportsReasoningEffort', effort),
+    const { max_completion_tokens: _, ...usual } = body
+    const lacks = (member: string) => compat[member] === false
+    return {
+      headers,
+      body: {
+        ...usual,
+        [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
+        ...(lacks('supportsUsageInStreaming') && { stream_options: undefined }),
+        ...(lacks('supportsStore') && { store: undefined }),
+        ...(lacks('supportsReasoningEffort') && { reasoning_effort: undefined }),
+      },
+      hints,
     }
-    return { body: { ...chatBody(limit, compat), ...own }, hints }
   }
   if (protocol === 'responses')
-    return { body: { ...responsesBody(limit, effort), prompt_cache_key: 'repoint' }, hints }
+    return { headers, body: { ...body, max_output_tokens: limit }, hints }
 
   const isAdaptive = compat['forceAdaptiveThinking'] === true
   const isAsked = isAdaptive && isNew
@@ -61,15 +79,20 @@ export function firstRequest(
   // not tested.
   const isOld = version !== undefined && isBefore(version, '0.74.0') && /-5/.test(model)
   const isUnclear = isAdaptive && !isNew && !isOld
-  const thinking = isAsked ? { type: 'adaptive' } : { type: 'enabled', budget_tokens: 8192 }
+  const { query, ...asked } = isAsked ? first : recorded('plain')
+  const isBudgeted = effort !== undefined && !isAsked && !isUnclear
   return {
-    body: {
-      max_tokens: limit,
-      thinking: effort && !isUnclear ? { ...thinking, display: 'summarized' } : undefined,
-    },
+    ...(query !== undefined && { query }),
     headers: {
-      'anthropic-dangerous-direct-browser-access': 'true',
-      ...(!isAsked && { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }),
+      ...asked.headers,
+      ...(isBudgeted && { 'anthropic-beta': 'interleaved-thinking-2025-05-14' }),
+    },
+    body: {
+      ...asked.body,
+      max_tokens: limit,
+      ...(isBudgeted && {
+        thinking: { type: 'enabled', budget_tokens: 8192, display: 'summarized' },
+      }),
     },
     hints,
   }
