@@ -41,7 +41,7 @@ export async function run(
     forceKillAfterDelay: killDelayMs,
     maxBuffer: maxOutputCharacters,
     extendEnv: false,
-    env: withoutRepointVariables(options.env ?? process.env),
+    env: withoutRepointVariables(options.env ?? process.env, options.ownVariable),
     ...compact({ cwd: options.cwd }),
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
   })
@@ -108,10 +108,9 @@ function forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
   }
 }
 
-function withoutRepointVariables(env: NonNullable<RunOptions['env']>) {
-  return compact(
-    Object.fromEntries(Object.entries(env).filter(([name]) => !/^REPOINT_/i.test(name))),
-  )
+function withoutRepointVariables(env: NonNullable<RunOptions['env']>, except?: string) {
+  const isPassed = (name: string) => name === except || !/^REPOINT_/i.test(name)
+  return compact(Object.fromEntries(Object.entries(env).filter(([name]) => isPassed(name))))
 }
 
 function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {

@@ -223,6 +223,8 @@ export interface RunOptions {
   /** Replaces the whole environment. Absent: our environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly cwd?: string
+  /** A variable of ours in `env` that the command gets all the same. */
+  readonly ownVariable?: string
   /** The text for its standard input. Absent: empty. */
   readonly input?: string
 }

@@ -149,47 +149,66 @@ describe('a gateway that admits certain clients only', () => {
     return (await runInProcess(home, ['gateways', '--json'])).json
   }
 
-  test('is refused without --try-client, which is the cure', async () => {
-    const home = withCodex('echo pong')
-    expect(await setUpAt(home)).toMatchObject({
-      status: 7,
-      json: {
-        changed: false,
-        error: { code: 'client-refused', hint: expect.stringContaining('--try-client') },
-      },
-    })
-  })
-
-  test('is proven by the client itself', async () => {
-    const home = withCodex('echo pong')
-    const { status, json, seen, url } = await setUpAt(home, '--try-client')
+  test('is proven by the installed client, without a flag and before anything is written', async () => {
+    const home = withCodex(
+      'ls -A "$HOME" > "$PWD/../../../../../asked"; echo "$HOME $PWD" >> "$PWD/../../../../../asked"; echo pong',
+    )
+    const { status, json, seen, url } = await setUpAt(home)
     expect({ status, json }).toMatchObject({
       status: 0,
-      json: {
-        changed: true,
-        verified: { before: false, after: true },
-        tried: [{ client: 'codex', said: 'pong' }],
-      },
+      json: { changed: true, verified: { before: true, after: true } },
     })
     expect((json as { warnings: { code: string }[] }).warnings).toContainEqual(
-      expect.objectContaining({ code: 'left-to-clients' }),
+      expect.objectContaining({ code: 'proven-by-client' }),
     )
     expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(1)
     expect(await gatewaysIn(home)).toMatchObject({ gateways: [{ baseUrl: url, proven: null }] })
+
+    const [place = ''] = home.text('asked').trim().split('\n').slice(-1)
+    const [itsHome = '', folder = ''] = place.split(' ')
+    for (const path of [itsHome, folder]) {
+      expect(path).toContain(home.at('.local/state/repoint/.try-'))
+      expect(existsSync(path)).toBe(false)
+    }
   })
 
-  test('and by a client that fails not at all: everything goes back', async () => {
+  test('gets the client with its address and key for this one process', async () => {
+    const home = withCodex(
+      'echo "$*" > "$PWD/../../../../../args"; env > "$PWD/../../../../../env"; echo pong',
+    )
+    const { url } = await setUpAt(home)
+    const said = home.text('args') + home.text('env')
+    expect(said).toContain(url)
+    expect(said).toContain(canary)
+    expect(home.text('args')).not.toContain(canary)
+  })
+
+  test('and by a client that fails not at all: nothing is written', async () => {
     const home = withCodex('echo "stream error: 403 Forbidden" >&2; exit 1')
     home.put('.codex/config.toml', '# mine\nmodel = "o3"\n')
     const before = home.snapshot()
-    expect(await setUpAt(home, '--try-client')).toMatchObject({
-      status: 8,
-      json: { changed: false, error: { code: 'client-failed', filesChanged: false } },
+    const { status, json } = await setUpAt(home)
+    expect({ status, json }).toMatchObject({
+      status: 7,
+      json: {
+        changed: false,
+        error: {
+          code: 'client-refused',
+          message: expect.stringContaining('stream error: 403 Forbidden'),
+          filesChanged: false,
+        },
+      },
     })
     expect(home.snapshot()).toEqual(before)
     expect(await gatewaysIn(home)).toMatchObject({ gateways: [] })
-    const again = await runInProcess(home, ['rollback', '--json'])
-    expect(again.json).toMatchObject({ changed: false })
+  })
+
+  test('needs the client: the hint says so', async () => {
+    const { status, json } = await setUpAt(aHome())
+    expect({ status, json }).toMatchObject({
+      status: 7,
+      json: { error: { code: 'client-refused', hint: expect.stringContaining('Install Codex') } },
+    })
   })
 })
 

@@ -5,13 +5,14 @@ import { ask } from '../../gateway/ask.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { closeIdleConnections } from '../../gateway/http/request.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
+import type { RunResult } from '../../platform/platform.ts'
 import { printable } from '../../text.ts'
 import type { Session } from '../screen/session.ts'
 import { expectInstalled, installedVersion } from './program.ts'
 import { inFolder, newFolder } from './temp-folder.ts'
 
 /** In ms. Clients take up to 12 s for one word, and some retry for a minute before they give up. */
-const tryTimeoutMs = 90_000
+export const tryTimeoutMs = 90_000
 
 /** How many characters of the client's output are shown, from its end. */
 const maxShown = 600
@@ -35,8 +36,8 @@ export async function tryClient(
   client: Client,
   access: GatewayAccess,
 ): Promise<Tried> {
-  const { processes, machine, interrupt } = session.platform
-  const { pingArgs, pingEnv, answerIn } = client.program
+  const { processes, machine } = session.platform
+  const { pingArgs, pingEnv } = client.program
   const program = expectInstalled(session, client)
   const { version } = await installedVersion(session, client, 'run')
 
@@ -51,20 +52,26 @@ export async function tryClient(
     })
     return session.step(`Trying ${client.label}`, tried)
   })
-  if (interrupt.aborted)
+  const tried = answerOf(session, client, result)
+  if ((await refusedKeys(access)) === refusedBefore) return tried
+  throw new UserError({
+    code: 'client-failed',
+    message: `${client.label} sent another key first, which the gateway refused`,
+    hint: `A login or a variable of its own wins over its files: see \`repoint doctor ${client.family}\`.`,
+  })
+}
+
+/** What the client answered. @throws UserError `cancelled`, `client-failed` */
+export function answerOf(session: Session, client: Client, result: RunResult): Tried {
+  if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: `Cancelled while ${client.label} was tried` })
 
   const clean = (text: string) => session.redact(printable(text.trim()))
-  const answer = answerIn?.(result.stdout)
+  const answer = client.program.answerIn?.(result.stdout)
   const seeDoctor = `\`repoint doctor ${client.family}\``
   if (result.exitStatus === 0) {
     const said = clean(answer ?? (result.stdout || result.stderr)).slice(-maxShown)
-    if ((await refusedKeys(access)) === refusedBefore) return { client: client.id, said }
-    throw new UserError({
-      code: 'client-failed',
-      message: `${client.label} sent another key first, which the gateway refused`,
-      hint: `A login or a variable of its own wins over its files: see ${seeDoctor}.`,
-    })
+    return { client: client.id, said }
   }
 
   const how =

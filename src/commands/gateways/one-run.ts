@@ -157,11 +157,11 @@ export async function pointProgram(
 }
 
 /** One variable of the process contains the key. repoint's own variables are not passed on. */
-function pointClient(
+export function pointClient(
   session: Session,
   { client, wanted: input, models: resolved }: ChosenForRun,
   access: GatewayAccess,
-  { asked, answersSafeguards }: Target,
+  { asked, answersSafeguards }: Pick<Target, 'asked' | 'answersSafeguards'>,
 ): PointedRun {
   const env = {
     ...asked.env,

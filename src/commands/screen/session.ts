@@ -110,11 +110,6 @@ export class Session {
     this.#wayBack = wayBack
   }
 
-  /** Remembers that the written files were restored. */
-  noteTakenBack(): void {
-    this.#files = 'unchanged'
-  }
-
   /** From now on, masks `secret` in everything that this session prints. */
   hide(secret: string): void {
     if (secret.length >= 4) this.#secrets.add(secret)

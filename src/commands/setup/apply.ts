@@ -28,15 +28,14 @@ export interface AppliedSetup {
 
 /** @throws UserError if a file cannot be written, does not say what was planned, or a client fails */
 export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
-  const { session, consent, catalog, clients, isLeftToClients } = plan.run
+  const { session, consent, catalog, clients } = plan.run
   const applied = writeFiles(plan)
   forgetAddress(session.platform)
   if (catalog !== undefined) saveModels(session.platform, catalog)
 
   const changed = changedClients(applied, clients)
   const toDo = await stopLeftRunning(session, changed, consent)
-  const tried = await tryClients(plan, applied)
-  if (isLeftToClients) session.warn(...saveGateway(session.platform, gatewayToSave(plan)))
+  const tried = await tryClients(plan)
   return { applied, tried, ...(await nextSteps(session, { applied, clients, changed, toDo })) }
 }
 
@@ -75,17 +74,15 @@ export async function nextSteps(
 
 /** Whether the gateway answered before anything was written. */
 export function isProven({ run }: SetupPlan): boolean {
-  return run.request.flags.verify && !run.isLeftToClients
+  return run.request.flags.verify
 }
 
 function writeFiles(plan: SetupPlan): ApplyResult {
-  const { session, isLeftToClients } = plan.run
+  const { session } = plan.run
   acceptUnchanged(plan)
   return writePlan(session, plan, {
     findMismatches: () => mismatchesIn(plan),
-    lastStep: isLeftToClients
-      ? undefined
-      : (locked) => saveGateway(session.platform, gatewayToSave(plan), locked),
+    lastStep: (locked) => saveGateway(session.platform, gatewayToSave(plan), locked),
   })
 }
 
@@ -141,29 +138,18 @@ function gatewayToSave(plan: SetupPlan) {
     model: resolved.probeModel,
     answersSafeguards,
   })
-  return { access: plan.run.access, proof: isProven(plan) ? proof : undefined }
+  // The gateway would reject this request of repoint's own.
+  const isByClient = plan.run.chosen.get(client)?.isProvenByClient === true
+  return { access: plan.run.access, proof: isProven(plan) && !isByClient ? proof : undefined }
 }
 
-/** `--try-client`. If the clients' answers are the only proof, a failure undoes the setup. */
-async function tryClients({ run }: SetupPlan, applied: ApplyResult): Promise<readonly Tried[]> {
-  const { session, request, clients, access, isLeftToClients } = run
+/** `--try-client`. */
+async function tryClients({ run }: SetupPlan): Promise<readonly Tried[]> {
+  const { session, request, clients, access } = run
   if (!request.flags.tryClient) return []
 
   const { tryClient } = await import('../client-state/try-client.ts')
   const tried: Tried[] = []
-  try {
-    for (const client of clients) tried.push(await tryClient(session, client, access))
-    return tried
-  } catch (error) {
-    if (isLeftToClients) await undo(session, applied)
-    throw error
-  }
-}
-
-async function undo(session: Session, { run }: ApplyResult): Promise<void> {
-  const { applyRollback, planRollback } = await import('../../transaction/rollback.ts')
-  const plan = run && planRollback(session.platform, { run: run.id })
-  if (plan === undefined) return
-  applyRollback(session.platform, plan)
-  session.noteTakenBack()
+  for (const client of clients) tried.push(await tryClient(session, client, access))
+  return tried
 }

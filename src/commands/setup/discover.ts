@@ -70,7 +70,7 @@ export async function findProvenGateway(started: SetupRun): Promise<ProvenRun> {
       const { notices, ...proof } = await proofOf(run, found.access, onAnswer)
       const { access, chosen } = proof
       session.addFindings(...found.notices, ...keyHeaderFindings(found.access, access), ...notices)
-      if (flags.verify && !proof.isLeftToClients) showProof(session, proof)
+      if (flags.verify) showProof(session, proof)
       return { ...given, ...proof, clients: [...chosen.keys()] }
     } catch (error) {
       const next =
@@ -152,7 +152,11 @@ function showAnswer(session: Session, { access, catalog }: Answered): void {
 /** One line for each proven client, and one for the balance. */
 function showProof(session: Session, { access, catalog, chosen, balance }: Proof): void {
   if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers, and takes the key`)
-  for (const [client, { resolved }] of chosen) {
+  for (const [client, { resolved, isProvenByClient }] of chosen) {
+    if (isProvenByClient) {
+      session.remark(`✔ ${client.label} itself answers, with ${resolved.model}`)
+      continue
+    }
     const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
     session.remark(
       `✔ ${client.label}: ${listAnd(ids)} ${ids.length > 1 ? 'answer' : 'answers'}${overProtocol(client, resolved)}, with tools`,
@@ -270,7 +274,6 @@ async function unproven(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     access,
     chosen: new Map(chosen),
     catalog: undefined,
-    isLeftToClients: false,
     notices: [...rootsUnasked(access), ...programFindings(run.session, programs)],
   }
 }

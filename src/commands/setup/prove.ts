@@ -25,6 +25,7 @@ import { blocksSetup, checkClient, refuseBlocked } from '../client-state/check-c
 import { readClientFiles } from '../client-state/files.ts'
 import { type InstalledProgram, programOf } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
+import { askClient } from './ask-client.ts'
 import { ifSlow, isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
 import type { Answered, Chosen, Proof, SetupRun } from './request.ts'
 import {
@@ -79,7 +80,7 @@ export interface ProveOptions {
  * Steps 2 to 4 of a setup: asks the gateway for its catalog, resolves each client's options, and sends
  * each client's first request to each of its models, in parallel. A model that no client requests first
  * is not probed if the catalog lists it. A rejected model leads back to step 3. If the gateway only
- * admits certain clients and `--try-client` is set, the clients' own answers are the proof. Writes nothing.
+ * admits certain clients, the installed clients themselves are asked. Writes none of the user's files.
  *
  * @throws UserError if the fault is not one client's: the key, the address, the network, the account
  */
@@ -432,25 +433,35 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
     await unlessFailed(proving, client, () => expectBelieved(client, access))
 
   const answersOf = await askAll(run.session, probes, chosen)
-  const isLeft = ({ result }: ProbeAnswer) =>
-    request.flags.tryClient === true &&
-    result.status === 'rejected' &&
-    traitsOf(result.reason)?.curedByTryClient === true
+  const provenByClient = new Set<Client>()
   for (const [client, answers] of answersOf)
     await unlessFailed(proving, client, async () => {
-      const rejected = answers.find((one) => one.result.status === 'rejected' && !isLeft(one))
+      const rejected = answers.find(
+        ({ result }) => result.status === 'rejected' && !mayAskClient(run, result.reason),
+      )
       if (rejected?.result.status === 'rejected')
         throw await withOtherClients(rejected.result.reason, client, rejected)
+      const [refused] = rejectionsIn(answers)
+      if (refused !== undefined) {
+        const { access } = finder
+        await askClient(run.session, client, {
+          access,
+          chosen: chosen.get(client)!,
+          refusal: refused.error,
+        })
+        provenByClient.add(client)
+      }
       expectUsable(run, client, finder.access)
     })
 
   const answers = [...chosen.keys()].flatMap((client) => answersOf.get(client) ?? [])
-  const isLeftToClients = answers.some(isLeft)
   const findings = answers.flatMap(({ result }) =>
     result.status === 'fulfilled' ? result.value.notices : [],
   )
   const withSafeguards = [...chosen].map(([client, one]): [Client, Chosen] => {
-    return [client, { ...one, answersSafeguards: safeguardsIn(answersOf.get(client) ?? []) }]
+    const answersSafeguards = safeguardsIn(answersOf.get(client) ?? [])
+    const isProvenByClient = provenByClient.has(client)
+    return [client, { ...one, answersSafeguards, ...(isProvenByClient && { isProvenByClient }) }]
   })
   return {
     request,
@@ -458,8 +469,7 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
     catalog,
     chosen: new Map(withSafeguards),
     failed,
-    isLeftToClients,
-    notices: [...new Set(findings), ...(isLeftToClients ? [leftToClients] : [])],
+    notices: [...new Set(findings), ...(provenByClient.size > 0 ? [onlyCertainClients] : [])],
   }
 }
 
@@ -544,10 +554,16 @@ const emptyKey: Finding = {
   hint: "Top it up on the gateway's page, or take another: repoint key",
 }
 
-const leftToClients: Finding = {
-  code: 'left-to-clients',
-  message: 'The gateway admits certain clients only: what the client itself says is the proof',
-  hint: 'Where it fails, everything goes back.',
+const onlyCertainClients: Finding = {
+  code: 'proven-by-client',
+  message: 'The gateway admits certain clients only, so the client itself was asked',
+}
+
+/** Whether the installed client can tell more than this rejection of repoint's own request. */
+function mayAskClient({ request }: SetupRun, error: unknown): boolean {
+  if (!(error instanceof UserError)) return false
+  if (error.code === 'client-refused') return true
+  return request.flags.tryClient === true && traitsOf(error)?.curedByTryClient === true
 }
 
 /**

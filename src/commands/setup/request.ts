@@ -67,6 +67,8 @@ export interface Chosen {
   readonly input: ResolveInput
   /** As `SetupTarget.answersSafeguards`. */
   readonly answersSafeguards?: boolean | undefined
+  /** The gateway rejects repoint's own request. The installed client answered instead. */
+  readonly isProvenByClient?: boolean
 }
 
 /** What the gateway answered before anything was written. */
@@ -78,8 +80,6 @@ export interface Proof {
   readonly catalog: Catalog | undefined
   /** Without the clients that were left out. */
   readonly chosen: ReadonlyMap<Client, Chosen>
-  /** The gateway admits the real clients but not our probe: the clients' answers are the proof. */
-  readonly isLeftToClients: boolean
   /** The balance of the key. Absent: the gateway does not report it, or not in time. */
   readonly balance?: Balance | undefined
 }
