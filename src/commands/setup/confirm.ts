@@ -65,13 +65,13 @@ function showsDetails({ run: { request } }: SetupPlan): boolean {
 /** The plan of each client, and what needs consent. Several clients get a short table, unless detailed. */
 function showPlan(plan: SetupPlan, isDetailed: boolean): void {
   const { run, clients, consents } = plan
-  if (clients.length > 1 && !isDetailed) showTable(plan)
+  if (clients.length > 1 && !isDetailed) showSummary(plan)
   else for (const client of clients) showClient(run, client, isDetailed)
   for (const { message } of consents) run.session.say(`  ! ${message}`)
 }
 
 /** One row for each client: its model and its files. */
-function showTable({ run: { session }, clients }: SetupPlan): void {
+function showSummary({ run: { session }, clients }: SetupPlan): void {
   const rows = clients.map(({ client, resolved, edits }) => {
     const files = edits.map(({ path }) => basename(path))
     return [client.label, modelOf(resolved), files.join(', ')]
