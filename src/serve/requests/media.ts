@@ -25,14 +25,23 @@ function mediaType(data: string): string | undefined {
   return signatures.find(([, beginning]) => beginning.test(start))?.[0]
 }
 
-/** The larger of width and height. 0 if it is unknown, as for JPEG and WebP. */
+/** The larger of width and height. 0 if it is unknown, as for WebP. */
 function imagePixels(type: string, data: string): number {
+  if (type === 'image/jpeg') return jpegPixels(Buffer.from(data.slice(0, 400_000), 'base64'))
   const start = Buffer.from(data.slice(0, 32), 'base64')
   if (type === 'image/png' && start.length === 24)
     return Math.max(start.readUInt32BE(16), start.readUInt32BE(20))
   return type === 'image/gif' && start.length >= 10
     ? Math.max(start.readUInt16LE(6), start.readUInt16LE(8))
     : 0
+}
+
+/** The size in the header of a frame (markers C0 to C3), which follows segments with other data. */
+function jpegPixels(bytes: Buffer): number {
+  for (let at = 2; at + 9 <= bytes.length; at += 2 + bytes.readUInt16BE(at + 2))
+    if (bytes[at + 1]! >= 0xc0 && bytes[at + 1]! <= 0xc3)
+      return Math.max(bytes.readUInt16BE(at + 5), bytes.readUInt16BE(at + 7))
+  return 0
 }
 
 /**
