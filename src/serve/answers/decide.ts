@@ -145,10 +145,15 @@ function failureAt(decision: Decision, check: FailurePoint): GatewayFailure | un
 }
 
 /** The failure that a fault causes, unless it occurs inside the stream. */
-function faultResult({ fault, ...decision }: Decision): GatewayFailure | undefined {
-  const isInStream = decision.isStream && fault?.errorAfter !== undefined
+function faultResult({
+  fault,
+  isStream,
+  protocol,
+  modelAsked,
+}: Decision): GatewayFailure | undefined {
+  const isInStream = isStream && fault?.errorAfter !== undefined
   if (fault === undefined || isInStream) return undefined
-  return faultFailure(fault, { route: decision.protocol, model: decision.modelAsked })
+  return faultFailure(fault, { route: protocol, model: modelAsked })
 }
 
 type FailurePoint = 'before-model' | 'at-model' | 'after-body'

@@ -56,9 +56,12 @@ export function frameTemplate(
     parts.push(rest.slice(0, at))
     rest = rest.slice(at + marker.length)
   }
-  return (...values) =>
-    values.reduce<string>((text, value, index) => text + parts[index] + JSON.stringify(value), '') +
-    rest
+  return (...values) => {
+    let text = ''
+    for (let index = 0; index < parts.length; index++)
+      text += parts[index] + JSON.stringify(values[index])
+    return text + rest
+  }
 }
 
 export const sseHeaders = {

@@ -202,12 +202,13 @@ export function buildAnswer(
     const [text, sequence] =
       type === 'text' ? cutAtStop(utterance.text, request.stopSequences) : [utterance.text]
     const pieces = splitTokens({ type, text })
-    const usedPieces = pieces.slice(0, remaining)
-    const isCut = usedPieces.length < pieces.length
-    outputTokens += usedPieces.length
-    if (type === 'thinking') reasoningTokens += usedPieces.length
+    const isCut = pieces.length > remaining
+    const tokens = isCut ? remaining : pieces.length
+    outputTokens += tokens
+    if (type === 'thinking') reasoningTokens += tokens
     const id = type === 'call' ? newCallId() : ''
-    blocks.push({ ...utterance, text: usedPieces.join(''), isCut, id })
+    const usedText = isCut ? pieces.slice(0, tokens).join('') : text
+    blocks.push({ ...utterance, text: usedText, isCut, id })
 
     if (type === 'call') reason = { type: 'tool-calls' }
     if (type === 'text' && utterance.isRefusal) reason = { type: 'refusal' }

@@ -93,11 +93,11 @@ function rejectedValue(rule: CachedRule, body: JsonObject): unknown {
 /** The values at a path of the body. Null counts as absent. */
 function valuesAt(body: JsonObject, steps: readonly string[]): readonly unknown[] {
   let values: readonly unknown[] = [body]
-  for (const step of steps)
-    values = values.flatMap((value) => {
-      if (step === 'each') return asList(value)
-      return step === 'last' ? asList(value).slice(-1) : [toObject(value)[step]]
-    })
+  for (const step of steps) {
+    if (step === 'each') values = values.flatMap(asList)
+    else if (step === 'last') values = values.flatMap((value) => asList(value).slice(-1))
+    else values = values.map((value) => toObject(value)[step])
+  }
   return values.filter((value) => value !== undefined && value !== null)
 }
 
