@@ -85,11 +85,13 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
   },
 
   qwen(home) {
-    const { env, modelProviders, model } = JSON.parse(home.text('.qwen/settings.json'))
-    const entry = modelProviders.openai.find((one: { id: string }) => one.id === model.name)
+    const { env, modelProviders, model, security } = JSON.parse(home.text('.qwen/settings.json'))
+    const type: string = security.auth.selectedType
+    const entry = modelProviders[type].find((one: { id: string }) => one.id === model.name)
+    const protocol = qwenProtocols[type]!
     return {
-      protocol: 'chat',
-      url: `${entry.baseUrl}/chat/completions`,
+      protocol,
+      url: entry.baseUrl + routes[protocol],
       headers: {
         ...bearer(env[entry.envKey]),
         ...entry.generationConfig?.customHeaders,
@@ -194,6 +196,11 @@ const piProtocols: Names = {
 const droidProtocols: Names = {
   openai: 'responses',
   'generic-chat-completion-api': 'chat',
+  anthropic: 'messages',
+}
+const qwenProtocols: Names = {
+  openai: 'chat',
+  'openai-responses': 'responses',
   anthropic: 'messages',
 }
 const opencodeProtocols: Names = {

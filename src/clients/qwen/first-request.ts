@@ -1,16 +1,18 @@
 import type { FirstRequest, Protocol } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { outputLimitCures } from '../flags.ts'
-import { numberIn } from '../loaded-files.ts'
+import { numberIn, valueIn } from '../loaded-files.ts'
 import {
-  claudeVersion,
+  isAdaptive,
   isLargeOpus,
   knowsWindow,
   oldOutputTokens,
   opusOutputTokens,
+  rejectsTemperature,
+  thinkingBudget,
   usualOutputTokens,
 } from './models.ts'
-import { mergedSettings, ownEntries } from './settings.ts'
+import { mergedSettings, ownEntries, paths } from './settings.ts'
 
 /**
  * Over chat: 0.15.10 and 0.24.4; the newest was run with rejections of each member (2026-11-23). Over
@@ -37,20 +39,15 @@ export function firstRequest(
     },
     messages: {
       max_tokens: limit ?? (isLargeOpus(model) ? opusOutputTokens : usualOutputTokens),
-      ...thinkingOf(model),
+      temperature: rejectsTemperature(model) ? undefined : 1,
+      thinking: valueIn(own?.entry, paths.reasoning) === false ? undefined : thinkingOf(model),
     },
   }
   return { body: bodies[protocol], hints: outputLimitCures }
 }
 
-/** How Qwen Code lets a model think over messages. Claude 4.8 and newer get no temperature. */
 function thinkingOf(model: string) {
-  const [major, minor] = claudeVersion(model) ?? [0, 0]
-  const isSince = (since: number) => major > 4 || (major === 4 && minor >= since)
-  return {
-    ...(isSince(8) ? {} : { temperature: 1 }),
-    thinking: isSince(6)
-      ? { type: 'adaptive', display: 'summarized' }
-      : { type: 'enabled', budget_tokens: 32_000 },
-  }
+  return isAdaptive(model)
+    ? { type: 'adaptive', display: 'summarized' }
+    : { type: 'enabled', budget_tokens: thinkingBudget }
 }

@@ -22,8 +22,21 @@ export function isLargeOpus(id: string): boolean {
   return /^claude-opus-(?:4-[678]|5)/.test(id)
 }
 
-/** The version in a Claude model's ID: [4, 5] of `claude-haiku-4-5`. Undefined: it has none. */
-export function claudeVersion(id: string): readonly [number, number] | undefined {
-  const found = /claude-[a-z]+-(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(id)
-  return found ? [Number(found[1]), Number(found[2] ?? 0)] : undefined
+/** In tokens: how long a model thinks over messages if it does not choose itself (0.24.4, 2026-11-26). */
+export const thinkingBudget = 32_000
+
+/** Over messages, Claude 4.6 and newer choose themselves how long they think. */
+export function isAdaptive(id: string): boolean {
+  return isClaudeSince(id, 6)
+}
+
+/** Over messages, Claude 4.8 and newer get no temperature. */
+export function rejectsTemperature(id: string): boolean {
+  return isClaudeSince(id, 8)
+}
+
+function isClaudeSince(id: string, minorOf4: number): boolean {
+  const [, major = 0, minor = 0] =
+    /claude-[a-z]+-(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(id)?.map((part = '') => Number(part)) ?? []
+  return major > 4 || (major === 4 && minor >= minorOf4)
 }

@@ -1,13 +1,13 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange, SettingPath } from '../../edits/plan.ts'
 import { isSameButVersion, rootOf as rootFor } from '../../gateway/roots.ts'
-import type { CatalogModel } from '../../gateway/types.ts'
+import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { headerKeys } from '../headers.ts'
 import { readFile, rootOf, type Table, tableIn, valueIn } from '../loaded-files.ts'
 import { leavingKeys, type ToldFact, toldKeys } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
-import { knowsToSee, usualOutputTokens } from './models.ts'
+import { isAdaptive, knowsToSee, thinkingBudget, usualOutputTokens } from './models.ts'
 import {
   elementOf,
   entryPath,
@@ -147,7 +147,7 @@ function entryKeys(
     ...(model.id === resolved.model ? [{ path: [...path, 'id'], value: model.id }] : []),
     ...(literalIn(now, ['name']) ? [] : [{ path: [...path, 'name'], value: name }]),
     { path: [...path, 'baseUrl'], value: baseUrl },
-    ...toldKeys(config, model, toldOf(model), target),
+    ...toldKeys(config, model, toldOf(model, protocol), target),
     // Keeps other members, such as a temperature that the user set.
     ...toldKeys(sampling, model, { max_tokens: limitOf(model, target) }, target),
     ...headerKeys([...path, ...paths.headers], headers, target, config.isOtherGateway),
@@ -158,9 +158,15 @@ function entryKeys(
  * The facts that Qwen Code does not know from the model's ID. `capabilities` has no effect (0.15.10,
  * 2026-11-23).
  */
-function toldOf({ id, images, contextWindow }: CatalogModel): Readonly<Record<string, ToldFact>> {
+function toldOf(
+  { id, images, contextWindow, maxOutputTokens = Number.POSITIVE_INFINITY }: CatalogModel,
+  protocol: Protocol,
+): Readonly<Record<string, ToldFact>> {
   const isNews = images !== undefined && images !== knowsToSee(id)
+  // Otherwise Qwen Code requests more tokens for thinking than for the whole answer, and the API rejects that.
+  const isTooShort = protocol === 'messages' && !isAdaptive(id) && maxOutputTokens <= thinkingBudget
   return {
+    reasoning: { value: isTooShort ? false : undefined, by: ['maxOutputTokens'] },
     contextWindowSize: { value: contextWindow, by: ['contextWindow'] },
     modalities: { value: isNews ? { image: images } : undefined, by: ['images'] },
   }

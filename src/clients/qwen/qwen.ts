@@ -84,10 +84,8 @@ export const qwen: ClientModule = {
       },
     ],
     interpolation: { names: openText, values: openText },
-    gatewayVariables: {
-      addresses: ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'],
-      others: ['OPENAI_MODEL', 'ANTHROPIC_MODEL'],
-    },
+    // It reads ANTHROPIC_BASE_URL too, but only for a model over messages without an entry.
+    gatewayVariables: { addresses: ['OPENAI_BASE_URL'], others: ['OPENAI_MODEL'] },
   },
 
   files(machine, disk) {

@@ -78,9 +78,9 @@ const causes: readonly (readonly [cause: string, code: string, says: RegExp])[] 
   ['fault', 'gateway-fault', /./],
   ['region', 'forbidden', /country or region/],
   ['network', 'forbidden', /certain networks/],
-  ['content', 'forbidden', /rules for content/],
+  ['content', 'forbidden', /content filter/],
   ['firewall', 'forbidden', /^A firewall/],
-  ['account', 'forbidden', /account behind/],
+  ['account', 'forbidden', /account of this key/],
   ['unknown', 'forbidden', /./],
 ]
 
