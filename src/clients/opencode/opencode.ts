@@ -6,6 +6,7 @@ import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
 import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
+import recordings from './first-requests.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 const layout: Layout = {
@@ -27,6 +28,7 @@ const layout: Layout = {
   schema: 'https://opencode.ai/config.json',
   reservedProviderIds,
   // Without a limit `isOverflow` is never true (packages/opencode/src/session/compaction.ts).
+  recordings,
   withoutWindow: 'opencode does not compact its conversations, which end where the window is full',
   stopsAtNewerKeys: 'opencode 1',
 }
