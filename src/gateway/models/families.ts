@@ -6,6 +6,10 @@ const codingAlias = /(?:^|-)(?:code-latest|for-coding)$/
 /** The variants that are a maker's strongest. A name without a variant counts too. */
 const strongestVariants = ['', 'pro', 'max', 'plus', 'large', 'ultra']
 
+/** Words for a maker's smaller or faster models, anywhere in a name. */
+const weakerWords =
+  /-(?:small|medium|mini|nano|micro|tiny|lite|light|flash|fast|turbo|air|instant|nemo|highspeed)(?:-|$)/
+
 /** Makers whose families have their own rules. */
 const otherMakers = /^(?:gpt|claude|o|chatgpt)$/
 
@@ -51,7 +55,7 @@ export function newestOfMaker(
 
 function parseModelId(id: string): ParsedId | undefined {
   const name = plainModelName(id)
-  const undated = name.replace(dateAtEnd, '').replace(/-\d{4}$/, '')
+  const undated = name.replace(dateAtEnd, '').replace(/-\d{2}-20\d{2}$|-\d{4}$/, '')
   const match = /^([a-z]+)(?:-(?!\d)[a-z]+)*?-?[a-z]?(\d+(?:\.\d+)*)?((?:-[a-z][\w.]*)*)$/.exec(
     undated,
   )
@@ -64,7 +68,10 @@ function parseModelId(id: string): ParsedId | undefined {
     id,
     maker,
     version: version === '' ? [] : version.split('.').map(Number),
-    isStrongest: strongestVariants.includes(variant) && (version !== '' || variant !== ''),
+    isStrongest:
+      strongestVariants.includes(variant) &&
+      (version !== '' || variant !== '') &&
+      !weakerWords.test(undated),
     isDated: undated !== name,
   }
 }

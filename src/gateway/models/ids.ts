@@ -3,7 +3,8 @@ const vendorPrefix =
   /^(?:(?:us|eu|apac|global|jp|au|ca|us-gov)\.)?(?:[a-z]+(?:\.ai)?[.-])??(?=(?:gpt|claude|gemini|glm|kimi|deepseek|qwen|llama|grok|mistral|minimax)(?:[-.:\d]|$))/
 
 /** The format of the weights. The model is the same. */
-const quantisation = /[-_](?:fp\d+|bf16|int\d|awq|gptq|gguf|nvfp4|mxfp4|w\d+a\d+|q\d(?:_\w+)?)$/
+const quantisation =
+  /(?:[-_](?:fp\d+|bf16|int\d|awq|gptq|gguf|nvfp4|mxfp4|w\d+a\d+|q\d(?:_\w+)?|[348]bit|mlx))+$/
 
 /** The suffix that routers add after a colon: a price or a speed, not another model. */
 const routingSuffix = /:(?:free|floor|nitro|latest|exacto|online|beta|\d)$/
@@ -14,16 +15,20 @@ const routingSuffix = /:(?:free|floor|nitro|latest|exacto|online|beta|\d)$/
  * `gpt-oss:120b` becomes `gpt-oss-120b`. Only for comparisons: a request needs the listed ID.
  */
 export function plainModelName(id: string): string {
-  return id
-    .slice(id.lastIndexOf('/') + 1)
-    .toLowerCase()
-    .replace(vendorPrefix, '')
-    .replace(/-v\d(?::\d)?$/, '')
-    .replace(routingSuffix, '')
-    .replace(/[@:]/g, '-')
-    .replace(quantisation, '')
-    .replace(/(\d)p(\d)/, '$1.$2')
-    .replace(/^(gpt|glm|gemini|grok|qwen)-(\d)-(\d)(?=-|$)/, '$1-$2.$3')
+  return (
+    id
+      .slice(id.lastIndexOf('/') + 1)
+      .toLowerCase()
+      .replace(vendorPrefix, '')
+      .replace(/^[a-z]\w*\.(?=[a-z])/, '')
+      // Bedrock's revision. The version of deepseek-v4 is part of its name.
+      .replace(/-v\d+:\d+$|-v1$/, '')
+      .replace(routingSuffix, '')
+      .replace(/[@:]/g, '-')
+      .replace(quantisation, '')
+      .replace(/(\d)p(\d)/, '$1.$2')
+      .replace(/^(gpt|glm|gemini|grok|qwen)-(\d)-(\d)(?=-|$)/, '$1-$2.$3')
+  )
 }
 
 /** A date at the end of a name: `-2026-06-17`, `-20260617`, `-260617`. */

@@ -270,13 +270,14 @@ function previousTiers(models: readonly GptModel[]): {
   const bases = older.filter(({ id }) => id.variant === '')
   const minis = older.filter(({ id }) => id.variant === 'mini')
   const withMini = familyNames(minis)
-  // A family in between has newer tiers.
-  const isBetween = ({ id }: GptModel) =>
+  // A family in between has newer tiers, and so has the newest one after a change of the major version.
+  const isNewer = ({ id }: GptModel) =>
     newest !== undefined &&
-    compareVersions(id.family, newest) < 0 &&
-    [...bases, ...minis].every((tier) => compareVersions(id.family, tier.id.family) > 0)
+    [...bases, ...minis].every((tier) => compareVersions(id.family, tier.id.family) > 0) &&
+    (compareVersions(id.family, newest) < 0 ||
+      [...bases, ...minis].every((tier) => tier.id.family[0] !== newest[0]))
   const tiered = models.filter(({ id }) => ['terra', 'luna'].includes(id.variant))
-  if (tiered.some(isBetween)) return { base: undefined, mini: undefined }
+  if (tiered.some(isNewer)) return { base: undefined, mini: undefined }
 
   const base = bases.find((model) => withMini.has(familyName(model))) ?? bases[0]
   const mini = minis.find((model) => base !== undefined && familyName(base) === familyName(model))

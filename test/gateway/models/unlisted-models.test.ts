@@ -28,6 +28,23 @@ describe('the default for catalogs of any maker', () => {
       ['mistral-large-latest', 'mistral-large-2411', 'mistral-nemo', 'pixtral-12b'],
       'mistral-large-latest',
     ],
+    [
+      'weaker models in front',
+      ['mistral-large-2512', 'mistral-medium-3.5', 'mistral-small-4'],
+      'mistral-large-2512',
+    ],
+    [
+      'Cohere, the month first',
+      ['command-a-03-2026', 'command-r-08-2024', 'command-a-plus'],
+      'command-a-plus',
+    ],
+    [
+      'Nova',
+      ['amazon.nova-pro-v2:0', 'amazon.nova-lite-v2:0', 'amazon.nova-micro-v2:0'],
+      'amazon.nova-pro-v2:0',
+    ],
+    ['quantised', ['GLM-5.3-FP8', 'GLM-5.2-FP8', 'GLM-5.3-Air-FP8'], 'GLM-5.3-FP8'],
+    ['a preview', ['qwen4-max-preview', 'qwen3.8-max', 'qwen3.8-plus'], 'qwen3.8-max'],
     ['nobody in front', ['alpha-2', 'beta-3'], undefined],
     ['as many of each', ['glm-5', 'glm-4', 'kimi-k3', 'kimi-k2'], undefined],
   ])('%s', (_name, ids, expected) => {
@@ -48,6 +65,25 @@ test.each<[string[], (string | undefined)[]]>([
     ['gpt-5.6-sol', 'gpt-5.6-terra', 'gpt-5.6-luna', 'gpt-5.4', 'gpt-5.4-mini'],
     ['gpt-5.6-sol', 'gpt-5.4', 'gpt-5.4-mini'],
   ],
+  [
+    [
+      'openai/gpt-6.1-sol',
+      'openai/gpt-6.1-terra',
+      'openai/gpt-6.1-luna',
+      'openai/gpt-5.4',
+      'openai/gpt-5.4-mini',
+    ],
+    ['openai/gpt-6.1-sol', 'openai/gpt-6.1-terra', 'openai/gpt-6.1-luna'],
+  ],
+  [
+    [
+      'databricks-gpt-6-sol',
+      'databricks-gpt-6-terra',
+      'databricks-gpt-5-4',
+      'databricks-gpt-5-4-mini',
+    ],
+    ['databricks-gpt-6-sol', 'databricks-gpt-6-terra', undefined],
+  ],
 ])('tiers of %j are %j', (ids, expected) => {
   const { best, balanced, small } = gptTiers(catalog(...ids))
   expect([best?.id, balanced?.id, small?.id]).toEqual(expected)
@@ -62,6 +98,11 @@ test.each([
   ['zai-org/GLM-5.3-FP8', 'glm-5.3'],
   ['deepseek-v4-pro:free', 'deepseek-v4-pro'],
   ['claude-haiku-4-5@20251001', 'claude-haiku-4-5-20251001'],
+  ['Qwen/Qwen3.8-27B-GPTQ-Int4', 'qwen3.8-27b'],
+  ['mlx-community/Qwen3.8-27B-4bit', 'qwen3.8-27b'],
+  ['Pro/deepseek-ai/DeepSeek-V4', 'deepseek-v4'],
+  ['apac.anthropic.claude-sonnet-5-5-v1:0', 'claude-sonnet-5-5'],
+  ['amazon.nova-pro-v2:0', 'nova-pro'],
 ])('%s is the model %s', (id, name) => {
   expect(plainModelName(id)).toBe(name)
 })
