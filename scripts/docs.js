@@ -1,11 +1,12 @@
 /**
  * Writes the generated parts of the documentation: man/repoint.1 (the help of all commands),
  * docs/tested-versions.md (what `npm run drift` saw), docs/providers.md (what test/providers
- * proves), and by their marks the tables of clients, of what a setup changes and of exit statuses. With
+ * proves), and by their marks the tables of clients, of what a setup changes, of exit statuses and of error codes. With
  * --check it changes nothing and ends with status 1 where something is out of date.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { codeRows } from './docs/errors.js'
 import { manPage } from './docs/man.js'
 import { providersPage } from './docs/providers.js'
 import { packageSets } from './install.js'
@@ -13,17 +14,17 @@ import { source } from './source.js'
 
 const meanings = {
   0: 'done, or nothing to do',
-  1: 'a fault of repoint itself',
-  2: 'wrong usage, or something is missing that only a person could be asked for',
-  3: 'the gateway refuses the key',
+  1: 'a bug in repoint',
+  2: 'wrong usage, or something is missing that only a person can supply',
+  3: 'the gateway rejects the key',
   4: 'the address is not the API',
   5: 'the model cannot be used',
   6: 'the gateway cannot be reached',
   7: 'the gateway answers but does not serve',
   8: 'a local file cannot be read, edited or written safely',
-  9: 'another run is at work',
-  10: 'an undo held something back, since it was changed by others',
-  11: '`status --exit-code`: a client has left the gateway of its setup',
+  9: 'another run is in progress',
+  10: 'an undo kept something that others changed',
+  11: '`status --exit-code`: a client no longer points where repoint put it',
   130: 'cancelled',
 }
 
@@ -47,6 +48,7 @@ const blocks = {
     head: ['客户端', '命令', '[测试过的版本](docs/tested-versions.md)', '协议'],
     versions: (count, oldest, newest) => `${count} 个，${oldest} 至 ${newest}`,
   }),
+  codes: table(['Code', 'Status', 'Cause', 'Cure'], codeRows(exitStatus)),
   exit: exitTable(),
 }
 let isStale = false
@@ -149,7 +151,7 @@ function testedPage() {
   })
   return `# Tested versions
 
-What published versions of the clients do, as \`npm run drift -- --write\` saw it last. Each was installed from npm, and run in an empty home against the local gateway, where it reached nothing else. All right means: it fails before the setup, the setup is proven, it answers \`ping\`, it runs a command for the model and hands the output back, \`repoint doctor\` judges it as it is, and \`repoint rollback\` gives every byte back. A version that asked for its models and yet fails at *answers* got the answer and did not print it: opencode 1.14.48 and 1.15.13 end before they do.
+What published versions of the clients do, as \`npm run drift -- --write\` saw it last. Each version was installed from npm and ran in an empty home against the local gateway, without another network. "All right" means: the client fails before the setup, the gateway accepts the setup, the client answers \`ping\` and runs a command for the model, \`repoint doctor\` finds no problem, and \`repoint rollback\` restores every byte. opencode 1.14.48 and 1.15.13 receive the answer and end before they print it, so they fail at *answers*.
 
 ${sections.join('\n\n')}
 `

@@ -33,7 +33,7 @@ export async function main(platform: Platform, args: readonly string[]): Promise
   const { outFailure } = platform.terminal
   if (outFailure === undefined || outFailure === 'EPIPE') return status
   // The command has done its work; only its output is lost.
-  const message = `Standard output cannot be written (${outFailure})`
+  const message = `Cannot write to standard output (${outFailure})`
   showError(session, new UserError({ code: 'io-failed', message }), ownArgs, false)
   return status || exitStatus.internal
 }
@@ -178,9 +178,7 @@ function programFor(session: Session, args: readonly string[]): CommandUnknownOp
   const isWhole = args.includes('--all')
 
   return new Command('repoint')
-    .description(
-      'Points a coding client at another model gateway: tests it first, loses nothing, undoes it.',
-    )
+    .description('Points a coding client at another model gateway. Tests it first, and undoes it.')
     .version(packageJson.version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help; with --all, of every command and flag')
     .helpCommand('help [command]', 'print the help of a command')
@@ -234,7 +232,7 @@ function meantIn({ code, message }: CommanderError, first: string): string | und
 
 /** The user said no, which is not a failure. */
 function showDeclined(session: Session): number {
-  session.say('Nothing was changed.')
+  session.say('Nothing changed.')
   return 0
 }
 

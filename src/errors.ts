@@ -1,5 +1,5 @@
 import { compact } from './compact.ts'
-import { printable } from './text.ts'
+import { asSentence, printable } from './text.ts'
 
 /**
  * The exit status of each error code. A code never changes once released. The table in docs/errors.md
@@ -141,10 +141,10 @@ export interface ErrorDocument {
 }
 
 const filesSentence: Readonly<Record<FilesState, string>> = {
-  unchanged: 'Nothing was changed.',
-  changed: 'The files were changed; `WAY-BACK` undoes it.',
-  pending: 'The change is not finished; the next start of repoint takes it back.',
-  unknown: 'Some of its files may be switched and others not.',
+  unchanged: 'Nothing changed.',
+  changed: 'The files were changed. Undo: WAY-BACK',
+  pending: 'The change is not finished. The next start of repoint undoes it.',
+  unknown: 'Some of its files may be changed and others not.',
 }
 
 const filesChanged = {
@@ -160,8 +160,8 @@ function asUserError(error: unknown): UserError {
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return new UserError({
     code: 'internal',
-    message: `This is a fault in repoint itself.\n${detail}`,
-    hint: 'Please report it with the lines above; `npm bugs repoint` names the place.',
+    message: `This is a bug in repoint.\n${detail}`,
+    hint: 'Please report this bug, with the lines above.',
     cause: error,
   })
 }
@@ -203,7 +203,7 @@ export function renderError(
     return { text: `${JSON.stringify(document)}\n`, exitStatus: status }
   }
   const state = filesSentence[files].replace('WAY-BACK', format.undoCommand)
-  const body = indent(`${message}${/[.!?]$/.test(message) ? '' : '.'} ${state}`)
+  const body = indent(`${asSentence(message)} ${state}`)
   const lines = [`error: ${body}`]
   if (hint !== undefined) lines.push(`hint:  ${indent(hint)}`)
   return { text: `${lines.join('\n')}\n`, exitStatus: status }

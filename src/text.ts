@@ -13,6 +13,11 @@ export function printableLine(text: string): string {
   return printable(text).replaceAll('\n', ' ').trimEnd()
 }
 
+/** The text with a full stop, so that another sentence can follow. */
+export function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
 /** Replaces a secret in all output. ASCII, so that every terminal can show it. */
 export const secretMask = '....'
 

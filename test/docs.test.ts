@@ -33,7 +33,7 @@ test('docs: each generated table has a page', () => {
   const pages = ['README.md', 'docs/what-it-changes.md', 'docs/errors.md'].map((page) =>
     readFileSync(page, 'utf8'),
   )
-  for (const name of ['clients', 'changes', 'exit'])
+  for (const name of ['clients', 'changes', 'codes', 'exit'])
     expect([name, pages.some((page) => page.includes(`<!-- ${name}:start -->\n|`))]).toEqual([
       name,
       true,

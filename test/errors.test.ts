@@ -18,7 +18,7 @@ test('an error names the problem, the state of the files and the next step', () 
   })
   expect(renderError(error, plain)).toEqual({
     exitStatus: 8,
-    text: `error: Cannot read ~/.codex/config.toml: "model" is set twice (line 14, column 1). Nothing was changed.
+    text: `error: Cannot read ~/.codex/config.toml: "model" is set twice (line 14, column 1). Nothing changed.
 hint:  Delete one of the two lines, then run \`repoint codex\` again.
 `,
   })
@@ -44,12 +44,12 @@ test.each([
     changed,
     error: { filesChanged },
   })
-  expect(renderError(error, plain).text).not.toContain('Nothing was changed')
+  expect(renderError(error, plain).text).not.toContain('Nothing changed')
 })
 
 test('an error without a state of the files reports the state that the command left', () => {
   const after = { ...plain, files: 'changed' } as const
-  const changed = 'The files were changed; `repoint rollback` undoes it.'
+  const changed = 'The files were changed. Undo: repoint rollback'
   expect(renderError(new UserError({ code: 'cancelled', message: 'Cancelled' }), after).text).toBe(
     `error: Cancelled. ${changed}\n`,
   )
@@ -57,7 +57,7 @@ test('an error without a state of the files reports the state that the command l
   const pending = new UserError({ code: 'disk-full', message: 'No space', files: 'pending' })
   expect(renderError(pending, after).text).toContain('not finished')
   const forward = { ...after, undoCommand: 'repoint rollback --redo' }
-  expect(renderError(new TypeError('boom'), forward).text).toContain('`repoint rollback --redo`')
+  expect(renderError(new TypeError('boom'), forward).text).toContain('repoint rollback --redo')
 })
 
 test('an error that is not a UserError is a bug: status 1, with the redacted stack', () => {
@@ -66,7 +66,7 @@ test('an error that is not a UserError is a bug: status 1, with the redacted sta
     redact: (text) => text.replaceAll('sk-secret', '....'),
   })
   expect(status).toBe(1)
-  expect(text).toContain('fault in repoint itself')
+  expect(text).toContain('bug in repoint')
   expect(text).toContain('TypeError: boom ....')
   expect(text).toContain('errors.test.ts')
   expect(text).not.toContain('sk-secret')

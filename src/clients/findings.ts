@@ -44,7 +44,7 @@ export function missingKeyFinding(
     code: `${id}-no-key`,
     message,
     location,
-    hint: `Run \`repoint ${id}\`.`,
+    hint: `Set it up again: repoint ${id}`,
     severity: 'error',
     cause: 'key-missing',
   }
@@ -63,25 +63,21 @@ export function* unreadFileFinding(file: StrictFile, { effect, ...found }: Unrea
   const message = `${effect}: ${ignored}`
   const shared = { ...found, message, location: path, severity: 'error' } as const
   if (!isRepairable) {
-    yield { ...shared, hint: 'Correct the file by hand.' }
+    yield { ...shared, hint: 'Fix the file.' }
     return
   }
 
   const taken = removedSyntax(bears)
   yield {
     ...shared,
-    hint: `Take ${taken} out of it.`,
+    hint: `Remove ${taken}.`,
     fix: {
       fileKind: kind,
       changes: [],
       toStrictJson: bears?.allowsComments ? 'but-comments' : true,
     },
-    consent: `${capitalised(taken)} are taken out of ${path}, which comes into force as a whole.`,
+    consent: `Remove ${taken} from ${path}. Then the client reads the whole file.`,
   }
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** The address that a client uses, and the setting that holds it. */
@@ -107,7 +103,7 @@ export function* missingVersionFinding(
 
   yield findingAt(file, path, {
     code: `${id}-base-url-version`,
-    message: `${name} does not end in /v1: every request misses${effect}`,
+    message: `${name} does not end in /v1: every request fails${effect}`,
     hint: 'Add /v1.',
     ...(file.text(path) === url && { becomes: { value } }),
   })
@@ -137,16 +133,16 @@ export function* otherAddressFinding(
   },
 ): Findings {
   const { code, location, what, url } = found
-  const { hint = 'To keep it, choose another id with --provider-id.' } = found
+  const { hint = 'To keep it, choose another ID: --provider-id ID' } = found
 
   if (url === undefined || isOwnAddress(url, context, target)) return
 
   yield {
     code,
-    message: `${what} already stands for another address, ${shownUrl(url)}`,
+    message: `${what} already has another address, ${shownUrl(url)}`,
     location,
     hint,
-    consent: `${what.replace(/^the/, 'The')} will be overwritten; rollback brings it back.`,
+    consent: `Overwrite ${what}. repoint rollback restores it.`,
     severity: 'warning',
   }
 }
@@ -171,21 +167,21 @@ export function formerProviderFinding(
   const { providerId, url, change, hasKey, beside } = found
   const shared = {
     code: `${id}-former-provider`,
-    message: `the provider ${providerId} is left of an earlier setup, for ${shownUrl(url)}`,
+    message: `an earlier setup left the provider ${providerId}, for ${shownUrl(url)}`,
     location: file.place(change.path),
     severity: 'warning',
   } as const
 
   if (rootOf(url) !== baseUrl) {
     const all = beside === undefined ? 'it' : `it, and ${beside}`
-    return { ...shared, hint: `Nothing to do if you use both; else delete ${all}.` }
+    return { ...shared, hint: `If you do not use it, delete ${all}.` }
   }
 
   return {
     ...shared,
     hint: 'Remove it.',
     fix: { fileKind: file.kind, changes: [{ ...change, value: undefined }] },
-    consent: `The provider ${providerId} of an earlier setup will be removed${hasKey ? ', with its key' : ''}; rollback brings it back.`,
+    consent: `Remove the provider ${providerId} of an earlier setup${hasKey ? ', with its key' : ''}. repoint rollback restores it.`,
   }
 }
 
@@ -208,9 +204,9 @@ export function* relativePathFindings(
 
     yield {
       code,
-      message: `${name} is relative: ${label} looks in ${named(name)} only while it is started here`,
+      message: `${name} is a relative path: ${label} finds ${named(name)} only if you start it in this folder`,
       location: 'environment',
-      hint: `Give ${name} an absolute path.`,
+      hint: `Set ${name} to an absolute path.`,
       severity: 'warning',
     }
   }
@@ -257,9 +253,9 @@ export function* leftoverFindings(
   if (holder !== undefined) {
     yield {
       code: `${id}-placeholder-key`,
-      message: `in the place of the key stands what ${holder} leaves there: only ${holder}'s own proxy takes it`,
+      message: `${holder} replaced the key by a placeholder that only ${holder}'s proxy accepts`,
       location: left.keyPlace,
-      hint: `Start ${holder}, run \`repoint ${id}\` with your key, or go back to ${label}'s own service: repoint off ${id}`,
+      hint: `Start ${holder}. Or set ${label} up with your key: repoint ${id}. Or use ${label}'s own service: repoint off ${id}`,
       severity: 'error',
     }
   }
@@ -270,9 +266,9 @@ export function* leftoverFindings(
 
   yield {
     code: `${id}-local-proxy`,
-    message: `${label} asks ${shownUrl(url)} on this machine, where ${tool} listens: it works only while that runs`,
+    message: `${label} points at ${shownUrl(url)}, the local proxy of ${tool}: it works only while ${tool} runs`,
     location: left.urlPlace,
-    hint: `Start ${tool}, run \`repoint ${id}\`, or go back to ${label}'s own service: repoint off ${id}`,
+    hint: `Start ${tool}. Or set ${label} up: repoint ${id}. Or use ${label}'s own service: repoint off ${id}`,
     severity: 'warning',
   }
 }

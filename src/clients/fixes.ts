@@ -97,7 +97,7 @@ export function removal(
   return {
     hint: 'Remove it.',
     fix: { fileKind, changes: [{ ...change, value: undefined }] },
-    consent: `${what} is removed from ${path}.`,
+    consent: `Remove ${what} from ${path}.`,
   }
 }
 

@@ -11,7 +11,7 @@ import {
 /** For a client with one model. */
 export const modelFlag: ClientFlag = {
   flag: '--model [id]',
-  help: 'the model; without an ID: chosen from a list',
+  help: 'the model; without an ID: from a list',
   takes: 'model',
   toOptions: (model) => ({ model: String(model) }),
 }
@@ -33,20 +33,20 @@ export const protocolFlag: ClientFlag = {
 
 export const contextWindowFlag: ClientFlag = {
   flag: '--context-window <tokens>',
-  help: 'context window, where the gateway does not say',
+  help: 'context window, if the gateway does not report it',
   takes: 'tokens',
   toOptions: (contextWindow) => ({ contextWindow: Number(contextWindow) }),
 }
 
 const outputLimitFlag: ClientFlag = {
   flag: '--output-limit <tokens>',
-  help: 'most tokens of an answer, where the gateway does not say',
+  help: 'longest answer, if the gateway does not report it',
   takes: 'tokens',
   toOptions: (maxOutputTokens) => ({ maxOutputTokens: Number(maxOutputTokens) }),
 }
 
 const outputLimitCure =
-  'Name a limit that the gateway takes: --output-limit TOKENS. Where it wants another name for the limit, choose another model with --model ID.'
+  'Name a limit that the gateway accepts: --output-limit TOKENS. If the gateway rejects the name of the limit, name another model: --model ID'
 
 /** Hints for a gateway that rejects such a high token limit, by the name of the limit in the request. */
 export const outputLimitCures = {
@@ -56,7 +56,7 @@ export const outputLimitCures = {
 } as const
 
 /** The hint for a gateway that rejects reasoning. */
-export const noReasoningCure = 'Say that the model does not reason: --no-reasoning.'
+export const noReasoningCure = 'Turn reasoning off: --no-reasoning'
 
 /** The first of these flags of the client that the user typed, alone or with a value after `=`. */
 export function ownFlag(args: readonly string[], flags: readonly string[]): string | undefined {
@@ -67,7 +67,7 @@ export function ownFlag(args: readonly string[], flags: readonly string[]): stri
 export function expectUnsaid(name: string | undefined, why: (name: string) => string): void {
   if (!name) return
   const hint = name.startsWith('-')
-    ? `Leave ${name} out of the command.`
+    ? `Remove ${name} from the command.`
     : `Unset it for this run: env -u ${name} repoint run …`
   throw new UserError({ code: 'usage', message: why(name), hint })
 }
@@ -108,7 +108,7 @@ function switchFlags(
 /** For a client that can set how long its models reason. */
 export const reasoningEffortFlag: ClientFlag = {
   flag: '--reasoning-effort <effort>',
-  help: 'how long the model reasons',
+  help: 'how much the model reasons',
   choices: reasoningEfforts,
   toOptions: (effort) => compact({ reasoningEffort: asReasoningEffort(effort) }),
 }
@@ -116,14 +116,14 @@ export const reasoningEffortFlag: ClientFlag = {
 /** For a client whose configuration states which models accept images. */
 export const imageFlags = switchFlags(
   'images',
-  { on: 'the model sees images', off: 'the model sees none' },
+  { on: 'the model accepts images', off: 'the model accepts no images' },
   (images) => ({ images }),
 )
 
 /** For a client whose configuration states which models reason. */
 const reasoningFlags = switchFlags(
   'reasoning',
-  { on: 'the model reasons', off: 'the model does not' },
+  { on: 'the model reasons', off: 'the model does not reason' },
   (reasoning) => ({ reasoning }),
 )
 
@@ -133,14 +133,14 @@ export const factFlags = [...limitFlags, ...imageFlags, ...reasoningFlags]
 /** For a client that has a table of models. */
 export const catalogFlags = switchFlags(
   'catalog',
-  { on: "offer the gateway's models instead of its own", off: 'offer its own models again' },
+  { on: "list the gateway's models instead of Codex's own", off: "list Codex's own models again" },
   (writeModelCatalog) => ({ writeModelCatalog }),
 )
 
 /** For a client whose providers share one setting for the key. */
 export const keepOldGatewayFlag: ClientFlag = {
   flag: '--keep-old-gateway',
-  help: 'the gateway of before keeps its key, for its conversations',
+  help: 'keep the key of the earlier gateway for its conversations',
   toOptions: (keepOldGateway) => ({ keepOldGateway: keepOldGateway === true }),
 }
 
@@ -165,11 +165,13 @@ export function checkProviderId(
   const refuse = (why: string) =>
     new UserError({
       code: 'usage',
-      message: `${JSON.stringify(id)} cannot be the provider's id: ${why}`,
-      hint: 'Choose another with --provider-id, or leave it out: the default is "gateway".',
+      message: `Cannot use ${JSON.stringify(id)} as the provider ID: ${why}`,
+      hint: 'Use another: --provider-id ID. Or remove the flag: the default is "gateway".',
     })
   if (id === undefined) return
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(id))
-    throw refuse('only letters, digits, "-" and "_" may stand in it, the first a letter or a digit')
-  if (reserved.includes(id)) throw refuse(`${label} has a provider of that name built in`)
+    throw refuse(
+      'it may contain letters, digits, "-" and "_", and must begin with a letter or a digit',
+    )
+  if (reserved.includes(id)) throw refuse(`${label} has a built-in provider of that name`)
 }

@@ -20,22 +20,22 @@ export function* sendingFindings(
   if (headers.length > 0 && sends?.headers !== true)
     yield {
       ...shared,
-      message: `${label} cannot send headers of its user's choice, and this gateway is asked with ${headers.map(({ name }) => name).join(', ')}`,
-      hint: `Set up the other clients without ${label}, or take the headers out: --header '${headers[0]!.name}:'.`,
+      message: `${label} cannot send additional headers, and this gateway needs ${headers.map(({ name }) => name).join(', ')}`,
+      hint: `Set up the other clients without ${label}. Or remove the header: --header '${headers[0]!.name}:'`,
     }
 
   if (query.length > 0 && !sends?.queries)
     yield {
       ...shared,
-      message: `${label} cannot send a query, and this gateway is asked with ?${query.map(({ name }) => name).join(', ')}`,
-      hint: `Codex can: repoint codex. Where the gateway does without, take it out of the address: '?${query[0]!.name}='.`,
+      message: `${label} cannot send a query, and the address of this gateway has ?${query.map(({ name }) => name).join(', ')}`,
+      hint: `Codex can: repoint codex. If the gateway does not need the query, remove it from the address: '?${query[0]!.name}='`,
     }
 
   if (keyHeader !== undefined && sends?.keyHeaders.includes(keyHeader) !== true)
     yield {
       ...shared,
-      message: `The gateway takes the key as ${keyHeader} alone, and ${label} cannot send it so`,
-      hint: `Set up the other clients without ${label}, or ask whoever runs the gateway about \`authorization: Bearer\`.`,
+      message: `The gateway accepts the key only as ${keyHeader}, and ${label} cannot send this header`,
+      hint: `Set up the other clients without ${label}. Or ask the gateway's operator to accept \`authorization: Bearer\`.`,
     }
 }
 
@@ -51,7 +51,7 @@ export function expectBearer(
   if (keyHeader === undefined) return
   throw new UserError({
     code: 'protocol-unsupported',
-    message: `The gateway takes the key as ${keyHeader} alone, which ${label} takes from its files only`,
+    message: `The gateway accepts the key only as ${keyHeader}, and ${label} reads this header only from its files`,
     hint: `Set ${label} up: repoint ${id}`,
   })
 }

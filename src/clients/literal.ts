@@ -40,7 +40,7 @@ function resolveLiteral(client: Client, input: ResolveInput, version?: string): 
   const taken = listed.filter(({ id }) => names.test(id))
   const [first] = taken
   if (first !== undefined && taken.length === listed.length)
-    throw refusal(client, `the model ${first.id}, as of every one that the gateway lists`)
+    throw refusal(client, `the model ${first.id}`)
 
   const models = listed.filter((model) => !taken.includes(model)).map(withoutName(names))
   const gatewayInfo = { ...input.gatewayInfo, catalog: catalog && { ...catalog, models } }
@@ -49,7 +49,7 @@ function resolveLiteral(client: Client, input: ResolveInput, version?: string): 
   const others = taken.length === 1 ? '' : ` and ${taken.length - 1} more`
   const note = {
     code: 'models-left-out',
-    message: `${client.label} is not given the model ${first.id}${others}: it would put something else in the place of a part of the name`,
+    message: `repoint leaves the model ${first.id}${others} out of ${client.label}'s list, because ${client.label} would replace a part of the name`,
   }
   return { ...resolved, findings: [...resolved.findings, note] }
 }
@@ -74,7 +74,7 @@ function expectLiteral(client: Client, { baseUrl, key, headers = [] }: SetupTarg
 function refusal({ label }: Client, what: string): UserError {
   return new UserError({
     code: 'config-conflict',
-    message: `${label} would put something else, such as a variable or a file, in the place of a part of ${what}`,
-    hint: `Choose another one, or leave ${label} out.`,
+    message: `${label} would replace a part of ${what} by a variable or a file`,
+    hint: `Use another one, or set up the other clients without ${label}.`,
   })
 }

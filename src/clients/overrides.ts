@@ -241,7 +241,7 @@ function whyUnknown(
   const { document, problem } = readFile(file)
   if (problem !== undefined) return problem
   const isMade = interpolation.isInKeys && hasKeyLike(document?.root ?? null, interpolation.names)
-  return isMade ? 'makes keys of others' : undefined
+  return isMade ? 'makes other keys' : undefined
 }
 
 function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {
@@ -254,12 +254,12 @@ function hasKeyLike(value: ConfigValue, pattern: RegExp | null): boolean {
 /** The end of a sentence about the client. */
 const effects: Readonly<Record<SensitiveRole, (value: ConfigValue) => string>> = {
   address: (value) =>
-    `takes your key to ${(typeof value === 'string' && shownUrl(value)) || 'another address'}`,
-  key: () => 'takes your key to another place, or goes by another key',
-  provider: () => 'may take your key to another provider',
-  proxy: () => "takes your key through a proxy of the folder's",
-  trust: () => "takes your key to whoever has a certificate of the folder's choice",
-  model: () => 'asks another model than the one that you chose',
+    `sends your key to ${(typeof value === 'string' && shownUrl(value)) || 'another address'}`,
+  key: () => 'sends your key to another address, or uses another key',
+  provider: () => 'may send your key to another provider',
+  proxy: () => "sends your key through the folder's proxy",
+  trust: () => 'trusts a certificate that the folder chose, whose owner can read your key',
+  model: () => 'uses another model than you chose',
 }
 
 /** A file of the current folder decides where the key goes, or which model is used. */
@@ -281,8 +281,8 @@ function* inFolder(
     code: `${family}-project-${config.sensitiveSettings.fileWord}`,
     message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (unknown ?? 'is there')}: ${what}`,
     location: first ? placeIn(file, first) : file.path,
-    hint: `Remove it there, or start ${label} in another folder, unless you trust whoever wrote this one.`,
-    ...(isRedirected && { consent: `${what}: ${file.path} says so.`, redirectsKey: true }),
+    hint: `If you do not trust this folder, start ${label} in another one. Or remove the setting from the file.`,
+    ...(isRedirected && { consent: `${what}, because of ${file.path}.`, redirectsKey: true }),
     severity: isRedirected ? 'error' : 'warning',
     cause: 'override',
   }
@@ -291,7 +291,7 @@ function* inFolder(
 /** The owner of each kind of file, and the hint. */
 const strongerFiles: Readonly<Record<string, readonly [string, string]>> = {
   managed: ["the administrator's file", 'Ask the administrator of this machine.'],
-  profile: ['this profile, once it is chosen,', 'Nothing to do unless you use that profile.'],
+  profile: ['this profile', 'Nothing to do unless you use that profile.'],
 }
 
 /** A file of the administrator, or one of the user that a setup does not write. */
@@ -304,11 +304,11 @@ function* inStrongerFile(
   const [first] = found
   if (first === undefined) return
   const isProfile = file.kind === 'profile'
-  const [whose = 'this file', hint = 'Remove it there.'] = strongerFiles[file.kind] ?? []
+  const [whose = 'this file', hint = 'Remove it from that file.'] = strongerFiles[file.kind] ?? []
 
   yield {
     code: `${family}-${file.kind}${isProfile ? '' : `-${config.sensitiveSettings.fileWord}`}`,
-    message: `${whose} sets ${keysOf(found)}, which wins over yours`,
+    message: `${whose} sets ${keysOf(found)} and overrides your setting`,
     location: placeIn(file, first),
     hint,
     severity,

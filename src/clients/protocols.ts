@@ -91,8 +91,8 @@ function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
   if (main === undefined)
     return new UserError({
       code: 'protocol-unsupported',
-      message: `The gateway does not list ${model} for a protocol that the client speaks`,
-      hint: '`repoint models` shows which models it lists for which protocol.',
+      message: `The gateway does not list ${model} for a protocol that the client supports`,
+      hint: 'Name another model: --model ID',
     })
 
   const { code, message, hint } = main.error

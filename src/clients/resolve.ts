@@ -147,8 +147,8 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
   if (catalog === undefined) {
     throw new UserError({
       code: 'usage',
-      message: 'Without asking the gateway, the model must be named',
-      hint: 'Add --model ID, or leave --no-verify out.',
+      message: 'Which model? repoint does not ask the gateway (--no-verify)',
+      hint: 'Name it: --model ID. Or remove --no-verify.',
     })
   }
 
@@ -160,8 +160,8 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
     code: 'usage',
     message:
       usable.length === 0
-        ? `None of the gateway's models speaks the ${protocols.join(' or ')} protocol`
-        : `The gateway has ${usable.length} models, and none is a default that repoint knows: which one do you want?`,
+        ? `The gateway has no model for the ${protocols.join(' or ')} protocol`
+        : `Which of the gateway's ${usable.length} models? repoint knows no default among them`,
     hint: `Name one with --model${listed(usable.slice(0, 5).map(({ id }) => id))}. \`repoint models\` shows all.`,
   })
 }
@@ -227,8 +227,8 @@ export function checkedModel(
   if (model !== undefined && !speaksAny(model, protocols)) {
     throw new UserError({
       code: 'protocol-unsupported',
-      message: `The model ${found.id} does not speak the ${protocols.join(' or ')} protocol`,
-      hint: '`repoint models` shows which models do.',
+      message: `The gateway does not serve ${found.id} over the ${protocols.join(' or ')} protocol`,
+      hint: 'Name another model: --model ID',
     })
   }
 
@@ -249,7 +249,7 @@ export function aboutNames(
     if (found === undefined) return [notListed(catalog, name)]
     if (found.id === name) return []
     return [
-      { code: 'model-renamed', message: `${name} is written as ${found.id}, ${found.reason}` },
+      { code: 'model-renamed', message: `repoint writes ${name} as ${found.id}, ${found.reason}` },
     ]
   })
 }
@@ -262,7 +262,9 @@ function notListed(catalog: Catalog, asked: string): Finding {
     message: `The gateway does not list ${asked}`,
     ...compact({
       hint:
-        nearest.length === 0 ? undefined : `If it is mistyped: nearest are ${nearest.join(', ')}.`,
+        nearest.length === 0
+          ? undefined
+          : `If you mistyped it: --model ${nearest.join(', or --model ')}`,
     }),
   }
 }
@@ -321,8 +323,8 @@ function aboutSize(window: number): readonly Finding[] {
   return [
     {
       code: 'context-window-small',
-      message: `A context window of ${window} tokens is too small for a coding client: the instructions and tools of the client fill most of the window`,
-      hint: 'Have the server give the model more (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; llama.cpp: -c), or choose another.',
+      message: `A context window of ${window} tokens is too small for a coding client: its instructions and tools fill most of it`,
+      hint: 'Increase the window on the server (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; llama.cpp: -c). Or name another model: --model ID',
     },
   ]
 }
@@ -330,7 +332,7 @@ function aboutSize(window: number): readonly Finding[] {
 function unknownWindow(ids: readonly string[], otherwise: string): Finding {
   return {
     code: 'context-window-unknown',
-    message: `The gateway does not say the context window of ${ids.join(', ')}: ${otherwise}`,
+    message: `The gateway does not report the context window of ${ids.join(', ')}: ${otherwise}`,
     hint: 'Type: --context-window TOKENS',
   }
 }

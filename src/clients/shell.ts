@@ -170,7 +170,7 @@ export function* variableFindings(
     const shared = {
       ...found,
       cause: 'override' as const,
-      ...(asks && { consent: `${name} stays set: ${effect}.` }),
+      ...(asks && { consent: `Keep ${name}: ${effect}.` }),
     }
     const lines = linesExporting(context, name)
 
@@ -179,13 +179,13 @@ export function* variableFindings(
         ...shared,
         message: `${name} is set in this environment: ${effect}`,
         location: 'environment',
-        hint: lines.length === 0 ? unsetCommand(machine, name) : `\`${unsetOf(machine, name)}\``,
+        hint: lines.length === 0 ? unsetCommand(machine, name) : unsetOf(machine, name),
       }
     }
     for (const location of lines) {
       yield {
         ...shared,
-        message: `${name} is exported in a shell profile: ${effect}`,
+        message: `a shell profile exports ${name}: ${effect}`,
         location,
         hint: 'Remove the line and open a new terminal.',
       }
@@ -228,7 +228,7 @@ export function* proxyFindings(
   if (found === undefined) return
 
   const mended = own(found)
-  const message = `${found.variable} is set: ${label} asks that proxy for ${found.host} too`
+  const message = `${found.variable} is set: ${label} also sends requests for ${found.host} to that proxy`
 
   yield {
     code: `${id}-proxy`,
@@ -243,7 +243,7 @@ export function* proxyFindings(
 
 /** How to unset a variable that no known shell profile sets. */
 export function unsetCommand(machine: Machine, name: string): string {
-  return `\`${unsetOf(machine, name)}\`, and find what sets it.`
+  return `Find out which program sets it. In this terminal: ${unsetOf(machine, name)}`
 }
 
 function unsetOf(machine: Machine, name: string): string {

@@ -73,7 +73,7 @@ export function expectRead(
   throw new UserError({
     code: 'config-invalid',
     message: `${label} would not read the file: ${brokenText(path, ignored)}`,
-    hint: `Correct the file, or let repoint take ${removedSyntax(bears)} out of it.`,
+    hint: `Fix the file, or let repoint remove ${removedSyntax(bears)}.`,
   })
 }
 

@@ -57,7 +57,7 @@ export function gatewayCommand(name: string) {
     .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
     .option(
       '--header <header>',
-      "send 'name: $VARIABLE' along, or 'name: @file' (repeatable)",
+      "also send 'name: $VARIABLE' or 'name: @file' (repeatable)",
       (header: string, before: readonly string[] = []): readonly string[] => [...before, header],
     )
     .addOption(timeoutOption())
@@ -126,13 +126,13 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
 ) {
   return command
     .option('--messages-url <url>', 'address for Anthropic-style requests, if different')
-    .option('--defaults', 'go back to the default models')
-    .option('--name <name>', 'what the gateway is remembered as (default: its host)')
-    .option('--details', 'show every key that changes')
-    .option('--dry-run', 'test and show everything, change nothing')
+    .option('--defaults', 'use the default models again')
+    .option('--name <name>', 'save the gateway under this name (default: its host)')
+    .option('--details', 'show every setting that changes')
+    .option('--dry-run', 'test and show everything; change nothing')
     .option('--yes', 'do not ask')
-    .option('--no-verify', 'skip the checks over the network')
-    .option('--try-client', `also run ${program} once`)
+    .option('--no-verify', 'do not ask the gateway')
+    .option('--try-client', `also start ${program} once, with a one-word prompt`)
     .option('--json', 'print one JSON document')
 }
 
@@ -147,13 +147,14 @@ const defaultTimeoutSeconds = 30
 export const noFlags: SetupFlags = { timeout: defaultTimeoutSeconds, verify: true }
 
 export function timeoutOption() {
-  return new Option('--timeout <seconds>', 'longest wait for one answer')
+  return new Option('--timeout <seconds>', 'how long to wait for one answer')
     .default(defaultTimeoutSeconds)
     .argParser(positiveSeconds)
 }
 
 /** The last line of the help of commands that only read from the gateway. */
-export const newestGateway = '\nWithout an address or a key: those of the newest setup.'
+export const newestGateway =
+  '\nWithout an address or a key, repoint uses those of the newest setup.'
 
 export function examples(lines: readonly string[], heading = 'Examples'): string {
   return `\n${heading}:\n${lines.map((line) => `  ${line}\n`).join('')}`
@@ -163,26 +164,25 @@ export function examples(lines: readonly string[], heading = 'Examples'): string
 function positiveSeconds(text: string): number {
   const value = Number(text)
   if (!(value > 0 && value <= 86_400))
-    throw new InvalidArgumentError('It takes a number of seconds above 0, up to 86400.')
+    throw new InvalidArgumentError('Use a number of seconds above 0, up to 86400.')
   return value
 }
 
 export function positiveInteger(unit: string): (text: string) => number {
   return (text) => {
-    if (!/^[1-9]\d{0,9}$/.test(text))
-      throw new InvalidArgumentError(`It takes a number of ${unit}.`)
+    if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError(`Use a number of ${unit}.`)
     return Number(text)
   }
 }
 
 /** Rejects an empty ID, which an unset shell variable gives: repoint would request and write it. */
 export function modelId(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It takes the ID of a model.')
+  if (text.trim() === '') throw new InvalidArgumentError('Use the ID of a model.')
   if (!isPlainName(text))
     throw new UserError({
       code: 'usage',
       message: "A model's ID is one line of at most 200 characters",
-      hint: 'Those that the gateway has: repoint models',
+      hint: 'Copy the ID from the list of the gateway: repoint models',
     })
   return text
 }
@@ -207,7 +207,10 @@ export function asUsageError(
   if (error.code === 'commander.help')
     return new UserError({
       code: 'usage',
-      message: words[0] === undefined ? '`help` takes a command' : `Unknown command '${words[0]}'`,
+      message:
+        words[0] === undefined
+          ? '`repoint help` takes one command'
+          : `Unknown command '${words[0]}'`,
       hint: 'See: repoint --help',
     })
 
@@ -227,7 +230,7 @@ export function asUsageError(
     code: 'usage',
     message: message.charAt(0).toUpperCase() + message.slice(1),
     hint: isAddress
-      ? 'The address belongs behind --base-url.'
+      ? 'Pass the address with --base-url.'
       : meant === undefined
         ? help
         : `Did you mean ${meant}?`,

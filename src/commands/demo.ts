@@ -19,7 +19,8 @@ import { setup } from './setup.ts'
 
 function define() {
   return new Command('demo')
-    .description('show a setup and its undo in a throwaway home, with a gateway of its own')
+    .summary('try it all in a temporary home')
+    .description('set up every client in a temporary home, with a local gateway, and undo it')
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples(['repoint demo']))
 }
@@ -36,7 +37,7 @@ export const command = commandOf(define, async (session) => {
   const gateway = await startGateway({ port: 0, families: 'rewritten' })
   const home = makeThrowawayHome(session.platform, clients)
   try {
-    session.say(`A local gateway listens at ${gateway.url}; a throwaway home is ${home}.`)
+    session.say(`A local gateway listens at ${gateway.url}. The temporary home is ${home}.`)
     const inside = sessionIn(session, home, gateway, session.isJson)
     const quiet = sessionIn(session, home, gateway, true)
     const before = allFiles(inside, clients)
@@ -55,7 +56,7 @@ export const command = commandOf(define, async (session) => {
       ))
         session.say(line)
 
-    heading(session, 'The others, in one run')
+    heading(session, 'Set up the other clients in one run')
     await setUp(quiet, others)
     session.sayTable(
       ['CLIENT', 'FILES'],
@@ -78,7 +79,9 @@ export const command = commandOf(define, async (session) => {
     await rollback(quiet, undefined, { yes: true })
     expectSame(before, allFiles(inside, clients), 'the rollback')
     session.say('')
-    session.say('The others are rolled back too. Every file is what it was, to the byte.')
+    session.say(
+      'repoint undid the other setups too. Every file is the same as before, byte for byte.',
+    )
     session.document({
       command: 'demo',
       changed: false,
@@ -178,7 +181,7 @@ function expectSame(
     if (!sameBytes(a, b))
       throw new UserError({
         code: 'internal',
-        message: `${path} is not what it should be after ${after}`,
+        message: `${path} has the wrong content after ${after}`,
       })
   }
 }

@@ -40,13 +40,14 @@ import type { Consent, Session } from './screen/session.ts'
 
 function define() {
   return new Command('doctor')
-    .description('test every client and its gateway, and say how to mend what is wrong')
+    .summary('find problems, and fix them with --fix')
+    .description('test every client and its gateway, and show how to fix problems')
     .addArgument(clientArgument('only this client'))
-    .option('--all', 'show what is right as well, and every detail')
-    .option('--fix', 'mend what repoint can mend, as one run that rollback undoes')
-    .option('--dry-run', 'with --fix: show what would be mended, change nothing')
-    .option('--yes', 'with --fix: do not ask, also where a setting of yours has to go')
-    .option('--no-verify', 'skip the checks over the network')
+    .option('--all', 'show every check and every detail')
+    .option('--fix', 'fix what repoint can fix; repoint rollback undoes it')
+    .option('--dry-run', 'with --fix: show the changes; change nothing')
+    .option('--yes', 'with --fix: do not ask, even before removing a setting of yours')
+    .option('--no-verify', 'do not ask the gateways')
     .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
     .addOption(timeoutOption())
     .option('--json', 'print one JSON document')
@@ -217,13 +218,13 @@ function* curesOf(session: Session, state: ClientStatus, runs: Runs): Generator<
   const drifted = driftSince(session, state, runs)
   if (drifted?.cure !== undefined) {
     const message = describeDrift(client, drifted)
-    const asks = { found: message, question: 'Put back what the setup wrote?' }
+    const asks = { found: message, question: 'Restore the setup?' }
     yield { fixed: { about, code: 'drifted', message }, ...drifted.cure, asks }
   }
 
   for (const { text, isOpen } of secretFiles(session, state))
     if (isOpen)
-      yield { fixed: { about, code: 'private', message: `${text.path} could be read by others` } }
+      yield { fixed: { about, code: 'private', message: `Other users could read ${text.path}` } }
 }
 
 /** Applies the repairs as one run: the safe ones, and those that the user consents to. */
@@ -255,11 +256,11 @@ async function fix(
 
   const fixed = accepted.map((cure) => cure.fixed)
   if (dryRun && declined.length > 0) {
-    session.say('Would ask before it mends:')
+    session.say('Would ask before it fixes:')
     for (const found of declined) session.say(`  ${found}`)
   }
   if (edits.length > 0) showRepairs(session, { edits, fixed })
-  if (dryRun && edits.length + declined.length > 0) session.say('Dry run: nothing was changed.')
+  if (dryRun && edits.length + declined.length > 0) session.say('Dry run: nothing changed.')
   if (dryRun || edits.length === 0) return { edits, fixed }
 
   // A user who agreed to a repair is not asked again.
@@ -279,13 +280,13 @@ async function fix(
   const applied = applyPlan(session.platform, plan)
   session.noteApplied(applied)
   const run = applied.run?.id
-  session.say(`✔ Mended in run ${run}; \`repoint rollback\` undoes it.`)
+  session.say('✔ Fixed. Undo: repoint rollback')
   return { run, edits, fixed }
 }
 
 /** Shows the problems, and the keys of each file that change. */
 function showRepairs(session: Session, { edits, fixed }: Repaired): void {
-  session.say('Will mend, in one run:')
+  session.say('Will fix:')
   for (const { about, message } of fixed) session.say(`  ${about}: ${message}`)
   for (const edit of edits) for (const line of describeEdit(edit, session)) session.say(`  ${line}`)
 }

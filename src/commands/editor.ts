@@ -29,10 +29,10 @@ const editors: Readonly<Record<string, Editor>> = {
   cursor: {
     label: 'Cursor',
     limits: [
-      'Its servers ask the gateway: one on this machine or in a private network is refused.',
-      'Choose the model by name; Auto does not use the gateway.',
-      'Models of the claude-* kind cannot be routed through a gateway there.',
-      'Cursor needs a paid plan to use a key of your own.',
+      "Cursor's servers send the requests, so the gateway must be on the internet.",
+      'Choose the model by name. "Auto" does not use the gateway.',
+      'Cursor never sends claude-* models to a gateway.',
+      'Cursor needs a paid plan to use your own key.',
     ],
     fields: ({ key, root, model }) => [
       ['Settings > Models > OpenAI API Key', key],
@@ -43,7 +43,7 @@ const editors: Readonly<Record<string, Editor>> = {
   // chatLanguageModels.json of VS Code 1.122 (read 2026-11-23).
   vscode: {
     label: 'VS Code',
-    limits: ['It has "Custom Endpoint" since 1.122; nobody need log in at GitHub.'],
+    limits: ['"Custom Endpoint" exists since 1.122. You need no GitHub login.'],
     fields: ({ key, root, model }) => [
       ['Chat: Manage Language Models > Add Models', 'Custom Endpoint'],
       ['API key', key],
@@ -56,7 +56,7 @@ const editors: Readonly<Record<string, Editor>> = {
   // `language_models.openai_compatible` in Zed's settings.json (read 2026-11-23).
   zed: {
     label: 'Zed',
-    limits: ['In settings.json the same stands in language_models.openai_compatible.'],
+    limits: ['The same settings in settings.json: language_models.openai_compatible.'],
     fields: ({ key, root, model }) => [
       ['Agent Panel > Settings > Add Provider', 'OpenAI'],
       ['API URL (api_url)', root],
@@ -69,6 +69,7 @@ const editors: Readonly<Record<string, Editor>> = {
 
 function define() {
   return gatewayCommand('editor')
+    .summary('what to enter in Cursor, VS Code or Zed')
     .description('check the key and print what to enter in Cursor, VS Code or Zed')
     .addOption(
       new Option('--for <editor>', 'which editor (default: asked for, else cursor)').choices(
@@ -133,8 +134,8 @@ function* outOfReach(baseUrl: string): Generator<Finding> {
   if (isPrivate(hostname))
     yield {
       code: 'editor-out-of-reach',
-      message: `Cursor cannot reach ${baseUrl}: its servers ask the gateway, and ${hostname} is reached from this ${isLoopback(hostname) ? 'machine' : 'network'} alone`,
-      hint: 'Give Cursor a gateway on the internet (--base-url URL), or use VS Code or Zed: both ask from this machine.',
+      message: `Cursor cannot reach ${baseUrl}: Cursor's servers send the requests, and only this ${isLoopback(hostname) ? 'machine' : 'network'} can reach ${hostname}`,
+      hint: 'VS Code and Zed send requests from this machine: repoint editor --for vscode. For Cursor, name a gateway on the internet: --base-url URL',
     }
 }
 
@@ -146,8 +147,8 @@ function chooseModel(editor: string, catalog: Catalog | undefined, model: string
   if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))
     throw new UserError({
       code: 'protocol-unsupported',
-      message: `${id} is a model of the claude-* kind, which Cursor cannot route through a gateway`,
-      hint: 'Choose another; `repoint models` lists them.',
+      message: `Cursor never sends ${id} to a gateway`,
+      hint: 'Name another model: --model ID',
     })
   return { probeModel: id, findings: aboutNames(wanted, [model]) }
 }

@@ -171,11 +171,11 @@ function addressIn(
   if (!link.baseUrls.includes(wanted))
     throw new UserError({
       code: 'usage',
-      message: `The link is for ${link.baseUrls.join(', ')}, and not for ${wanted}`,
-      hint: 'The key of a link belongs to the address in it: give a key for the other one, or leave --base-url out.',
+      message: `The link is for ${link.baseUrls.join(', ')}, not for ${wanted}`,
+      hint: 'A link contains an address and its key. Leave out --base-url, or give a key for that address.',
     })
 
-  const message = `The link says: ${formatLink(link)}`
+  const message = `From the link: ${formatLink(link)}`
   return {
     value: wanted,
     ...compact({ query: other?.query }),
@@ -206,8 +206,8 @@ function rootsAt(
   if (new URL(messages).origin === origin) return { ...roots, messages }
   throw new UserError({
     code: 'usage',
-    message: `--messages-url is not at ${origin}, and a key is for one origin`,
-    hint: `Set the clients for ${messages} up by themselves, with it as --base-url.`,
+    message: `--messages-url must be at ${origin}, because the key is only for that address`,
+    hint: `Set up the clients for ${messages} separately: --base-url ${messages}`,
   })
 }
 
@@ -218,8 +218,8 @@ function messagesRootIn(text: string, allowed: AddressOptions): string {
   const why = found instanceof UserError ? found.message : 'no client of it can send its query'
   throw new UserError({
     code: 'usage',
-    message: `--messages-url cannot be used: ${why}`,
-    hint: 'Give it like this: --messages-url https://gateway.example/anthropic.',
+    message: `Cannot use --messages-url: ${why}`,
+    hint: 'Example: --messages-url https://gateway.example/anthropic',
   })
 }
 
@@ -290,8 +290,8 @@ async function findBaseUrl(
   if (!session.canAsk) {
     throw new UserError({
       code: 'usage',
-      message: `No address was given${key ? ' for the key in REPOINT_API_KEY' : ''}`,
-      hint: 'Add --base-url URL, or set REPOINT_BASE_URL.',
+      message: key ? 'REPOINT_API_KEY is set. For which gateway?' : 'Which gateway?',
+      hint: 'Name its address: --base-url URL, or set REPOINT_BASE_URL.',
     })
   }
 
@@ -353,8 +353,8 @@ async function findKey(
   if (!session.canAsk)
     throw new UserError({
       code: 'key-missing',
-      message: 'No key was given, and there is no terminal to ask on',
-      hint: 'Give it with --key-stdin, --key-file PATH or --key-env NAME, or set REPOINT_API_KEY.',
+      message: 'The key is missing',
+      hint: 'Use --key-env NAME, --key-file PATH or --key-stdin, or set REPOINT_API_KEY.',
     })
 
   session.platform.ask.hold()
@@ -362,7 +362,7 @@ async function findKey(
   const used = inUse.find((one) => one.baseUrl === baseUrl && isSound(one.key) === true)
   // The user just typed the address, so the question does not repeat it.
   const which = isAddressTyped ? '' : ` for ${baseUrl}`
-  const offer = used === undefined ? '' : ` (Enter: the one that ${used.label} has)`
+  const offer = used === undefined ? '' : ` (Enter: the key of ${used.label})`
   const answer = await session.platform.ask.secret({
     message: `API key${which}${offer}:`,
     validate: (text) => (text === '' && used !== undefined) || isSound(text),
@@ -378,7 +378,7 @@ async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string 
   if (Object.keys(compact({ keyStdin, keyFile, keyEnv })).length > 1)
     throw new UserError({
       code: 'usage',
-      message: 'The key is given more than once',
+      message: 'The command names more than one key',
       hint: 'Keep one of --key-stdin, --key-file and --key-env.',
     })
 
@@ -389,8 +389,8 @@ async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string 
   if (!/^[A-Za-z_]\w{0,63}$/.test(keyEnv))
     throw new UserError({
       code: 'usage',
-      message: '--key-env takes the name of an environment variable, and this is none',
-      hint: 'For a key itself use --key-stdin or --key-file.',
+      message: '--key-env needs the name of an environment variable',
+      hint: 'Example: --key-env MY_KEY. To pass the key itself: --key-stdin or --key-file PATH',
     })
 
   const value = env[keyEnv]
@@ -398,7 +398,7 @@ async function keyByFlag(session: Session, flags: GatewayFlags): Promise<string 
     throw new UserError({
       code: 'key-missing',
       message: `The environment variable ${keyEnv} (--key-env) is not set`,
-      hint: 'Set it, or give the key with --key-stdin or --key-file.',
+      hint: 'Set the variable, or pass the key with --key-stdin or --key-file PATH.',
     })
   return value
 }
@@ -411,8 +411,8 @@ async function keyFromStdin({ platform }: Session): Promise<Uint8Array> {
   } catch (error) {
     throw new UserError({
       code: 'key-missing',
-      message: 'The key could not be read from standard input',
-      hint: 'Pipe one line, for example: repoint codex --key-stdin < key.txt',
+      message: 'Cannot read the key from standard input',
+      hint: 'Pipe one line into the command: --key-stdin < key.txt',
       cause: error,
     })
   }
@@ -425,7 +425,7 @@ function secretFile(session: Session, path: string, flag: '--key-file' | '--head
   } catch (error) {
     throw new UserError({
       code: 'key-missing',
-      message: `The ${what} ${session.showPath(path)} cannot be read`,
+      message: `Cannot read the ${what} ${session.showPath(path)}`,
       hint: `Check the path of ${flag} and its permissions.`,
       cause: error,
     })

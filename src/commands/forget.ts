@@ -17,15 +17,16 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('forget')
-    .description('remove a remembered gateway, or the copies of old runs, which undo needs')
-    .addArgument(new GatewayArgument('[name]', 'the gateway to forget; its runs stay'))
+    .summary('delete a saved gateway or old runs')
+    .description('delete a saved gateway, or old runs and their copies of files')
+    .addArgument(new GatewayArgument('[name]', 'the gateway to delete; its runs stay'))
     .addOption(
-      new Option('--older-than <days>', 'every run older than so many days')
+      new Option('--older-than <days>', 'delete every run older than this')
         .argParser(positiveInteger('days'))
         .conflicts('all'),
     )
-    .option('--all', 'every run, and every gateway')
-    .option('--dry-run', 'show what would be forgotten')
+    .option('--all', 'delete every run and every gateway')
+    .option('--dry-run', 'show what it would delete')
     .option('--yes', 'do not ask')
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -43,10 +44,8 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   if (isRuns === (name !== undefined))
     throw new UserError({
       code: 'usage',
-      message: isRuns
-        ? 'Forget a gateway or runs, not both in one command'
-        : 'No gateway and no runs are named',
-      hint: 'repoint forget NAME for a gateway; for runs --older-than 90, or --all. `repoint gateways` and `repoint rollback --list` show them.',
+      message: isRuns ? 'One command deletes either a gateway or runs' : 'Say what to forget',
+      hint: 'A gateway: repoint forget NAME. Old runs: repoint forget --older-than 90. Everything: repoint forget --all',
     })
 
   const isSettled = settleUnlessAll(session, all)
@@ -71,10 +70,10 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   if (!isNothing && !dryRun) {
     await session.agree(
       session.consent(yes),
-      { message: 'Forget them? The files of your clients stay as they are.', default: false },
+      { message: 'Delete this? The files of your clients stay as they are.', default: false },
       {
-        message: 'There is no terminal to ask whether to forget this',
-        hint: 'Add --yes to accept, or --dry-run to see what goes.',
+        message: 'This deletes data, and repoint cannot ask here',
+        hint: 'To accept, add --yes. To see what it would delete, add --dry-run.',
       },
     )
     if (isRuns) applyForget(platform, plan)
@@ -86,7 +85,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     } else if (name !== undefined)
       changeGateways(platform, (known) => known.filter((one) => one.name !== name))
     session.say('Forgotten.')
-  } else session.say(isNothing ? 'There is nothing to forget.' : 'Dry run: nothing was changed.')
+  } else session.say(isNothing ? 'There is nothing to forget.' : 'Dry run: nothing changed.')
   session.document({
     command: 'forget',
     dryRun,
@@ -108,7 +107,7 @@ function settleUnlessAll(session: Session, all: true | undefined): boolean {
   if (!all || failure.code === 'locked') throw failure
   session.addFindings({
     code: failure.code,
-    message: `A run that was cut off cannot be taken back, and its files stay as they are: ${failure.message}`,
+    message: `Cannot undo an interrupted run. Its files stay as they are: ${failure.message}`,
   })
   session.showFindings('warning')
   return false
@@ -151,28 +150,33 @@ async function showGateways(
   session: Session,
   gateways: readonly SavedGateway[] | undefined,
 ): Promise<void> {
-  if (gateways === undefined) session.say('Removes the list of gateways, which cannot be read')
+  if (gateways === undefined) session.say('Deletes the list of gateways, which repoint cannot read')
   if (!gateways?.length) return
 
   // The clients' files alone tell which gateway they use.
   const clients = await clientsNow(session, [])
   for (const one of gateways) {
     const by = usersOf(one, clients).map(({ client }) => client.id)
-    const still = by.length === 0 ? '' : `; still used by ${by.join(', ')}`
-    session.say(`Removes gateway ${one.name} and its key: ${one.baseUrl}${still}`)
+    const still =
+      by.length === 0 ? '' : ` (${by.join(', ')} still ${by.length > 1 ? 'use' : 'uses'} it)`
+    session.say(`Deletes gateway ${one.name} and its key: ${one.baseUrl}${still}`)
   }
 }
 
 function showFolder(session: Session, folder: SavedFolder, all: true | undefined): void {
-  const then = all ? 'forgotten too' : 'no client starts there until `repoint folder` names another'
-  session.say(`! The folder ${shownFolder(session, folder)} has gateway ${folder.gateway}: ${then}`)
+  const then = all
+    ? 'deleted too'
+    : 'clients do not start there until you choose another: repoint folder NAME'
+  session.say(`! Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}: ${then}`)
 }
 
 function showForgotten(session: Session, { runs, damaged, originals }: ForgetPlan): void {
   for (const { id, command: word, clients, baseUrl } of runs)
-    session.say(`Run ${id} can no longer be undone: ${word} (${clients.join(', ')}), ${baseUrl}`)
+    session.say(`You can no longer undo run ${id}: ${word} (${clients.join(', ')}), ${baseUrl}`)
   for (const path of damaged)
-    session.say(`Removes ${session.showPath(path)}, a record that cannot be read`)
+    session.say(`Deletes ${session.showPath(path)}, a record that repoint cannot read`)
   for (const path of originals)
-    session.say(`! ${session.showPath(path)} as it was before these runs cannot be brought back`)
+    session.say(
+      `! repoint can no longer restore ${session.showPath(path)} to its content before these runs`,
+    )
 }

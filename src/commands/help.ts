@@ -28,12 +28,12 @@ const usualFlags: ReadonlySet<string> = new Set(
   '--model --base-url --key-file --name --from --for --dry-run --yes --help'.split(' '),
 )
 
-/** The commands by purpose: bare `repoint` first, and all clients in one line. */
+/** The commands by purpose, each with its summary: 24 lines at 80 columns. All clients share one entry. */
 function overview(program: CommandUnknownOpts, help: Help, columns: number): string {
   const clients = [...rows, ...environmentRows].map(({ id }) => id)
   const [first = ''] = clients
-  const lines = [['Set up', 'repoint', 'find the clients here and set them up']]
-  lines.push(['', `repoint ${first}`, `set up one client: ${clients.join(', ')}`])
+  const lines = [['Set up', 'repoint', 'find the installed clients and set them up']]
+  lines.push(['', `repoint ${first}`, `one client: ${clients.join(', ')}`])
 
   let group = 'Set up'
   for (const command of help.visibleCommands(program)) {
@@ -43,17 +43,16 @@ function overview(program: CommandUnknownOpts, help: Help, columns: number): str
     const isNew = heading !== group
     group = heading
     if (isNew && group === 'Change')
-      lines.push([group, `repoint ${first} --model ID`, 'take another model'])
+      lines.push([group, `repoint ${first} --model`, 'use another model'])
     const isHeaded = isNew && group !== 'Change'
-    lines.push([isHeaded ? group : '', `repoint ${name}`, command.description()])
+    lines.push([
+      isHeaded ? group : '',
+      `repoint ${name}`,
+      command.summary() || command.description(),
+    ])
   }
 
-  lines.push([
-    'More',
-    `repoint ${first} --help`,
-    'the flags that people use; with --all, every flag',
-  ])
-  lines.push(['', 'repoint help --all', 'every command; also: man repoint'])
+  lines.push(['More', 'repoint help --all', 'every command and flag; also: man repoint'])
   const [head = [], ...others] = lines
   const said = help.boxWrap(program.description(), columns)
   return `${said}\n\n${table(head, others, columns).join('\n')}\n`

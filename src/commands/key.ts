@@ -26,16 +26,17 @@ import { begin, setup } from './setup.ts'
 
 function define() {
   return gatewayCommand('key')
-    .description('test a new key, and write it into every client of the gateway')
+    .summary('test a new key and write it to its clients')
+    .description('test a new key and write it to every client of the gateway')
     .addArgument(gatewayOrClient())
     .addArgument(clientsArgument('only these clients'))
     .option('--messages-url <url>', 'address for Anthropic-style requests, if different')
-    .option('--details', 'show every key that changes')
-    .option('--dry-run', 'test and show everything, change nothing')
+    .option('--details', 'show every setting that changes')
+    .option('--dry-run', 'test and show everything; change nothing')
     .option('--yes', 'do not ask')
-    .option('--no-verify', 'skip the checks over the network')
+    .option('--no-verify', 'do not ask the gateway')
     .option('--json', 'print one JSON document')
-    .addHelpText('after', '\nAddress, models and every other choice stay as they are.')
+    .addHelpText('after', '\nThe address, the models and all other choices stay.')
     .addHelpText(
       'after',
       examples(['repoint key', 'repoint key work', 'repoint key codex --key-stdin --yes < key']),
@@ -96,8 +97,8 @@ function placeOf(
   if (clientsHere.some((one) => isOn(one, { name, baseUrl }))) return { name, baseUrl }
   throw new UserError({
     code: 'usage',
-    message: `None of the clients points at ${name}`,
-    hint: `Point one there: repoint use ${name}`,
+    message: `No client points at ${name}`,
+    hint: `Point one at it: repoint use ${name} ${rows[0]!.id}`,
   })
 }
 
@@ -112,14 +113,14 @@ function clientsNamed(
   if (missing !== undefined) {
     const ofFamily = leftOut.filter(({ client }) => client.family === missing.family)
     throw whyNotSetUp(ofFamily, {
-      message: `${missing.label} has not been set up by repoint`,
+      message: `repoint has not set up ${missing.label}`,
       hint: `Set it up: repoint ${missing.id} --base-url URL`,
     })
   }
   if (here.length === 0)
     throw whyNotSetUp(leftOut, {
-      message: 'repoint has set up no client so far, so there is no key to change',
-      hint: 'Set one up, for example: repoint codex',
+      message: 'No client is set up yet, so there is no key to change',
+      hint: `Set up a client: repoint ${rows[0]!.id}`,
     })
 
   const isNamed = ({ client }: SetUpClient) => named.some(({ family }) => family === client.family)
@@ -162,8 +163,8 @@ async function gatewayToKey(
     if (urls.includes(wanted)) return { baseUrl: wanted }
     throw new UserError({
       code: 'usage',
-      message: `None of the clients is set up at ${wanted}`,
-      hint: `The clients are at: ${urls.map(describe).join(', ')}.`,
+      message: `No client points at ${wanted}`,
+      hint: `The clients point at: ${urls.map(describe).join(', ')}.`,
     })
   }
 
@@ -178,7 +179,7 @@ async function gatewayToKey(
     }
   throw new UserError({
     code: 'usage',
-    message: `A key is for one gateway, and the clients use several: ${urls.map(describe).join(', ')}`,
-    hint: 'Name the gateway: repoint key NAME. `repoint gateways` lists them.',
+    message: `For which gateway is the key? The clients use ${urls.map(describe).join(', ')}`,
+    hint: 'Name the gateway: repoint key NAME',
   })
 }

@@ -10,7 +10,8 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return gatewayCommand('models')
-    .description('list the models of the gateway, and the clients that would use them')
+    .summary('list the models of a gateway')
+    .description('list the models of a gateway, and which clients would use them')
     .option('--json', 'print one JSON document')
     .addHelpText('after', newestGateway)
     .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))
@@ -28,7 +29,7 @@ export const command = commandOf(define, async (session, flags) => {
   session.showFindings('warning')
   sayModels(session, catalog, uses)
   session.remark('')
-  session.remark('`?`: the gateway does not say; `-`: it says no.')
+  session.remark('? unknown · - no')
   session.document({
     command: 'models',
     baseUrl: finder.access.baseUrl,

@@ -17,13 +17,19 @@ function define() {
   return new Command('off')
     .description('point clients back at their own service')
     .addArgument(
-      new Argument('[clients...]', 'only these; absent: all that point at a gateway').choices(ids),
+      new Argument(
+        '[clients...]',
+        'only these; without it: every client that points at a gateway',
+      ).choices(ids),
     )
-    .option('--details', 'show every key that changes')
-    .option('--dry-run', 'show everything, change nothing')
+    .option('--details', 'show every setting that changes')
+    .option('--dry-run', 'show everything; change nothing')
     .option('--yes', 'do not ask')
     .option('--json', 'print one JSON document')
-    .addHelpText('after', '\nRemoves address, key, provider and models; restores a replaced login.')
+    .addHelpText(
+      'after',
+      '\nRemoves the address, key, provider and models. Restores a replaced login.',
+    )
     .addHelpText('after', examples(['repoint off', 'repoint off codex', 'repoint off --dry-run']))
 }
 
@@ -79,7 +85,7 @@ function loginText({ client, after }: ClientOff): string {
     endpoint: { key },
   } = client.read(after)
   if (login !== undefined) return `with ${login}`
-  return key === undefined ? 'which may ask you to log in' : 'with your own key'
+  return key === undefined ? 'and may ask you to log in' : 'with your own key'
 }
 
 interface OffResult {
@@ -96,7 +102,7 @@ function report(session: Session, outcome: OffResult): number {
   const isAnyChanged = plan.edits.length > 0
   const unchanged = 'No file points a client at a gateway'
   if (isAnyChanged) sayOutcome(session, applied, { done: '✔ Done', unchanged })
-  else session.say(`${unchanged}; nothing was changed.`)
+  else session.say(`${unchanged}. Nothing changed.`)
   if (isAnyChanged) for (const line of toType) session.say(`  ${line}`)
 
   session.document({

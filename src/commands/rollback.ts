@@ -32,14 +32,17 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('rollback')
+    .summary('undo the newest run')
     .description('undo the newest run, or the newest run of one client')
-    .addArgument(clientArgument('whose newest run'))
+    .addArgument(clientArgument('the client whose newest run to undo'))
     .option('--list', 'list the recorded runs, newest first')
     .option('--run <id>', 'undo this run and every newer run of its clients')
-    .addOption(new Option('--original', 'undo every run: back to your own files').conflicts('run'))
+    .addOption(
+      new Option('--original', 'undo every run: restore your original files').conflicts('run'),
+    )
     .addOption(new Option('--redo', 'undo the newest undo').conflicts(['run', 'original']))
-    .option('--force', 'restore the old files, even if someone changed them since')
-    .option('--dry-run', 'show what would be undone')
+    .option('--force', 'restore the old files, even if they changed since')
+    .option('--dry-run', 'show what it would undo')
     .option('--yes', 'do not ask; undo the newest run')
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -123,8 +126,8 @@ async function withPickedRun(
     value: one.id,
     name: `${describeRun(one, runs, now)}${newerRuns(one, undoable.slice(0, index))}`,
   }))
-  const all = { value: 'original', name: 'everything: back to your own files' }
-  const message = 'What should be undone?'
+  const all = { value: 'original', name: 'everything: restore your original files' }
+  const message = 'What do you want to undo?'
   const picked = await platform.ask.search({ message, choices: [...choices, all] })
   if (picked === all.value) return { ...options, original: true }
   return picked === undoable[0]?.id ? options : { ...options, run: picked }
@@ -221,8 +224,8 @@ function sideEffects(
   if (removedTables.length > 0)
     notices.push({
       code: 'changes-go-too',
-      message: `What you added to the gateway's tables goes with them: ${labelsOf(removedTables)} could not read the rest`,
-      hint: '`repoint rollback --redo` restores it.',
+      message: `Your additions to the gateway's tables are removed too, because ${labelsOf(removedTables)} could not read the rest`,
+      hint: 'Restore them: repoint rollback --redo',
     })
 
   for (const { message, hint } of notices) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
@@ -238,7 +241,7 @@ function isConcerned(id: string, files: ApplyResult['files']): boolean {
 // ---------------------------------------------------------------- doing and reporting it
 
 function reportDryRun(session: Session, found: RollbackPlan): number {
-  session.say('Dry run: nothing was changed.')
+  session.say('Dry run: nothing changed.')
   const isChanged = found.files.some(({ action }) => action !== 'unchanged')
   printDocument(session, found, { dryRun: true, changed: isChanged, run: null, next: [] })
   return 0
@@ -257,7 +260,7 @@ async function applyAndReport(
   if (isChanged) session.noteApplied(applied, undoCommandFor(found))
   const next = isChanged ? await whatIsNext(undoing, flags, applied) : []
 
-  if (!isChanged) session.say('Nothing was changed.')
+  if (!isChanged) session.say('Nothing changed.')
   else if (found.isRedo) session.say(`Done. Undo: ${undoCommandFor(found)}`)
   else {
     const isOff = found.runs.every((run) => run.command === 'off')
@@ -339,7 +342,7 @@ function reportNothing(
     session.addFindings({
       code: 'other-installation',
       message: `Run ${elsewhere.id} changed files elsewhere: ${paths}`,
-      hint: `Set HOME, CODEX_HOME and the like as they were then, or name it: repoint rollback --run ${elsewhere.id}`,
+      hint: `Undo it by its ID: repoint rollback --run ${elsewhere.id}. Or set HOME and the clients' folder variables as they were.`,
     })
   }
   session.showFindings('note')
@@ -362,7 +365,7 @@ function reportNothing(
 function listRecorded(session: Session, asked: Runs): number {
   session.showFindings('warning')
   const now = session.platform.clock.now()
-  if (asked.length === 0) session.say('No run is recorded.')
+  if (asked.length === 0) session.say('repoint has recorded no run.')
   else {
     const rows = asked.map((run) => [
       timeAgo(new Date(run.at), now),

@@ -19,8 +19,8 @@ import { setup } from './setup.ts'
 function define() {
   const command = gatewayCommand('setup')
     .description('set up several clients in one run')
-    .addArgument(clientsArgument('which; absent: those of --from'))
-    .option('--from <file or url>', 'take address, name and models from a file of defaults')
+    .addArgument(clientsArgument('which clients; without them: the clients in --from'))
+    .option('--from <file or url>', 'take the address, the name and the models from a team file')
 
   return withSetupFlags(command, 'the real clients').addHelpText(
     'after',
@@ -46,9 +46,9 @@ export const command = commandOf(define, async (session, ids, flags) => {
       code: 'usage',
       message:
         link?.client === undefined
-          ? 'No client is named'
+          ? 'Which clients?'
           : `The link is for ${printableLine(link.client)}, which repoint does not set up`,
-      hint: `For example: repoint setup ${rows[0]!.id}. Bare \`repoint\` asks for them on a terminal.`,
+      hint: `For example: repoint setup ${rows[0]!.id}`,
     })
 
   const { baseUrl, messagesUrl, name } = team ?? {}
@@ -75,20 +75,20 @@ async function takeDefaults(
   if (flags.baseUrl !== undefined)
     throw new UserError({
       code: 'usage',
-      message: '--from and --base-url both name the address',
-      hint: 'Keep one of them.',
+      message: '--from and --base-url both name an address',
+      hint: 'Use one of them.',
     })
 
   const team = await fetchDefaults(session, from, flags)
-  session.say(`${from} says:`)
+  session.say(`${from} contains:`)
   for (const line of spellDefaults(team).trimEnd().split('\n')) session.say(`  ${line}`)
 
   await session.agree(
     session.consent(flags.yes),
-    { message: `Set up by this, and give the key to ${team.baseUrl}?`, default: false },
+    { message: `Use this file, and send your key to ${team.baseUrl}?`, default: false },
     {
-      message: `There is no terminal to ask whether the key may go to ${team.baseUrl}`,
-      hint: 'Look at the file, then add --yes to accept it.',
+      message: `This file sends your key to ${team.baseUrl}, and repoint cannot ask here`,
+      hint: 'Check the file. To accept it, add --yes.',
     },
   )
   return team

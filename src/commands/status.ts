@@ -35,11 +35,15 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('status')
+    .summary('what each client uses now')
     .description('show what each client uses now, and what overrides its files')
     .addArgument(clientsArgument('only these clients'))
     .option('--all', 'every detail of every client')
-    .option('--exit-code', 'end with status 11 if a client has left the gateway of its setup')
-    .option('--expect <gateway>', 'the same, also if a client uses another (name or address)')
+    .option('--exit-code', 'exit with 11 if a client no longer points where repoint set it')
+    .option(
+      '--expect <gateway>',
+      'exit with 11 if a client does not use this gateway (name or address)',
+    )
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -78,8 +82,8 @@ export async function status(
   if (isNowhere)
     session.addFindings({
       code: 'drifted',
-      message: `No client is set up, and ${expect} was expected`,
-      hint: 'Name the clients that have to be there: repoint status codex --expect NAME',
+      message: `No client is set up, expected ${expect}`,
+      hint: 'Name the clients that you expect: repoint status CLIENT --expect NAME',
     })
 
   session.showFindings('warning')
@@ -109,7 +113,7 @@ function folderToTell(session: Session): SavedFolder | undefined {
   }
   if (folder !== undefined)
     session.say(
-      `In folder ${shownFolder(session, folder)}, \`repoint run -- CLIENT\` and the hook of your shell use gateway ${folder.gateway}.`,
+      `Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}, with: repoint run -- CLIENT, or the shell hook`,
     )
   return folder
 }
@@ -126,7 +130,7 @@ function runsToJudge(session: Session, isNeeded: boolean): Runs | undefined {
   const { message, hint } = runs
   session.addFindings({
     code: 'records-unreadable',
-    message: `What repoint has written cannot be told. ${message}`,
+    message: `Cannot tell what repoint wrote. ${message}`,
     ...compact({ hint }),
   })
   return undefined
@@ -170,7 +174,7 @@ function reportOf(
     findings.some(({ message }) => message.includes(reason) || reason.startsWith(message))
   const untold = drift.filter((reason) => isJudged || !isTold(reason))
   for (const reason of untold)
-    findings.push({ code: 'drifted', severity: 'warning', message: `drifted: ${reason}` })
+    findings.push({ code: 'drifted', severity: 'warning', message: reason })
   return { state, findings, details: detailsOf(session, state), wanted, drift }
 }
 
@@ -204,7 +208,7 @@ function detailsOf(session: Session, { client, settings, files }: ClientStatus):
       ? []
       : [`address   ${address}${from(session, settings.sources.baseUrl)}`]),
     ...(resume && address
-      ? [`resuming  ${resume.command} keeps the ${resume.keeps} of the old conversation`]
+      ? [`resuming  ${resume.command} keeps the ${resume.keeps} of an old conversation`]
       : []),
     ...configured(session, client, settings).map(([name, value]) => `${name.padEnd(9)} ${value}`),
     ...files.map((file) => `${session.showPath(file.path)}  ${describeFile(file)}`),
@@ -230,7 +234,7 @@ function configured(session: Session, client: Client, state: ClientState): [stri
     ['key', key && maskSecret(key) + sentAs + from(session, sources.key)],
     ...headers.map((header): [string, string] => ['header', formatHeader(header)]),
     ['query', query && formatQuery(query)],
-    ['key also', alsoSendsTo && `to ${alsoSendsTo}, from conversations of before`],
+    ['key also', alsoSendsTo && `to ${alsoSendsTo}, from old conversations`],
     ['login', login],
     ['broken', whyUnreadable(state)],
   ]
@@ -244,7 +248,7 @@ const stateWords: Readonly<Record<FileState['state'], string>> = {
   restored: 'as repoint restored it',
   'changed-since': 'changed since repoint wrote it',
   'not-ours': 'not written by repoint',
-  unknown: 'whether repoint wrote it cannot be told',
+  unknown: 'unknown whether repoint wrote it',
 }
 
 function describeFile({ state, run, changedKeys }: FileState): string {

@@ -187,7 +187,7 @@ export function applySteps(work: StepsToApply): ParsedText {
       return parsed
     } catch (cause) {
       if (!(cause instanceof UserError)) throw cause
-      throw new Conflict(`${names} cannot be changed in place`, 0)
+      throw new Conflict(`repoint cannot change ${names} in place`, 0)
     }
   }
 
@@ -198,7 +198,7 @@ export function applySteps(work: StepsToApply): ParsedText {
   )
 
   if (work.isExpected(result.root)) return result
-  throw new Conflict(`${names} cannot be changed without changing something else`, 0)
+  throw new Conflict(`repoint cannot change ${names} without changing something else`, 0)
 }
 
 /** The error for a conflict, with the lines to add by hand. They have a placeholder for each secret. */
@@ -212,7 +212,7 @@ export function toEditConflict(
   const removed = changes.filter(({ value }) => value === undefined)
   const steps = [
     ...(removed.length > 0
-      ? [`Remove by hand: ${removed.map((change) => showPath(change.path)).join(', ')}`]
+      ? [`Remove these yourself: ${removed.map((change) => showPath(change.path)).join(', ')}`]
       : []),
     ...manualLines(dialect, changes),
   ]
@@ -220,7 +220,7 @@ export function toEditConflict(
   return new UserError({
     code: 'config-conflict',
     message: `Cannot edit ${place}: ${cause.message} (${describePosition(text, cause.offset)})`,
-    hint: steps.join('\n') || 'Change the file by hand.',
+    hint: steps.join('\n') || 'Change the file yourself.',
     cause,
   })
 }
@@ -239,7 +239,7 @@ function manualLines(dialect: Dialect, changes: readonly SettingChange[]): strin
   )
 
   try {
-    return settings.length > 0 ? [`Add by hand:\n${dialect.spellByHand(settings)}`] : []
+    return settings.length > 0 ? [`Add these yourself:\n${dialect.spellByHand(settings)}`] : []
   } catch (cause) {
     if (cause instanceof Conflict) return []
     throw cause

@@ -27,8 +27,8 @@ export function decodeText(bytes: Bytes, place: string): DecodedText {
   if (bytes.length > maxConfigBytes) {
     throw new UserError({
       code: 'config-invalid',
-      message: `Cannot read ${place}: it has ${bytes.length} bytes, more than the ${maxConfigBytes} that are edited`,
-      hint: 'Make the file smaller, or change it by hand.',
+      message: `Cannot read ${place}: it is too large (${bytes.length} bytes, more than ${maxConfigBytes})`,
+      hint: 'Make the file smaller, or change it yourself.',
     })
   }
 
@@ -68,7 +68,7 @@ export function invalidConfig(
   return new UserError({
     code: 'config-invalid',
     message: `Cannot read ${place}: ${reason} (${describePosition(text, offset)})`,
-    hint: 'Correct the file by hand, then run the command again.',
+    hint: `Fix line ${text.slice(0, offset).split('\n').length}, then run the command again.`,
     cause,
   })
 }

@@ -1,4 +1,5 @@
 import { UserError } from '../errors.ts'
+import { asSentence } from '../text.ts'
 import { type RequestSpec, request } from './http/request.ts'
 import { withQuery } from './input/query.ts'
 import type { AskedRequest, HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
@@ -54,8 +55,9 @@ export function secretsOf({ key, headers = [] }: GatewayAccess): readonly string
 
 /** The same error with an addition to its hint. */
 export function withHint(error: UserError, more: string): UserError {
+  if (more === '') return error
   const { code, message, hint, files, cause } = error
-  const before = hint === undefined ? '' : `${hint}${/[.!?]$/.test(hint) ? '' : '.'} `
+  const before = hint === undefined ? '' : `${asSentence(hint)} `
   return new UserError({ code, message, hint: before + more, files, cause })
 }
 

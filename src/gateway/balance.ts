@@ -21,7 +21,7 @@ export interface Balance {
 export function shownBalance({ remaining, unit, resets, expires }: Balance): string {
   const day = (date: string) => date.slice(0, 10)
   const end = [
-    ...(resets === undefined ? [] : [`full again on ${day(resets)}`]),
+    ...(resets === undefined ? [] : [`renewed on ${day(resets)}`]),
     ...(expires === undefined ? [] : [`the key ends on ${day(expires)}`]),
   ].map((text) => `, ${text}`)
   const isMoney = /^[A-Z]{3}$/.test(unit)

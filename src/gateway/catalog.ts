@@ -101,7 +101,7 @@ async function askForList(access: GatewayAccess, spec: RequestSpec): Promise<Htt
   if (isSlow && spec.answerWithinMs !== undefined)
     throw new UserError({
       code: 'gateway-fault',
-      message: `The list of models at ${new URL(result.url).host} did not come within ${Math.round(spec.answerWithinMs / 1000)} s`,
+      message: `${new URL(result.url).host} did not send its list of models within ${Math.round(spec.answerWithinMs / 1000)} s`,
     })
   const outcome = judge(access, result, { asked: 'catalog' })
   if (outcome !== undefined) throw errorFor(outcome)
@@ -148,22 +148,23 @@ export function mayStillServe(error: UserError): boolean {
   return traits !== undefined && traits.blames !== 'network' && traits.blames !== 'key'
 }
 
+/** The errors of a catalog after which a named model may work. A web page or a firewall rejects that too. */
+const curedByNamingModel = ['wrong-route', 'model-unknown', 'timeout']
+
 /** Adds to the error of a required catalog that the user can name a model instead. */
 export function adviseNamingModel(error: UserError): UserError {
-  if (!mayStillServe(error) || error.hint?.includes('--model')) return error
+  const isCure = curedByNamingModel.includes(error.code) && mayStillServe(error)
+  if (!isCure || error.hint?.includes('--model')) return error
 
-  return withHint(
-    error,
-    'Where a gateway has no list, name a model with --model ID: it is asked directly.',
-  )
+  return withHint(error, 'If the gateway has no list, name a model: --model ID')
 }
 
 /** The finding for a proof without a catalog. */
 export function catalogUnavailable({ message }: UserError): Finding {
   return {
     code: 'catalog-unavailable',
-    message: `The gateway has no readable list of models (${message})`,
-    hint: 'The model was proven by asking it directly.',
+    message: `Cannot read the gateway's list of models (${message})`,
+    hint: 'repoint tested the model itself.',
   }
 }
 
@@ -171,7 +172,7 @@ export function catalogUnavailable({ message }: UserError): Finding {
 function catalogCut(count: number): Finding {
   return {
     code: 'catalog-cut',
-    message: `The gateway lists more than ${count} models; only the first ${count} could be read`,
+    message: `The gateway lists more than ${count} models. repoint read the first ${count}`,
   }
 }
 
@@ -181,19 +182,19 @@ function emptyCatalog({ baseUrl }: GatewayAccess, leftOut: number): UserError {
     ? new UserError({
         code: 'model-unknown',
         message: `The list of models at ${host} is empty`,
-        hint: "Address and key are right; most likely the key's group has no models: see the gateway's web page (on a local server, load a model first), then run the command again.",
+        hint: "The address and the key are right. On a local server, load a model first. Otherwise check on the gateway's web page which models this key may use.",
       })
     : new UserError({
         code: 'gateway-fault',
-        message: `No model at ${host} has an ID that can be used`,
-        hint: `${modelsLeftOut(leftOut).message}. Ask whoever runs the gateway.`,
+        message: `No model at ${host} has a usable ID`,
+        hint: `${modelsLeftOut(leftOut).message}. Ask the gateway's operator.`,
       })
 }
 
 function modelsLeftOut(count: number): Finding {
   return {
     code: 'models-left-out',
-    message: `${count} ${count === 1 ? 'model is' : 'models are'} left out of the gateway's list: an ID that is too long, or holds the key or invisible characters`,
+    message: `repoint skipped ${count} ${count === 1 ? 'model' : 'models'} of the gateway: an ID is too long, or contains the key or invisible characters`,
   }
 }
 

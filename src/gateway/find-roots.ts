@@ -148,7 +148,7 @@ export class GatewayFinder {
       }
 
     const hints = others.map(
-      ({ name, product }) => `If the key is for ${name}, give --base-url ${origin}${product}.`,
+      ({ name, product }) => `If the key is for ${name}: --base-url ${origin}${product}`,
     )
     throw withHint(refusal, hints.join(' '))
   }
@@ -272,13 +272,13 @@ function difference(
   if (word === undefined) return undefined
   if (before.word !== undefined && before.word.keyHeader !== word.keyHeader)
     return {
-      message: `The gateway takes the key as ${word.keyHeader} for the ${word.protocol} protocol, and as ${before.word.keyHeader} for another`,
-      hint: 'Set these clients up one by one, each with a --name of its own for the gateway.',
+      message: `The gateway accepts the key as ${word.keyHeader} for the ${word.protocol} protocol, and as ${before.word.keyHeader} for another protocol`,
+      hint: 'Set up each client separately, with a different --name NAME.',
     }
   if (before.side === side && before.root !== root)
     return {
-      message: `The gateway serves the ${word.protocol} protocol at ${root}, and another at ${before.root}`,
-      hint: 'Set these clients up one by one, each with its own address.',
+      message: `The gateway serves the ${word.protocol} protocol at ${root}, and another protocol at ${before.root}`,
+      hint: 'Set up each client separately, each with its address (--base-url URL).',
     }
   return undefined
 }

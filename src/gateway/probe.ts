@@ -118,14 +118,14 @@ function keyHeaderRejected(
   return {
     code: 'protocol-unsupported',
     message: `${label} sends the key as ${keyHeader} over ${protocol}, and the gateway rejects it${said}`,
-    hint: 'If the key is right, use another protocol: --protocol chat.',
+    hint: 'If the key is right, use another protocol: --protocol chat',
   }
 }
 
 const notStreamed: Finding = {
   code: 'not-streamed',
-  message: 'The gateway answered in one piece although a stream was asked for',
-  hint: 'The client asks twice then: it works, but slower. Ask whoever runs the gateway about streaming.',
+  message: 'The gateway does not stream its answers',
+  hint: "The client works, but sends each request twice. Ask the gateway's operator to turn on streaming.",
 }
 
 /** Tries the first base URL, and the others only if no API answers there. */

@@ -15,7 +15,7 @@ export interface MaskingSession {
   readonly hide: (secret: string) => void
 }
 
-export const noGatewayHint = 'Every setup saves its gateway. To set up your clients: repoint'
+export const noGatewayHint = 'Save one: repoint gateways add URL'
 
 /** @throws UserError `usage` with the nearest name; as `readGateways` does */
 export function savedGateway(session: MaskingSession, name: string): SavedGateway {
@@ -28,11 +28,11 @@ export function savedGateway(session: MaskingSession, name: string): SavedGatewa
   const [closest] = closestNames(name, names)
   throw new UserError({
     code: 'usage',
-    message: `There is no gateway ${JSON.stringify(name)}`,
+    message: `No saved gateway has the name ${JSON.stringify(name)}`,
     hint:
       all.length === 0
         ? noGatewayHint
-        : `${closest === undefined ? '' : `Did you mean ${closest}? `}\`repoint gateways\` lists them.`,
+        : `${closest === undefined ? '' : `Did you mean ${closest}? `}Your saved gateways: repoint gateways`,
   })
 }
 
@@ -126,9 +126,9 @@ export function checkName(name: string): void {
   throw new UserError({
     code: 'usage',
     message: isKey
-      ? 'That looks like a key, not like the name of a gateway'
-      : `${JSON.stringify(name)} cannot be the name of a gateway`,
-    hint: 'A name has letters, digits, ".", "-" and "_", begins with a letter or digit, and is at most 63 long.',
+      ? 'This looks like a key, not like the name of a gateway'
+      : `Cannot use ${JSON.stringify(name)} as the name of a gateway`,
+    hint: 'A name has at most 63 letters, digits, ".", "-" and "_", and begins with a letter or digit.',
   })
 }
 

@@ -35,8 +35,8 @@ export function checkNameIsFree(world: World, name: string | undefined, baseUrl:
   if (other === undefined || other.baseUrl === baseUrl) return
   throw new UserError({
     code: 'usage',
-    message: `The name ${name} is that of ${other.baseUrl}`,
-    hint: `Choose another with --name, or remove that gateway first: repoint forget ${name}`,
+    message: `The name ${name} belongs to ${other.baseUrl}`,
+    hint: `Use another name: --name NAME. Or delete that gateway first: repoint forget ${name}`,
   })
 }
 
@@ -78,7 +78,7 @@ function saveFindings(save: () => void): readonly Finding[] {
   return [
     compact({
       code: 'gateway-not-saved',
-      message: `The gateway is not saved: ${message}`,
+      message: `repoint did not save the gateway: ${message}`,
       hint,
     }),
   ]

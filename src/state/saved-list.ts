@@ -95,8 +95,8 @@ function readListAt<Entry>(
 
   throw new UserError({
     code: 'record-damaged',
-    message: `The list of ${title} cannot be read: ${displayPath(world.machine, path)}`,
-    hint: 'It is damaged, or another version of repoint wrote it. Move the file away to start a new list, or remove everything that repoint keeps: repoint forget --all',
+    message: `Cannot read the list of ${title}: ${displayPath(world.machine, path)}`,
+    hint: 'Move the file away to start a new list. Or delete everything that repoint saved: repoint forget --all',
   })
 }
 

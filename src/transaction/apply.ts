@@ -257,8 +257,8 @@ function writeStagedFile(
   if (isComplete || !world.files.canCopyAttributes()) return
   throw new UserError({
     code: 'not-permitted',
-    message: `${displayPath(world.machine, file.path)} has access lists or extended attributes that could not be copied`,
-    hint: 'getfacl and getfattr show them. Without them the file can be replaced.',
+    message: `repoint could not copy the access lists or extended attributes of ${displayPath(world.machine, file.path)}`,
+    hint: 'To see them: getfacl FILE, getfattr -d FILE. Remove them, then run the command again.',
   })
 }
 
@@ -286,7 +286,7 @@ function restoreAfterFailure(
 function changedDuringRun(world: World, file: RecordedFile): UserError {
   return new UserError({
     code: 'changed-underneath',
-    message: `${displayPath(world.machine, file.path)} was changed by another program during this run`,
+    message: `Another program changed ${displayPath(world.machine, file.path)} during this run`,
     hint: 'Run the same command again.',
   })
 }
@@ -389,7 +389,7 @@ function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: Targ
   throw new UserError({
     code: 'not-permitted',
     message: `${displayPath(machine, edit.path)} is marked read-only`,
-    hint: `Remove the mark, then run the same command again: attrib -R "${edit.path}"`,
+    hint: `Remove the mark: attrib -R "${edit.path}". Then run the same command again.`,
   })
 }
 
@@ -436,13 +436,13 @@ function changedUnderneath(
   if (lastRun && recorded && (recorded.after?.sha256 ?? null) === sha256)
     return new UserError({
       code: 'locked',
-      message: `Another run of repoint (${lastRun.id}) changed ${shownPath} while this one was being prepared`,
+      message: `Another run of repoint (${lastRun.id}) changed ${shownPath} during this run`,
       hint: 'Run the same command again.',
     })
 
   return new UserError({
     code: 'changed-underneath',
-    message: `${shownPath} was changed by another program while this run was being prepared`,
+    message: `Another program changed ${shownPath} during this run`,
     hint: 'Run the same command again.',
   })
 }
@@ -478,8 +478,8 @@ export function checkTargets(world: World, requestedPlan: Plan): Finding[] {
   return [
     compact({
       code: 'attributes-lost',
-      message: `Access lists and extended attributes, if there are any, are not kept: ${places}`,
-      hint: machine.os === 'linux' ? 'They are kept if coreutils is installed.' : undefined,
+      message: `repoint cannot keep access lists and extended attributes of ${places}`,
+      hint: machine.os === 'linux' ? 'To keep them, install coreutils.' : undefined,
     }),
   ]
 }
@@ -628,5 +628,5 @@ function applyResult(
 function modeNote({ before, after }: RecordedFile, isRollback: boolean): string | undefined {
   if (!before || !after || before.mode === after.mode || isRollback) return undefined
   const octal = (mode: number) => mode.toString(8).padStart(4, '0')
-  return `Its mode was ${octal(before.mode)} and is now ${octal(after.mode)}, because it contains the key.`
+  return `Only you can read it now (mode ${octal(before.mode)} became ${octal(after.mode)}).`
 }

@@ -156,7 +156,7 @@ export function toFileError(machine: Machine, path: string, error: unknown): unk
 
   return new UserError({
     code: 'io-failed',
-    message: `${shownPath} cannot be read or written (${code})`,
+    message: `Cannot read or write ${shownPath} (${code})`,
     hint: 'Check the disk, then run the same command again.',
     cause: error,
   })
@@ -184,7 +184,7 @@ function diskFull(reason: string): FileProblem {
   return {
     code: 'disk-full',
     problem: () => `cannot be written: ${reason}`,
-    hint: () => 'Make room there, then run the same command again.',
+    hint: () => 'Make room on the disk, then run the same command again.',
   }
 }
 
@@ -193,14 +193,14 @@ function permissionDenied(reason: string): FileProblem {
     code: 'not-permitted',
     problem: (done) => `cannot be ${done}: ${reason}`,
     hint: (path) =>
-      `Check the owner and the mode of the file and its folder with: ls -ld ${path}. A file that another tool generates must be changed there.`,
+      `Check the owner and the mode of the file and its folder: ls -ld ${path}. If another tool generates the file, change it in that tool.`,
   }
 }
 
 const notARegularFile: FileProblem = {
   code: 'config-conflict',
   problem: () => 'is not a regular file in a folder',
-  hint: () => 'Move away what is in its place, then run the same command again.',
+  hint: () => 'Move it away, then run the same command again.',
 }
 
 const fileFailures: Readonly<Record<string, FileProblem>> = {
@@ -211,7 +211,8 @@ const fileFailures: Readonly<Record<string, FileProblem>> = {
   EPERM: permissionDenied('permission denied'),
   EROFS: {
     ...permissionDenied('the file system is read-only'),
-    hint: () => 'Run it where that can be written, or mount it so.',
+    hint: () =>
+      'Set REPOINT_STATE_DIR to a folder you can write, or mount the file system as writable.',
   },
   ELOOP: notARegularFile,
   ENOTDIR: notARegularFile,
@@ -222,8 +223,8 @@ const fileFailures: Readonly<Record<string, FileProblem>> = {
 
 const mountPoint: FileProblem = {
   code: 'config-conflict',
-  problem: () => 'is a mount of its own, as in a container, so no other file can replace it',
-  hint: () => 'Mount its folder instead of the file, or run repoint where the file comes from.',
+  problem: () => 'is a mount point, as in a container, so repoint cannot replace it',
+  hint: () => 'Mount the folder instead of the file, or run repoint outside the container.',
 }
 
 /** Errors of a rename in a folder that is writable. */
@@ -232,9 +233,8 @@ const renameFailures: Readonly<Record<string, FileProblem>> = {
   EXDEV: mountPoint,
   EPERM: {
     code: 'not-permitted',
-    problem: () =>
-      'cannot be replaced, whatever its mode: it, or its folder, is marked as immutable or append-only',
+    problem: () => 'is locked: the file or its folder is immutable or append-only',
     hint: (path) =>
-      `See its marks with: lsattr -d ${path} (macOS: ls -lO). To take them away, as root: chattr -ia ${path} (macOS: chflags nouchg).`,
+      `To see the flags: lsattr -d ${path} (macOS: ls -lO). To remove them, as root: chattr -ia ${path} (macOS: chflags nouchg).`,
   },
 }

@@ -69,8 +69,8 @@ function acquireLock(world: World, paths: StatePaths, name: string, maxWaitMs: n
       if (waitedMs >= maxWaitMs)
         throw new UserError({
           code: 'locked',
-          message: `Another run of repoint is at work${describeHolder(holder, world)}`,
-          hint: `Wait until it has ended, then run the same command again. If there is none, delete ${displayPath(machine, paths.lock)}`,
+          message: `Another run of repoint is in progress${describeHolder(holder, world)}`,
+          hint: `Wait for it, then run the same command again. If no other run exists, delete ${displayPath(machine, paths.lock)}`,
         })
       if (holder) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryDelayMs)
     }

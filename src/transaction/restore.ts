@@ -252,9 +252,9 @@ function setJournalAside(
 
   return new UserError({
     code: 'record-damaged',
-    message: `The journal of an interrupted run ${problem}. It was renamed to ${displayPath(machine, paths.record(id))}`,
+    message: `The journal of an interrupted run ${problem}. repoint renamed it to ${displayPath(machine, paths.record(id))}`,
     files: 'unknown',
-    hint: `Look at \`repoint status\`, then run the setup again${places ? `: ${places}` : ''}. \`repoint forget --all\` removes the journal and all records.`,
+    hint: `See what your clients use: repoint status. Then set them up again${places ? ` (${places})` : ''}. To delete the journal and all records: repoint forget --all`,
     cause,
   })
 }
@@ -334,8 +334,8 @@ function setOwner(world: World, file: RecordedFile, temp: string, handle: number
     if (((version.mode >> 3) & 0o7) === (version.mode & 0o7)) return
     throw new UserError({
       code: 'not-permitted',
-      message: `${displayPath(machine, file.path)} belongs to a group (${gid}) that you are not in, so the group could not be kept`,
-      hint: `Give the file to one of your groups: chgrp ${created.gid} FILE`,
+      message: `repoint could not keep the group of ${displayPath(machine, file.path)} (${gid}), because you are not in it`,
+      hint: `Change the group to one of yours: chgrp ${created.gid} FILE`,
       cause: error,
     })
   }

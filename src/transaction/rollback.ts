@@ -140,8 +140,8 @@ function findRun(stack: Stack, id: string, clients?: readonly string[]): RunReco
   if (found === undefined)
     throw new UserError({
       code: 'usage',
-      message: `No run ${id}${clients ? ` of ${clients.join(' or ')}` : ''} is recorded`,
-      hint: '`repoint rollback --list` shows what can be undone.',
+      message: `repoint has recorded no run ${id}${clients ? ` of ${clients.join(' or ')}` : ''}`,
+      hint: 'See the recorded runs: repoint rollback --list',
     })
 
   if (found.kind === 'change') return found
@@ -195,8 +195,8 @@ function refuseIfDamaged(
     code: 'record-damaged',
     message: `Cannot read the record of ${undone ? 'another' : 'a'} run, which may be the one you mean: ${places}`,
     hint: undone
-      ? `That run cannot be undone. To undo an earlier one: repoint rollback --run ${undone.id}`
-      : 'That run cannot be undone, and there is no other. Its copies of old files are kept; `repoint forget --all` removes them.',
+      ? `To undo an earlier run: repoint rollback --run ${undone.id}`
+      : 'There is no other run to undo. To delete the record and its copies: repoint forget --all',
   })
 }
 

@@ -133,8 +133,8 @@ function refuseForeignFiles(
 
   throw new UserError({
     code: 'not-permitted',
-    message: `The state folder ${displayPath(machine, folder)} contains something that is not repoint's: ${foreign}`,
-    hint: 'Set REPOINT_STATE_DIR to an empty or new folder; or move that file away.',
+    message: `The state folder ${displayPath(machine, folder)} contains a file that repoint did not write: ${foreign}`,
+    hint: 'Move that file away, or set REPOINT_STATE_DIR to a new folder.',
   })
 }
 
@@ -151,16 +151,16 @@ function checkFolderOwner({ files, machine, processes }: World, folder: string):
   if (kind !== 'folder')
     throw refuse(
       kind === 'symlink' ? 'is a symbolic link' : 'is not a folder',
-      'Move it away, or name another folder in REPOINT_STATE_DIR.',
+      'Move it away, or set REPOINT_STATE_DIR to another folder.',
     )
   if (machine.os === 'win32') return
   if (uid !== processes.uid)
     throw refuse(
       'belongs to another user',
-      'Run repoint as that user, or name another folder in REPOINT_STATE_DIR.',
+      'Run repoint as that user, or set REPOINT_STATE_DIR to another folder.',
     )
   if ((mode & 0o022) !== 0)
-    throw refuse('can be written by other users', `Close it: chmod 700 ${folder}`)
+    throw refuse('is open: other users can write in it', `Close it: chmod 700 ${folder}`)
 }
 
 /** The largest copy that repoint reads, in bytes: larger than any configuration file that it edits. */
@@ -177,8 +177,8 @@ export function readBlob(world: World, sha256: string): Bytes {
   if (bytes) return bytes
   throw new UserError({
     code: 'backup-missing',
-    message: `The saved copy ${sha256.slice(0, 12)}… of a file is missing or damaged in ${displayPath(world.machine, paths.blobs)}`,
-    hint: 'That run cannot be undone. `repoint rollback --list` shows the others.',
+    message: `A saved copy (${sha256.slice(0, 12)}…) of a file is missing or damaged in ${displayPath(world.machine, paths.blobs)}`,
+    hint: 'repoint cannot undo that run. See the others: repoint rollback --list',
   })
 }
 

@@ -28,7 +28,7 @@ export function refuseInvalidUtf8(machine: Machine, path: string): void {
   throw new UserError({
     code: 'config-conflict',
     message: `The path ${displayPath(machine, path)} is not valid UTF-8, so repoint cannot use it`,
-    hint: 'Rename that folder; or choose another one, with HOME or with the variable of the client.',
+    hint: "Rename that folder, or set HOME or the client's variable to another one.",
   })
 }
 
@@ -59,7 +59,7 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
       if (visited.size > 0 && missing.length > 0)
         throw conflict(
           `is a symbolic link into a folder that does not exist: ${displayPath(machine, current)}`,
-          'Make that folder or remove the link, then run the same command again.',
+          'Create that folder or remove the link, then run the same command again.',
         )
       const realPath = resolveMissing(files, current, missing)
       if (realPath === undefined)
@@ -71,8 +71,8 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
       if (status.kind !== 'file') throw conflict(`is ${kindNames[status.kind]}, not a file`, hint)
       if (status.links > 1)
         throw conflict(
-          `has ${status.links} names (hard links), and replacing it would separate them`,
-          'Make the other names symbolic links to it, or make it a separate file: cp -p FILE FILE.own && mv FILE.own FILE',
+          `has ${status.links} names (hard links), and a new file would separate them`,
+          'Make it a separate file: cp -p FILE FILE.own && mv FILE.own FILE. Or make the other names symbolic links.',
         )
       return { realPath: files.realpath(current), status, missingFolders: [] }
     }
@@ -81,7 +81,7 @@ export function findTarget(files: Files, machine: Machine, path: string): Target
     current = resolve(files.realpath(dirname(current)), files.readlink(current))
   }
 
-  throw conflict('is a symbolic link that leads back to itself', hint)
+  throw conflict('is a symbolic link to itself', hint)
 }
 
 const kindNames = { folder: 'a folder', other: 'a device, a pipe or a socket' }
@@ -118,8 +118,8 @@ export function readIfExists(
     if (!(error instanceof RangeError)) throw error
     throw new UserError({
       code: tooLarge,
-      message: `${displayPath(machine, path)} is larger than ${maxConfigBytes} bytes, too large for a configuration`,
-      hint: 'Check what is in it.',
+      message: `${displayPath(machine, path)} is too large for a configuration (more than ${maxConfigBytes} bytes)`,
+      hint: 'Check its content.',
       cause: error,
     })
   }
@@ -145,23 +145,23 @@ export function refuseUnsafeAsRoot(
     new UserError({
       code: 'not-permitted',
       message: `repoint runs as root, and ${displayPath(machine, path)} ${problem}`,
-      hint: "Run it as the owner of the file. As root, repoint changes only root's own files: in root's home, or in a folder that the environment names and that only root can write.",
+      hint: "Run repoint as the owner of the file. As root, repoint changes only files that root alone can write, in root's home or in a folder that the environment names.",
     })
 
   if (!isInside(path, machine.home)) {
     const place = [path, realPath].map((one) => findUnsafeFolder(world, one)).find(Boolean)
     if (place === undefined) return
-    throw refuse(`is not only root's: other users can write at ${place}`)
+    throw refuse(`is open to other users, who can write at ${place}`)
   }
 
   const owner = ownerUid(files, machine.home)
   if (owner !== processes.uid) throw foreignHomeError(world, owner)
   const home = resolveExisting(files, machine.home)
-  if (!isInside(realPath, home)) throw refuse(`does not lie in root's home, ${home}`)
+  if (!isInside(realPath, home)) throw refuse(`is outside root's home, ${home}`)
 
   for (let place = realPath; place !== home; place = dirname(place))
     if (ownerUid(files, place) !== processes.uid)
-      throw refuse(`belongs to another user, or lies in a folder that does: ${place}`)
+      throw refuse(`belongs to another user, or is in a folder of another user: ${place}`)
 }
 
 /**
@@ -190,7 +190,7 @@ function foreignHomeError({ machine }: World, owner: number): UserError {
       ? `repoint runs as root by sudo, and ${machine.home} is yours`
       : `repoint runs as root, and ${machine.home} belongs to another user (${owner})`,
     hint: isHomeOfCaller
-      ? 'These are your own files, so no rights are missing: run it without sudo.'
+      ? 'Run it without sudo: these are your own files.'
       : `Run it as that user: sudo -H -u '#${owner}' repoint …`,
   })
 }
@@ -215,7 +215,7 @@ export function rootFinding(world: Pick<World, 'machine' | 'processes' | 'files'
   return [
     {
       code: 'runs-as-root',
-      message: `repoint runs as root by sudo: it reads and sets up root's own files in ${machine.home}, not yours`,
+      message: `repoint runs as root (sudo), so it reads and changes root's files in ${machine.home}, not yours`,
       hint: 'For your own clients, run it without sudo.',
     },
   ]

@@ -110,7 +110,7 @@ test('runs a command against a remembered gateway', () => {
 
 test('plays the demonstration', () => {
   const { status, stdout } = repoint(aHome(), 'demo')
-  expect(stdout).toContain('Every file is what it was, to the byte')
+  expect(stdout).toContain('byte for byte')
   expect(status).toBe(0)
 })
 

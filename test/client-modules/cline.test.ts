@@ -82,7 +82,7 @@ describe('what it believes', () => {
     [
       'an entry of another provider that is none',
       home({}, {}, { ollama: { ...entry, updatedAt: '2026-11-23T00:00:00+02:00' } }),
-      broken('providers.ollama.updatedAt is none that it takes'),
+      broken('providers.ollama.updatedAt has a value'),
     ],
     [
       'where it came from is no word of its own',

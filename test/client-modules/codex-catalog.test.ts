@@ -166,10 +166,10 @@ describe('once it is there', () => {
   })
 
   test.each([
-    ['is not there', undefined, 'is not there: Codex does not start'],
-    ['is cut', '{"models": [{"slug": "gl', 'is no catalog of models: Codex does not start'],
-    ['is empty', '', 'is no catalog of models'],
-    ['is what Codex 0.169.0 prints', codexTable, 'Codex 0.105.0 to 0.146.0 do not start with'],
+    ['is not there', undefined, 'does not exist: Codex does not start'],
+    ['is cut', '{"models": [{"slug": "gl', 'is not a catalog of models: Codex does not start'],
+    ['is empty', '', 'is not a catalog of models'],
+    ['is what Codex 0.169.0 prints', codexTable, 'Codex 0.105.0 to 0.146.0 do not start'],
   ])('a file that %s stops Codex, and can be taken out of use', (_, content, message) => {
     const { [path]: __, ...rest } = before
     const disk = content === undefined ? rest : { ...rest, [path]: content }
@@ -206,7 +206,7 @@ test("a catalog of the user's own stays without the flag, and goes out of use wi
 
 test('where no Codex prints its table, a catalog is refused', () => {
   expect(() => setUp({}, { ...wished, heard: { modelTable: 'codex-cli 0.105.0' } })).toThrow(
-    'this Codex prints none',
+    '--catalog needs Codex',
   )
 })
 

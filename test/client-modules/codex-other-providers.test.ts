@@ -76,7 +76,9 @@ describe('a setup sets aside what takes the key of auth.json elsewhere', () => {
     ['with a header from a variable', aTable('env_http_headers = { Authorization = "MINE" }')],
   ])('%s', (_, table) => {
     const { said, after } = setUp(aHome(table))
-    expect(said).toMatchObject([{ consent: expect.stringMatching(/readable.*codex fork ID/) }])
+    expect(said).toMatchObject([
+      { consent: expect.stringMatching(/can still read .*codex fork ID/) },
+    ])
     expect(tableOf(after, 'old')).toEqual(aside)
     expect(setUp(after).said).toEqual([])
     expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])

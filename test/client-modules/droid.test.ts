@@ -268,11 +268,11 @@ describe('for one run', () => {
     const asked = { args: [], env: {}, tempFolder: tempFolder }
     expect(() =>
       droid.launchSettings!(texts, { ...choice, keyHeader: 'x-api-key' }, asked),
-    ).toThrow('which droid takes from its files only')
+    ).toThrow('droid reads this header only from its files')
   })
 
   test('settings of its own are refused, because there can be one file', () => {
-    expect(() => run(['--settings', 'x'])).toThrow('needs it here for the gateway')
-    expect(() => run([], { FACTORY_RUNTIME_SETTINGS_PATH: '/x' })).toThrow('needs it here')
+    expect(() => run(['--settings', 'x'])).toThrow('needs it for the gateway')
+    expect(() => run([], { FACTORY_RUNTIME_SETTINGS_PATH: '/x' })).toThrow('needs it for')
   })
 })

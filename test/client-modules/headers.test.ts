@@ -99,11 +99,11 @@ test('a client that cannot send them says so', () => {
   const messages = (client: Client, gateway: Partial<SetupTarget>) =>
     [...sendingFindings(client, gateway)].map(({ message }) => message)
   expect(messages(plain, { headers })).toEqual([
-    expect.stringContaining("Plain cannot send headers of its user's choice"),
+    expect.stringContaining('Plain cannot send additional headers'),
   ])
   for (const client of [{ ...plain, label: 'Plain' }, byId('claude')])
     expect(messages(client, { keyHeader: 'api-key' })).toEqual([
-      expect.stringContaining('takes the key as api-key'),
+      expect.stringContaining('only as api-key'),
     ])
   expect(messages(plain, { headers: [] })).toEqual([])
 })

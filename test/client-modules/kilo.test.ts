@@ -77,9 +77,7 @@ describe('before its first start', () => {
 })
 
 test('its own provider cannot be written over', () => {
-  expect(() => checkOptions(kilo, { providerId: 'kilo' })).toThrow(
-    'Kilo has a provider of that name',
-  )
+  expect(() => checkOptions(kilo, { providerId: 'kilo' })).toThrow('Kilo has a built-in provider')
   expect(
     optionsToKeep(kilo, { ...emptyState, options: { providerId: 'kilo', model: 'm' } }).providerId,
   ).toBeUndefined()

@@ -92,11 +92,7 @@ describe('codex and opencode', () => {
     ['codex', {}, ''],
     ['codex', { model: 'gpt-5.6-terra' }, ''],
     ['codex', { model: 'gpt-5.4' }, ''],
-    [
-      'codex',
-      { model: 'mine' },
-      'window of mine: Codex, which does not know it either, assumes 272,000 tokens',
-    ],
+    ['codex', { model: 'mine' }, 'window of mine: Codex assumes 272,000 tokens'],
     ['opencode', {}, ''],
     ['opencode', { model: 'mine' }, 'window of mine: opencode does not compact its conversations'],
     ['claude', {}, ''],
@@ -105,13 +101,13 @@ describe('codex and opencode', () => {
     [
       'claude',
       { model: 'mine' },
-      'window of mine: Claude Code guesses it, 1,000,000 tokens or, in older versions, 200,000',
+      'window of mine: Claude Code assumes 1,000,000 tokens (older versions: 200,000)',
     ],
     ['claude-gpt', {}, ''],
     [
       'claude-gpt',
       { slotModels: { opus: 'mine', haiku: 'yours' } },
-      'window of mine, yours: Claude Code guesses it',
+      'window of mine, yours: Claude Code assumes',
     ],
   ])('%s %j: an unknown window is said only where the client would guess', (id, options, said) => {
     const notes = choose(id, options).findings.filter(
@@ -158,7 +154,7 @@ describe('codex and opencode', () => {
       expect(probeModel).toBe('gpt-5.6-sol')
       expect(findings[0]).toEqual({
         code: 'model-renamed',
-        message: 'gpt-5.6 is written as gpt-5.6-sol, the sol variant of gpt-5.6',
+        message: 'repoint writes gpt-5.6 as gpt-5.6-sol, the sol variant of gpt-5.6',
       })
       const short = { models: catalogWithWindows.models.filter((one) => one.id !== 'gpt-5.6-sol') }
       expect(choose(id, { model: 'gpt-5.6' }, short)).toMatchObject({ probeModel: 'gpt-5.6' })

@@ -686,25 +686,25 @@ describe('obstacles that only a setup has', () => {
     [
       'codex',
       'codex-login',
-      'Your ChatGPT login in auth.json will be replaced by the key; rollback brings it back.',
+      'Replace your ChatGPT login in auth.json by the key. repoint rollback restores it.',
       { '.codex/auth.json': '{"OPENAI_API_KEY":null,"tokens":{"access_token":"t"}}' },
     ],
     [
       'codex',
       'codex-other-key',
-      'The API key in auth.json will be replaced; rollback brings it back.',
+      'Replace the API key in auth.json. repoint rollback restores it.',
       codexAuth,
     ],
     [
       'codex',
       'codex-unread-key',
-      'GLM_API_KEY in auth.json will be dropped; rollback brings it back.',
+      'Remove GLM_API_KEY from auth.json. repoint rollback restores it.',
       { '.codex/auth.json': '{"GLM_API_KEY":"sk-zcf"}' },
     ],
     [
       'opencode',
       'opencode-other-key',
-      'The login for gateway in auth.json will be replaced; rollback brings it back.',
+      'Replace the login for gateway in auth.json. repoint rollback restores it.',
       { '.local/share/opencode/auth.json': '{"gateway":{"type":"oauth"}}' },
     ],
   ])('%s: %s says what is lost once, and no command that is running', (id, code, consent, disk) => {

@@ -379,7 +379,7 @@ describe('what is in the way of a setup', () => {
     expect(text(edits[0]!.after!)).not.toContain('sk-a')
   })
 
-  test('a variable is called as the key is', () => {
+  test('a variable has the key as its name', () => {
     const key = 'abc123def456'
     const machine = aMachine({ env: { [key]: 'x' } })
     expect(codes({}, { machine, choice: { key } })).toEqual(['pi-key-is-variable'])

@@ -418,7 +418,7 @@ describe('a setup', () => {
       { baseUrl: 'https://gw.example/$A' },
       { headers: [{ ...headers[0]!, value: '${A}' }] },
     ])
-      expect(() => planOn(qwen, {}, { choice })).toThrow('Qwen Code would put something else')
+      expect(() => planOn(qwen, {}, { choice })).toThrow('Qwen Code would replace a part')
   })
 
   test('comes before another entry of its id; behind one, its address stands beside the model', () => {

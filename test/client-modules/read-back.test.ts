@@ -63,8 +63,8 @@ test.each<readonly [string, string, Disk, StateValues]>([
   ...[
     ['without a name', '[model_providers.old]\nstream_max_retries = 3\n', /old\] has no name/],
     ['of the old kind', '[model_providers.x]\nname = "X"\nwire_api = "chat"\n', /"chat"/],
-    ['of an id that is reserved', '[model_providers.openai]\nname = "X"\n', /belongs to Codex/],
-    ['that is not there', 'model_provider = "gone"\n', /"gone" names no table/],
+    ['of an id that is reserved', '[model_providers.openai]\nname = "X"\n', /Codex reserves/],
+    ['that is not there', 'model_provider = "gone"\n', /"gone" has no table/],
   ].map(([what, config, why]): readonly [string, string, Disk, StateValues] => [
     'codex',
     `a provider ${what}, with which it does not start`,

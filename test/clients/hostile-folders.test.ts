@@ -102,7 +102,7 @@ test.each(hostile)(
 
     // With a yes the file counts: the folder is as hostile as it looks.
     const asked = runOnTerminal(home, words, { env, cwd })
-    await asked.shows('Start it all the same?')
+    await asked.shows('Start it anyway?')
     asked.type(`y${keys.enter}`)
     await expect.poll(() => sent.join('\n'), { timeout: 60_000 }).toContain(key)
     asked.type(keys.ctrlC)
@@ -164,7 +164,7 @@ test('opencode: an id that names a file sends none of it', async () => {
 
   const args = ['opencode', '--base-url', up.url, '--yes']
   const set = await runCli(home, args, { env: { REPOINT_API_KEY: key } })
-  expect([set.status, set.stderr]).toEqual([0, expect.stringContaining('is not given the model')])
+  expect([set.status, set.stderr]).toEqual([0, expect.stringContaining('leaves the model')])
   await runClient('opencode', undefined, { home: home.path, prompt: 'ping', timeoutMs: 150_000 })
   const asked = up.requests().filter(({ method }) => method === 'POST')
   expect(asked.length).toBeGreaterThan(1)

@@ -66,7 +66,7 @@ describe('a question says what to type, and names no flag', () => {
 
   test('for an address without encryption: the flag is what cannot be typed', async () => {
     expect(await replies('address', ['http://gateway.example/v1'])).toEqual([
-      'http://gateway.example would send the key over the network in clear text. Type https://gateway.example. If you trust the network, press Ctrl-C and start again with --allow-http: repoint codex --allow-http.',
+      'http://gateway.example would send the key over the network in clear text. Type https://gateway.example. If you trust the network, press Ctrl-C and add --allow-http.',
     ])
   })
 

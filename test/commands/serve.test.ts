@@ -263,7 +263,7 @@ describe('serve refuses', () => {
   })
 
   test.each<[string, Asked, Record<string, string>, string, string]>([
-    ['two keys', { keyFile: 'x', keyEnv: 'Y' }, {}, 'usage', 'given more than once'],
+    ['two keys', { keyFile: 'x', keyEnv: 'Y' }, {}, 'usage', 'more than one key'],
     ['a variable that is not set', { keyEnv: 'NOT_SET' }, {}, 'key-missing', 'NOT_SET'],
     ['a key with a blank', {}, { REPOINT_API_KEY: 'a b' }, 'key-missing', 'REPOINT_API_KEY'],
     ['a key that is no key', {}, { REPOINT_API_KEY: 'sk-' }, 'key-missing', 'REPOINT_API_KEY'],

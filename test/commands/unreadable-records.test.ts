@@ -70,8 +70,8 @@ test('status shows what it can, and that the records cannot be read', async () =
   const people = unreadable(false)
   await status(people.session, [], { all: true })
   expect(people.output.out).toContain('gateway.example\n  ✔ Codex')
-  expect(people.output.out).toContain('auth.json  whether repoint wrote it cannot be told')
-  expect(people.output.err).toContain('What repoint has written cannot be told')
+  expect(people.output.out).toContain('auth.json  unknown whether repoint wrote it')
+  expect(people.output.err).toContain('Cannot tell what repoint wrote')
   expect(people.output.out).not.toContain(canaryKey)
 })
 

@@ -60,7 +60,7 @@ describe.each([
     expect(edit).toThrow(UserError)
     const error = caught(edit)
     expect(`${name}: ${error.code}: ${error.message}`).toMatchSnapshot()
-    if (error.code === 'config-conflict') expect(error.hint).toContain('Add by hand:\n')
+    if (error.code === 'config-conflict') expect(error.hint).toContain('Add these yourself:\n')
   })
 })
 

@@ -91,7 +91,7 @@ describe('json edit', () => {
       'Cannot edit ~/.claude/settings.json: env is a list, not an object (line 1, column 10)',
     )
     expect(error.hint).toBe(
-      'Remove by hand: env.KEY\nAdd by hand:\n{\n  "env": {\n    "TOKEN": "<your key>",\n    "URL": "u"\n  }\n}',
+      'Remove these yourself: env.KEY\nAdd these yourself:\n{\n  "env": {\n    "TOKEN": "<your key>",\n    "URL": "u"\n  }\n}',
     )
   })
 

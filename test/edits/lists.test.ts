@@ -286,10 +286,10 @@ test('does not treat other values as a list of strings', () => {
     return `${error.code}: ${error.message}\n${error.hint}`
   }
   expect(refused('json', '{ "enabled": "x" }')).toBe(
-    'config-conflict: Cannot edit FILE: enabled is a string, not a list (line 1, column 14)\nAdd by hand:\n{\n  "enabled": [\n    "x"\n  ]\n}',
+    'config-conflict: Cannot edit FILE: enabled is a string, not a list (line 1, column 14)\nAdd these yourself:\n{\n  "enabled": [\n    "x"\n  ]\n}',
   )
   expect(refused('toml', '[[enabled]]\na = 1\n')).toBe(
-    'config-conflict: Cannot edit FILE: enabled is a list, not a single value (line 1, column 1)\nAdd by hand:\nenabled = ["x"]',
+    'config-conflict: Cannot edit FILE: enabled is a list, not a single value (line 1, column 1)\nAdd these yourself:\nenabled = ["x"]',
   )
   const asked = { path: list, value: 'x' }
   expect(caught(() => toml.edit(bytesOf('[[enabled]]\n'), [asked], 'FILE')).message).toBe(

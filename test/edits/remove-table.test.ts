@@ -44,7 +44,7 @@ test('a list of tables is not treated as a table', () => {
     expect.objectContaining({
       code: 'config-conflict',
       message: expect.stringContaining('openai is a list, not a table (line 2, column 1)'),
-      hint: 'Remove by hand: model_providers.openai',
+      hint: 'Remove these yourself: model_providers.openai',
     }),
   )
 })

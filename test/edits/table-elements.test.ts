@@ -147,7 +147,7 @@ describe('a table in a list', () => {
     const error = caught(() => toml.edit(bytesOf('[[models]]\nid = "a"\n'), changes, 'FILE'))
     expect(error.code).toBe('config-conflict')
     expect(error.hint).toBe(
-      'Add by hand:\nmodels = [{ id = "ours", url = "new", key = "<your key>" }]',
+      'Add these yourself:\nmodels = [{ id = "ours", url = "new", key = "<your key>" }]',
     )
 
     const below = [{ path: ['t', 'models', ours, 'url'], value: 'new' }]

@@ -39,7 +39,7 @@ describe('toml edit', () => {
   ])('refuses %s, which no file can contain, and suggests no line to add by hand', (_, value) => {
     const error = caught(() => edit('', set('model', value)))
     expect(error.code).toBe('config-conflict')
-    expect(error.hint).toBe('Change the file by hand.')
+    expect(error.hint).toBe('Change the file yourself.')
   })
 
   test('writes integers, floats, lists and tables', () => {
@@ -98,7 +98,7 @@ describe('toml edit', () => {
       'Cannot edit ~/.codex/config.toml: gateway is a single value, not a table (line 2, column 1)',
     )
     expect(error.hint).toBe(
-      'Remove by hand: old\nAdd by hand:\nmodel = "m"\n\n[gateway]\nkey = "<your key>"',
+      'Remove these yourself: old\nAdd these yourself:\nmodel = "m"\n\n[gateway]\nkey = "<your key>"',
     )
   })
 
@@ -158,7 +158,7 @@ describe('toml read', () => {
     [
       'more than 2 MB',
       new Uint8Array(2_000_001).fill(0x0a),
-      'it has 2000001 bytes, more than the 2000000 that are edited',
+      'it is too large (2000001 bytes, more than 2000000)',
     ],
     [
       'deep nesting',
@@ -220,7 +220,7 @@ describe('toml read', () => {
     const { code, message } = caught(() => toml.edit(before, [set('model', 'b')], 'x'))
     expect({ code, message }).toEqual({
       code: 'config-invalid',
-      message: 'Cannot read x: it holds too long a text (line 1, column 1)',
+      message: 'Cannot read x: a text in it is too long (line 1, column 1)',
     })
   })
 })

@@ -204,7 +204,7 @@ test('chat and responses at two roots are not proven as one', async () => {
   expect(chat.status).toBe('fulfilled')
   expect(responses).toMatchObject({
     status: 'rejected',
-    reason: { code: 'protocol-unsupported', hint: expect.stringContaining('one by one') },
+    reason: { code: 'protocol-unsupported', hint: expect.stringContaining('--base-url URL') },
   })
   expect(finder.access.baseUrls.chat).toMatch(/\/p\/v1$/)
 })

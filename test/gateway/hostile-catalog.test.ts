@@ -65,7 +65,7 @@ test('hostile catalog: pages without end are cut', async () => {
   expect(server.seen).toHaveLength(100)
   expect(catalog.models).toHaveLength(100)
   expect(catalog.findings?.[0]?.message).toBe(
-    'The gateway lists more than 100 models; only the first 100 could be read',
+    'The gateway lists more than 100 models. repoint read the first 100',
   )
 })
 

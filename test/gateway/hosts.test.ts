@@ -81,7 +81,7 @@ describe('hosts by name', () => {
       'https://team.openai.azure.com/openai/deployments/sol/chat/completions?api-version=p'
     const { baseUrl, notices } = normaliseBaseUrl(typed, {})
     expect(chatRoots(baseUrl).at(-1)).toBe('https://team.openai.azure.com/openai/v1')
-    expect(notices[0]!.message).toContain('the query removed')
+    expect(notices[0]!.message).toContain('without the query')
   })
 
   test.each([

@@ -51,7 +51,7 @@ describe('repoint check', () => {
     expect(byId['cline']).toMatchObject({ works: false, code: 'protocol-unsupported' })
     // It has no file for a gateway.
     expect(byId['copilot']).toMatchObject({ works: true, configuredBy: 'environment' })
-    expect(byId['cline']?.hint).toContain('Cline speaks chat only')
+    expect(byId['cline']?.hint).toContain('Cline supports only the chat protocol')
 
     expect(home.snapshot()).toEqual({})
     const gets = gateway.requests().filter(({ method }) => method === 'GET')

@@ -283,7 +283,7 @@ describe('repoint models and editor', () => {
     const asked = await runInProcess(home, ['models'], {})
     expect(asked.status).toBe(0)
     expect(asked.stdout).toContain('gpt-5.6-sol')
-    expect(asked.stderr).toContain('those of Claude Code')
+    expect(asked.stderr).toContain("Claude Code's gateway")
     expect(asked.stdout + asked.stderr).not.toContain(canary)
     const checked = await runInProcess(home, ['editor', '--json'], {})
     const message = expect.stringContaining(`Cursor cannot reach ${gateway.url}`)

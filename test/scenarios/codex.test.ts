@@ -377,7 +377,7 @@ describe('repoint rollback', () => {
       },
     ],
     [
-      'another key stands there now',
+      'another key now',
       (home) => {
         home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}')
         return {}
@@ -469,11 +469,11 @@ describe('bad input leaves everything untouched', () => {
       {},
       2,
       'usage',
-      /process list/,
+      /command line/,
     ],
     ['an unknown flag', ['--modle', 'x'], {}, 2, 'usage', /--model/],
-    ['a key flag without a value', ['--key'], {}, 2, 'usage', /process list/],
-    ['a key as an argument', ['sk-on-the-command-line-1'], {}, 2, 'usage', /process list/],
+    ['a key flag without a value', ['--key'], {}, 2, 'usage', /command line/],
+    ['a key as an argument', ['sk-on-the-command-line-1'], {}, 2, 'usage', /command line/],
     [
       'a secret in an unknown flag',
       ['--token=sk-on-the-command-line-1'],
@@ -507,7 +507,7 @@ describe('bad input leaves everything untouched', () => {
     const { json } = await runInProcess(aHome(), ['codex', '--yes', '--json'], {
       env: { REPOINT_API_KEY: canary },
     })
-    const message = 'No address was given for the key in REPOINT_API_KEY'
+    const message = expect.stringContaining('REPOINT_API_KEY')
     expect(json).toMatchObject({ error: { code: 'usage', message } })
   })
 
@@ -564,7 +564,7 @@ describe('bad input leaves everything untouched', () => {
       const args = ['codex', '--base-url', gateway.url, flag]
       const env = { REPOINT_API_KEY: canary }
       const said =
-        'Your ChatGPT login in auth.json will be replaced by the key; rollback brings it back.'
+        'Replace your ChatGPT login in auth.json by the key. repoint rollback restores it.'
       expect((await runInProcess(aHome(disk), args, { env })).stdout).toContain(`  ! ${said}\n`)
       expect((await runInProcess(aHome(disk), [...args, '--json'], { env })).json).toMatchObject({
         warnings: expect.arrayContaining([{ code: 'codex-login', message: said }]),

@@ -84,7 +84,7 @@ describe('repoint status', () => {
     expect(await said('doctor', 'kilo', '--no-verify')).toEqual([
       'Its own service',
       '  ✔ Kilo  its default model',
-      '          ✔ Kilo is not installed, and not set up',
+      '          ✔ Kilo is not installed',
       '',
     ])
     const { json } = await runInProcess(home, ['doctor', '--no-verify', '--json'])
@@ -93,7 +93,7 @@ describe('repoint status', () => {
       about: 'kilo',
       id: 'installed',
       result: 'ok',
-      message: 'Kilo is not installed, and not set up',
+      message: 'Kilo is not installed',
     })
   })
 
@@ -150,7 +150,7 @@ describe('repoint status', () => {
     const env = { ANTHROPIC_AUTH_TOKEN: 'PROXY_MANAGED', ANTHROPIC_BASE_URL: gateway.url }
     const home = aHome({ '.claude/settings.json': JSON.stringify({ env }) })
     const { stdout } = await runInProcess(home, ['status'])
-    expect(stdout).toContain(' in the place of the key stands what cc-switch leaves there')
+    expect(stdout).toContain('cc-switch replaced the key')
   })
 
   test('tells from which file each value comes, also where files are merged', async () => {
@@ -222,7 +222,7 @@ describe('repoint doctor', () => {
   })
 
   test.each<[string, string, string, string, RegExp]>([
-    ['opencode', '.local/share/opencode/auth.json', '{broken', 'auth-unreadable', /by hand/],
+    ['opencode', '.local/share/opencode/auth.json', '{broken', 'auth-unreadable', /Fix the file/],
     ['opencode', '.local/share/opencode/auth.json', '{"a":1,}', 'auth-unreadable', /commas/],
     ['opencode', '.local/share/opencode/auth.json', '{}', 'no-key', /repoint opencode/],
     ['codex', '.codex/auth.json', '{broken', 'auth-unreadable', /repoint codex/],
@@ -323,7 +323,7 @@ describe('repoint doctor', () => {
     home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
     const { stdout } = await runInProcess(home, ['status', 'codex'])
     expect(stdout).toMatch(/^ {2}✗ Codex/m)
-    expect(stdout).toMatch(/^ +~\/\.codex\/auth\.json holds the key, and others may read it/m)
+    expect(stdout).toMatch(/^ +Other users can read ~\/\.codex\/auth\.json/m)
     expect(stdout).toMatch(/^ +→ chmod 600 /m)
   })
 
@@ -341,11 +341,11 @@ describe('repoint doctor', () => {
       '--no-verify',
     ])
     expect(status).toBe(0)
-    expect(stdout).toMatch(/^Will mend, in one run:$/m)
+    expect(stdout).toMatch(/^Will fix:$/m)
     expect(stdout).toMatch(/^ {2}~\/\.claude\/settings\.json \(will be updated\)\n {4}~ env\.ANTH/m)
-    expect(stdout).toMatch(/^✔ Mended in run \S+; `repoint rollback` undoes it\.$/m)
+    expect(stdout).toMatch(/^✔ Fixed\. Undo: repoint rollback$/m)
     expect(stdout).toMatch(/^ {2}claude: ANTHROPIC_BASE_URL ends in \/v1, .*settings\.json/m)
-    expect(stdout).toMatch(/^ {2}claude: ~\/\.claude\/settings\.json could be read by others$/m)
+    expect(stdout).toMatch(/^ {2}claude: Other users could read ~\/\.claude\/settings\.json$/m)
     const again = await runInProcess(home, ['doctor', 'claude', '--fix', '--no-verify', '--json'])
     expect(again.json).toMatchObject({ changed: false, fixed: [] })
   })
@@ -358,8 +358,8 @@ describe('repoint doctor', () => {
     const args = ['doctor', 'codex', '--fix', '--dry-run', '--no-verify']
     const { status, stdout } = await runInProcess(home, args)
     expect(status).toBe(8)
-    expect(stdout).toContain('Will mend, in one run:\n  codex: ~/.codex/auth.json could be read')
-    expect(stdout).toContain('Dry run: nothing was changed.\n')
+    expect(stdout).toContain('Will fix:\n  codex: Other users could read ~/.codex/auth.json')
+    expect(stdout).toContain('Dry run: nothing changed.\n')
     expect((await runInProcess(home, [...args, '--json'])).json).toMatchObject({
       changed: false,
       dryRun: true,
@@ -376,8 +376,8 @@ describe('repoint doctor', () => {
     home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
     const args = ['doctor', 'codex', '--fix', '--dry-run', '--no-verify']
     const { stdout } = await runInProcess(home, args)
-    expect(stdout).toContain('Would ask before it mends:\n  Codex has changed since its setup: the')
-    expect(stdout).toContain('Dry run: nothing was changed.\n')
+    expect(stdout).toContain('Would ask before it fixes:\n  Codex: model ')
+    expect(stdout).toContain('Dry run: nothing changed.\n')
     expect((await runInProcess(home, [...args, '--yes'])).stdout).not.toContain('Would ask')
   })
 
@@ -415,8 +415,8 @@ describe('repoint doctor', () => {
     home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
     const { stdout } = await runInProcess(home, [name])
     expect(stdout).toMatch(/^ *! Codex {2}.*changed manually$/m)
-    expect(stdout).toContain('Codex has changed since its setup: the model is gpt-5.6-luna')
-    expect(stdout).toMatch(/→ To put back .*: repoint doctor codex --fix --yes\. Or set Codex up/)
+    expect(stdout).toContain('Codex: model gpt-5.6-luna (repoint set ')
+    expect(stdout).toMatch(/→ .*: repoint doctor codex --fix --yes\. Or .*: repoint codex/)
   })
 
   test.each([60, 80])('on %i columns no line is longer, and no word is broken', async (columns) => {

@@ -50,7 +50,7 @@ async function started(
 
 /** The lines that name files of the folder. */
 function linesIn(text: string): readonly string[] {
-  return text.split('\n').filter((line) => line.includes('settings of this folder'))
+  return text.split('\n').filter((line) => line.includes('settings from this folder'))
 }
 
 const patterns = programs.flatMap((client) =>
@@ -244,7 +244,7 @@ describe('the real program', () => {
     expect([alone.status, alone.stdout]).toEqual([8, ''])
 
     const asked = runOnTerminal(home, words, { env, cwd })
-    await asked.shows('Start it all the same?')
+    await asked.shows('Start it anyway?')
     asked.type(keys.enter)
     await asked.ended
     expect(asked.screen()).not.toContain('it is started')

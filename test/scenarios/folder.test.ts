@@ -61,7 +61,7 @@ describe('repoint folder', () => {
     expect((await inFolder(home, cwd, 'folder')).json).toMatchObject({ changed: false, ...shown })
     expect((await inFolder(home, cwd, 'status')).json.folder).toEqual(entry)
     expect((await runInProcess(home, ['status'], { cwd })).stdout).toContain(
-      'In folder ~/proj, `repoint run -- CLIENT` and the hook',
+      'Folder ~/proj uses gateway work',
     )
     expect(home.snapshot()).toEqual(before)
 
@@ -107,17 +107,17 @@ describe('repoint folder', () => {
     const cwd = aFolder(home, 'proj')
     await inFolder(home, cwd, 'folder', 'work')
     const forgotten = await runInProcess(home, ['forget', 'work', '--yes'], { cwd })
-    expect(forgotten.stdout).toContain('The folder ~/proj has gateway work: no client starts there')
+    expect(forgotten.stdout).toContain('Folder ~/proj uses gateway work: ')
     const refused = async () => runInProcess(home, ['run', '--by-folder', '--', 'codex'], { cwd })
     expect(await refused()).toMatchObject({
       status: 8,
-      stderr: expect.stringContaining('no longer remembered'),
+      stderr: expect.stringContaining('no longer saved'),
     })
 
     const renamed = ['codex', '--name', 'work', '--base-url', own.url, '--yes']
     await runHere(home, renamed, { REPOINT_API_KEY: keys.own })
     expect(await refused()).toMatchObject({ status: 8, stderr: expect.stringContaining(work.url) })
-    expect((await runInProcess(home, ['folder'], { cwd })).stdout).toContain('! The folder ~/proj')
+    expect((await runInProcess(home, ['folder'], { cwd })).stdout).toContain('! Folder ~/proj')
   })
 
   test('a list that cannot be read starts nothing, and `forget --all` takes it', async () => {
@@ -140,16 +140,16 @@ describe('repoint folder', () => {
     const cwd = aFolder(home, 'gone')
     await inFolder(home, cwd, 'folder', 'work')
     rmSync(cwd, { recursive: true })
-    expect((await runInProcess(home, ['folder'])).stdout).toContain('no folder ~/gone any more')
+    expect((await runInProcess(home, ['folder'])).stdout).toContain('~/gone no longer exists')
     const { json } = await inFolder(home, home.path, 'folder', '--forget', 'gone')
     expect(json).toMatchObject({ changed: true, folders: [] })
   })
 
   test.each([
     ['an unknown gateway', ['folder', 'wrok'], 'Did you mean work?'],
-    ['a name and --forget', ['folder', 'work', '--forget'], 'forgets the folder'],
+    ['a name and --forget', ['folder', 'work', '--forget'], 'repoint folder --forget'],
     ['no folder and no name', ['run', '--', 'codex'], 'repoint folder NAME'],
-    ['a shell without a hook', ['completion', 'powershell', '--hook'], 'bash, zsh and fish'],
+    ['a shell without a hook', ['completion', 'powershell', '--hook'], 'repoint run -- CLIENT'],
   ])('%s is a usage error that says what to type', async (_, args, hint) => {
     const { status, stderr } = await runInProcess(await aHomeBetween(), args)
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(hint) })
@@ -208,7 +208,7 @@ describe.each(['bash', 'zsh', 'fish'])('the hook in %s', (shell) => {
       expect(named).toContain(work.url)
       expect(outside).toBe('<outside>')
       expect(after).toEqual(['status 8', 'status 8', 'status 8', 'status 127'])
-      const note = /^note: Codex: .* Folder .* uses gateway work; Codex's own files say own$/gm
+      const note = /^note: Codex: .* Folder .* uses gateway work\. Codex's files say own$/gm
       expect(stderr.match(note)).toHaveLength(3)
       expect(stdout).not.toContain('leaked')
     },

@@ -107,7 +107,7 @@ describe('forget --all', () => {
     expect(await run(home, 'rollback')).toMatchObject({ status: 8 })
     const { status, text } = await run(home, 'forget', '--all', '--yes')
     expect(status).toBe(0)
-    expect(text).toContain('its files stay as they are')
+    expect(text).toContain('Its files stay as they are')
     expect(leftOver(home).filter((name) => name.startsWith('.local'))).toEqual([])
   })
 })

@@ -101,7 +101,7 @@ describe('a setup remembers its gateway', () => {
     const { status, json } = await setUp(home, two, 'codex', '--name', 'work')
     expect({ status, json }).toMatchObject({
       status: 2,
-      json: { error: { code: 'usage', message: `The name work is that of ${one.url}` } },
+      json: { error: { code: 'usage', message: `The name work belongs to ${one.url}` } },
     })
     expect(two.requests()).toHaveLength(asked)
     expect(home.snapshot()).toEqual(before)
@@ -161,7 +161,7 @@ describe('forget', () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'work')
     const { stdout } = await runInProcess(home, ['forget', '--all', '--yes'])
-    expect(stdout).toContain(`Removes gateway work and its key: ${one.url}; still used by codex\n`)
+    expect(stdout).toContain(`Deletes gateway work and its key: ${one.url} (codex still uses it)\n`)
     expect(existsSync(home.at(list))).toBe(false)
     home.put(list, '{"version":2}')
     expect(await runInProcess(home, ['forget', '--all', '--yes'])).toMatchObject({ status: 0 })

@@ -40,7 +40,7 @@ describe('a place that decides where the key goes, open to others', () => {
     chmodSync(home.at(place), mode)
     const asked = await run(home, [client])
     expect(asked.status).toBe(2)
-    expect(asked.error?.message).toMatch(/consent: .*anyone on this machine/)
+    expect(asked.error?.message).toMatch(/consent, .*Every user of this machine/)
     expect(asked.error?.message).toContain(`chmod go-w ~/${place}`)
 
     const accepted = await run(home, [client, '--yes'])

@@ -134,7 +134,7 @@ describe('a gateway that wants headers', () => {
           expect.objectContaining({
             id: 'private',
             result: 'problem',
-            message: expect.stringMatching(/ holds a secret header, .*mode 644/),
+            message: expect.stringMatching(/ contains a secret header .*mode 644/),
           }),
         ]),
       })
@@ -314,7 +314,7 @@ describe('a gateway that refuses the key as Bearer', () => {
     expect(status).toBe(5)
     expect(json['error']).toMatchObject({
       code: 'protocol-unsupported',
-      message: expect.stringContaining('takes the key as api-key alone, and Claude Code cannot'),
+      message: expect.stringContaining('only as api-key, and Claude Code cannot'),
     })
     expect(home.snapshot()).toEqual({})
   })

@@ -75,7 +75,7 @@ describe.each(clients)('%s, set up with a window', (client) => {
     expect(json['warnings']).toContainEqual(
       expect.objectContaining({
         code: 'choice-not-kept',
-        message: expect.stringContaining('91234 tokens, and the gateway says 64000'),
+        message: expect.stringContaining('from 91234 tokens to 64000'),
         hint: expect.stringContaining(`repoint ${client} --context-window 91234`),
       }),
     )
@@ -108,8 +108,8 @@ test('pi: a protocol that was named stays at its gateway, and is told where anot
   expect(json['warnings']).toContainEqual(
     expect.objectContaining({
       code: 'choice-not-kept',
-      message: 'pi used gpt-5.6-sol over chat, and now uses it over responses',
-      hint: 'To keep it: `repoint pi --protocol chat`.',
+      message: 'The protocol of pi changes from chat to responses',
+      hint: 'To keep it: repoint pi --protocol chat',
     }),
   )
 })

@@ -31,7 +31,7 @@ describe.each([
     const { json, text } = await runHere(home, args)
     expect(json['warnings']).toContainEqual({
       code: 'key-copied',
-      message: expect.stringContaining(`in its own database, ${home.at(database)}`),
+      message: expect.stringContaining(home.at(database)),
       hint: expect.stringContaining(
         `sqlite3 ${home.at(database)} "delete from credential where integration_id = 'team'`,
       ),

@@ -240,7 +240,7 @@ test('a gateway is named as `use` and `forget` name it', async () => {
   await runHere(home, ['use', 'home', 'codex', '--yes'])
   expect(await changeKey(home, 'work')).toMatchObject({
     status: 2,
-    json: { error: { message: 'None of the clients points at work' } },
+    json: { error: { message: 'No client points at work' } },
   })
   expect(await changeKey(home, 'wrok')).toMatchObject({
     json: { error: { hint: expect.stringContaining('Did you mean work?') } },

@@ -48,7 +48,7 @@ describe('a link in the place of a key', () => {
     expect(document).toMatchObject({ baseUrl: gateway.url, model: 'gpt-5.4' })
     expect(document.warnings).toContainEqual({
       code: 'link-read',
-      message: `The link says: "My Codex", for codex, ${gateway.url}, gpt-5.4`,
+      message: `From the link: "My Codex", for codex, ${gateway.url}, gpt-5.4`,
     })
     expect(home.text('.codex/auth.json')).toContain(key)
   })
@@ -97,7 +97,7 @@ describe('a link in the place of a key', () => {
     const args = ['codex', '--key-stdin', '--yes', '--base-url', other.url]
     const { status, document } = await run(aHome(), args, { stdin: linkOf() })
     expect(status).toBe(2)
-    expect(document.error.message).toContain('and not for')
+    expect(document.error.message).toContain(', not for')
     expect(other.requests()).toEqual([])
     await other.close()
   })

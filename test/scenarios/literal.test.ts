@@ -73,6 +73,6 @@ test.each<[string, readonly string[], (home: Home) => void, (() => string)?]>([
     args.map((arg) => (arg === team ? home.at('team.json') : arg)),
     url?.(),
   )
-  expect([status, stderr]).toEqual([8, expect.stringContaining('would put something else')])
+  expect([status, stderr]).toEqual([8, expect.stringContaining('would replace a part')])
   expect(home.snapshot()).toEqual(before)
 })

@@ -34,7 +34,7 @@ test('of such a run the files of a client that this version does know stay as th
   expect(refused.json).toMatchObject({
     error: {
       code: 'config-conflict',
-      message: expect.stringMatching(/\.codex.*newtool/),
+      message: expect.stringMatching(/newtool.*\.codex/),
       filesChanged: false,
     },
   })

@@ -196,7 +196,7 @@ test('run asks a person, and Enter alone starts nothing', async () => {
     [`y${keys.enter}`, true],
   ] as const) {
     const asked = runOnTerminal(home, words, { env, cwd })
-    await asked.shows('Start it all the same?')
+    await asked.shows('Start it anyway?')
     asked.type(answer)
     await asked.ended
     expect(asked.screen().includes('it is started')).toBe(isStarted)
@@ -221,9 +221,9 @@ test.each([
     'opencode',
     '.config/opencode/config.json',
     '{"provider":{"gateway":{"options":{"apiKey":"x"}}}}',
-    'wins over auth.json',
+    'overrides auth.json',
   ],
-  ['claude', '.claude.json', '{"primaryApiKey":"sk-mine"}', 'sends it beside the token'],
+  ['claude', '.claude.json', '{"primaryApiKey":"sk-mine"}', 'overrides your gateway key'],
 ])(
   '%s: what blocks it, and is neither repaired nor asked, stops a setup',
   async (client, file, text, why) => {
@@ -245,7 +245,7 @@ test('a variable that blocks a client is asked about, and --yes goes on with a w
   const asked = await runInProcess(home, ['codex', '--json'], { env: variables, cwd })
   expect(asked.status).toBe(2)
   expect(asked.json).toMatchObject({
-    error: { message: expect.stringContaining('needs your consent: CODEX_API_KEY stays set') },
+    error: { message: expect.stringContaining(': Keep CODEX_API_KEY') },
   })
   const given = await runInProcess(home, ['codex', '--yes'], { env: variables, cwd })
   expect([given.status, given.stdout]).toEqual([0, expect.stringContaining('CODEX_API_KEY')])
@@ -255,9 +255,9 @@ test('on a terminal it is asked, and Enter alone says no', async () => {
   const [client, name, content] = leading[0]!
   const { home, env, cwd } = aProject(name, content)
   const run = runOnTerminal(home, [client, '--base-url', gateway.url], { env, cwd })
-  await run.shows('takes your key to https://elsewhere.example')
+  await run.shows('sends your key to https://elsewhere.example')
   await run.shows('marked "!"?')
   run.type(keys.enter)
   await run.ended
-  expect(run.screen()).toContain('Nothing was changed.')
+  expect(run.screen()).toContain('Nothing changed.')
 })

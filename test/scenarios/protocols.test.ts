@@ -168,7 +168,7 @@ test('a client that speaks chat only: the error says so, and who speaks more', a
   const { status, json } = await run(aHome(), 'cline --model gpt-5.6-sol', gateway.url)
   expect(status).toBe(5)
   const { hint } = json['error'] as { hint: string }
-  expect(hint).toContain('Cline speaks chat only')
+  expect(hint).toContain('Cline supports only the chat protocol')
   expect(hint).toContain('repoint opencode')
 })
 

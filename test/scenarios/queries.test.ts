@@ -129,9 +129,7 @@ describe('a query that the gateway wants', () => {
     writeFileSync(path, right.replace(version, '2020-01-01'))
 
     expect((await repoint(home, 'status', 'codex')).json).toMatchObject({
-      clients: [
-        { drift: ['api-version is missing in the query of the address, or has another value'] },
-      ],
+      clients: [{ drift: ['the query api-version is missing or has another value'] }],
     })
     expect((await repoint(home, 'doctor', 'codex', '--fix', '--yes')).status).toBe(0)
     expect(home.text('.codex/config.toml')).toBe(right)
@@ -151,7 +149,7 @@ describe('where a query cannot be sent it is refused in words', () => {
         expect(json['error']).toMatchObject({
           code: 'protocol-unsupported',
           message: expect.stringContaining(
-            'cannot send a query, and this gateway is asked with ?api-version',
+            'cannot send a query, and the address of this gateway has ?api-version',
           ),
           hint: expect.stringContaining('repoint codex'),
         })
@@ -167,7 +165,7 @@ describe('where a query cannot be sent it is refused in words', () => {
     })
     const messages = ['--messages-url', `${plain.url}${query}`]
     expect((await setUp(home, plain.url, ...messages)).json['error']).toMatchObject({
-      message: '--messages-url cannot be used: no client of it can send its query',
+      message: 'Cannot use --messages-url: no client of it can send its query',
     })
     const team = await repoint(home, 'setup', '--from', home.at('team.json'), '--yes')
     expect(team.json['error']).toMatchObject({
@@ -184,7 +182,7 @@ describe('where a query cannot be sent it is refused in words', () => {
     const home = aHome()
     await setUp(home, versioned.url + query, '--name', 'azure')
     expect((await repoint(home, 'gateways', 'export', 'azure')).json['error']).toMatchObject({
-      message: 'azure is asked with a query, and a file of defaults holds none',
+      message: 'azure has a query in its address, and a team file cannot contain one',
     })
   })
 })

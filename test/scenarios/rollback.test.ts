@@ -229,7 +229,7 @@ test('where the result cannot be printed, the error says that the files were cha
   expect(home.text('.codex/auth.json')).toBe(login)
   expect(status).not.toBe(0)
   expect(stderr).toContain('The files were changed')
-  expect(stderr).not.toContain('Nothing was changed')
+  expect(stderr).not.toContain('Nothing changed')
 })
 
 test('--force after a partial undo restores the file, as the hint says', async () => {
@@ -329,7 +329,7 @@ test('a record that cannot be read is told once', async () => {
   expect(warnings.filter(({ code }) => code === 'record-damaged')).toHaveLength(1)
 })
 
-test('a failure in JSON names the command and says that nothing was changed', async () => {
+test('a failure in JSON names the command and says that nothing changed', async () => {
   const failure = async (args: string[]) => (await runInProcess(aHome(), args)).json
   expect(await failure(['rollback', '--run', 'nope', '--json'])).toMatchObject({
     command: 'rollback',
@@ -349,8 +349,8 @@ describe('repoint forget', () => {
     const unasked = await runInProcess(home, ['forget', '--all', '--json'])
     expect(unasked).toMatchObject({ status: 2, json: { error: { code: 'confirmation-needed' } } })
     const dry = await runInProcess(home, ['forget', '--all', '--dry-run'])
-    expect(dry.stdout).toMatch(/Run \S+ can no longer be undone: codex/)
-    expect(dry.stdout).toContain('~/.codex/auth.json as it was before these runs')
+    expect(dry.stdout).toMatch(/You can no longer undo run \S+: codex/)
+    expect(dry.stdout).toContain('~/.codex/auth.json to its content before these runs')
     expect(dry.stdout).not.toContain(key)
     const done = await runInProcess(home, ['forget', '--all', '--yes', '--json'])
     expect(done.json).toMatchObject({ changed: true, runs: [expect.any(String)], damaged: [] })

@@ -129,7 +129,7 @@ test('an address that ends in a version of its own is written as it is, and noth
   expect(unasked.json.warnings).toContainEqual(
     expect.objectContaining({
       code: 'roots-unasked',
-      message: expect.stringContaining('/paas/v4,'),
+      message: expect.stringContaining('/paas/v4 '),
     }),
   )
   expect(unasked.json.files).toMatchObject([{}, {}])

@@ -94,9 +94,7 @@ describe('repoint run', () => {
   test('what the choice of a model has to say is said', async () => {
     const home = await aHomeBetween('codex')
     const { stderr } = await started(home, ['two', '--model', 'gpt-5.5-soll', '--', 'codex'])
-    expect(stderr).toMatch(
-      /note: The gateway does not list gpt-5\.5-soll\n.*nearest are gpt-5\.5-sol/,
-    )
+    expect(stderr).toMatch(/note: The gateway does not list gpt-5\.5-soll\n.*--model gpt-5\.5-sol/)
     const listed = await started(home, ['two', '--model', 'gpt-5.5-sol', '--', 'codex'])
     expect(listed.stderr).not.toContain('does not list')
   })
@@ -172,9 +170,9 @@ describe('repoint run', () => {
       },
       model: 'gateway/gpt-5.5-sol',
     })
-    expect(stderr).toContain('; `opencode run -c` keeps the model of the old conversation')
+    expect(stderr).toContain('keeps its model: opencode run -c')
     const { stdout } = await runInProcess(home, ['status', 'opencode'])
-    expect(stdout).toContain('opencode run -c keeps the provider and model of the old conversation')
+    expect(stdout).toContain('opencode run -c keeps the provider and model of an old conversation')
   })
 
   test('droid: a file of its own that only we may read, gone with the process', async () => {
@@ -241,7 +239,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
       REPOINT_RUN_KEY: keys.two,
     })
     expect(stderr).toContain(
-      'codex ignores these variables: start it with repoint run two -- codex',
+      'codex ignores these variables. Start it with: repoint run two -- codex',
     )
   })
 
@@ -365,7 +363,7 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
 
   test.each([
     ['a flag that is none, behind the name', ['two', '--json'], 2, "Unknown option '--json'"],
-    ['a key behind the name', ['two', '--key', keys.one], 2, 'A key on the command line'],
+    ['a key behind the name', ['two', '--key', keys.one], 2, 'no key on the command line'],
     ['an empty model', ['two', '--model', '', 'other'], 2, 'the ID of a model'],
     ['a model of two lines', ['two', '--model', 'a\nb', 'other'], 2, 'is one line of at most'],
     ['an endless model', ['two', '--model', 'x'.repeat(201), 'other'], 2, 'is one line of at most'],

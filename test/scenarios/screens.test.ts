@@ -175,7 +175,7 @@ describe('what a setup says', () => {
     const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },
     })
-    await run.shows('! Your ChatGPT login in auth.json will be replaced by the key')
+    await run.shows('! Replace your ChatGPT login in auth.json by the key')
     await run.shows('marked "!"? (y/N')
     run.type(keys.enter)
     expect(await run.ended).toBe(0)
@@ -199,7 +199,7 @@ test('what stands beside a result that goes into a pipe is broken for the termin
   const piped = `'${process.execPath}' '${resolve('bin/repoint.js')}' run | cat`
   const run = runOnTerminal(aHome(), ['-c', piped], { command: 'sh', columns: 60 })
   await run.ended
-  expect(run.screen()).toContain('repoint folder NAME')
+  expect(run.screen().replaceAll(/\s+/g, ' ')).toContain('repoint folder NAME')
   expect(
     run
       .screen()
@@ -280,7 +280,7 @@ describe('another model of a client that is set up', () => {
 
   test('and where nobody can pick, that is an error', async () => {
     const home = await homeWithCodex()
-    const error = { code: 'usage', hint: 'Name the model: --model ID.' }
+    const error = { code: 'usage', hint: 'Name the model: --model ID' }
     for (const more of [[], ['--no-verify']])
       expect(await runHere(home, ['codex', '--yes', ...more, '--model'])).toMatchObject({
         status: 2,
@@ -303,7 +303,7 @@ describe('Ctrl-C', () => {
     await run.shows(question)
     run.type(keys.ctrlC)
     expect(await run.ended).toBe(130)
-    expect(run.screen()).toContain('Nothing was changed.')
+    expect(run.screen()).toContain('Nothing changed.')
     expect(home.snapshot()).toEqual({})
   })
 })

@@ -66,7 +66,7 @@ test('a refused answer is gone: the address and the key that follow it are all t
   await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
-  expect(run.screen()).not.toContain('did not work')
+  expect(run.screen()).not.toContain('✗ ')
   expect(gateway.requests().map(({ status }) => status)).not.toContain(401)
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
   await gateway.close()
@@ -104,7 +104,7 @@ test('of several clients, one that cannot use the gateway is left out with the r
   const args = ['setup', 'codex', 'cline', '--base-url', vendor.url]
   const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
   await run.shows('Which model should Cline use?')
-  await run.shows('❯ none: leave Cline out')
+  await run.shows('❯ none: skip Cline')
   run.type(keys.enter)
   await run.shows('Apply?')
   run.type(keys.enter)
@@ -123,7 +123,7 @@ test.each([
   await run.shows(where)
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
-  expect(run.screen()).toContain('Nothing was changed.')
+  expect(run.screen()).toContain('Nothing changed.')
   expect(home.snapshot()).toEqual({})
 })
 
@@ -141,7 +141,7 @@ test('Ctrl-C while the gateway keeps us waiting: status 130, nothing changed', a
   await run.shows('Asking the gateway')
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
-  expect(run.screen()).toContain('Nothing was changed.')
+  expect(run.screen()).toContain('Nothing changed.')
   expect(home.snapshot()).toEqual({})
   await slow.close()
 })
@@ -186,7 +186,7 @@ test('a rollback shows its plan and asks; a no is an answer, not an error', asyn
   }
 
   const no = await asked(['rollback'], 'Undo this?', 'n')
-  expect(no).toMatchObject({ status: 0, screen: expect.stringContaining('Nothing was changed.') })
+  expect(no).toMatchObject({ status: 0, screen: expect.stringContaining('Nothing changed.') })
   expect(no.screen).not.toMatch(/error|Cancelled/)
   expect(home.snapshot()).toEqual(setUp)
 
@@ -207,7 +207,7 @@ test('rollback offers the latest runs: an older one goes with the newer ones of 
   expect(second.status).toBe(0)
 
   const run = runOnTerminal(home, ['rollback'])
-  await run.shows('What should be undone?')
+  await run.shows('What do you want to undo?')
   await run.shows("Codex's setup of a moment ago, and 1 newer run")
   run.type(`${keys.down}${keys.enter}`)
   await run.shows('Undo this?')
@@ -223,7 +223,7 @@ test('Ctrl-C at the question of a rollback: status 130, nothing changed', async 
   await run.shows('Undo this?')
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
-  expect(run.screen()).toContain('Nothing was changed')
+  expect(run.screen()).toContain('Nothing changed')
   expect(home.snapshot()).toEqual(setUp)
 })
 
@@ -240,9 +240,9 @@ test('key on a terminal: asks for the new key alone, hides it, and asks once mor
 
   const run = runOnTerminal(home, ['key'])
   await run.shows(`API key for ${old.url}:`)
-  expect(run.screen()).not.toMatch(/Gateway address|Enter: the one/)
+  expect(run.screen()).not.toMatch(/Gateway address|Enter: the key/)
   run.type(`${canary}${keys.enter}`)
-  await run.shows(/did not work[\s\S]*API key for http.*:/)
+  await run.shows(/✗ [\s\S]*API key for http.*:/)
   run.type(`${newCanary}${keys.enter}`)
   await run.shows('Apply?')
   run.type(keys.enter)
@@ -327,8 +327,8 @@ test('repoint alone: an unknown window is told of the clients that would guess i
   await run.shows('Apply?')
   run.type(`n${keys.enter}`)
   await run.ended
-  expect(run.screen().match(/does not say the context window of .*/g)).toEqual([
-    expect.stringMatching(/ of gpt-5\.5-terra, gpt-5\.5-luna: Claude Code guesses it/),
+  expect(run.screen().match(/does not report the context window of .*/g)).toEqual([
+    expect.stringMatching(/ of gpt-5\.5-terra, gpt-5\.5-luna: Claude Code assumes/),
   ])
 })
 
@@ -435,7 +435,7 @@ async function homeWithCodexAt(url: string): Promise<Home> {
 async function takeKeyInUse(run: TerminalRun, url: string): Promise<void> {
   await run.shows(url)
   run.type(keys.enter)
-  await run.shows('API key (Enter: the one that Codex has)')
+  await run.shows('API key (Enter: the key of Codex)')
   run.type(keys.enter)
 }
 
@@ -470,7 +470,7 @@ test('a key in use goes to no other address, though its own cannot be reached an
   await first.close()
   const run = runOnTerminal(home, ['claude'])
   await takeKeyInUse(run, first.url)
-  await run.shows('That did not work')
+  await run.shows('✗ ')
   await run.shows('Gateway address')
   run.type(`${keys.ctrlU}${other.url}${keys.enter}`)
   await run.shows('API key:')
@@ -497,7 +497,7 @@ test('a key in use that the gateway refuses by now is asked for', async () => {
   const second = await startGateway({ families: 'rewritten', port, key: renewed })
   const run = runOnTerminal(home, ['codex'])
   await takeKeyInUse(run, url)
-  await run.shows('That did not work')
+  await run.shows('✗ ')
   await run.shows(`API key for ${url}:`)
   run.type(`${renewed}${keys.enter}`)
   await run.shows('Apply?')
@@ -514,7 +514,7 @@ test('a typed key that the gateway refuses is asked again, and so is an address'
   run.type(`http://127.0.0.1:9${keys.enter}`)
   await run.shows('API key')
   run.type(`${canary}${keys.enter}`)
-  await run.shows('That did not work')
+  await run.shows('✗ ')
   await run.shows('Gateway address')
   run.type(`${keys.ctrlU}${gateway.url}${keys.enter}`)
   await run.shows('Apply?')
@@ -524,7 +524,7 @@ test('a typed key that the gateway refuses is asked again, and so is an address'
   const second = runOnTerminal(home, ['codex', '--base-url', gateway.url])
   await second.shows('API key')
   second.type(`sk-wrong-0123456789abcdef${keys.enter}`)
-  await second.shows('That did not work')
+  await second.shows('✗ ')
   await second.shows('API key')
   second.type(`${canary}${keys.enter}`)
   await second.shows('Apply?')

@@ -12,7 +12,7 @@ import { runHere } from '../support/in-process.ts'
 import { worldIn } from '../support/world.ts'
 
 const canary = 'sk-canary-5f4e3d2c1b0a99887766'
-const changed = 'The files were changed; `repoint rollback` undoes it.'
+const changed = 'The files were changed. Undo: repoint rollback'
 const platform = nodePlatform()
 
 let gateway: Gateway
@@ -61,7 +61,7 @@ describe('what an error says of the files after they have switched', () => {
     const { err, status } = await setupWith(home, failing, [])
     expect(status).toBeGreaterThan(0)
     expect(err).toContain(changed)
-    expect(err).not.toContain('Nothing was changed')
+    expect(err).not.toContain('Nothing changed')
     const second = aHome()
     const failingThere = (files: Files): Partial<Files> => ({
       read: (path, maxBytes) => {
@@ -91,7 +91,7 @@ function byShell(home: Home, args: string, redirections: string) {
 }
 
 describe.runIf(existsSync('/dev/full'))('standard output that is lost', () => {
-  const lost = 'error: Standard output cannot be written (ENOSPC).'
+  const lost = 'error: Cannot write to standard output (ENOSPC).'
 
   test.each(['codex --yes', 'codex --yes --json'])(
     '%s > /dev/full: status 1, and the files were changed',
@@ -104,7 +104,7 @@ describe.runIf(existsSync('/dev/full'))('standard output that is lost', () => {
 
   test('a command that changes nothing says so', async () => {
     const { status, stderr } = await byShell(aHome(), 'status', '> /dev/full')
-    expect(stderr).toBe(`${lost} Nothing was changed.\n`)
+    expect(stderr).toBe(`${lost} Nothing changed.\n`)
     expect(status).toBe(1)
   })
 
@@ -132,7 +132,7 @@ describe.each([
     'opencode',
   ],
 ])('%s: a file that the client may read, and repoint does not', (client, path, text, label) => {
-  const told = `repoint does not read ~/${path}, which ${label} may: `
+  const told = `Cannot read ~/${path}, which ${label} may read: `
 
   test('is told as that, and stays', async () => {
     const home = aHome()

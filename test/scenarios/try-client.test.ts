@@ -52,7 +52,7 @@ test('--try-client: a client that sends another key first is not proven by its a
   expect({ json, status }).toMatchObject({
     status: 8,
     json: {
-      error: { code: 'client-failed', message: expect.stringContaining('another key first') },
+      error: { code: 'client-failed', message: expect.stringContaining('sent another key') },
     },
   })
   expect(stdout).not.toContain('sk-saved-login')

@@ -204,7 +204,7 @@ describe('where nothing is listed, a person is asked', () => {
     const { status, asked } = await answering(home, args, ['wrong, team  other'])
     expect({ status, asked }).toEqual({
       status: 0,
-      asked: [expect.stringContaining('Which model should Codex ask for?')],
+      asked: [expect.stringContaining('Which model should Codex use?')],
     })
     expect(home.text('.codex/config.toml')).toContain('model = "team"')
     expect(posted(gateway.requests().map((one) => ({ ...one, model: one.modelAsked })))).toEqual([

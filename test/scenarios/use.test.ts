@@ -69,13 +69,13 @@ describe('repoint use', () => {
     const rejected = await runInProcess(home, args)
     expect(rejected.status).toBe(3)
     expect(rejected.stdout + rejected.stderr).toContain(
-      `A setup with --base-url ${two.url} and the new key changes it for two too.`,
+      `repoint gateways add ${two.url} --name two`,
     )
 
     home.put(file, home.text(file).replace(two.url, 'http://127.0.0.1:1'))
     const refused = await runInProcess(home, args)
     expect(refused.status).toBe(6)
-    expect(refused.stdout + refused.stderr).toContain('That is the address of two')
+    expect(refused.stdout + refused.stderr).toContain('repoint gateways add URL')
   })
 
   test('takes the model that is named where no rule chooses one', async () => {
@@ -266,7 +266,7 @@ describe('repoint use', () => {
     await runInProcess(home, ['rollback', '--yes'])
     expect(await use(home, 'one', '--yes')).toMatchObject({
       status: 2,
-      json: { error: { hint: 'Name the clients, for example: repoint use one codex' } },
+      json: { error: { hint: 'Name a client: repoint use one codex' } },
     })
   })
 

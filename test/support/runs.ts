@@ -14,7 +14,7 @@ import { worldIn } from './world.ts'
 /** Carries the edits out, which have to change something. */
 export function setUp(home: Home, edits: readonly FileEdit[], world = worldIn(home)): RunRecord {
   const { run } = applyPlan(world, aPlan(edits))
-  if (!run) throw new Error('nothing was changed')
+  if (!run) throw new Error('nothing changed')
   return run
 }
 

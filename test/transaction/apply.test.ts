@@ -120,7 +120,7 @@ describe('apply', () => {
     const { files } = apply(home)
     expect(statSync(home.at('.codex/config.toml')).mode & 0o777).toBe(0o664)
     expect(statSync(home.at('.codex/auth.json')).mode & 0o777).toBe(0o600)
-    expect(files[0]?.note).toBe('Its mode was 0640 and is now 0600, because it contains the key.')
+    expect(files[0]?.note).toBe('Only you can read it now (mode 0640 became 0600).')
   })
 
   test.skipIf(process.getuid?.() !== 0)('owner and group stay', () => {
@@ -148,7 +148,7 @@ describe('apply', () => {
         })
         if (isRefused) {
           const error = expectFailure(() => apply(home, asUser), 'not-permitted')
-          expect(error.message).toContain('a group (5678) that you are not in')
+          expect(error.message).toContain('(5678)')
         } else {
           apply(home, asUser)
           expect(statSync(home.at('.codex/config.toml')).mode & 0o777).toBe(mode)

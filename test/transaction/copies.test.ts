@@ -66,7 +66,7 @@ describe('a name in the state folder', () => {
     chmodSync(home.at(state), 0o700)
     const look = () => findState(worldIn(home))
     if (isOurs) expect(look()?.folder).toBe(home.at(state))
-    else expect(look).toThrow(`contains something that is not repoint's: ${name}`)
+    else expect(look).toThrow(`contains a file that repoint did not write: ${name}`)
   })
 
   test.each([
@@ -83,7 +83,7 @@ describe('a name in the state folder', () => {
     for (const folder of [state, `${state}/blobs`]) chmodSync(home.at(folder), 0o700)
     const look = () => findState(worldIn(home))
     if (isOurs) expect(look()).toBeDefined()
-    else expect(look).toThrow('~/.local/state/repoint/blobs contains something')
+    else expect(look).toThrow('~/.local/state/repoint/blobs contains')
   })
 })
 
@@ -136,7 +136,7 @@ describe('a copy', () => {
     const copy = { sha256: name, mode: 0o600, uid: 0, gid: 0 }
     expect(contentsIfAvailable(world, copy)).toBeNull()
     expect(() => readBlob(world, name)).toThrow(
-      `The saved copy ${name.slice(0, 12)}… of a file is missing or damaged in ~/.local/state/repoint/blobs`,
+      `A saved copy (${name.slice(0, 12)}…) of a file is missing or damaged in ~/.local/state/repoint/blobs`,
     )
     put('contents')
     expect(contentsIfAvailable(world, copy)).toEqual(Buffer.from('contents'))
@@ -212,9 +212,7 @@ describe('records', () => {
     const closing = withCalls(world, {
       readdir: (folder) => (looks++ < 2 ? world.files.readdir(folder) : throwing('EIO')()),
     })
-    expect(() => listRuns(closing)).toThrow(
-      '~/.local/state/repoint cannot be read or written (EIO)',
-    )
+    expect(() => listRuns(closing)).toThrow('Cannot read or write ~/.local/state/repoint (EIO)')
   })
 
   test('follow a home that has moved', () => {

@@ -23,12 +23,13 @@ function nodeError(code: string, syscall = 'open'): Error {
 
 describe("toFileError turns Node's errors into errors that the user can act on", () => {
   const place = '~/a.toml'
-  const room = 'Make room there, then run the same command again.'
+  const room = 'Make room on the disk, then run the same command again.'
   const owner =
-    'Check the owner and the mode of the file and its folder with: ls -ld /home/me/a.toml. A file that another tool generates must be changed there.'
-  const mount = 'Run it where that can be written, or mount it so.'
-  const away = 'Move away what is in its place, then run the same command again.'
-  const mounted = `${place} is a mount of its own, as in a container, so no other file can replace it`
+    'Check the owner and the mode of the file and its folder: ls -ld /home/me/a.toml. If another tool generates the file, change it in that tool.'
+  const mount =
+    'Set REPOINT_STATE_DIR to a folder you can write, or mount the file system as writable.'
+  const away = 'Move it away, then run the same command again.'
+  const mounted = `${place} is a mount point, as in a container, so repoint cannot replace it`
   const noFile = `${place} is not a regular file in a folder`
 
   test.each<[string, string, string, string, string]>([
@@ -87,7 +88,7 @@ describe("toFileError turns Node's errors into errors that the user can act on",
           nodeError(code, call),
         ) as UserError
         expect([userError.code, userError.message]).toEqual(['config-conflict', mounted])
-        expect(userError.hint).toContain('Mount its folder instead of the file')
+        expect(userError.hint).toContain('Mount the folder')
       }
       const userError = toFileError(
         machine,
@@ -95,7 +96,7 @@ describe("toFileError turns Node's errors into errors that the user can act on",
         nodeError('EPERM', call),
       ) as UserError
       expect(userError.code).toBe('not-permitted')
-      expect(userError.message).toContain('marked as immutable or append-only')
+      expect(userError.message).toContain('immutable or append-only')
       expect(userError.hint).toContain('chattr -ia /home/me/a.toml')
     },
   )
@@ -106,7 +107,7 @@ describe("toFileError turns Node's errors into errors that the user can act on",
       const userError = toFileError(machine, '/home/me/a.toml', error) as UserError
       expect([userError.code, userError.message, userError.hint, userError.cause]).toEqual([
         'io-failed',
-        `${place} cannot be read or written (${code})`,
+        `Cannot read or write ${place} (${code})`,
         'Check the disk, then run the same command again.',
         error,
       ])

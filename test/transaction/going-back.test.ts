@@ -107,7 +107,7 @@ describe('a run that fails during the switch', () => {
     const error = failureOf(() => set(home, world))
     expect([error.code, error.message]).toEqual([
       'io-failed',
-      '~/.codex/config.toml cannot be read or written (EIO)',
+      'Cannot read or write ~/.codex/config.toml (EIO)',
     ])
     expect(recoverRun(worldIn(home))).toMatchObject({ outcome: 'restored' })
   })
@@ -219,7 +219,7 @@ describe('the record of a run', () => {
     expect(files.map(({ note }) => note)).toEqual([undefined, undefined])
     chmodSync(home.at(auth), 0o644)
     const again = applyPlan(worldIn(home), aPlan([authEdit(sourceIn(home), 'sk-other')]))
-    expect(again.files[0]?.note).toContain('was 0644 and is now 0600')
+    expect(again.files[0]?.note).toContain('mode 0644 became 0600')
     const back = applyRollback(worldIn(home), planRollback(worldIn(home))!)
     expect(modeOf(home, auth)).toBe(0o644)
     expect(back.files[0]).not.toHaveProperty('note')
@@ -285,9 +285,8 @@ describe('the check before a run', () => {
     expect(checkTargets(world, aPairPlan(sourceIn(home)))).toEqual([
       {
         code: 'attributes-lost',
-        message:
-          'Access lists and extended attributes, if there are any, are not kept: ~/.codex/config.toml',
-        hint: 'They are kept if coreutils is installed.',
+        message: 'repoint cannot keep access lists and extended attributes of ~/.codex/config.toml',
+        hint: 'To keep them, install coreutils.',
       },
     ])
     const mac = { ...world, machine: { ...world.machine, os: 'darwin' as const } }

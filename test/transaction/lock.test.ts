@@ -59,7 +59,7 @@ describe('lock', () => {
     held(nameOf(world, 1, world.processes.startTime(1) ?? ''))
     const start = performance.now()
     expect(() => withLock(world, paths, () => {})).toThrow(
-      'Another run of repoint is at work: process 1',
+      'Another run of repoint is in progress: process 1',
     )
     expect(performance.now() - start).toBeGreaterThan(300)
   })
@@ -107,7 +107,7 @@ describe('lock', () => {
     const { world, paths, held, holders } = aLock()
     held('something')
     expect(() => withLock(world, paths, () => {}, soonMs)).toThrow(
-      'Another run of repoint is at work',
+      'Another run of repoint is in progress',
     )
     expect(holders()).toEqual(['something'])
   })
@@ -194,7 +194,7 @@ describe('lock', () => {
         },
       })
       expect(() => withLock(failing, paths, () => {}, soonMs)).toThrow(
-        code === 'EIO' ? 'repoint/lock cannot be read or written (EIO)' : 'permission denied',
+        code === 'EIO' ? 'repoint/lock (EIO)' : 'permission denied',
       )
       expect(leftovers()).toEqual(call === 'readdir' ? ['blobs', 'lock'] : ['blobs'])
     }
@@ -207,7 +207,7 @@ describe('lock', () => {
     expect(withLock(world, paths, () => 'done')).toBe('done')
     const unknown = as(world, { startTime: () => '' })
     held(nameOf(world, pid, '', 1))
-    expect(() => withLock(unknown, paths, () => {}, soonMs)).toThrow(`at work: process ${pid}`)
+    expect(() => withLock(unknown, paths, () => {}, soonMs)).toThrow(`in progress: process ${pid}`)
   })
 
   test('counts as held by a process of unknown start time while its PID exists', () => {
@@ -218,7 +218,7 @@ describe('lock', () => {
       const { world, paths, held } = aLock()
       held(nameOf(world, 1, then))
       const here = as(world, { startTime: (pid) => (pid === 1 ? now : 'ours') })
-      expect(() => withLock(here, paths, () => {}, soonMs)).toThrow('at work: process 1')
+      expect(() => withLock(here, paths, () => {}, soonMs)).toThrow('in progress: process 1')
     }
   })
 
@@ -239,7 +239,7 @@ describe('lock', () => {
       const { world, paths, held, holders } = aLock()
       held(name)
       const error = failureOf(() => withLock(world, paths, () => {}, soonMs))
-      expect(error.message).toBe('Another run of repoint is at work')
+      expect(error.message).toBe('Another run of repoint is in progress')
       expect(error.hint).toContain('delete ~/.local/state/repoint/lock')
       expect(holders()).toEqual([name])
     },

@@ -45,7 +45,9 @@ describe('a run that changes only a mode', () => {
   test('refuses a file that was changed in the meantime', () => {
     const real = aHome()
     real.put(name, '{}\n', 0o644)
-    expect(() => applyPlan(worldIn(real), closing(real.at(name)))).toThrow('changed by another')
+    expect(() => applyPlan(worldIn(real), closing(real.at(name)))).toThrow(
+      'Another program changed',
+    )
     expect(statSync(real.at(name)).mode & 0o777).toBe(0o644)
   })
 

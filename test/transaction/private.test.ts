@@ -220,8 +220,8 @@ describe.runIf(isRoot)('a file that cannot be replaced', () => {
     onTestFinished(() => void spawnSync('umount', [path]))
     const error = failureOf(() => applyPlan(worldIn(home), aPairPlan(sourceIn(home))))
     expect(error).toMatchObject({ code: 'config-conflict', files: 'unchanged' })
-    expect(error.message).toContain('~/.codex/config.toml is a mount of its own')
-    expect(error.hint).toContain('Mount its folder')
+    expect(error.message).toContain('~/.codex/config.toml is a mount point')
+    expect(error.hint).toContain('Mount the folder')
     expect(readdirSync(home.at('.codex'))).toEqual(['config.toml'])
   })
 

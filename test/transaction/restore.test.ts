@@ -288,7 +288,7 @@ describe('recovery, step by step', () => {
     rmSync(`${state(home)}/blobs`, { recursive: true })
     const error = failureOf(() => recoverRun(worldIn(home)))
     expect(error.message).toContain(`run-${run.id}.json`)
-    expect(error.hint).toContain(': ~/.codex/auth.json, ~/.codex/config.toml')
+    expect(error.hint).toContain('~/.codex/auth.json, ~/.codex/config.toml')
     expect(error.cause).toMatchObject({ code: 'backup-missing' })
   })
 
@@ -299,11 +299,11 @@ describe('recovery, step by step', () => {
     const blind = withCalls(world, {
       lstat: (path) => (path.endsWith('journal.json') ? failing('EIO')() : world.files.lstat(path)),
     })
-    expect(failureOf(() => recoverRun(blind)).message).toContain('~/.local/state/repoint cannot be')
+    expect(failureOf(() => recoverRun(blind)).message).toContain('~/.local/state/repoint (EIO)')
     const stuck = withCalls(world, {
       unlink: (path) => (path.endsWith('draft.json') ? failing('EIO')() : world.files.unlink(path)),
     })
-    expect(failureOf(() => recoverRun(stuck)).message).toContain('repoint/draft.json cannot be')
+    expect(failureOf(() => recoverRun(stuck)).message).toContain('repoint/draft.json (EIO)')
     const held = withCalls(world, {
       unlink: (path) =>
         path.includes('/.repoint-') ? failing('EACCES')() : world.files.unlink(path),

@@ -25,7 +25,7 @@ const oldPair = { '.codex/auth.json': oldAuth, '.codex/config.toml': oldConfig }
 
 function setUp(home: Home, plan: Plan = aPairPlan(sourceIn(home))) {
   const { run } = applyPlan(worldIn(home), plan)
-  if (!run) throw new Error('nothing was changed')
+  if (!run) throw new Error('nothing changed')
   return run
 }
 

@@ -60,8 +60,8 @@ describe('state folder', () => {
     expect(() => applyPlan(linked, plan)).toThrow('is a symbolic link')
     chmodSync(home.at('elsewhere'), 0o777)
     const open = worldIn(home, { REPOINT_STATE_DIR: home.at('elsewhere') })
-    expect(() => applyPlan(open, plan)).toThrow('can be written by other users')
-    expect(() => listRuns(open)).toThrow('can be written by other users')
+    expect(() => applyPlan(open, plan)).toThrow('is open: other users can write in it')
+    expect(() => listRuns(open)).toThrow('is open: other users can write in it')
   })
 
   test.each([
@@ -73,7 +73,7 @@ describe('state folder', () => {
     const before = home.snapshot('mine')
     const world = worldIn(home, { REPOINT_STATE_DIR: home.at('mine') })
     expect(() => applyPlan(world, aPairPlan(sourceIn(home)))).toThrow(name)
-    expect(() => recoverRun(world)).toThrow("that is not repoint's")
+    expect(() => recoverRun(world)).toThrow('that repoint did not write')
     expect(home.snapshot('mine')).toEqual(before)
     expect(readdirSync(home.path)).toEqual(['mine'])
   })
@@ -163,7 +163,7 @@ describe('a record', () => {
         world.files.rename(from, to)
       },
     })
-    expect(() => applyPlan(failing, aPlan([changeOf(home, 'third')]))).toThrow('cannot be')
+    expect(() => applyPlan(failing, aPlan([changeOf(home, 'third')]))).toThrow('(EIO)')
     limitRuns(world, openState(world), 1)
     expect(blobs()).toEqual(expect.arrayContaining(before))
     expect(listRuns(world)).toMatchObject({ runs: [{}], damaged: [path] })

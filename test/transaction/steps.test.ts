@@ -555,9 +555,9 @@ describe('the runs that an undo selects', () => {
     const home = aHome(codexPair)
     const { id } = setModel(home, 'x')
     expect(() => planRollback(worldIn(home), { run: id, clients: ['claude', 'pi'] })).toThrow(
-      `No run ${id} of claude or pi is recorded`,
+      `no run ${id} of claude or pi`,
     )
-    expect(() => planRollback(worldIn(home), { run: 'none' })).toThrow('No run none is recorded')
+    expect(() => planRollback(worldIn(home), { run: 'none' })).toThrow('no run none')
   })
 
   test('ignore a damaged record that is older than the run', () => {

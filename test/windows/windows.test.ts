@@ -68,7 +68,7 @@ describe.each(['node20', 'node22'] as const)('Windows under Wine, %s', (node) =>
 
   test('demo', async () => {
     const { stdout } = await expectDone(new WindowsHome(`Demo ${node}`), ['demo'], { node })
-    expect(stdout).toContain('Every file is what it was, to the byte')
+    expect(stdout).toContain('byte for byte')
   })
 })
 

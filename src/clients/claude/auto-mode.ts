@@ -77,9 +77,8 @@ export function* autoMode(files: LoadedFiles, settings: ClaudeSettings): Finding
     if (valueIn(settings.root, modePath) !== 'auto') return
     yield findingAt(settings, [...modePath], {
       code: 'claude-auto-mode',
-      message:
-        'the gateway does not answer the safety check of auto mode, which the settings choose',
-      hint: `Set permissions.defaultMode to "default", or have the gateway pass \`safeguards\` through.`,
+      message: 'the settings choose auto mode, and the gateway does not answer its safety check',
+      hint: `Set permissions.defaultMode to "default", or ask the gateway's operator to forward \`safeguards\`.`,
       severity: 'warning',
     })
     return
@@ -87,9 +86,9 @@ export function* autoMode(files: LoadedFiles, settings: ClaudeSettings): Finding
 
   yield {
     code: 'claude-auto-mode',
-    message: `the gateway does not answer the safety check of Claude Code's auto mode: permissions.defaultMode becomes "default", and auto mode is off`,
+    message: `auto mode is turned off (permissions.defaultMode becomes "default"), because the gateway does not answer its safety check`,
     location: settings.path,
-    hint: 'Have the gateway pass `safeguards` through.',
+    hint: "Ask the gateway's operator to forward `safeguards`.",
     fix: { fileKind: 'settings', changes: askingModeChanges },
     isReported: true,
     severity: 'warning',

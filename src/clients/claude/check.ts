@@ -80,7 +80,7 @@ function* checkNow(context: ClientContext): Findings {
 function skipped(file: ClaudeSettings): Findings {
   return unreadFileFinding(file, {
     code: 'claude-settings-skipped',
-    effect: 'Claude Code skips the whole file without a word, and then asks to log in',
+    effect: 'Claude Code ignores the whole file and asks you to log in',
   })
 }
 
@@ -93,7 +93,7 @@ function* folder({ machine }: ClientContext): Findings {
 
   yield {
     code: 'claude-empty-folder',
-    message: `${names.folder} is set but empty: Claude Code reads settings.json of whatever folder it is started in`,
+    message: `${names.folder} is empty: Claude Code reads settings.json of the folder in which it starts`,
     location: 'environment',
     hint: unsetCommand(machine, names.folder),
     severity: 'error',
@@ -126,7 +126,7 @@ function* unwanted(
     location: settings.place(path),
     hint: 'Remove it.',
     fix: settingsRepair(change(path, value)),
-    consent: `${name} is removed from ${settings.path}.`,
+    consent: `Remove ${name} from ${settings.path}.`,
     severity: 'error',
     ...said,
   }
@@ -159,7 +159,7 @@ function withoutEffect(context: ClientContext, name: string): '' | undefined {
 function apiKey(context: ClientContext, settings: ClaudeSettings): Findings {
   return unwanted(settings, inEnv(names.apiKey), {
     code: 'claude-api-key',
-    message: `${names.apiKey} stands beside the token: Claude Code sends both, and gateways of this family read the API key first`,
+    message: `${names.apiKey} overrides your gateway key`,
     value: withoutEffect(context, names.apiKey),
   })
 }
@@ -169,16 +169,16 @@ function* otherCredentials(context: ClientContext, settings: ClaudeSettings): Fi
   const { env, path } = settings
   yield* unwanted(settings, ['apiKeyHelper'], {
     code: 'claude-api-key-helper',
-    message: 'apiKeyHelper: what it prints goes out as an API key beside the token',
+    message: 'apiKeyHelper sends a second key',
   })
 
   const headers = env[names.headers]
   if (carriesCredential(headers)) {
     yield* unwanted(settings, inEnv(names.headers), {
       code: 'claude-custom-headers',
-      message: `${names.headers} carries a credential, which goes out beside the token`,
+      message: `${names.headers} sends a second key`,
       value: withoutCredential(headers),
-      consent: `The credential in ${names.headers} is removed from ${path}.`,
+      consent: `Remove the second key in ${names.headers} from ${path}.`,
     })
   }
 
@@ -201,9 +201,8 @@ function* loginKey(files: LoadedFiles): Findings {
     if (!state.text(['primaryApiKey'])) continue
     yield findingAt(state, ['primaryApiKey'], {
       code: 'claude-login-key',
-      message:
-        'primaryApiKey, which a login has left: Claude Code sends it beside the token, and gateways of this family read it first',
-      hint: 'Log out with `claude auth logout`.',
+      message: 'primaryApiKey, left by a login, overrides your gateway key',
+      hint: 'Log out: claude auth logout',
     })
   }
 }
@@ -229,13 +228,13 @@ export function* asksForKey(files: LoadedFiles, key: string): Findings {
     code: 'claude-asks-for-key',
     message:
       answer === undefined
-        ? `the gateway takes the key as x-api-key alone, so it is ${names.apiKey} for Claude Code, whose UI asks once whether to use it`
-        : `Claude Code's UI was told not to use this key as ${names.apiKey}: ${otherwise}`,
+        ? `the gateway accepts the key only as x-api-key, so Claude Code gets it as ${names.apiKey} and asks once whether to use it`
+        : `you told Claude Code not to use this key as ${names.apiKey}: ${otherwise}`,
     location: answer?.place ?? 'at its next start',
     hint:
       answer === undefined
-        ? `Answer Yes; with No, which it offers first, ${otherwise}.`
-        : 'Take the entry out of that list.',
+        ? `Answer Yes. If you answer No, ${otherwise}.`
+        : 'Remove the entry from that list.',
     ...(isLoggedIn && {
       consent: `Unless you answer Yes when Claude Code asks whether to use the API key, ${otherwise}.`,
     }),
@@ -262,12 +261,12 @@ function answerFor(
 function* models(context: ClientContext, settings: ClaudeSettings): Findings {
   yield* unwanted(settings, inEnv(names.model), {
     code: 'claude-environment-model',
-    message: `${names.model} in the settings beats "model"`,
+    message: `${names.model} overrides the chosen model`,
     value: withoutEffect(context, names.model),
   })
   yield* unwanted(settings, inEnv(names.smallFast), {
     code: 'claude-small-fast-model',
-    message: `${names.smallFast} beats the model of the haiku slot for background work`,
+    message: `${names.smallFast} overrides the model of the haiku slot for background work`,
     value: withoutEffect(context, names.smallFast),
     severity: 'warning',
   })
@@ -278,7 +277,7 @@ function* modelDefault(settings: ClaudeSettings): Findings {
 
   yield findingAt(settings, ['model'], {
     code: 'claude-model-default',
-    message: '"model": "default" is sent to the gateway as it stands',
+    message: 'Claude Code sends "model": "default" to the gateway, and no model has this name',
     hint: 'Name a slot, such as "sonnet".',
     becomes: { value: 'sonnet' },
   })
@@ -297,9 +296,9 @@ function* oldPins(
     const name = slotVariable(slot)
     yield* unwanted(settings, inEnv(name), {
       code: 'claude-old-pin',
-      message: `${name} = ${JSON.stringify(env[name])}: the slot ${slot} asks the gateway for that model`,
+      message: `${name} sets the model of the slot ${slot} to ${JSON.stringify(env[name])}`,
       value: withoutEffect(context, name),
-      hint: 'Remove it, unless the gateway has that model.',
+      hint: 'If the gateway does not have that model, remove the line.',
       severity: 'warning',
     })
   }
@@ -310,8 +309,8 @@ function* address(context: ClientContext, settings: ClaudeSettings, url: string)
   if (/\/v1\/*$/.test(url) && !context.ownRoots.includes(rootOf(url))) {
     yield findingAt(settings, inEnv(names.baseUrl), {
       code: 'claude-base-url-version',
-      message: `${names.baseUrl} ends in /v1, which Claude Code adds itself: every request misses`,
-      hint: 'Take the /v1 away.',
+      message: `${names.baseUrl} ends in /v1, and Claude Code adds /v1 itself: every request fails`,
+      hint: 'Remove /v1 from the end.',
       becomes: { value: url.replace(/\/v1\/*$/, '') },
     })
   }
@@ -321,8 +320,8 @@ function* address(context: ClientContext, settings: ClaudeSettings, url: string)
   if (!env[names.token] && !isApproved && hasLogin(context.files)) {
     yield findingAt(settings, inEnv(names.baseUrl), {
       code: 'claude-login-leak',
-      message: `${names.baseUrl} stands without a token, and a login is saved: Claude Code sends that login to the gateway`,
-      hint: `Run \`repoint ${isMapping(slotModelsIn(settings)) ? 'claude-gpt' : 'claude'}\`, which writes the token too.`,
+      message: `${names.baseUrl} is set without a token: Claude Code sends your saved login to the gateway`,
+      hint: `Set it up again: repoint ${isMapping(slotModelsIn(settings)) ? 'claude-gpt' : 'claude'}`,
       cause: 'key-missing',
     })
   }
@@ -330,8 +329,8 @@ function* address(context: ClientContext, settings: ClaudeSettings, url: string)
   if (isOn(env[names.discovery]) && env[names.quiet]) {
     yield findingAt(settings, inEnv(names.quiet), {
       code: 'claude-discovery-suppressed',
-      message: `${names.quiet} suppresses the discovery of models in versions such as 2.1.197, with any value`,
-      hint: `Write ${quietButDiscovering.join(', ')} in its place.`,
+      message: `in some versions (2.1.197) ${names.quiet} turns off the discovery of models, with any value`,
+      hint: `Set ${quietButDiscovering.join(', ')} instead.`,
       fix: settingsRepair(
         change(inEnv(names.quiet), undefined),
         ...quietButDiscovering.map((name) => change(inEnv(name), '1')),
@@ -348,18 +347,18 @@ function shell(context: ClientContext, settings: ClaudeSettings, target?: SetupT
   const isKeyAlone = target ? target.keyHeader !== undefined : !settings.env[names.token]
   const effects: readonly (readonly [name: string, effect: string])[] = [
     isKeyAlone
-      ? [names.token, 'Claude Code sends it beside the API key, to a gateway that refuses it']
-      : [names.apiKey, 'Claude Code sends it beside the token, and gateways read it first'],
+      ? [names.token, 'Claude Code sends a second key, which the gateway rejects']
+      : [names.apiKey, 'it overrides your gateway key'],
     ...serviceSwitches.map(
       (name) => [name, 'Claude Code uses another service than the gateway'] as const,
     ),
-    [names.model, 'it beats "model" in the settings'],
-    [names.smallFast, 'it beats the model of the haiku slot for background work'],
+    [names.model, 'it overrides the chosen model'],
+    [names.smallFast, 'it overrides the model of the haiku slot for background work'],
     ...slots
       .filter((slot) => !filled[slot])
-      .map((slot) => [slotVariable(slot), `it changes what the slot ${slot} asks for`] as const),
+      .map((slot) => [slotVariable(slot), `it overrides the model of the slot ${slot}`] as const),
     ...(carriesCredential(machine.env[names.headers])
-      ? [[names.headers, 'it carries a credential, which goes out beside the token'] as const]
+      ? [[names.headers, 'it sends a second key'] as const]
       : []),
   ]
 

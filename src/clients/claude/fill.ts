@@ -67,14 +67,14 @@ export function aboutFilled(filled: Pins, catalog: Catalog | undefined): readonl
   if (names.length === 0) return []
   const why =
     catalog === undefined
-      ? 'No list says whether the gateway has the ids that Claude Code sends by itself'
-      : 'The gateway does not list the ids that Claude Code sends by itself'
+      ? "The gateway has no list of models, so repoint cannot check Claude Code's own model IDs"
+      : "The gateway does not list Claude Code's own model IDs"
 
   return [
     {
       code: 'slots-pinned',
-      message: `${why}, so these are pinned: ${names.map((slot) => `${slot} to ${filled[slot]}`).join(', ')}`,
-      hint: `To choose otherwise: ${names.map((slot) => `--${slot}-model ID`).join(' ')}.`,
+      message: `${why}. repoint pins ${names.map((slot) => `${slot} to ${filled[slot]}`).join(', ')}`,
+      hint: `Choose other models: repoint claude ${names.map((slot) => `--${slot}-model ID`).join(' ')}`,
     },
   ]
 }

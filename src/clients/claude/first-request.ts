@@ -68,6 +68,6 @@ const withoutSystemRole: RetryRule = {
   roles: ['system'],
 }
 
-const limitCure = `Set ${names.outputTokens} to what the gateway takes, in "env" of the settings, then run the command again.`
-const betaCure = `Set ${names.withoutBetas} to 1, in "env" of the settings, then run the command again: Claude Code leaves it out then.`
+const limitCure = `Set ${names.outputTokens} in "env" of settings.json to a value that the gateway accepts, then run the command again.`
+const betaCure = `Set ${names.withoutBetas} to 1 in "env" of settings.json, then run the command again.`
 const cures = { 'anthropic-beta': betaCure, context_management: betaCure, max_tokens: limitCure }

@@ -27,12 +27,12 @@ export const claudeFlags: readonly ClientFlag[] = [
   },
   {
     flag: '--enable-discovery',
-    help: 'let the client list the gateway’s models',
+    help: 'let Claude Code list the gateway’s models',
     toOptions: (discoverModels) => ({ discoverModels: discoverModels === true }),
   },
   {
     flag: '--no-attribution',
-    help: 'leave out the client’s attribution block',
+    help: 'do not send Claude Code’s attribution block',
     toOptions: (attribution) => ({ disableAttribution: attribution === false }),
   },
   contextWindowFlag,
@@ -44,7 +44,7 @@ export function checkClaudeFlags({ model, slot = defaultSlot, slotModels }: Clie
   if (model === undefined || slotModels?.[slot] === undefined) return
   throw new UserError({
     code: 'usage',
-    message: `--model and --${slot}-model both name the model of ${slot}`,
-    hint: 'Keep one of them.',
+    message: `--model and --${slot}-model both set the model of ${slot}`,
+    hint: 'Use one of them.',
   })
 }

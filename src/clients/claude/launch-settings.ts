@@ -33,7 +33,7 @@ export function launchSettings(
 ): LaunchSettings {
   expectUnsaid(
     ownFlag(args, ['--settings']),
-    (flag) => `Claude Code takes ${flag} once, and needs it here for the gateway`,
+    (flag) => `Claude Code accepts ${flag} only once, and repoint needs it for the gateway`,
   )
 
   const file = fileOf(files, 'settings')
@@ -104,14 +104,16 @@ function secretVariables(
     new UserError({
       code: 'usage',
       message,
-      hint: 'Point Claude Code at the gateway itself: repoint use NAME claude.',
+      hint: 'Remove the flag, or point Claude Code at the gateway: repoint use NAME claude',
     })
 
   for (const [name, value] of Object.entries(wanted))
     if (settings.env[name] !== undefined && settings.env[name] !== value)
-      throw refuse(`${name} in ${settings.path} wins over what this gateway needs there`)
+      throw refuse(`${name} in ${settings.path} overrides the value for this gateway`)
   const asks = keyHeader === undefined ? [] : [...asksForKey(files, key)]
   if (asks.some(({ consent }) => consent !== undefined))
-    throw refuse('Claude Code would ask whether to use the key, and with No send your saved login')
+    throw refuse(
+      'Claude Code would ask whether to use the key, and send your saved login if you answer No',
+    )
   return wanted
 }

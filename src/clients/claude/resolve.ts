@@ -151,7 +151,7 @@ function windows(version: string | undefined): WindowHabit {
   return {
     // The suffix of a name states the window.
     knows: (id) => withoutWindow(id) !== id || knowsModel(id, version),
-    otherwise: 'Claude Code guesses it, 1,000,000 tokens or, in older versions, 200,000',
+    otherwise: 'Claude Code assumes 1,000,000 tokens (older versions: 200,000)',
   }
 }
 
@@ -167,7 +167,7 @@ function usesOfSlots(
   if (catalog === undefined) return []
   const tiers = messagesTiers(catalog, slots)
   return slots.flatMap((role) =>
-    tiers[role].map((id) => ({ role, id, reason: `its id holds the word ${role}` })),
+    tiers[role].map((id) => ({ role, id, reason: `its ID contains ${role}` })),
   )
 }
 
@@ -216,12 +216,12 @@ function noRule({ catalog, catalogError }: GatewayInfo, unfilled: readonly Slot[
   const flags = unfilled.map((slot) => `--${slot}-model`)
   if (catalog === undefined) {
     const [why, otherWay] = catalogError
-      ? ['Without a list of models', '']
-      : ['Without asking the gateway', ', or leave --no-verify out']
+      ? ['The gateway has no list of models', '']
+      : ['repoint does not ask the gateway', '. Or remove --no-verify.']
     return new UserError({
       code: 'usage',
-      message: `${why}, the model of every slot must be named`,
-      hint: `Add ${flags.map((flag) => `${flag} ID`).join(' ')}${otherWay}.`,
+      message: `${why}, so you must name the model of every slot`,
+      hint: `Add ${flags.map((flag) => `${flag} ID`).join(' ')}${otherWay}`,
     })
   }
 

@@ -58,7 +58,7 @@ function askedBy(version: string, start: Start): FirstAsked {
   const { slot } = start
   const findings = otherSlots(version, start)
   if (!hasSlot(version, slot)) {
-    const probeHint = `Claude Code ${version} has no slot ${slot} and sends the word itself, pinned or not: update it, or start with another slot: repoint ${start.command} --slot opus`
+    const probeHint = `Claude Code ${version} has no slot ${slot}. Update Claude Code, or use another slot: repoint ${start.command} --slot opus`
     return { probeModel: slot, probeHint, findings }
   }
 
@@ -80,7 +80,7 @@ function expectPinned(version: string, start: Start): void {
   if (start.pins.sonnet !== undefined) return
   throw new UserError({
     code: 'client-too-old',
-    message: `Claude Code ${version} is older than ${tableVersions.oldest}, the oldest version that repoint knows: repoint cannot tell which id this version sends`,
+    message: `repoint does not know which model ID Claude Code ${version} sends: it knows ${tableVersions.oldest} and newer`,
     hint: `Update Claude Code, or pin a model: repoint ${start.command} --sonnet-model ${pinFor(start, 'sonnet')}`,
   })
 }
@@ -95,8 +95,8 @@ function missingIds(start: Start, ids: readonly string[]): readonly Finding[] {
   return [
     {
       code: 'slot-id-missing',
-      message: `Of the ids that Claude Code sends for ${slot}, by version, the gateway does not list ${sent.join(', ')}`,
-      hint: `If your version is one of them, pin a model: --${slot}-model ${pinFor(start, slot)}.`,
+      message: `Some versions of Claude Code send a model for ${slot} that the gateway does not list: ${sent.join(', ')}`,
+      hint: `If yours is one of them, pin a model: repoint ${start.command} --${slot}-model ${pinFor(start, slot)}`,
     },
   ]
 }
@@ -118,8 +118,8 @@ function otherSlots(version: string, start: Start): readonly Finding[] {
   return [
     {
       code: 'slot-id-missing',
-      message: `The gateway does not list ${missing.map((slot) => `${sentFirst(version, slot)} (${slot})`).join(', ')}, which Claude Code ${version} sends for its other slots`,
-      hint: `Before you use them, pin them: ${missing.map((slot) => `--${slot}-model ${pinFor(start, slot)}`).join(' ')}.`,
+      message: `Claude Code ${version} sends models for its other slots that the gateway does not list: ${missing.map((slot) => `${sentFirst(version, slot)} (${slot})`).join(', ')}`,
+      hint: `To use these slots, pin them: repoint ${start.command} ${missing.map((slot) => `--${slot}-model ${pinFor(start, slot)}`).join(' ')}`,
     },
   ]
 }
@@ -143,7 +143,7 @@ function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
   const way =
     gptTiers(catalog).best === undefined
       ? `Name one with --model, for all slots: ${offered.map(({ id }) => id).join(', ')}.`
-      : 'Pin one with --model ID, or use `repoint claude-gpt`.'
+      : 'Name a model: --model ID. For GPT models: repoint claude-gpt'
   throw new UserError({
     code: 'model-unknown',
     message: `The gateway has no model for the slot ${slot}`,

@@ -71,7 +71,7 @@ function* aroundTheFile(context: ClientContext, file: ProvidersFile): Findings {
     {
       name: 'CLINE_SANDBOX',
       code: 'cline-sandbox',
-      effect: 'Cline reads the settings of a folder for tries, and none of yours',
+      effect: 'Cline reads a sandbox folder instead of your settings',
       severity: 'error',
     },
   ])
@@ -79,7 +79,7 @@ function* aroundTheFile(context: ClientContext, file: ProvidersFile): Findings {
   yield* unreadFileFinding(file, {
     code: 'cline-providers-unreadable',
     effect:
-      'Cline takes the whole file for empty, and at the next start replaces the file by one without any key',
+      'Cline ignores the whole file, and replaces it at the next start by a file without keys',
     cause: 'broken',
   })
 }
@@ -102,8 +102,8 @@ function* login(file: ProvidersFile): Findings {
   yield findingAt(file, usedPath, {
     code: 'cline-login',
     message: `Cline is logged in with an account of its provider ${used}`,
-    hint: 'Nothing to do: rollback brings it back.',
-    consent: `The login of Cline's provider ${used} goes out of use; rollback brings it back.`,
+    hint: 'Nothing to do. repoint rollback restores the login.',
+    consent: `Stop using the login of Cline's provider ${used}. repoint rollback restores it.`,
     severity: 'warning',
   })
 }
@@ -128,7 +128,7 @@ function secondKey(context: ClientContext): Findings {
     {
       name: 'OPENAI_API_KEY',
       code: 'cline-second-key',
-      effect: 'Cline sends this value as a bearer token beside the key of the gateway',
+      effect: 'Cline sends this value as a second key',
       severity: 'error',
     },
   ])

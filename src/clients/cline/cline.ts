@@ -107,7 +107,7 @@ export const cline: ClientModule = {
    */
   resolve(input) {
     const resolved = resolveOneModel(input, ['chat'], {
-      otherwise: 'Cline does not know then when to sum a conversation up.',
+      otherwise: 'Cline does not know when to summarise a conversation.',
     })
     const { contextWindow, ...others } = resolved
     const { model, findings } = resolved
@@ -122,8 +122,8 @@ export const cline: ClientModule = {
 
     const note = {
       code: 'context-window-left-out',
-      message: `repoint does not tell Cline the context window of ${model}: with it, Cline would ask for answers of 32,000 tokens, and the model gives ${limit}`,
-      hint: 'To tell Cline the window all the same: --context-window TOKENS.',
+      message: `repoint leaves out the context window of ${model}, because Cline would then request answers of 32,000 tokens, and the model's limit is ${limit}`,
+      hint: 'To set the window anyway: repoint cline --context-window TOKENS',
     }
     return { ...others, findings: [...findings, note] }
   },

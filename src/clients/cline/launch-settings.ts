@@ -47,13 +47,13 @@ export function launchSettings(
   expectUnsaid(
     flag ?? (env['CLINE_SANDBOX'] && 'CLINE_SANDBOX'),
     (told) =>
-      `${told} leads Cline elsewhere: Cline takes one file of settings for a run, and this run needs that file for the gateway`,
+      `${told} names other settings for Cline, and repoint needs that option for the gateway`,
   )
   if (args.some((arg) => leavesDaemon.test(arg)) || !hasPrompt(args))
     throw new UserError({
       code: 'usage',
-      message: 'Without a prompt Cline leaves a program running that keeps the key after the run',
-      hint: 'Give a prompt of several words: repoint run … -- cline "Say hello". For its screen: repoint cline',
+      message: 'Without a prompt, Cline leaves a program running that keeps the key',
+      hint: 'Add a prompt of several words: repoint run NAME -- cline "Say hello". To use its screen, set Cline up: repoint cline',
     })
 
   const withoutKey = keys.filter(({ path }) => path.at(-1) !== 'apiKey')

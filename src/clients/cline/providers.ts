@@ -66,7 +66,9 @@ function problemIn(root: Table): string | undefined {
   const [first] = issues ?? []
   if (first === undefined) return undefined
   const path = v.getDotPath(first) ?? 'the file'
-  return first.received === 'undefined' ? `${path} is missing` : `${path} is none that it takes`
+  return first.received === 'undefined'
+    ? `${path} is missing`
+    : `${path} has a value that Cline does not accept`
 }
 
 /** Whether an entry holds a login of a vendor, which Cline sends instead of a key. */

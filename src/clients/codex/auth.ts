@@ -45,6 +45,7 @@ export function readCodexAuth(file: LoadedFile): CodexAuth {
     return unreadKeys.length === 0 ? {} : { unreadKeys }
   }
 
-  if (/[\r\n]/.test(keyText)) return { ignored: 'its key holds a line break', shadowedKey: keyText }
+  if (/[\r\n]/.test(keyText))
+    return { ignored: 'its key contains a line break', shadowedKey: keyText }
   return { usableKey: keyText }
 }

@@ -23,8 +23,8 @@ export function planCatalog(files: LoadedFiles, target: SetupTarget): FileEdit |
   if (target.input.requested.writeModelCatalog && catalog === undefined)
     throw new UserError({
       code: 'client-failed',
-      message: '--catalog needs the list of models that Codex prints, and this Codex prints none',
-      hint: 'Install Codex 0.122.0 or newer, or leave --catalog out.',
+      message: '--catalog needs Codex to print its models, and this Codex cannot',
+      hint: 'Install Codex 0.122.0 or newer, or remove --catalog.',
     })
 
   if (catalog === undefined && (bytes === null || !dropsCatalog(target))) return undefined
@@ -67,17 +67,17 @@ export function* catalogFaults(files: LoadedFiles, config: ReadFile): Findings {
 
   const why =
     bytes === null
-      ? 'is not there: Codex does not start'
+      ? 'does not exist: Codex does not start'
       : entries.length === 0
-        ? 'is no catalog of models: Codex does not start'
+        ? 'is not a catalog of models: Codex does not start'
         : misfit &&
-          `describes ${misfit.slug} in a form that Codex 0.105.0 to 0.146.0 do not start with`
+          `describes ${misfit.slug} in a form with which Codex 0.105.0 to 0.146.0 do not start`
   if (why === undefined) return
 
   yield findingAt(config, catalogPath, {
     code: 'codex-catalog',
-    message: `${path}, which model_catalog_json names, ${why}`,
-    hint: 'Write the catalog anew: repoint codex --catalog',
+    message: `${path} (model_catalog_json) ${why}`,
+    hint: 'Write the catalog again: repoint codex --catalog',
     becomes: { value: undefined },
     cause: 'broken',
   })
@@ -91,8 +91,8 @@ export function* otherCatalog(files: LoadedFiles, config: ReadFile, target: Setu
   yield findingAt(config, catalogPath, {
     code: 'codex-other-catalog',
     message: `model_catalog_json already names ${JSON.stringify(named)}`,
-    hint: 'To keep it, leave --catalog out.',
-    consent: `model_catalog_json will name another file than ${JSON.stringify(named)}; rollback brings it back.`,
+    hint: 'To keep it, remove --catalog.',
+    consent: `Replace model_catalog_json = ${JSON.stringify(named)}. repoint rollback restores it.`,
     severity: 'warning',
   })
 }
@@ -117,7 +117,7 @@ export function* staleCatalog({ files }: ClientContext, config: ReadFile): Findi
     code: 'codex-catalog-stale',
     message: `Codex's catalog does not describe ${model}, which Codex uses`,
     location: fileOf(files, 'catalog').path,
-    hint: 'Write the catalog anew: repoint codex',
+    hint: 'Write the catalog again: repoint codex',
     severity: 'warning',
   }
 }

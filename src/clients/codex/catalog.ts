@@ -76,7 +76,7 @@ export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): Res
   const count = offered.length - catalog.ids.length
   const cut: Finding = {
     code: 'codex-catalog-cut',
-    message: `${count} of the gateway's ${offered.length} models do not fit into Codex's catalog: the list of Codex leaves them out`,
+    message: `Codex's list shows all but ${count} of the gateway's ${offered.length} models: the catalog has no room for them`,
   }
 
   return {
@@ -184,8 +184,8 @@ function aboutCap(
   return [
     {
       code: 'codex-window-capped',
-      message: `Codex uses ${most} of the ${contextWindow} tokens of ${model}: the table inside Codex allows no more`,
-      hint: 'To use all of them: repoint codex --catalog',
+      message: `Codex uses only ${most} of the ${contextWindow} tokens of ${model}`,
+      hint: 'To use all tokens: repoint codex --catalog',
     },
   ]
 }

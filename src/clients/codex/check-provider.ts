@@ -118,15 +118,15 @@ function* rootFaults(config: ReadFile, planned: string | undefined): Findings {
       code: 'codex-config-invalid',
       message: `Codex does not start: ${config.problem}`,
       location: config.path,
-      hint: 'Correct the file by hand: it cannot be edited safely as it is.',
+      hint: 'Fix the file, then run the command again.',
       severity: 'error',
     }
 
   if (config.get(['profile']) !== undefined)
     yield findingAt(config, ['profile'], {
       code: 'codex-legacy-profile',
-      message: 'profile at the root: Codex refuses to start with it',
-      hint: 'Remove the line; choose a profile with `codex --profile` instead.',
+      message: 'Codex does not start with `profile` at the root of the file',
+      hint: 'Remove the line. To choose a profile: codex --profile NAME',
       becomes: { value: undefined },
     })
 
@@ -134,8 +134,8 @@ function* rootFaults(config: ReadFile, planned: string | undefined): Findings {
   if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
     yield findingAt(config, ['model_provider'], {
       code: 'codex-provider-missing',
-      message: `model_provider = ${JSON.stringify(inUse.id)} names no table of model_providers: Codex does not start`,
-      hint: 'Run `repoint codex`, or remove the line.',
+      message: `Codex does not start: model_provider = ${JSON.stringify(inUse.id)} has no table in model_providers`,
+      hint: 'Remove the line, or set Codex up: repoint codex',
     })
 }
 
@@ -153,10 +153,10 @@ function* reserved(config: ReadFile, { id, table, path }: Provider): Findings {
   if (allowed && Object.keys(table).every((key) => allowed.includes(key))) return
   yield findingAt(config, path, {
     code: 'codex-reserved-provider',
-    message: `[model_providers.${id}]: the id belongs to Codex, which refuses to start`,
-    hint: 'Remove the table or give it another id.',
+    message: `Codex does not start: [model_providers.${id}] uses an ID that Codex reserves`,
+    hint: 'Remove the table, or rename it.',
     becomes: { value: undefined },
-    consent: `The table [model_providers.${id}] is removed from config.toml.`,
+    consent: `Remove the table [model_providers.${id}] from config.toml.`,
   })
 }
 
@@ -165,7 +165,7 @@ function* unstartable(config: ReadFile, { id, table, path }: Provider): Findings
   if (wire !== undefined && wire !== 'responses')
     yield findingAt(config, [...path, 'wire_api'], {
       code: 'codex-chat-wire',
-      message: `wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire} in [model_providers.${id}]: Codex refuses to start, whichever provider is in use`,
+      message: `Codex does not start: [model_providers.${id}] has wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire}`,
       hint: 'Set it to "responses".',
       becomes: { value: 'responses' },
     })
@@ -174,7 +174,7 @@ function* unstartable(config: ReadFile, { id, table, path }: Provider): Findings
   if (name === undefined || (typeof name === 'string' && name.trim() === ''))
     yield findingAt(config, path, {
       code: 'codex-nameless-provider',
-      message: `[model_providers.${id}] has no name: Codex refuses to start, whichever provider is in use`,
+      message: `Codex does not start: [model_providers.${id}] has no name`,
       hint: 'Give it a name, or remove the table.',
       fix: configRepair({ path: [...path, 'name'], value: id }),
     })
@@ -184,8 +184,8 @@ function* unstartable(config: ReadFile, { id, table, path }: Provider): Findings
 function* setAsideInUse(config: ReadFile, { id, path }: Provider): Findings {
   yield findingAt(config, [...path, 'env_key'], {
     code: 'codex-set-aside',
-    message: `[model_providers.${id}] is in use, and was set aside when Codex went to another gateway: it sends nothing`,
-    hint: 'Run `repoint codex` with its address and key, or `repoint rollback codex`.',
+    message: `Codex uses [model_providers.${id}], which a setup turned off: it sends nothing`,
+    hint: 'Undo the setup: repoint rollback codex. Or set Codex up again: repoint codex',
     cause: 'key-missing',
   })
 }
@@ -216,7 +216,7 @@ function* harmfulSettings(
   if (isNameOfBedrock(table['name']))
     yield findingAt(config, [...path, 'name'], {
       code: 'codex-provider-setting',
-      message: `name = ${JSON.stringify(table['name'])} in [model_providers.${id}]: Codex sends no key`,
+      message: `Codex sends no key: [model_providers.${id}] has name = ${JSON.stringify(table['name'])}`,
       hint: 'Give it another name.',
       becomes: { value: 'Gateway' },
     })
@@ -228,10 +228,10 @@ function* ownAuth(config: ReadFile, { id, table, path }: Provider): Findings {
     const isSecret = key === 'experimental_bearer_token'
     yield findingAt(config, [...path, key], {
       code: 'codex-provider-auth',
-      message: `${key} in [model_providers.${id}] wins over auth.json`,
+      message: `${key} in [model_providers.${id}] overrides auth.json`,
       hint: 'Remove it.',
       becomes: { value: undefined, isSecret },
-      consent: `${key} is removed from [model_providers.${id}].`,
+      consent: `Remove ${key} from [model_providers.${id}].`,
     })
   }
 }
@@ -240,7 +240,7 @@ function* withoutAddress(config: ReadFile, { id, path }: Provider): Findings {
   yield findingAt(config, path, {
     code: 'codex-no-address',
     message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
-    hint: 'Run `repoint codex`, or remove the table and model_provider.',
+    hint: 'Set Codex up: repoint codex. Or remove the table and model_provider.',
   })
 }
 
@@ -248,7 +248,7 @@ function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Findings
   if (hasOwnKey(table) || table['http_headers'] !== undefined) return
   yield findingAt(config, path, {
     code: 'codex-no-auth',
-    message: `[model_providers.${id}] has no requires_openai_auth = true: Codex sends no key`,
+    message: `Codex sends no key: [model_providers.${id}] has no requires_openai_auth = true`,
     hint: 'Set requires_openai_auth = true.',
     fix: configRepair({ path: [...path, 'requires_openai_auth'], value: true }),
     cause: 'key-missing',
@@ -278,9 +278,9 @@ function* otherOwnAddress(context: ClientContext, config: ReadFile, target: Setu
   if (url === undefined || isOwnAddress(url, context, target)) return
   yield findingAt(config, ownAddressPath, {
     code: 'codex-openai-base-url',
-    message: `openai_base_url already stands for another address, ${shownUrl(url)}`,
-    hint: 'To keep it, give this setup a folder of its own in CODEX_HOME.',
-    consent: `openai_base_url will be the gateway's address, else conversations of before would send the key to ${shownUrl(url)}; rollback brings it back.`,
+    message: `openai_base_url already has another address, ${shownUrl(url)}`,
+    hint: 'To keep it, use a separate folder for this setup: set CODEX_HOME.',
+    consent: `Replace openai_base_url, so that old conversations do not send the key to ${shownUrl(url)}. repoint rollback restores it.`,
     severity: 'warning',
   })
 }

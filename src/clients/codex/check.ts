@@ -75,7 +75,7 @@ function environmentKey(context: ClientContext): Findings {
     {
       name: 'CODEX_API_KEY',
       code: 'codex-environment-key',
-      effect: 'Codex sends this value in place of the key in auth.json',
+      effect: 'Codex sends this key instead of your gateway key',
       severity: 'error',
     },
   ])
@@ -91,29 +91,29 @@ function* lostWithAuth(context: ClientContext, config: ReadFile, target: SetupTa
   if (auth.login !== undefined)
     yield {
       code: 'codex-login',
-      message: `Codex prefers ${auth.login} to any key, and would send the token of that login to the gateway`,
+      message: `Codex would use ${auth.login} instead of your key, and send its token to the gateway`,
       location,
-      hint: 'To keep the login in use as well, give this setup a folder of its own in CODEX_HOME.',
-      consent: `Your ${auth.login.replace(/^an? /, '')} in auth.json will be replaced by the key; rollback brings it back.`,
+      hint: 'To keep the login, use a separate folder for this setup: set CODEX_HOME.',
+      consent: `Replace your ${auth.login.replace(/^an? /, '')} in auth.json by the key. repoint rollback restores it.`,
       severity: 'error',
     }
   else if (auth.unreadKeys !== undefined)
     yield {
       code: 'codex-unread-key',
-      message: `${auth.unreadKeys.join(', ')} in auth.json: Codex reads no key of that name`,
+      message: `auth.json contains ${auth.unreadKeys.join(', ')}, which Codex does not read`,
       location,
       hint: 'Keep a copy of it if you need it elsewhere.',
-      consent: `${auth.unreadKeys.join(', ')} in auth.json will be dropped; rollback brings it back.`,
+      consent: `Remove ${auth.unreadKeys.join(', ')} from auth.json. repoint rollback restores it.`,
       severity: 'warning',
     }
   else if (key !== undefined && key !== target.key && !placeholderOf(key)) {
     if (isOwnAddress(addressInUse(config).url, context, target)) return
     yield {
       code: 'codex-other-key',
-      message: 'auth.json holds an API key that no setup of repoint has put there',
+      message: 'auth.json contains an API key that repoint did not write',
       location,
       hint: 'Keep a copy of that key if you need it elsewhere.',
-      consent: 'The API key in auth.json will be replaced; rollback brings it back.',
+      consent: 'Replace the API key in auth.json. repoint rollback restores it.',
       severity: 'warning',
     }
   }
@@ -128,19 +128,19 @@ function* uselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
   if (auth.ignored !== undefined)
     yield {
       code: 'codex-auth-unreadable',
-      message: `Codex ignores auth.json without a word, and sends no key: ${auth.ignored}`,
+      message: `Codex ignores auth.json and sends no key: ${auth.ignored}`,
       location,
-      hint: 'Run `repoint codex`: it replaces the file.',
+      hint: 'Replace the file: repoint codex',
       severity: 'error',
       cause: 'key-missing',
     }
   else if (isPointed && auth.login !== undefined)
     yield {
       code: 'codex-login',
-      message: `${auth.login} is in auth.json: Codex uses that login, and sends its token to the gateway`,
+      message: `Codex uses ${auth.login} in auth.json, and sends its token to the gateway`,
       location,
-      hint: 'Replace the login by the key: `repoint codex`. Rollback brings the login back.',
-      consent: `Your ${auth.login.replace(/^an? /, '')} in auth.json goes; rollback brings it back.`,
+      hint: 'Replace the login by the key: repoint codex',
+      consent: `Remove your ${auth.login.replace(/^an? /, '')} from auth.json. repoint rollback restores it.`,
       ...(auth.shadowedKey === undefined ? {} : { fix: withoutLogin }),
       severity: 'error',
       cause: 'key-missing',
@@ -150,8 +150,8 @@ function* uselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
       { id: 'codex' },
       location,
       auth.unreadKeys
-        ? `auth.json holds ${auth.unreadKeys.join(', ')} but no OPENAI_API_KEY, which alone Codex reads: it sends no key`
-        : 'no key is in auth.json: Codex sends none, or asks to sign in',
+        ? `Codex sends no key: auth.json contains ${auth.unreadKeys.join(', ')}, and Codex reads only OPENAI_API_KEY`
+        : 'auth.json contains no key: Codex sends none, or asks you to sign in',
     )
 }
 
@@ -169,7 +169,7 @@ function* loginSettings(config: ReadFile): Findings {
   if (store !== undefined && store !== 'file' && store !== 'auto')
     yield findingAt(config, ['cli_auth_credentials_store'], {
       code: 'codex-credential-store',
-      message: `cli_auth_credentials_store = ${JSON.stringify(store)}: Codex does not read auth.json, and sends no key`,
+      message: `Codex does not read auth.json and sends no key: cli_auth_credentials_store = ${JSON.stringify(store)}`,
       hint: 'Set it to "file".',
       becomes: { value: 'file' },
     })
@@ -177,16 +177,16 @@ function* loginSettings(config: ReadFile): Findings {
   if (config.text(['forced_login_method']) === 'chatgpt')
     yield findingAt(config, ['forced_login_method'], {
       code: 'codex-forced-login',
-      message: 'forced_login_method = "chatgpt": Codex deletes a key login and stops',
+      message: 'Codex deletes the key and stops: forced_login_method = "chatgpt"',
       hint: 'Remove the line.',
       becomes: { value: undefined },
-      consent: 'forced_login_method = "chatgpt" is removed from config.toml.',
+      consent: 'Remove forced_login_method = "chatgpt" from config.toml.',
     })
 
   for (const [name] of config.members(['profiles']))
     yield findingAt(config, ['profiles', name], {
       code: 'codex-profile',
-      message: `[profiles.${name}] is no longer read; \`codex --profile ${name}\` reads ${name}.config.toml`,
+      message: `Codex no longer reads [profiles.${name}]: \`codex --profile ${name}\` reads ${name}.config.toml`,
       hint: 'Nothing to do unless you use that profile.',
       severity: 'warning',
     })
@@ -199,8 +199,8 @@ function* windowOfAnother(config: ReadFile, target: SetupTarget): Findings {
   if (config.text(['model']) === target.resolved.model) return
   yield findingAt(config, ['model_context_window'], {
     code: 'codex-context-window',
-    message: `model_context_window = ${String(window)} was set for another model, and the gateway does not say the window of ${target.resolved.model}`,
-    hint: 'Give the right one with --context-window, or remove the line.',
+    message: `model_context_window = ${String(window)} is for another model, and the gateway does not report the window of ${target.resolved.model}`,
+    hint: 'Set the right one: repoint codex --context-window TOKENS. Or remove the line.',
     severity: 'warning',
     cause: 'context-window-unknown',
   })
@@ -231,7 +231,7 @@ function* systemLayers(files: LoadedFiles, config: ReadFile, isPointed: boolean)
     if (keys.length > 0)
       yield {
         code: 'codex-system-config',
-        message: `this file, which lies beneath config.toml, sets ${keys.join(', ')}`,
+        message: `this file also sets ${keys.join(', ')}, and config.toml does not override it`,
         location: layer.path,
         hint: 'Ask the administrator of this machine, or set the key in config.toml.',
         severity: 'error',

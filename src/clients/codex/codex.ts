@@ -53,7 +53,7 @@ const windows: WindowHabit = {
     /^gpt-(?:5\.5|5\.6-(?:sol|terra|luna)|6-(?:sol|luna|astra)|6\.1-(?:sol|terra))/.test(
       removeVendor(id),
     ) || (snapshotFacts(id).contextWindow ?? 0) >= assumedWindow,
-  otherwise: 'Codex, which does not know it either, assumes 272,000 tokens',
+  otherwise: 'Codex assumes 272,000 tokens',
 }
 
 /** OpenAI's agent, which uses the responses protocol. Facts: run with Codex 0.169.0, 2026-11-21. */
@@ -182,8 +182,8 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
   if (isOpencodeAuth(file)) {
     throw new UserError({
       code: 'config-conflict',
-      message: `${file.path} holds the logins of opencode, and Codex would need the whole file`,
-      hint: 'Give Codex a folder of its own: CODEX_HOME points into that of opencode.',
+      message: `${file.path} contains the logins of opencode, and Codex needs the whole file`,
+      hint: 'CODEX_HOME is the folder of opencode. Set CODEX_HOME to another folder.',
     })
   }
 

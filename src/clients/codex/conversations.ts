@@ -58,10 +58,7 @@ export function* aboutConversations(
     if (old === undefined) continue
     const count = recorded.filter((one) => one === id).length
     const some = `Conversations of the provider ${JSON.stringify(id)} (${count} recorded)`
-    const wait =
-      id === 'openai'
-        ? '. The first prompt of each then takes about 7 s: Codex tries a WebSocket first'
-        : ''
+    const wait = id === 'openai' ? '. The first prompt of each takes about 7 s' : ''
 
     if (now === undefined)
       yield {

@@ -9,10 +9,8 @@ import { namesCatalog } from './catalog-file.ts'
 import recordings from './first-requests.json' with { type: 'json' }
 
 const liteHeader = 'x-openai-internal-codex-responses-lite'
-const liteCure =
-  'Give Codex a catalog of models, with which it asks in the usual shape: repoint codex --catalog (with --base-url URL, where Codex is at another gateway now).'
-const searchCure =
-  'Set web_search = "disabled" in config.toml, then run the command again: Codex leaves the tool out then.'
+const liteCure = 'With a catalog, Codex sends ordinary requests. Add --catalog'
+const searchCure = 'Set web_search = "disabled" in config.toml, then run the command again.'
 
 /**
  * What the model's entry and config.toml change in the recorded request. Codex sends no token limit, and no

@@ -54,7 +54,7 @@ export function* modelWasMigrated(context: ClientContext, config: ReadFile): Fin
 
   yield findingAt(config, ['model'], {
     code: 'codex-model-migrated',
-    message: `Codex has moved from ${former} to ${model}, which it offered at its start; the gateway was not known to have that model`,
+    message: `You accepted Codex's offer to switch from ${former} to ${model}, and the gateway may not have ${model}`,
     hint: `Set model = ${JSON.stringify(former)}.`,
     becomes: { value: former },
   })

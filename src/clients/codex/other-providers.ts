@@ -122,9 +122,9 @@ export function* harmfulLayers(files: LoadedFiles, ownId: string): Findings {
       if (first === undefined) continue
       yield {
         code: 'codex-key-elsewhere',
-        message: `${[first, ...others].join(', ')} in [model_providers.${id}] of this file: Codex may send the key to another address, or not start, whatever config.toml says`,
+        message: `[model_providers.${id}] in this file has ${[first, ...others].join(', ')}: Codex may send the key to another address, or not start`,
         location: file.place([...path, first]),
-        hint: 'Remove that from the file.',
+        hint: 'Remove these settings from the file.',
         severity: 'error',
       }
     }
@@ -167,7 +167,7 @@ export function* othersInTheWay(
     if (isExported(context, marks.env_key))
       yield {
         code: 'codex-set-aside-variable',
-        message: `${marks.env_key} is set: with it, ${other.address} cannot be kept from the key`,
+        message: `${marks.env_key} is set, so repoint cannot stop Codex from sending the key to ${other.address}`,
         location: 'environment',
         hint: unsetCommand(context.machine, marks.env_key),
         severity: 'error',
@@ -191,8 +191,8 @@ export function* othersInTheWay(
     else if (ours.length > 0 && ((isAtGateway(url) && isHarmless) || id === providerId))
       yield findingAt(config, ['model_providers', id], {
         code: 'codex-set-aside',
-        message: `[model_providers.${id}] was kept from the key, and is at the gateway`,
-        hint: 'Take out what kept it.',
+        message: `[model_providers.${id}] points at the gateway, and an earlier setup turned off its key`,
+        hint: 'Remove the settings that turned it off.',
         fix: configRepair(
           ...ours.map(([key]) => ({ path: ['model_providers', id, key], value: undefined })),
         ),
@@ -212,7 +212,7 @@ export function* checkOthersNow(files: LoadedFiles, config: ReadFile, root: stri
     else
       yield {
         code: 'codex-old-conversations',
-        message: `a conversation from before, when it is resumed, sends the key of auth.json to ${address}`,
+        message: `an old conversation, if you resume it, sends the key of auth.json to ${address}`,
         location,
         hint: `Set openai_base_url = ${JSON.stringify(root)}.`,
         fix: configRepair({ path: ownAddressPath, value: root }),
@@ -225,9 +225,9 @@ export function* checkOthersNow(files: LoadedFiles, config: ReadFile, root: stri
 function elsewhere({ address, place: location }: OtherProvider): Finding {
   return {
     code: 'codex-key-elsewhere',
-    message: `this file takes the key of auth.json to ${address}, whatever config.toml says`,
+    message: `this file makes Codex send the key of auth.json to ${address}`,
     location,
-    hint: 'Take that address out of the file.',
+    hint: 'Remove that address from the file.',
     severity: 'error',
   }
 }
@@ -255,21 +255,21 @@ function kept(
     isSecret: value === token && value !== noKey,
   }))
   const offer = keyBefore
-    ? ' To let it go on with its old key, in config.toml: `repoint codex --keep-old-gateway`.'
+    ? ' To continue these conversations with the old key: repoint codex --keep-old-gateway'
     : ''
   const consent =
     token === undefined
-      ? `${name} is set aside, so that ${address} does not get the new key: its conversations stay readable and send nothing. \`codex fork ID\` goes on with one at the gateway, which is then sent all of it; rollback brings ${name} back.${offer}`
+      ? `Turn off ${name}, so that ${address} does not get the new key. You can still read its conversations. To continue one at the new gateway, which then receives all of it: codex fork ID. repoint rollback restores ${name}.${offer}`
       : former &&
-        `The key of before goes into config.toml, for ${name} alone: its conversations go on at ${address}. Rollback takes it out.`
+        `Write the old key to config.toml, only for ${name}, so that its conversations continue at ${address}. repoint rollback removes it.`
 
   return {
     code: takesKey ? 'codex-other-provider' : 'codex-keyless-provider',
     message: takesKey
-      ? `${name} takes the key of auth.json to ${address}, from conversations of before too`
-      : `${name} names no key of its own: Codex up to 0.145.0 sends ${address} that of auth.json`,
+      ? `${name} makes Codex send the key of auth.json to ${address}, from old conversations too`
+      : `${name} has no key: Codex up to 0.145.0 sends the key of auth.json to ${address}`,
     location,
-    hint: 'Give it a key of its own, or keep it from asking.',
+    hint: 'Give it a separate key (env_key), or remove it.',
     fix: configRepair(...changes),
     ...compact({ consent }),
     severity: takesKey ? 'error' : 'warning',

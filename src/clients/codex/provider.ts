@@ -120,7 +120,7 @@ export const marks = {
   // Nobody sets that variable, so Codex sends the provider nothing.
   env_key: 'REPOINT_SET_ASIDE',
   env_key_instructions:
-    'repoint moved Codex to another gateway. Continue there: codex fork ID. Or go back: repoint rollback codex',
+    'repoint moved Codex to another gateway. Continue there: codex fork ID. Or undo: repoint rollback codex',
   experimental_bearer_token: noKey,
 }
 

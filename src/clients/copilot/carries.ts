@@ -25,7 +25,7 @@ export function carries(_: unknown, { protocol, model, env }: FirstRequestInput)
   const reasons = /^(?:gpt|claude|gemini|grok)-/.test(model) && !withoutEffort.test(model)
   const named = Number(env[limitVariable]) || undefined
   const limit = named ?? outputTokens.find(([ids]) => ids.test(model))?.[1]
-  const cure = `Set a limit that the gateway takes: ${limitVariable}.`
+  const cure = `Set ${limitVariable} to a limit that the gateway accepts.`
   const hints = { max_tokens: cure, max_output_tokens: cure }
 
   if (protocol === 'responses')

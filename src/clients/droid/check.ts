@@ -53,8 +53,8 @@ function* checkNow(context: ClientContext): Findings {
   if (found === undefined) {
     yield findingAt(settings, defaultModelPath, {
       code: 'droid-model-missing',
-      message: `the default model ${chosen} is not among customModels: droid ends with "Exec failed"`,
-      hint: 'Run `repoint droid`, which adds it.',
+      message: `the default model ${chosen} is not in customModels: droid ends with "Exec failed"`,
+      hint: 'Add it: repoint droid',
     })
     return
   }
@@ -83,7 +83,7 @@ function* aroundTheFile({ files, machine }: ClientContext): Findings {
 
   yield* unreadFileFinding(settings, {
     code: 'droid-settings-unreadable',
-    effect: 'droid ignores its settings without a word',
+    effect: 'droid ignores its settings',
     cause: 'broken',
   })
   yield* unknownProvider(settings)
@@ -100,8 +100,8 @@ function* unknownProvider(settings: DroidSettings): Findings {
   const name = textIn(entry, ['displayName']) ?? textIn(entry, ['model']) ?? 'an entry'
   yield findingAt(settings, pathIn(wrong, 'provider'), {
     code: 'droid-unknown-provider',
-    message: `${name} names a provider that droid does not know, ${textIn(entry, ['provider'])}: it reads none of the models`,
-    hint: 'Correct it, or take that entry out.',
+    message: `${name} has a provider that droid does not know (${textIn(entry, ['provider'])}): droid reads none of the models`,
+    hint: 'Fix the entry, or remove it.',
     severity: 'warning',
   })
 }
@@ -140,7 +140,7 @@ function* withoutKey(
     droidName,
     settings.place(pathIn(found, 'apiKey')),
     names.length > 0
-      ? `the key is to come from ${names.join(', ')}, which is not set here: droid sends none`
+      ? `droid reads its key from ${names.join(', ')}, which is not set`
       : 'the default model has no apiKey: droid sends none',
   )
 }
@@ -158,7 +158,7 @@ function* overridden(
     {
       name: 'FACTORY_RUNTIME_SETTINGS_PATH',
       code: 'droid-environment-settings',
-      effect: 'what stands in the file that it names wins over every other',
+      effect: 'the file that it names overrides every other',
       severity: 'warning',
     },
   ])
@@ -182,12 +182,12 @@ function* policyFindings(file: LoadedFile, url: string | undefined): Findings {
   yield findingAt(settings, path, {
     code: 'droid-model-policy',
     message: isForbidden
-      ? 'modelPolicy allows no models of your own: droid does as if there were none'
-      : 'modelPolicy names the addresses that droid may ask, and the gateway is not among them',
+      ? 'modelPolicy forbids custom models: droid ignores yours'
+      : 'modelPolicy allows only certain addresses, and the gateway is not one of them',
     hint:
       file.kind === 'managed'
         ? 'Ask the administrator of this machine.'
-        : `Change ${path.join('.')} there.`,
+        : `Change ${path.join('.')} in that file.`,
     severity: isForbidden ? 'error' : 'warning',
   })
 }
@@ -200,8 +200,8 @@ function* otherModels(settings: DroidSettings, providerId: string | undefined): 
 
   yield findingAt(settings, path, {
     code: 'droid-spec-model',
-    message: `specification mode has a model of its own, ${model}, and does not use the gateway`,
-    hint: 'Remove it, if that mode should use the gateway.',
+    message: `specification mode uses its own model, ${model}, and not the gateway`,
+    hint: 'To use the gateway in that mode, remove the setting.',
     severity: 'warning',
   })
 }

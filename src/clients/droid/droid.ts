@@ -61,7 +61,7 @@ export const droid: ClientModule = {
     certificateStores: ofOwnRuntime('FACTORY_EXTRA_CA_CERTS'),
     pingEnv: { FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
     restartAdvice:
-      'Close every running droid and start it again. Its screen asks for a Factory login all the same; `droid exec` needs none.',
+      'Close every running droid and start it again. Its screen still asks for a Factory login. `droid exec` does not.',
   },
   protocols,
   // Without an apiKey droid sends no `authorization`. It sends the values of headers unchanged.
@@ -114,7 +114,7 @@ export const droid: ClientModule = {
   },
 
   resolve(input) {
-    const otherwise = 'droid takes one for granted when it compacts its conversations'
+    const otherwise = 'droid assumes one when it compacts its conversations'
     return resolveWithPicker(input, protocols, { otherwise })
   },
 

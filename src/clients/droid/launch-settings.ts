@@ -33,7 +33,7 @@ export function launchSettings(
   expectBearer(droidName, target)
   expectUnsaid(
     ownFlag(args, ['--settings']) ?? (env[variable] && variable),
-    () => 'droid takes one file of settings for a run, and needs it here for the gateway',
+    () => 'droid accepts one settings file, and repoint needs it for the gateway',
   )
 
   const [, started] = modelPath(target.providerId)

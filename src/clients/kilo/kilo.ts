@@ -16,7 +16,6 @@ import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
 import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
-import recordings from './first-requests.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 /**
@@ -53,8 +52,7 @@ const layout: Layout = {
   reservedProviderIds: ['kilo', ...reservedProviderIds],
   // As in the program, and seen with gpt-5.6-sol (7.7.9, 2026-11-23).
   asksForNoLimit: /gpt-5/i,
-  recordings,
-  withoutWindow: 'Kilo does not compact its conversations, which end where the window is full',
+  withoutWindow: 'Kilo does not compact its conversations: they end when the window is full',
 }
 
 const shared = clientOf(layout, {
@@ -97,7 +95,7 @@ export const kilo: ClientModule = {
     return [
       {
         code: 'key-copied',
-        message: `Kilo keeps a copy of the key in its own database, ${database}, which repoint does not touch`,
+        message: `Kilo keeps a copy of the key in its database, ${database}, which repoint does not change`,
         hint: `To remove it: sqlite3 ${database} "delete from credential where integration_id = '${providerId}'; vacuum; pragma wal_checkpoint(truncate)"`,
       },
     ]
@@ -130,7 +128,7 @@ function* firstStart({ files, machine }: ClientContext): Findings {
   yield {
     code: 'kilo-first-start',
     message:
-      'Kilo was never started here: Kilo would take this configuration for an old one, and run every command without asking',
+      'Kilo was never started here. It would treat this configuration as an old one and run every command without asking',
     location: fileOf(files, 'config').path,
     hint: 'Start Kilo once before the setup.',
     fix: { fileKind: 'config', changes: [{ path: ['permission', 'bash'], value: {} }] },

@@ -99,10 +99,9 @@ function* included(file: StrictFile): Findings {
 
   yield {
     code: 'openclaw-include',
-    message:
-      'parts of the configuration stand in files that $include names, which repoint does not read',
+    message: 'the configuration includes other files ($include), which repoint does not read',
     location: file.path,
-    hint: 'Look there for models of agents, and for a provider of the same id.',
+    hint: 'Check those files for models of agents and for a provider with the same ID.',
     severity: 'warning',
   }
 }
@@ -125,11 +124,11 @@ function* otherLogin(view: ProviderView, isSetUp: boolean): Findings {
   const isMended = isSetUp || view.sent.key !== undefined
   yield findingAt(models, ['auth', 'profiles', login], {
     code: 'openclaw-other-key',
-    message: `the login ${login} for ${providerId} is sent before the key in openclaw.json`,
-    hint: isMended ? 'Let the key come first.' : 'Run `repoint openclaw`.',
+    message: `the login ${login} for ${providerId} overrides the key in openclaw.json`,
+    hint: isMended ? 'Use the key first.' : 'Set it up again: repoint openclaw',
     ...(isMended && {
       fix: { fileKind: 'config', changes: [{ path, value: 'api-key' }] },
-      consent: `The key in openclaw.json will come before the login ${login}; rollback brings the login back.`,
+      consent: `Use the key in openclaw.json instead of the login ${login}. repoint rollback restores the login.`,
     }),
   })
 }
@@ -144,8 +143,8 @@ function* ownTransport({ models, providerId, provider }: ProviderView): Findings
   const path = [...providerPath(providers, providerId), 'request']
   yield findingAt(models, path, {
     code: 'openclaw-request',
-    message: `request of ${providerId} decides how its requests go out, and with which key`,
-    ...removal(models, `The part request of ${providerId}`, { path, isSecret: true }),
+    message: `request of ${providerId} can change the address and the key`,
+    ...removal(models, `request of ${providerId}`, { path, isSecret: true }),
   })
 }
 
@@ -157,13 +156,13 @@ function* otherModels({ models, providerId, model }: ProviderView): Findings {
 
     const shared = {
       code: 'openclaw-agent-model',
-      message: `the agent ${agent} has a model of its own, ${own}`,
+      message: `the agent ${agent} uses its own model, ${own}`,
       location: models.place(path),
     }
     const isUsual = agent === usual
     const cured = isUsual
-      ? removal(models, `The model ${own} of the agent ${agent}`, { path })
-      : { hint: 'Nothing to do if you want to keep it there.' }
+      ? removal(models, `the model ${own} of the agent ${agent}`, { path })
+      : { hint: 'If you want to keep it, do nothing.' }
     yield { ...shared, ...cured, severity: isUsual ? 'error' : 'warning' }
   }
 }

@@ -20,7 +20,7 @@ export const providers: ProviderTable = {
   at: ['models', 'providers'],
   always: { auth: 'api-key' },
   namesModels: true,
-  unlisted: ', and OpenClaw knows nothing of it',
+  unlisted: ', and OpenClaw does not know it',
 }
 
 /**
@@ -43,16 +43,16 @@ export function readConfig(files: LoadedFiles): StrictFile {
 function problemOfProviders(root: Table): string | undefined {
   for (const [id, provider] of Object.entries(tableIn(root, providers.at))) {
     const at = `models.providers.${id}`
-    if (!isTable(provider)) return `${at} is no object`
+    if (!isTable(provider)) return `${at} is not an object`
     const { baseUrl, api, models } = provider
-    if (baseUrl !== undefined && typeof baseUrl !== 'string') return `${at}.baseUrl is no text`
-    if (api !== undefined && typeof api !== 'string') return `${at}.api is no text`
+    if (baseUrl !== undefined && typeof baseUrl !== 'string') return `${at}.baseUrl is not text`
+    if (api !== undefined && typeof api !== 'string') return `${at}.api is not text`
 
     if (models === undefined) {
       if (!reservedIds.includes(id)) return `${at} has no models`
       continue
     }
-    if (!Array.isArray(models)) return `${at}.models is no list`
+    if (!Array.isArray(models)) return `${at}.models is not a list`
     const isComplete = (model: ConfigValue) =>
       ['id', 'name'].every((name) => Boolean(textIn(model, [name])))
     if (!models.every(isComplete)) return `a model of ${at} has no id or no name`

@@ -39,8 +39,7 @@ export function launchSettings(
   if (managing.some((command) => command === args[0])) return asked
   expectUnsaid(
     ownFlag(args, otherConfigs),
-    (flag) =>
-      `${flag} leads OpenClaw to another configuration: here it needs the one with the gateway`,
+    (flag) => `${flag} chooses another configuration, and repoint needs the one with the gateway`,
   )
 
   const { path, bytes } = fileOf(files, 'config')

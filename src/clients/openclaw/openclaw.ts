@@ -49,7 +49,7 @@ export const openclaw: ClientModule = {
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,
     pingEnv: { OPENCLAW_OFFLINE: '1', OPENCLAW_NO_AUTO_UPDATE: '1' },
-    restartAdvice: 'An OpenClaw gateway that runs reads the file by itself; start all else again.',
+    restartAdvice: 'A running OpenClaw gateway reads the file itself. Restart everything else.',
   },
   protocols,
   // OpenClaw sends the key as a bearer token in addition to them.
@@ -86,7 +86,7 @@ export const openclaw: ClientModule = {
 
   resolve(input) {
     const resolved = resolveWithPicker(input, protocols, {
-      otherwise: 'OpenClaw takes it for 200,000 tokens',
+      otherwise: 'OpenClaw assumes 200,000 tokens',
     })
     const isLimitNamed = input.requested.maxOutputTokens !== undefined
     const offered = resolved.offered?.map((model): OfferedModel => {
@@ -149,7 +149,7 @@ export const openclaw: ClientModule = {
 
     return copies.map((copy) => ({
       code: 'key-copied',
-      message: `OpenClaw keeps a copy of the key in ${copy}, which repoint does not touch`,
+      message: `OpenClaw keeps a copy of the key in ${copy}, which repoint does not change`,
       hint: `To remove it: delete ${copy}`,
     }))
   },

@@ -86,7 +86,7 @@ export function* providerWrongNow(view: OpencodeView): Findings {
     protocol: 'chat',
     path: addressOf(providerId),
     name: `baseURL of ${providerId}`,
-    effect: `, and ${view.label} tries again without end`,
+    effect: `, and ${view.label} retries forever`,
   })
   if (chosen !== providerId) return
 
@@ -108,7 +108,7 @@ function* inlineKeys({ id, context, target, providerId }: OpencodeView): Finding
     const gone = removal(file, `options.apiKey of ${providerId}`, { path, isSecret: true })
     yield findingAt(file, path, {
       code: `${id}-api-key`,
-      message: `options.apiKey of ${providerId} wins over auth.json${value === '' ? ', even though it is empty' : ''}`,
+      message: `options.apiKey of ${providerId} overrides auth.json${value === '' ? ', although it is empty' : ''}`,
       // repoint does not write a weaker file.
       ...(file.path === target.path ? gone : compact({ hint: gone.hint })),
     })
@@ -129,9 +129,9 @@ function* unlistedModel({
 
   yield findingAt(target, ['model'], {
     code: `${id}-model-unlisted`,
-    message: `the model ${model} is not among the models of ${providerId}: ${label} does not find it`,
+    message: `the model ${model} is not in the models of ${providerId}: ${label} does not find it`,
     // Only the gateway could tell whether an entry for the model would help.
-    hint: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
+    hint: `Add the models of the gateway: repoint ${id}`,
   })
 }
 
@@ -142,7 +142,7 @@ function* withoutKey(view: OpencodeView): Findings {
   if (mayNeedNoKey(provider.url, context) || isElsewhere) return
   if (readKey(context.files, providerId, provider.options)) return
 
-  const message = `no key for ${providerId} is in auth.json: ${label} sends none`
+  const message = `auth.json contains no key for ${providerId}: ${label} sends none`
   yield missingKeyFinding(view, auth.path, message)
 }
 
@@ -195,7 +195,7 @@ export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findi
 
     yield findingAt(auth, [id], {
       code: `${client}-former-key`,
-      message: `the key of the provider ${id} is left of an earlier setup`,
+      message: `an earlier setup left the key of the provider ${id}`,
       hint: 'Remove it.',
       becomes: { value: undefined, isSecret: true, undoTogether: true },
       severity: 'warning',

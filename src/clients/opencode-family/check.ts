@@ -65,7 +65,7 @@ function* aroundTheProvider(layout: Layout, { files, machine }: ClientContext): 
   yield* relativePathFindings(machine, `${id}-relative-folder`, label, folders)
   yield* unreadFileFinding(readAuth(fileOf(files, 'auth')), {
     code: `${id}-auth-unreadable`,
-    effect: `${label} ignores auth.json without a word, every login in it included`,
+    effect: `${label} ignores auth.json and every login in it`,
     cause: 'key-missing',
   })
 }
@@ -77,15 +77,15 @@ function* unreadable({ id, label, stopsAtNewerKeys }: Layout, files: LoadedFiles
         code: `${id}-config-invalid`,
         message: `${label} does not start, and prints the whole file: ${file.problem}`,
         location: file.path,
-        hint: 'Correct the file by hand.',
+        hint: 'Fix the file.',
         severity: 'error',
       }
 
     if (stopsAtNewerKeys && file.get(['permissions']) !== undefined)
       yield findingAt(file, ['permissions'], {
         code: `${id}-newer-keys`,
-        message: `permissions belongs to another major version: ${stopsAtNewerKeys} does not start with it`,
-        hint: 'Remove it, or call it "permission" as version 1 does.',
+        message: `"permissions" is for another major version: ${stopsAtNewerKeys} does not start with it`,
+        hint: 'Remove it, or rename it to "permission".',
       })
   }
 }
@@ -102,9 +102,9 @@ function* otherKey(view: OpencodeView, target: SetupTarget): Findings {
   const kind = isKey ? 'API key' : 'login'
   yield findingAt(readKind(context.files, 'auth'), [providerId], {
     code: `${id}-other-key`,
-    message: `auth.json holds an entry for ${providerId} that no setup of repoint has put there`,
-    hint: 'To keep it, choose another id with --provider-id.',
-    consent: `The ${kind} for ${providerId} in auth.json will be replaced; rollback brings it back.`,
+    message: `auth.json contains an entry for ${providerId} that repoint did not write`,
+    hint: 'To keep it, choose another ID: --provider-id ID',
+    consent: `Replace the ${kind} for ${providerId} in auth.json. repoint rollback restores it.`,
     severity: 'warning',
   })
 }
@@ -137,7 +137,7 @@ function* hiddenByLists(
     yield findingAt(file ?? target, path, {
       code: `${id}-hidden`,
       message: `${name} hides ${hidden.join(', ')} from ${label}`,
-      hint: mustHold ? `Add it to ${name}.` : `Take it out of ${name}.`,
+      hint: mustHold ? `Add it to ${name}.` : `Remove it from ${name}.`,
       fix: { fileKind: 'config', changes },
     })
   }
@@ -151,13 +151,13 @@ function* overridden(view: OpencodeView): Findings {
     {
       name: `${variables}_AUTH_CONTENT`,
       code: `${id}-environment-auth`,
-      effect: `${label} reads it in the place of auth.json`,
+      effect: `${label} reads it instead of auth.json`,
       severity: 'error',
     },
     {
       name: `${variables}_CONFIG_CONTENT`,
       code: `${id}-environment-config`,
-      effect: 'what it sets wins over every file',
+      effect: 'it overrides every file',
       severity: 'warning',
     },
   ])
@@ -179,9 +179,9 @@ function* agentFindings({ id, context, providerId }: OpencodeView): Findings {
     if (typeof model !== 'string' || model.startsWith(`${providerId}/`)) continue
     yield {
       code: `${id}-agent-model`,
-      message: `the agent ${name} has a model of its own, ${model}, and does not use the gateway`,
+      message: `the agent ${name} uses its own model, ${model}, and not the gateway`,
       location,
-      hint: 'Remove it, if that agent should use the gateway.',
+      hint: 'To use the gateway for that agent, remove its model.',
       severity: 'warning',
     }
   }

@@ -61,7 +61,7 @@ function readContent(variable: string, text: string | undefined): Table {
 
   throw new UserError({
     code: 'usage',
-    message: `${variable} is set, and is not a JSON object that could be added to`,
+    message: `${variable} is set, and is not a JSON object that repoint can extend`,
     hint: `Unset it for this run: env -u ${variable} repoint run …`,
   })
 }

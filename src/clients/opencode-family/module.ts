@@ -33,8 +33,8 @@ function expectUsable(
   if (protocol === undefined || usable.includes(protocol)) return
   throw new UserError({
     code: 'protocol-unsupported',
-    message: `The gateway takes the key as ${gateway?.keyHeader} alone, and ${label} cannot send it so over ${protocol}`,
-    hint: 'Use chat: --protocol chat.',
+    message: `The gateway accepts the key only as ${gateway?.keyHeader}, and ${label} cannot send this header over ${protocol}`,
+    hint: 'Use another protocol: --protocol chat',
   })
 }
 

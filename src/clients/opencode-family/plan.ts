@@ -33,8 +33,8 @@ function planAuth({ id, label }: Layout, files: LoadedFiles, target: SetupTarget
   if (isCodexAuth(file))
     throw new UserError({
       code: 'config-conflict',
-      message: `${file.path} holds the login of Codex, which keeps that file for itself`,
-      hint: `Give ${label} a folder of its own: XDG_DATA_HOME leads into that of Codex.`,
+      message: `${file.path} contains the login of Codex, and Codex needs the whole file`,
+      hint: `XDG_DATA_HOME leads into the folder of Codex. Set XDG_DATA_HOME to another folder.`,
     })
 
   return editReadably(

@@ -6,7 +6,6 @@ import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
 import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
-import recordings from './first-requests.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 const layout: Layout = {
@@ -28,8 +27,7 @@ const layout: Layout = {
   schema: 'https://opencode.ai/config.json',
   reservedProviderIds,
   // Without a limit `isOverflow` is never true (packages/opencode/src/session/compaction.ts).
-  recordings,
-  withoutWindow: 'opencode does not compact its conversations, which end where the window is full',
+  withoutWindow: 'opencode does not compact its conversations: they end when the window is full',
   stopsAtNewerKeys: 'opencode 1',
 }
 
@@ -55,7 +53,7 @@ export const opencode: ClientModule = clientOf(layout, {
     return [
       {
         code: 'key-copied',
-        message: `opencode keeps a copy of the key in ${copy}, which repoint does not touch`,
+        message: `opencode keeps a copy of the key in ${copy}, which repoint does not change`,
         hint: `To remove it: delete ${copy}`,
       },
     ]

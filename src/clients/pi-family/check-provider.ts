@@ -66,7 +66,7 @@ export function* providerWrongNow(view: ProviderView, url: string): Findings {
     protocol: protocols.find((one) => apiOf[one] === provider.table['api']),
     path: addressOf(view),
     name: `baseUrl of ${providerId}`,
-    effect: `, and ${at.client.label} may answer nothing at all`,
+    effect: `, and ${at.client.label} may not answer`,
     key: sent.key,
     keyPlace: sent.keyPath ?? '',
   })
@@ -115,8 +115,8 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Findings {
       const change = { path: [...path, 'headers', name], isSecret: true, undoTogether: true }
       yield findingAt(models, change.path, {
         code: `${at.client.id}-authorizing-header`,
-        message: `the ${what} takes the place of its key`,
-        ...removal(models, `The ${what}`, change),
+        message: `the ${what} overrides its key`,
+        ...removal(models, `the ${what}`, change),
       })
     }
   }
@@ -136,8 +136,8 @@ function* modelAddresses(
     const what = `the model ${id} of ${providerId}`
     yield findingAt(models, path, {
       code: `${at.client.id}-model-address`,
-      message: `${what} has an address of its own, ${shownUrl(baseUrl)}, which gets the key too`,
-      ...removal(models, `The address of ${what}`, { path }),
+      message: `${what} has a separate address, ${shownUrl(baseUrl)}, which also gets the key`,
+      ...removal(models, `the address of ${what}`, { path }),
     })
   }
 }
@@ -146,9 +146,9 @@ function unlisted({ at, providerId, model, modelPlace }: ProviderView): Finding 
   const { id } = at.client
   return {
     code: `${id}-model-unlisted`,
-    message: `the model ${model} is not among the models of ${providerId}${at.unlisted}`,
+    message: `the model ${model} is not in the models of ${providerId}${at.unlisted}`,
     location: modelPlace,
-    hint: `Run \`repoint ${id}\`, which lists the models of the gateway.`,
+    hint: `Add the models of the gateway: repoint ${id}`,
     severity: 'error',
   }
 }

@@ -133,7 +133,7 @@ export function providerKeys(
     throw new UserError({
       code: 'config-conflict',
       message: `${file.path} lists the model ${twice} of ${providerId} twice`,
-      hint: `Take one of them out: ${at.client.label} uses one alone.`,
+      hint: `Remove one of them: ${at.client.label} uses only one.`,
     })
 
   const isForeign = now.url !== undefined && !isSameButVersion(rootOf(now.url), baseUrl)

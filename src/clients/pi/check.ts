@@ -87,17 +87,17 @@ function* aroundTheFiles({ files: texts, machine }: ClientContext): Findings {
     {
       file: readAuth(texts),
       code: 'pi-auth-unreadable',
-      effect: 'pi 0.87 finds no key at all, and older ones none of its logins',
+      effect: 'pi 0.87 finds no key, and older versions find no login',
     },
     {
       file: readModels(texts),
       code: 'pi-models-invalid',
-      effect: 'pi goes on without any provider of the file, and does not say so',
+      effect: 'pi ignores every provider of the file',
     },
     {
       file: readSettings(texts),
       code: 'pi-settings-invalid',
-      effect: 'pi ignores all of it, and starts with the first model that it has a key for',
+      effect: 'pi ignores the file, and starts with the first model that it has a key for',
     },
   ]
 
@@ -114,7 +114,7 @@ function* keyIsVariable(context: ClientContext, key: string): Findings {
 
   yield {
     code: 'pi-key-is-variable',
-    message: 'a variable is called as the key is: pi up to 0.76 would send what it holds',
+    message: 'a variable has the key as its name: pi up to 0.76 would send its value',
     location: 'environment',
     hint: unsetCommand(context.machine, 'the variable'),
     severity: 'warning',
@@ -127,9 +127,9 @@ function* otherIncomplete({ models, providerId }: PiView): Findings {
 
   yield {
     code: 'pi-provider-incomplete',
-    message: `${lack}: older versions of pi go on without any provider, and do not say so`,
+    message: `${lack}: older versions of pi ignore every provider`,
     location: models.path,
-    hint: 'Complete it, or take it out.',
+    hint: 'Complete it, or remove it.',
     severity: 'warning',
   }
 }
@@ -139,10 +139,10 @@ function* otherLogin({ context, providerId }: PiView): Findings {
 
   yield findingAt(readKind(context.files, 'auth'), [providerId], {
     code: 'pi-other-key',
-    message: `auth.json holds a login for ${providerId}, which wins over the key in models.json`,
+    message: `the login for ${providerId} in auth.json overrides the key in models.json`,
     hint: 'Remove it.',
     becomes: { value: undefined, isSecret: true, undoTogether: true },
-    consent: `The login for ${providerId} in auth.json goes; rollback brings it back.`,
+    consent: `Remove the login for ${providerId} from auth.json. repoint rollback restores it.`,
   })
 }
 
@@ -154,7 +154,7 @@ function* narrowed({ settings, providerId, model }: PiView): Findings {
 
   yield findingAt(settings, path, {
     code: 'pi-enabled-models',
-    message: `enabledModels leaves ${model} out: pi starts with another model`,
+    message: `enabledModels does not contain ${model}: pi starts with another model`,
     hint: 'Add it to enabledModels.',
     fix: { fileKind: 'settings', changes: [addToList(path, full)] },
   })

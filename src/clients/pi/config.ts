@@ -91,10 +91,10 @@ function withoutLeniencies(bytes: Bytes): Bytes {
 
 /** The first value with a type that pi's schema does not allow. Rarer keys of the schema are not checked. */
 function problemOfModels({ providers }: Table): string | undefined {
-  if (!isTable(providers)) return 'providers is no object'
+  if (!isTable(providers)) return 'providers is not an object'
   for (const [id, provider] of Object.entries(providers)) {
     const at = `providers.${id}`
-    if (!isTable(provider)) return `${at} is no object`
+    if (!isTable(provider)) return `${at} is not an object`
     const problem = problemOfProvider(at, provider)
     if (problem !== undefined) return problem
   }
@@ -104,22 +104,22 @@ function problemOfModels({ providers }: Table): string | undefined {
 function problemOfProvider(at: string, provider: Table): string | undefined {
   const { headers, authHeader, models } = provider
   const wrong = ['name', 'baseUrl', 'apiKey', 'api'].find((name) => !isTextOrAbsent(provider[name]))
-  if (wrong !== undefined) return `${at}.${wrong} is no text`
-  if (!isHeaders(headers)) return `${at}.headers holds what is no text`
+  if (wrong !== undefined) return `${at}.${wrong} is not text`
+  if (!isHeaders(headers)) return `${at}.headers contains a value that is not text`
   if (authHeader !== undefined && typeof authHeader !== 'boolean')
     return `${at}.authHeader is neither true nor false`
 
   if (models === undefined) return undefined
-  if (!Array.isArray(models)) return `${at}.models is no list`
+  if (!Array.isArray(models)) return `${at}.models is not a list`
   for (const model of models as readonly ConfigValue[]) {
     if (!isTable(model) || typeof model['id'] !== 'string' || model['id'] === '')
       return `a model of ${at} has no id`
     const name = `the model ${model['id']} of ${at}`
     const text = ['name', 'api', 'baseUrl'].find((key) => !isTextOrAbsent(model[key]))
-    if (text !== undefined) return `${text} of ${name} is no text`
+    if (text !== undefined) return `${text} of ${name} is not text`
     const size = ['contextWindow', 'maxTokens'].find((key) => !isSizeOrAbsent(model[key]))
-    if (size !== undefined) return `${size} of ${name} is no number above 0`
-    if (!isHeaders(model['headers'])) return `headers of ${name} hold what is no text`
+    if (size !== undefined) return `${size} of ${name} is not a number above 0`
+    if (!isHeaders(model['headers'])) return `headers of ${name} contain a value that is not text`
   }
   return undefined
 }

@@ -100,13 +100,13 @@ export function firstRequest(
 
 /** The hint to configure what the gateway rejects, in the entry of the provider. */
 function compatCure(member: string): string {
-  return `Add "compat": {${member}} to the provider in models.json, then run the command again: pi leaves it out then.`
+  return `Add "compat": {${member}} to the provider in models.json, then run the command again.`
 }
 
 const hints = {
   ...outputLimitCures,
   max_completion_tokens:
-    'Name a limit that the gateway takes: --output-limit TOKENS. Where it wants another name for the limit, add "compat": {"maxTokensField": "max_tokens"} to the provider in models.json, then run the command again.',
+    'Name a limit that the gateway accepts: --output-limit TOKENS. If the gateway rejects the name of the limit, add "compat": {"maxTokensField": "max_tokens"} to the provider in models.json.',
   stream_options: compatCure('"supportsUsageInStreaming": false'),
   store: compatCure('"supportsStore": false'),
   reasoning_effort: noReasoningCure,

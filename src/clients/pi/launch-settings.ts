@@ -42,7 +42,7 @@ export function launchSettings(
   // pi 0.73.1 and 0.87.1 do not know these flags with a value after `=` (2026-11-23).
   expectUnsaid(
     ownFlag(args, ['--provider', '--api-key']),
-    (flag) => `${flag} leads pi elsewhere: the gateway is its provider here`,
+    (flag) => `${flag} chooses another provider, and repoint needs the one with the gateway`,
   )
 
   const headers = Object.fromEntries(wantedHeaders(target).map(({ name, value }) => [name, value]))

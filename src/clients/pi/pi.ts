@@ -82,7 +82,7 @@ export const pi: ClientModule = {
   },
 
   resolve: (input) =>
-    resolveWithPicker(input, protocols, { otherwise: 'pi takes it for 128,000 tokens' }),
+    resolveWithPicker(input, protocols, { otherwise: 'pi assumes 128,000 tokens' }),
 
   plan(files, target) {
     const { resolved, providerId, fixes } = target

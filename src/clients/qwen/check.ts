@@ -96,7 +96,7 @@ function* checkNow(context: ClientContext): Findings {
 function* aroundTheEntries({ machine, files }: ClientContext): Findings {
   yield* unreadFileFinding(readSettings(fileOf(files, 'settings')), {
     code: 'qwen-settings-broken',
-    effect: 'Qwen Code does not start with it, or (as version 0.15.10) sets the whole file aside',
+    effect: 'Qwen Code does not start, or (0.15.10) ignores the whole file',
     cause: 'broken',
   })
 
@@ -108,7 +108,7 @@ function* aroundTheEntries({ machine, files }: ClientContext): Findings {
       code: 'qwen-folder-elsewhere',
       message: 'QWEN_HOME is set in a .env file: Qwen Code reads settings.json of that folder',
       location,
-      hint: 'Remove the line, or export QWEN_HOME in your shell, where repoint sees it too.',
+      hint: 'Remove the line, or export QWEN_HOME in your shell.',
       severity: 'error',
     }
 }
@@ -123,8 +123,8 @@ function* brokenEntries(file: ReadFile): Findings {
 
     yield findingAt(file, path, {
       code: 'qwen-entry-broken',
-      message: `Qwen Code exits at its start: ${path.join('.')} ${isList ? 'has an entry without an id' : 'is not a list'}`,
-      hint: isList ? 'Give the entry its id, or remove it.' : 'Make it a list of models.',
+      message: `Qwen Code does not start: ${path.join('.')} ${isList ? 'has an entry without an ID' : 'is not a list'}`,
+      hint: isList ? 'Add the ID, or remove the entry.' : 'Make it a list of models.',
     })
   }
 }
@@ -139,7 +139,7 @@ function* onlyOtherType(files: LoadedFiles, protocol: Protocol): Findings {
   const name = path.join('.')
   yield findingAt(file, path, {
     code: 'qwen-only-other-login',
-    message: `${name} admits ${JSON.stringify(only)} alone: Qwen Code asks to log in, and does nothing else`,
+    message: `${name} allows only ${JSON.stringify(only)}: Qwen Code asks you to log in`,
     ...removal(file, name, { path }),
   })
 }
@@ -151,9 +151,9 @@ function* login(files: LoadedFiles): Findings {
 
   yield findingAt(file, paths.type, {
     code: 'qwen-login',
-    message: 'Qwen Code is logged in with an account of its vendor',
-    hint: 'Nothing to do: the login itself stays where it is.',
-    consent: 'The login of Qwen Code goes out of use; rollback brings it back.',
+    message: "Qwen Code uses a login of its vendor's account",
+    hint: 'Nothing to do: the login stays on this machine.',
+    consent: 'Stop using the login of Qwen Code. repoint rollback restores it.',
     severity: 'warning',
   })
 }
@@ -165,8 +165,8 @@ function* otherOfSameId(file: ReadFile, route: ModelRoute): Findings {
   const { model, protocol } = route
   yield findingAt(file, [...listPath(protocol), { element: { id: model } }], {
     code: 'qwen-same-model',
-    message: `another entry for ${model} comes first: versions such as 0.15.10 ask it, newer ones only where model.baseUrl does not name ours`,
-    hint: 'With such a version put it behind the entry called Gateway, or remove it.',
+    message: `another entry for ${model} comes first, and versions such as 0.15.10 use that one`,
+    hint: 'With such a version, move it below the entry "Gateway", or remove it.',
     severity: 'warning',
   })
 }
@@ -178,8 +178,8 @@ function* older(file: ReadFile): Findings {
   yield findingAt(file, ['$version'], {
     code: 'qwen-rewrites',
     message:
-      'Qwen Code rewrites the file at its next start, since it is of an older layout: others on this machine can read it then, and versions such as 0.15.10 leave a copy beside it',
-    hint: 'Start Qwen Code once before the setup; else run `repoint doctor qwen --fix` after its start.',
+      'Qwen Code will rewrite the file at its next start, because its layout is old. Then other users can read the file, and versions such as 0.15.10 leave a copy',
+    hint: 'Start Qwen Code once before the setup. Or afterwards: repoint doctor qwen --fix',
     severity: 'warning',
   })
 }
@@ -190,7 +190,7 @@ function* variables(context: ClientContext): Findings {
     {
       name: keyVariable,
       code: 'qwen-shell-variable',
-      effect: 'Qwen Code sends this value in place of the key in settings.json',
+      effect: 'Qwen Code sends this key instead of your gateway key',
       severity: 'error',
     },
   ])
@@ -198,7 +198,7 @@ function* variables(context: ClientContext): Findings {
   for (const location of envLines(context.files, keyVariable, ['home-env']))
     yield {
       code: 'qwen-env-file',
-      message: `${keyVariable} is set in a .env file that Qwen Code reads: it sends that key in the place of the one in its settings`,
+      message: `${keyVariable} in a .env file overrides your gateway key`,
       location,
       hint: 'Remove the line.',
       severity: 'error',
@@ -223,7 +223,7 @@ function* copies(files: LoadedFiles): Findings {
 
     yield findingAt(file, paths.key, {
       code: 'qwen-copy',
-      message: 'Qwen Code has left a copy of its settings, with a key that a setup has put there',
+      message: 'Qwen Code left a copy of its settings, with a gateway key',
       hint: 'Delete the copy.',
       severity: 'warning',
     })
@@ -246,7 +246,7 @@ function* withoutKey(
   const needsNone = isOpen(entry?.['envKey']) || mayNeedNoKey(url, context)
   if (key !== undefined || isElsewhere || needsNone) return
 
-  const message = `${variable} has no value, in the settings or around them: Qwen Code does not start`
+  const message = `${variable} has no value: Qwen Code does not start`
   yield missingKeyFinding(qwenName, fileOf(files, 'settings').path, message)
 }
 

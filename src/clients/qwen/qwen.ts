@@ -120,7 +120,7 @@ export const qwen: ClientModule = {
     const supported = supportedProtocols(input, version)
     const resolved = resolveWithPicker(input, supported, {
       knows: knowsWindow,
-      otherwise: 'Qwen Code takes 200,000 tokens for it.',
+      otherwise: 'Qwen Code assumes 200,000 tokens',
     })
     const listed = new Map(input.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
     const offered = resolved.offered?.map(({ contextWindow, ...model }) => {

@@ -47,8 +47,7 @@ export function checkInstalled(session: Session, examined: Examined): CheckResul
     const isSetUp = settings.endpoint.baseUrl !== undefined
     const isUnknown = whyUnreadable(settings) !== undefined
     const message = `${label} is not installed`
-    if (!isSetUp && !isUnknown)
-      return { code, severity: 'ok', message: `${message}, and not set up`, isAbsent: true }
+    if (!isSetUp && !isUnknown) return { code, severity: 'ok', message, isAbsent: true }
     return { code, severity: isSetUp ? 'warning' : 'ok', message }
   }
   const [problem] = checkClient({ session, client, purpose: 'now', program: examined })
@@ -59,9 +58,15 @@ export function checkInstalled(session: Session, examined: Examined): CheckResul
   const { testedVersions } = program
   const [oldest = version, newest = version] = [testedVersions[0], testedVersions.at(-1)]
   const beyond = isBefore(version, oldest)
-    ? { how: `older than those that repoint was run with, from ${oldest} on`, toUpdate: 'it' }
+    ? {
+        how: `older than the oldest version that repoint was tested with (${oldest})`,
+        toUpdate: 'it',
+      }
     : isBefore(newest, version)
-      ? { how: `newer than those that repoint was run with, up to ${newest}`, toUpdate: 'repoint' }
+      ? {
+          how: `newer than the newest version that repoint was tested with (${newest})`,
+          toUpdate: 'repoint',
+        }
       : undefined
   if (beyond === undefined) return { ...found, severity: 'ok' }
 

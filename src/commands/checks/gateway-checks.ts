@@ -21,6 +21,7 @@ import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
+import { asSentence } from '../../text.ts'
 import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
 import { type ClientStatus, checkClient, missingKey } from '../client-state/check-client.ts'
 import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
@@ -91,7 +92,7 @@ function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
   if (balance === undefined) return
   const brief = shownBalance(balance)
   const found = { code: 'balance', message: `the key has ${brief}`, isOfGateway: true } as const
-  const hint = "Top the key up on the gateway's page, or take another: repoint key"
+  const hint = "Top it up on the gateway's page, or use another key: repoint key"
   if (balance.remaining === 0) yield { ...found, code: 'quota', severity: 'error', hint }
   else yield { ...found, severity: 'ok', brief }
 }
@@ -206,7 +207,7 @@ function hintFor(
   if (blamed === 'key' && isSetUp) return `repoint key ${addressFlags(gateway, caFile)}`
   if (blamed === 'key' || blamed === 'address') return setupAgain(client, gateway, caFile)
   if (!error.hint?.includes('--base-url')) return error.hint
-  return `${error.hint} To change it: repoint ${client.family} --base-url URL`
+  return `${asSentence(error.hint)} To change the address: repoint ${client.family} --base-url URL`
 }
 
 /** @throws UserError if the probes could prove nothing after this failure */
@@ -245,7 +246,7 @@ function probeCheck(
 ): CheckResult {
   if (result.status === 'rejected') throw result.reason
   const isUnlisted = !(list instanceof UserError) && listing(list, model, [protocol]) === 'absent'
-  const beside = isUnlisted ? ', though the gateway does not list it' : ''
+  const beside = isUnlisted ? ', although the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${beside}`
   return { code: 'probe', severity: 'ok', message, brief: `${model}${beside}` }
 }
@@ -266,7 +267,7 @@ function* checkProtocol(
   yield {
     code: 'protocol',
     severity: 'warning',
-    message: `${client.label} uses ${model} over ${protocol}, and the gateway also serves it over ${native}, its native protocol`,
+    message: `${client.label} uses ${model} over ${protocol}. The gateway also serves its native protocol, ${native}`,
     hint: `To change it: repoint ${client.id} --protocol ${native}`,
   }
 }
@@ -278,8 +279,8 @@ function* checkPicker(
 ): Generator<CheckResult> {
   const stray = list instanceof UserError ? [] : strayModels(client, texts, list, options)
   if (stray.length === 0) return
-  const message = `${client.label} offers ${stray.join(', ')}, which the gateway does not list`
-  const hint = `To take out what repoint wrote: repoint ${client.id}`
+  const message = `${client.label} offers models that the gateway does not list: ${stray.join(', ')}`
+  const hint = `Remove the ones that repoint wrote: repoint ${client.id}`
   yield { code: 'picker', severity: 'warning', message, hint }
 }
 
@@ -312,7 +313,7 @@ function* checkClock(
   if (Math.abs(offMs) <= toleratedClockMs) return
 
   const minutes = Math.round(Math.abs(offMs) / 60_000)
-  const message = `This machine's clock is ${minutes} minutes ${offMs > 0 ? 'ahead of' : 'behind'} that of ${baseUrl}`
+  const message = `This machine's clock is ${minutes} minutes ${offMs > 0 ? 'ahead of' : 'behind'} the clock of ${baseUrl}`
   yield { about: 'machine', code: 'clock', severity: 'warning', message, hint: 'Set the clock.' }
 }
 
@@ -320,7 +321,7 @@ function* checkProxy({ baseUrl, env }: GatewayAccess): Generator<CheckResult> {
   const proxy = proxyFor(new URL(baseUrl), env)
   if (proxy === undefined) return
   const brief = `through the proxy ${proxy.hostname}:${proxy.port}`
-  const message = `${baseUrl} is reached ${brief} (${proxy.variable})`
+  const message = `repoint reaches ${baseUrl} ${brief} (${proxy.variable})`
   yield { code: 'proxy', severity: 'ok', message, brief, isOfGateway: true }
 }
 
@@ -328,7 +329,7 @@ function* checkProxy({ baseUrl, env }: GatewayAccess): Generator<CheckResult> {
 function networkCheck(baseUrl: string, access: GatewayAccess): CheckResult {
   const { host, protocol } = new URL(baseUrl)
   const by = isPrivatelyTrusted(access) ? ` by an authority of ${privateSources(access)}` : ''
-  const tls = protocol === 'https:' ? `, and its certificate is trusted${by}` : ''
-  const message = `${host} is found and answers${tls}`
+  const tls = protocol === 'https:' ? `, and its certificate is valid${by}` : ''
+  const message = `${host} answers${tls}`
   return { code: 'network', severity: 'ok', message, brief: 'answers', isOfGateway: true }
 }

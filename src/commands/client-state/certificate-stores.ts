@@ -69,13 +69,13 @@ export function* certificateFindings(
   if (named !== undefined)
     yield {
       code,
-      message: `${label} takes further authorities from ${named} (${set ?? variable}), and the gateway's from ${caFile} may not be there`,
-      hint: `Add it to that file, or name ${caFile} in its place.`,
+      message: `${label} reads its certificate authorities from ${named} (${set ?? variable}), which may not contain those of ${caFile}`,
+      hint: `Add the authority to that file, or set the variable to ${caFile}.`,
     }
   else
     yield {
       code,
-      message: `${label} does not know the authorities in ${caFile}, unless this machine does: it looks for such a file in ${variable}, which is not set${older}`,
-      hint: `Before it starts: ${setting} (in the shell's profile, to keep it).`,
+      message: `${label} does not trust the authorities in ${caFile} until you set ${variable}${older}`,
+      hint: `Before you start ${label}: ${setting}`,
     }
 }

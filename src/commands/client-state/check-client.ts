@@ -107,7 +107,7 @@ function* checkPrivacy({ session, client, state }: CheckInput): Findings {
       yield {
         code: 'private',
         severity: 'error',
-        message: `${path} holds ${what}, and others may read it (mode ${mode.toString(8)})`,
+        message: `Other users can read ${path}, which contains ${what} (mode ${mode.toString(8)})`,
         hint: `chmod 600 ${path} (or: repoint doctor ${client.family} --fix)`,
       }
   }
@@ -145,11 +145,11 @@ function* checkReadable({ client, state }: CheckInput, found: readonly Finding[]
   const broken = state && whyUnreadable(state.settings)
   if (broken === undefined || hasCause('broken', found)) return
 
-  const hints = ['Correct the file by hand']
+  const hints = ['Fix the file']
   if (!state!.isFixTried && found.some(({ fix }) => fix?.toStrictJson))
     hints.push(`repoint doctor ${client.family} --fix --yes`)
   if (state!.files.some(({ run }) => run !== undefined))
-    hints.push(`put an earlier version back: repoint rollback ${client.family} --force`)
+    hints.push(`restore an earlier version: repoint rollback ${client.family} --force`)
   yield { code: 'broken', severity: 'error', message: broken, hint: hints.join(', or ') }
 }
 
@@ -177,7 +177,7 @@ export function missingKey(client: Client, gateway: Gateway, caFile: string | un
   return {
     code: 'key-missing',
     severity: 'error',
-    message: `${client.label} has an address (${gateway.baseUrl}) but no key that it would use`,
+    message: `${client.label} points at ${gateway.baseUrl} and has no key`,
     hint: setupAgain(client, gateway, caFile),
     cause: 'key-missing',
   }
@@ -188,9 +188,10 @@ function* checkDrift({ session, client, state }: CheckInput, found: readonly Fin
   const drifted = state?.runs && driftSince(session, { ...state, findings: found }, state.runs)
   if (drifted === undefined) return
 
-  const anew = `set ${client.label} up anew: repoint ${client.id}`
-  const back = `put back what the setup wrote: repoint doctor ${client.family} --fix --yes`
-  const hint = drifted.cure ? `To ${back}. Or ${anew}` : `To ${anew}`
+  const back = `Restore the setup: repoint doctor ${client.family} --fix --yes`
+  const hint = drifted.cure
+    ? `${back}. Or set it up again: repoint ${client.id}`
+    : `Set it up again: repoint ${client.id}`
   yield { code: 'drifted', severity: 'warning', message: describeDrift(client, drifted), hint }
 }
 

@@ -46,7 +46,7 @@ export function driftOf(
 ): readonly string[] {
   const { settings, findings } = state
   const broken = whyUnreadable(settings)
-  if (broken !== undefined) return [`its files cannot be read: ${broken}`]
+  if (broken !== undefined) return [`repoint cannot read its files: ${broken}`]
   const changed = settingsDrift(state, expected)
   if (changed.length > 0) return changed
 
@@ -66,16 +66,15 @@ function settingsDrift(
   const right = rootOf(expected, protocol)
   if (baseUrl === undefined || !isSameButVersion(baseUrl, right)) {
     const now = shownAddress(client, settings) ?? 'its own service'
-    return [`the address is ${now}, not ${shownRoot(right, protocol)}`]
+    return [`points at ${now}, expected ${shownRoot(right, protocol)}`]
   }
 
-  if (key === undefined) return [`${login ?? 'nothing'} in place of the key`]
-  if (expected.isKey?.(key) === false) return ['another key stands there']
+  if (key === undefined) return [`${login ?? 'nothing'} instead of the key`]
+  if (expected.isKey?.(key) === false) return ['another key']
   const unsent = expected.headers?.find((header) => !includesHeader(header, endpoint.headers))
   if (unsent !== undefined) return [`the header ${unsent.name} is missing or has another value`]
   const missing = expected.query?.find((part) => !includesHeader(part, endpoint.query))
-  if (missing !== undefined)
-    return [`${missing.name} is missing in the query of the address, or has another value`]
+  if (missing !== undefined) return [`the query ${missing.name} is missing or has another value`]
   return expected.settings ? modelDrift(settings, expected.settings) : []
 }
 
@@ -83,7 +82,7 @@ function modelDrift(now: ClientState, then: ClientState): readonly string[] {
   const [found, wanted] = [modelsIn(now), modelsIn(then)]
   return Object.keys({ ...wanted, ...found })
     .filter((name) => found[name] !== wanted[name])
-    .map((name) => `the ${name} is ${found[name] ?? 'not set'}, not ${wanted[name] ?? 'left open'}`)
+    .map((name) => `${name} ${found[name] ?? 'not set'} (repoint set ${wanted[name] ?? 'none'})`)
 }
 
 /** The models and their protocol, by the words that a message uses. */
@@ -185,6 +184,6 @@ export function driftSince(
 }
 
 export function describeDrift({ label }: Client, { reasons, changes }: Drifted): string {
-  const what = `${label} has changed since its setup: ${reasons.join('; ')}`
+  const what = `${label}: ${reasons.join('; ')}`
   return changes === '' ? what : `${what} (${changes})`
 }

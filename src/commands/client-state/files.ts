@@ -50,8 +50,8 @@ function expectReadHere(session: Session, { label }: Client, text: LoadedFile): 
   if (!isNotReadHere) return
   throw new UserError({
     code: 'config-invalid',
-    message: `repoint does not read ${session.showPath(text.path)}, which ${label} may: ${problem.replace(`Cannot read ${text.path}: `, '')}`,
-    hint: 'Correct the file by hand, then run the command again.',
+    message: `Cannot read ${session.showPath(text.path)}, which ${label} may read: ${problem.replace(`Cannot read ${text.path}: `, '')}`,
+    hint: 'Fix the file, then run the command again.',
   })
 }
 
@@ -99,7 +99,7 @@ function readConfig(session: Session, file: ConfigFile): Bytes | null {
     throw new UserError({
       code: 'config-conflict',
       message: `${session.showPath(file.path)} cannot be read as a file (${String(error)})`,
-      hint: 'Move away what is in its place, then try again.',
+      hint: 'Move it away, then run the command again.',
       cause: error,
     })
   }
@@ -185,15 +185,15 @@ function isOpenToOthers({ kind, mode, uid, gid }: FileStatus): boolean {
 }
 
 function openPlace(session: Session, path: string, { kind, mode }: FileStatus): Finding {
-  const who = (mode & othersWrite) === 0 ? 'its group' : 'anyone on this machine'
+  const who = (mode & othersWrite) === 0 ? 'The group of this file' : 'Every user of this machine'
   const what = kind === 'folder' ? 'replace the files in it' : 'write it'
   const place = session.showPath(path)
   return {
     code: 'open-to-others',
-    message: `${who} may ${what} (mode ${mode.toString(8)}), and so decide where the key goes`,
+    message: `${who} can ${what} (mode ${mode.toString(8)}) and so redirect your key`,
     location: path,
     hint: `chmod ${(mode & othersWrite) === 0 ? 'g-w' : 'go-w'} ${place}`,
-    consent: `${place} is open: ${who} may ${what}, and so decide where your key goes. Close it with \`chmod go-w ${place}\`.`,
+    consent: `${who} can ${what} and so redirect your key: ${place}. Close it: chmod go-w ${place}`,
     severity: 'error',
   }
 }

@@ -40,7 +40,7 @@ export function folderSettings(
   return [
     {
       code: 'folder-settings',
-      message: `${client.label} reads settings of this folder, which can start programs: ${names.join(', ')}${more}`,
+      message: `${client.label} reads settings from this folder, and they can start programs: ${names.join(', ')}${more}`,
       location: folders[0]!,
       severity: 'warning',
     },

@@ -15,11 +15,11 @@ export function settleFirst(session: Session): void {
 function describeSettled(session: Session, { run, outcome, files, kept }: RecoveredRun): string {
   const list = (paths: readonly string[]) => paths.map((path) => session.showPath(path)).join(', ')
   if (outcome === 'discarded')
-    return `Run ${run} had been cut off before it changed anything, and is discarded`
+    return `Run ${run} was interrupted before it changed anything. repoint discarded it`
   if (outcome === 'restored')
-    return `Run ${run} had been cut off and is taken back; as they were before it: ${list(files)}`
-  const back = files.length === 0 ? '' : `; as they were before it: ${list(files)}`
-  return `Run ${run} had been cut off, and cannot be taken back as a whole, because its files were changed since${back}; left as they are: ${list(kept)}. Roll back, or set the client up again`
+    return `Run ${run} was interrupted, and repoint undid it. Restored: ${list(files)}`
+  const back = files.length === 0 ? '' : ` Restored: ${list(files)}.`
+  return `Run ${run} was interrupted, and other programs changed its files since.${back} Not restored: ${list(kept)}. Set the client up again, or undo the run: repoint rollback`
 }
 
 /** The recorded runs. A damaged record becomes a notice. */
@@ -28,8 +28,8 @@ export function runsSoFar(session: Session): Runs {
   for (const path of damaged)
     session.addFindings({
       code: 'record-damaged',
-      message: `The record of an earlier run is damaged, or another version of repoint wrote it: ${session.showPath(path)}`,
-      hint: 'That run cannot be undone; the others can. repoint keeps the copies of old files while the record exists. `repoint forget --all` removes all records and copies.',
+      message: `Cannot read the record of an earlier run: ${session.showPath(path)}`,
+      hint: 'You can undo the other runs, but not this one. To remove all records and copies: repoint forget --all',
     })
   return runs
 }

@@ -67,7 +67,7 @@ async function askForVersion(
 
   const problem =
     reason === 'timed-out'
-      ? `gave no answer within ${versionTimeoutMs / 1000} s`
+      ? `did not answer within ${versionTimeoutMs / 1000} s`
       : 'prints no version'
   return { versionProblem: `\`${command} --version\` ${problem}` }
 }
@@ -130,15 +130,19 @@ export function* versionFindings(
 ): Findings {
   const oldest = oldestFor(program, use)
   if (versionProblem !== undefined) {
-    const byHand = `Run it by hand: ${program.command} --version`
+    const byHand = `Try: ${program.command} --version`
     const code = 'client-version-unknown'
     if (oldest === undefined)
-      yield { code, message: `The version of ${label} is unknown: ${versionProblem}`, hint: byHand }
+      yield {
+        code,
+        message: `Cannot find out the version of ${label}: ${versionProblem}`,
+        hint: byHand,
+      }
     else
       yield {
         code,
         severity: 'error',
-        message: `${label} has to be ${oldest} or newer, and its version is unknown: ${versionProblem}`,
+        message: `repoint needs ${label} ${oldest} or newer, and cannot find out its version: ${versionProblem}`,
         hint: `${byHand}. Once it answers, run the command again.`,
       }
     return
@@ -150,7 +154,7 @@ export function* versionFindings(
   yield {
     code: 'client-too-old',
     severity: 'error',
-    message: `${label} ${version} is too old ${isRunAlone ? 'for one run at a gateway' : 'for a gateway of your own'}: the oldest that works is ${oldest}`,
+    message: `${label} ${version} is too old ${isRunAlone ? 'for repoint run' : 'for another gateway'}: it needs ${oldest} or newer`,
     hint: `Update ${label}${isRunAlone ? `, or set it up: repoint ${id}` : ', then run the command again'}.`,
   }
 }
@@ -173,7 +177,7 @@ export function expectInstalled(session: Session, client: Client): string {
   if (path !== undefined) return path
   throw new UserError({
     code: 'client-failed',
-    message: `${client.label} cannot be tried: there is no ${client.program.command} in PATH`,
+    message: `Cannot start ${client.label}: there is no ${client.program.command} in PATH`,
     hint: 'Install it, or leave out --try-client.',
   })
 }
@@ -192,16 +196,16 @@ export async function stopLeftRunning(
   const toDo: string[] = []
   for (const { label, server } of clients.flatMap((client) => leftRunning(session, client))) {
     const isWanted = await session.wants(consent, {
-      message: `A server that ${label} left running still holds the old key. Stop it?`,
+      message: `A server of ${label} still uses the old key. Stop it?`,
       default: true,
     })
 
-    const byHand = `Stop the server that ${label} left running; it still sends the old key: ${server.stopCommand}`
+    const byHand = `Stop the server of ${label}, which still uses the old key: ${server.stopCommand}`
     const why = isWanted
       ? await session.step(`Stopping the server of ${label}`, server.stop())
       : undefined
     if (isWanted && why === undefined)
-      session.say(`Stopped the server that ${label} had left running with the old key.`)
+      session.say(`Stopped the server of ${label}, which used the old key.`)
     else toDo.push(why === undefined ? byHand : `${byHand} (${why})`)
   }
   return toDo

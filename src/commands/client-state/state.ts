@@ -153,12 +153,12 @@ function whyLeftOut(now: ClientNow | UserError): string | undefined {
     : undefined
 }
 
-const correctIt = 'Correct the file by hand, then run the command again.'
+const correctIt = 'Fix the file, then run the command again.'
 
 /** Reports the clients that are left out. */
 export function noteLeftOut(session: Session, leftOut: readonly LeftOut[]): void {
   for (const { client, why } of leftOut) {
-    const message = `${client.label} is left out: ${why}`
+    const message = `Skipped ${client.label}: ${why}`
     session.addFindings({ code: 'client-left-out', message, hint: correctIt })
   }
 }
@@ -171,7 +171,7 @@ export function whyNotSetUp(
   if (broken === undefined) return new UserError({ code: 'usage', ...otherwise })
   return new UserError({
     code: 'config-invalid',
-    message: `${broken.client.label} is set up, and what it points at cannot be told: ${broken.why}`,
+    message: `Cannot tell where ${broken.client.label} points: ${broken.why}`,
     hint: correctIt,
   })
 }
@@ -272,6 +272,6 @@ export function refuseRedirectedKey(
   throw new UserError({
     code: 'config-conflict',
     message: `${label} would not use the gateway here: ${messageWithLocation(redirect)}`,
-    hint: 'Run the command in another folder, such as your home, or take that out of the file.',
+    hint: 'Run the command in another folder, such as your home, or remove that setting from the file.',
   })
 }

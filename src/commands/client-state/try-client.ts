@@ -56,19 +56,22 @@ export async function tryClient(
   if ((await refusedKeys(access)) === refusedBefore) return tried
   throw new UserError({
     code: 'client-failed',
-    message: `${client.label} sent another key first, which the gateway refused`,
-    hint: `A login or a variable of its own wins over its files: see \`repoint doctor ${client.family}\`.`,
+    message: `${client.label} sent another key, which the gateway rejected`,
+    hint: `A login or a variable overrides its files. Find it: repoint doctor ${client.family}`,
   })
 }
 
 /** What the client answered. @throws UserError `cancelled`, `client-failed` */
 export function answerOf(session: Session, client: Client, result: RunResult): Tried {
   if (session.platform.interrupt.aborted)
-    throw new UserError({ code: 'cancelled', message: `Cancelled while ${client.label} was tried` })
+    throw new UserError({
+      code: 'cancelled',
+      message: `Cancelled during the test of ${client.label}`,
+    })
 
   const clean = (text: string) => session.redact(printable(text.trim()))
   const answer = client.program.answerIn?.(result.stdout)
-  const seeDoctor = `\`repoint doctor ${client.family}\``
+  const seeDoctor = `repoint doctor ${client.family}`
   if (result.exitStatus === 0) {
     const said = clean(answer ?? (result.stdout || result.stderr)).slice(-maxShown)
     return { client: client.id, said }
@@ -85,7 +88,7 @@ export function answerOf(session: Session, client: Client, result: RunResult): T
   throw new UserError({
     code: 'client-failed',
     message: `${client.label} ${how}${line === undefined ? '' : `: ${clean(line).slice(0, maxShown)}`}`,
-    hint: `See ${seeDoctor}, or run it by hand.`,
+    hint: `Find the cause: ${seeDoctor}`,
   })
 }
 

@@ -24,7 +24,7 @@ export function* wslFinding({
   const other = name !== '' && others.length === 0 ? name : '<you>'
   yield {
     code: 'wsl',
-    message: `This is WSL: clients started here read ${home}, clients started on Windows read ${windowsUsers}/${other}`,
-    hint: 'For those, run repoint in a Windows terminal too.',
+    message: `This is WSL. Clients started here read ${home}; clients started on Windows read ${windowsUsers}/${other}`,
+    hint: 'For the clients on Windows, run repoint in a Windows terminal too.',
   }
 }

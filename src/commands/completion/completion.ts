@@ -19,11 +19,12 @@ const forGood: readonly string[] = [
 
 function define() {
   return new Command('completion')
+    .summary('complete repoint in your shell')
     .description('print the script that completes repoint in a shell')
     .addArgument(new Argument('<shell>', 'for this shell').choices(shells))
     .option(
       '--hook',
-      'print the hook instead: clients in a folder of `repoint folder` use its gateway',
+      'print the shell hook: clients use the gateway of their folder (repoint folder)',
     )
     .addHelpText(
       'after',
@@ -146,8 +147,8 @@ async function hookFor(shell: string, { os }: Machine): Promise<string> {
   if (write === undefined || os === 'win32')
     throw new UserError({
       code: 'usage',
-      message: `There is no hook for ${os === 'win32' ? 'Windows' : shell}`,
-      hint: 'bash, zsh and fish have one. Elsewhere: repoint run -- CLIENT',
+      message: `repoint has no shell hook for ${os === 'win32' ? 'Windows' : shell}`,
+      hint: 'Start the client with: repoint run -- CLIENT',
     })
 
   const clients = await loadPrograms()

@@ -24,10 +24,7 @@ export async function askCatalog(
 ): Promise<{ finder: GatewayFinder; answer: Catalog | UserError }> {
   settleFirst(session)
   const { preset, inUse } = await presetUnlessNamed(session, flags, runsSoFar(session))
-  if (inUse)
-    session.remark(
-      `note: The address and key are those of ${inUse.label}; --base-url and a key flag name others.`,
-    )
+  if (inUse) session.remark(`Using ${inUse.label}'s gateway. Another: --base-url URL`)
 
   const { access, notices } = await findGateway(session, flags, preset)
 

@@ -25,7 +25,7 @@ function defineFor(row: EnvironmentRow) {
   return gatewayCommand(row.id)
     .description(row.description)
     .option('--model <id>', 'the model (default: chosen from the catalog)', modelId)
-    .option('--name <name>', 'what the gateway is remembered as (default: its host)')
+    .option('--name <name>', 'save the gateway under this name (default: its host)')
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples(row.examples))
 }
@@ -56,7 +56,7 @@ async function tellVariables(
   if (access.headers?.some((header) => header.isSecret))
     session.addFindings({
       code: 'secret-header',
-      message: 'The gateway is asked with a secret header: `repoint run` alone sets it',
+      message: 'This gateway needs a secret header, which only `repoint run` sets',
     })
 
   const protocol = protocolOf(client, models)
@@ -108,8 +108,10 @@ async function tellVariables(
     `The key, the address and the model work: ${shownRoot(root, protocol)}, ${models.model}.`,
   )
   if (run !== undefined)
-    session.say(`${client.label}, pointed at it, its key in no file:\n  ${run}`)
-  session.say('Or for all that this terminal starts; the key is read, not shown:')
+    session.say(
+      `Start ${client.label} with this gateway, without writing the key to a file:\n  ${run}`,
+    )
+  session.say('Or for every program that this terminal starts (the key is not shown):')
   for (const line of lines) session.say(`  ${printableLine(line)}`)
 
   session.document({

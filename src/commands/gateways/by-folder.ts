@@ -54,8 +54,8 @@ export function gatewayOf(session: Session, folder: SavedFolder): SavedGateway {
     code: 'config-conflict',
     message:
       saved === undefined
-        ? `The folder ${path} has the gateway ${gateway} (${baseUrl}), which is no longer remembered`
-        : `The folder ${path} has the gateway ${gateway} at ${baseUrl}, and that name is now ${saved.baseUrl}`,
-    hint: 'In that folder: repoint folder NAME takes another gateway, repoint folder --forget none.',
+        ? `Folder ${path} uses gateway ${gateway} (${baseUrl}), which is no longer saved`
+        : `Folder ${path} uses gateway ${gateway} at ${baseUrl}, but that name is now ${saved.baseUrl}`,
+    hint: 'In that folder, choose another gateway: repoint folder NAME. Or none: repoint folder --forget',
   })
 }

@@ -10,9 +10,10 @@ import { folderHere, gatewayOf, realPath, shownFolder } from './by-folder.ts'
 
 function define() {
   return new Command('folder')
-    .description('choose the gateway for clients that you start in this folder')
-    .addArgument(new GatewayArgument('[name]', 'the gateway; absent: show the remembered folders'))
-    .option('--forget [path]', 'forget the gateway of this folder, or of the folder PATH')
+    .summary('choose a gateway for this folder')
+    .description('choose a gateway for the clients that you start in this folder')
+    .addArgument(new GatewayArgument('[name]', 'the gateway; without it: list the folders'))
+    .option('--forget [path]', 'remove the gateway of this folder, or of the folder PATH')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -26,8 +27,8 @@ export const command = commandOf(define, (session, name, { forget }) => {
   if (name !== undefined && forget !== undefined)
     throw new UserError({
       code: 'usage',
-      message: 'A gateway and --forget exclude each other',
-      hint: 'repoint folder NAME remembers it for this folder, repoint folder --forget forgets the folder.',
+      message: 'Use either a gateway or --forget',
+      hint: 'Choose: repoint folder NAME. Remove: repoint folder --forget',
     })
 
   const { platform } = session
@@ -41,7 +42,9 @@ export const command = commandOf(define, (session, name, { forget }) => {
 
   if (name === undefined && place === undefined) show(session, folders, here)
   else if (place !== undefined && here !== undefined)
-    session.say(`Folder ${shownFolder(session, here)} counts here, with gateway ${here.gateway}.`)
+    session.say(
+      `Clients started here use gateway ${here.gateway} (folder ${shownFolder(session, here)}).`,
+    )
   session.document({
     command: 'folder',
     changed: isChanged,
@@ -76,7 +79,7 @@ function forgetAt(session: Session, typed: string, before: readonly SavedFolder[
 
   if (isKnown) changeFolders(platform, (all) => all.filter((one) => !places.includes(one.path)))
   const shown = shownFolder(session, { path })
-  session.say(isKnown ? `✔ Forgotten: ${shown}` : `${shown} has no gateway of its own.`)
+  session.say(isKnown ? `✔ Removed: ${shown}` : `${shown} has no gateway.`)
   return isKnown
 }
 
@@ -86,7 +89,7 @@ function show(
   here: SavedFolder | undefined,
 ): void {
   if (folders.length === 0) {
-    session.say('No folder has a gateway of its own. To choose one here: repoint folder NAME')
+    session.say('No folder has a gateway. To choose one here: repoint folder NAME')
     return
   }
 
@@ -101,7 +104,7 @@ function show(
     const failure = resultOf(() => gatewayOf(session, one))
     if (failure instanceof UserError) session.say(`! ${failure.message}`)
     else if (!pathExists(session.platform.files, one.path))
-      session.say(`! There is no folder ${shownFolder(session, one)} any more`)
+      session.say(`! Folder ${shownFolder(session, one)} no longer exists`)
   }
-  if (here !== undefined) session.remark('`*`: counts here.')
+  if (here !== undefined) session.remark('* used here')
 }

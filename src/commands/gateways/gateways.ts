@@ -16,16 +16,17 @@ import { addGateway } from './add.ts'
 
 function define() {
   return gatewayCommand('gateways')
+    .summary('list, add or export saved gateways')
     .description('list the saved gateways, add one, or export one for a team')
     .addArgument(
-      new Argument(
-        '[action]',
-        'add: test and save a gateway; export: write a file of defaults for a team',
-      ).choices(['add', 'export']),
+      new Argument('[action]', 'add: test and save a gateway; export: print a team file').choices([
+        'add',
+        'export',
+      ]),
     )
     .addArgument(new GatewayArgument('[gateway]', 'add: its address; export: its name'))
-    .option('--name <name>', 'add: what the gateway is saved as (default: its host)')
-    .option('--model <id>', 'add: the model that is asked for one word')
+    .option('--name <name>', 'add: save the gateway under this name (default: its host)')
+    .option('--model <id>', 'add: the model to test with')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -43,7 +44,7 @@ export const command = commandOf(define, async (session, action, gateway, flags)
   if ((action === undefined) !== (gateway === undefined))
     throw new UserError({
       code: 'usage',
-      message: '`repoint gateways export` takes the name of a gateway',
+      message: '`repoint gateways export` needs the name of a gateway',
       hint: 'repoint gateways export NAME > repoint.json',
     })
 
@@ -78,7 +79,7 @@ function addressToAdd(address: string | undefined): string {
   if (address !== undefined) return address
   throw new UserError({
     code: 'usage',
-    message: '`repoint gateways add` takes the address of a gateway',
+    message: '`repoint gateways add` needs the address of a gateway',
     hint: 'For example: repoint gateways add https://gw.example',
   })
 }
@@ -93,8 +94,8 @@ async function exportDefaults(session: Session, wanted: string): Promise<number>
   if (saved.query !== undefined)
     throw new UserError({
       code: 'usage',
-      message: `${name} is asked with a query, and a file of defaults holds none`,
-      hint: 'Have each machine set up with the whole address: --base-url.',
+      message: `${name} has a query in its address, and a team file cannot contain one`,
+      hint: 'Set up each machine with the whole address: --base-url URL',
     })
 
   const { messages } = rootsOf(saved)
@@ -116,7 +117,7 @@ function idsOf(clients: readonly ClientNow[]): readonly string[] {
 
 function show(session: Session, all: readonly SavedGateway[], clients: readonly ClientNow[]): void {
   if (all.length === 0) {
-    session.say(`No gateway is remembered so far. ${noGatewayHint}`)
+    session.say(`No gateway is saved yet. ${noGatewayHint}`)
     return
   }
   const now = session.platform.clock.now()
@@ -136,12 +137,11 @@ function show(session: Session, all: readonly SavedGateway[], clients: readonly 
 
   for (const { name, baseUrls, headers = [], query, keyHeader } of all) {
     if (baseUrls !== undefined)
-      session.say(`  ${name} has chat at ${baseUrls.chat}, messages at ${baseUrls.messages}`)
-    if (keyHeader !== undefined) session.say(`  ${name} takes the key as ${keyHeader}`)
-    if (headers.length > 0)
-      session.say(`  ${name} is asked with ${headers.map(formatHeader).join(', ')}`)
-    if (query !== undefined) session.say(`  ${name} is asked with ${formatQuery(query)}`)
+      session.say(`  ${name}: chat at ${baseUrls.chat}, messages at ${baseUrls.messages}`)
+    if (keyHeader !== undefined) session.say(`  ${name}: sends the key as ${keyHeader}`)
+    if (headers.length > 0) session.say(`  ${name}: header ${headers.map(formatHeader).join(', ')}`)
+    if (query !== undefined) session.say(`  ${name}: query ${formatQuery(query)}`)
   }
 
-  if (clients.some(({ gateway }) => gateway?.name !== undefined)) session.remark('`*`: in use.')
+  if (clients.some(({ gateway }) => gateway?.name !== undefined)) session.remark('* in use')
 }

@@ -76,7 +76,7 @@ export async function lookAtFolder(
       if (!finding.redirectsKey) continue
       const problem = messageWithLocation(finding, (path) => session.showPath(path))
       const question = {
-        message: `${problem}. Start it all the same?`,
+        message: `${problem}. Start it anyway?`,
         default: false,
       }
       await session.agree('ask', question)
@@ -193,7 +193,7 @@ export function pointClient(
   const { resume } = client.program
   const told =
     resume && run.resumeKeeps
-      ? `; \`${resume.command}\` keeps the ${run.resumeKeeps} of the old conversation`
+      ? `. An old conversation keeps its ${run.resumeKeeps}: ${resume.command}`
       : ''
   return {
     ...run,
@@ -360,7 +360,7 @@ export function statusOf(result: ForegroundResult, command: string, hint: string
         code: 'usage',
         message: result.problem.includes('ENOENT')
           ? `There is no command ${command}`
-          : `Cannot run ${command}: ${result.problem}`,
+          : `Cannot start ${command}: ${result.problem}`,
         hint,
       })
   }

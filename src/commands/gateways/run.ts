@@ -38,22 +38,19 @@ import { accessToSaved, withCureFor } from './saved.ts'
 
 function define() {
   return gatewayCommand('run')
-    .description('run one command, or a shell, at a gateway; changes no file')
+    .summary('run a command with a gateway; changes no file')
+    .description('run one command, or a shell, with a gateway; changes no file')
     .addArgument(
       new GatewayArgument(
         '[name]',
-        'the remembered gateway; absent: that of --base-url or the folder',
+        'a saved gateway; without it: --base-url, or the gateway of the folder',
       ),
     )
-    .addArgument(new ForeignArgument('[command...]', 'what to run; absent: a shell'))
+    .addArgument(new ForeignArgument('[command...]', 'what to run; without it: a shell'))
     .passThroughOptions()
-    .option(
-      '--model <id>',
-      'the model of the client (default: the model that it has, or the default model)',
-      modelId,
-    )
-    .option('--no-verify', 'do not ask the gateway first')
-    .option('--by-folder', 'where no remembered folder counts, run the command as it is')
+    .option('--model <id>', 'the model (default: the model that the client has)', modelId)
+    .option('--no-verify', 'do not test the gateway first')
+    .option('--by-folder', 'without a gateway for this folder, run the command unchanged')
     .addHelpText(
       'after',
       examples([
@@ -141,8 +138,8 @@ function commandBehind(self: CommandUnknownOpts, behind: readonly string[]): rea
   if (self.opts()['baseUrl'] !== undefined)
     throw new UserError({
       code: 'usage',
-      message: 'Both a remembered gateway and --base-url are named',
-      hint: 'Keep one of them. --base-url stands before the command: repoint run --base-url URL -- COMMAND',
+      message: 'The command names a saved gateway and --base-url',
+      hint: 'Use one of them: repoint run NAME -- COMMAND, or repoint run --base-url URL -- COMMAND',
     })
   return [...unknown, ...operands]
 }
@@ -152,8 +149,8 @@ async function remembered(session: Session, by: string | SavedFolder | undefined
   if (by === undefined)
     throw new UserError({
       code: 'usage',
-      message: 'No gateway is named, and this folder has none',
-      hint: 'Name one of `repoint gateways`, or give --base-url URL --key-env NAME. To choose one for this folder: repoint folder NAME',
+      message: 'Which gateway? This folder has none',
+      hint: 'Name a saved gateway: repoint run NAME -- COMMAND. For this folder: repoint folder NAME',
     })
   settleFirst(session)
   const saved = typeof by === 'string' ? savedGateway(session, by) : gatewayOf(session, by)
@@ -184,7 +181,7 @@ function saidBy(session: Session, folder: SavedFolder, client: Client | undefine
     findGatewayName(session, protocolOf(client, options), endpoint) ??
     endpoint.baseUrl ??
     'its own service'
-  return own === folder.gateway ? says : `${says}; ${client.label}'s own files say ${own}`
+  return own === folder.gateway ? says : `${says}. ${client.label}'s files say ${own}`
 }
 
 /** For this one process. repoint writes no files and saves nothing. */
@@ -211,7 +208,7 @@ function noteUnsaid(
   ]
   if (names.length > 0)
     session.remark(
-      `note: The gateway is asked with ${names.join(', ')}, which no variable tells other programs.`,
+      `note: Other programs do not get ${names.join(', ')} of this gateway: no variable exists for it.`,
     )
 }
 
@@ -225,7 +222,7 @@ async function catalogOf(
   if (!(answer instanceof UserError)) return answer
   // The next request to the gateway is the command's own.
   if (!mayStillServe(answer)) throw saved === undefined ? answer : withCureFor(saved, answer)
-  session.remark(`note: The gateway has no readable list of models (${answer.message})`)
+  session.remark(`note: Cannot read the gateway's list of models (${answer.message})`)
   return undefined
 }
 
@@ -269,11 +266,11 @@ async function pointShell(
   }
 
   const called = access.name === undefined ? access.baseUrl : `${access.name} (${access.baseUrl})`
-  session.remark(`A shell for ${called}; \`exit\` leaves it.`)
+  session.remark(`A shell that uses ${called}. To leave it: exit`)
   const how = access.name ?? `--base-url ${access.baseUrl} --key-env NAME`
   for (const program of apart)
     session.remark(
-      `note: ${program} ignores these variables: start it with repoint run ${how} -- ${program}`,
+      `note: ${program} ignores these variables. Start it with: repoint run ${how} -- ${program}`,
     )
   return { ...asked, env: gatewayEnv(access, asked.env), access }
 }

@@ -1,4 +1,5 @@
 import { UserError } from '../../errors.ts'
+import { withHint } from '../../gateway/ask.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
@@ -21,13 +22,9 @@ export function accessToSaved(
  */
 export function withCureFor({ name, baseUrl }: SavedGateway, error: unknown): unknown {
   if (!(error instanceof UserError)) return error
-  const { code, message, hint, files, cause } = error
-  const more =
-    traitsOf(error)?.blames === 'key'
-      ? `A setup with --base-url ${baseUrl} and the new key changes it for ${name} too.`
-      : hint?.includes('--base-url')
-        ? `That is the address of ${name}: a setup with another one remembers that.`
-        : undefined
-  if (more === undefined) return error
-  return new UserError({ code, message, hint: [hint, more].join(' ').trim(), files, cause })
+  if (traitsOf(error)?.blames === 'key')
+    return withHint(error, `Save the new key: repoint gateways add ${baseUrl} --name ${name}`)
+  if (error.hint?.includes('--base-url'))
+    return withHint(error, `Save the other address: repoint gateways add URL`)
+  return error
 }

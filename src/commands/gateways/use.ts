@@ -25,19 +25,16 @@ import { accessToSaved, withCureFor } from './saved.ts'
 
 function define() {
   return new Command('use')
-    .description('point clients at a remembered gateway, keeping their models')
-    .addArgument(new GatewayArgument('[name]', 'the gateway; absent: asked for'))
-    .addArgument(clientsArgument('only these; absent: all that are set up'))
-    .option(
-      '--model [id]',
-      'one model for all these clients; without an ID: chosen from a list',
-      modelId,
-    )
-    .option('--defaults', 'go back to the default models')
-    .option('--details', 'show every key that changes')
-    .option('--dry-run', 'test and show everything, change nothing')
+    .summary('point clients at a saved gateway')
+    .description('point clients at a saved gateway; they keep their models')
+    .addArgument(new GatewayArgument('[name]', 'the gateway; without it, repoint asks'))
+    .addArgument(clientsArgument('only these; without it: every client that is set up'))
+    .option('--model [id]', 'one model for these clients; without an ID: from a list', modelId)
+    .option('--defaults', 'use the default models again')
+    .option('--details', 'show every setting that changes')
+    .option('--dry-run', 'test and show everything; change nothing')
     .option('--yes', 'do not ask')
-    .option('--no-verify', 'skip the checks over the network')
+    .option('--no-verify', 'do not ask the gateway')
     .addOption(timeoutOption())
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples(['repoint use work', 'repoint use mine codex --yes']))
@@ -70,8 +67,11 @@ async function askName(session: Session): Promise<string> {
   if (!session.canAsk || all.length === 0)
     throw new UserError({
       code: 'usage',
-      message: all.length === 0 ? 'No gateway is remembered so far' : 'No gateway is named',
-      hint: all.length === 0 ? noGatewayHint : 'One of `repoint gateways`: repoint use NAME',
+      message: all.length === 0 ? 'No gateway is saved yet' : 'Which gateway?',
+      hint:
+        all.length === 0
+          ? noGatewayHint
+          : 'repoint use NAME. Your saved gateways: repoint gateways',
     })
 
   return session.platform.ask.search({
@@ -92,14 +92,14 @@ async function clientsFor(session: Session, name: string | undefined): Promise<r
   const setUp = here.map(({ client }) => client.id)
   if (setUp.length === 0)
     throw whyNotSetUp(leftOut, {
-      message: 'No client is set up that could be pointed at another gateway',
-      hint: `Name the clients, for example: repoint use ${name ?? 'NAME'} ${rows[0]!.id}`,
+      message: 'No client is set up yet',
+      hint: `Name a client: repoint use ${name ?? 'NAME'} ${rows[0]!.id}`,
     })
   if (name !== undefined) return setUp
 
   return session.platform.ask.checkbox({
     message: 'Which clients?',
     choices: () => setUp.map((id) => ({ value: id, name: rowOf(id).label, checked: true })),
-    validate: (chosen) => chosen.length > 0 || 'Tick at least one with the space bar.',
+    validate: (chosen) => chosen.length > 0 || 'Select at least one with the space bar.',
   })
 }

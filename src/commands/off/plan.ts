@@ -46,7 +46,7 @@ export async function planClients(
     if (isNamed) throw planned
 
     const { message, hint } = planned
-    const leftOut = { code: 'client-left-out', message: `${client.label} is left out: ${message}` }
+    const leftOut = { code: 'client-left-out', message: `Skipped ${client.label}: ${message}` }
     session.addFindings({ ...leftOut, ...compact({ hint }) })
     return []
   })
@@ -116,8 +116,8 @@ export function mismatchesIn(
     if (isSameWay(planned, written) && whyUnreadable(planned) === whyUnreadable(written)) return []
     return new UserError({
       code: 'internal',
-      message: `${client.label} would not read back what the plan put into its files`,
-      hint: 'Please report it: `npm bugs repoint` names the place.',
+      message: `${client.label} would not read the planned files as intended`,
+      hint: 'Please report this bug.',
     })
   })
 }

@@ -57,7 +57,7 @@ function* ownFileFindings(client: Client, after: LoadedFiles): Generator<Finding
   if (baseUrl !== undefined)
     yield {
       code: 'still-at-gateway',
-      message: `${label} still points at ${baseUrl}, by a file that repoint does not edit`,
+      message: `${label} still points at ${baseUrl}, because of a file that repoint does not edit`,
       ...compact({ location: state.sources.baseUrl }),
       hint: 'Remove the address from that file.',
     }

@@ -229,8 +229,8 @@ export async function refuseUnknownClient(session: Session, { plan }: RollbackPl
   if (edit === undefined) return
   throw new UserError({
     code: 'config-conflict',
-    message: `${session.showPath(edit.path)} was written for a client that this version does not know: ${edit.client}`,
-    hint: 'Roll back with the version of repoint that wrote it, or a newer one.',
+    message: `This version of repoint does not know the client ${edit.client}, for which ${session.showPath(edit.path)} was written`,
+    hint: 'Use the version of repoint that wrote it, or a newer one.',
   })
 }
 

@@ -13,7 +13,7 @@ const longWaitSeconds = 3
 /** Whether the user consents to a plan: given by a flag, to ask for, or nobody to ask. */
 export type Consent = 'given' | 'ask' | 'none'
 
-/** The user answered No to a plan. Nothing was changed, and nothing is wrong. */
+/** The user answered No to a plan. Nothing changed, and nothing is wrong. */
 export class Declined extends Error {}
 
 /** The output of one command: what goes to which stream, and which secrets are masked. */

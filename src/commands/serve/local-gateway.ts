@@ -117,7 +117,7 @@ function givenKey(
   if (keyFile !== undefined && keyEnv !== undefined)
     throw new UserError({
       code: 'usage',
-      message: 'The key is given more than once',
+      message: 'The command names more than one key',
       hint: 'Keep one of --key-file and --key-env.',
     })
 

@@ -96,10 +96,12 @@ function showClient(
   const hasLimits = contextWindow !== undefined || offered.length > 0
   const listed = catalog?.models.find(({ id }) => id === model) ?? { id: model }
   if (isDetailed && hasLimits && usesSnapshot(listed))
-    session.say(`  limits of ${model} that the gateway does not tell come from ${snapshotSource}`)
+    session.say(
+      `  The limits of ${model} that the gateway does not report come from ${snapshotSource}`,
+    )
 
   showEdits(session, edits, isDetailed)
-  showFixes(session, problems, (message) => `repairs: ${message}`)
+  showFixes(session, problems, (message) => `fixes: ${message}`)
 }
 
 /** `gpt-5.6-sol, 6 models in its list`. */
@@ -126,9 +128,7 @@ function ask(
   session: Session,
   { consent, consents = [], showDetails }: ConfirmedPlan,
 ): Promise<void> {
-  const needed = consents.map(
-    ({ message }) => `the plan needs your consent: ${message.replace(/\.$/, '')}`,
-  )
+  const needed = consents.map(({ message }) => message.replace(/\.$/, ''))
 
   return session.agree(
     consent,
@@ -138,8 +138,11 @@ function ask(
       showDetails,
     },
     {
-      message: ['There is no terminal to ask whether to apply the plan', ...needed].join('; '),
-      hint: 'Add --yes to accept the plan, or --dry-run to see it.',
+      message:
+        needed.length === 0
+          ? 'This changes files, and repoint cannot ask here'
+          : `This needs your consent, and repoint cannot ask here: ${needed.join('; ')}`,
+      hint: 'To accept, add --yes. To see every change, add --dry-run.',
     },
   )
 }

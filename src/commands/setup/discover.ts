@@ -77,7 +77,7 @@ export async function findProvenGateway(started: SetupRun): Promise<ProvenRun> {
         nextOfLink(error, found, preset) ??
         (tries < maxTries ? retryWith(error, found, preset) : undefined)
       if (next === undefined) throw error
-      session.remark(`That did not work: ${(error as UserError).message}`)
+      session.remark(`✗ ${(error as UserError).message}`)
       preset = next
     }
   }
@@ -151,7 +151,7 @@ function showAnswer(session: Session, { access, catalog }: Answered): void {
 
 /** One line for each proven client, and one for the balance. */
 function showProof(session: Session, { access, catalog, chosen, balance }: Proof): void {
-  if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers, and takes the key`)
+  if (catalog === undefined) session.remark(`✔ ${hostOf(access)} answers and accepts the key`)
   for (const [client, { resolved, isProvenByClient }] of chosen) {
     if (isProvenByClient) {
       session.remark(`✔ ${client.label} itself answers, with ${resolved.model}`)
@@ -175,7 +175,7 @@ function* keyHeaderFindings(
   { keyHeader }: GatewayAccess,
 ): Generator<Finding> {
   if (keyHeader === before.keyHeader || keyHeader === undefined) return
-  const message = `The gateway takes the key as ${keyHeader}, and refuses it as \`authorization: Bearer\``
+  const message = `The gateway accepts the key only in the header ${keyHeader}`
   yield { code: 'key-header', message }
 }
 
@@ -232,8 +232,7 @@ function withoutFailed(run: SetupRun, { failed, ...proof }: ClientsProof): Prove
   const working = [...proof.chosen.keys()]
   if (working.length === 0) throw error
   if (consent !== 'ask') throw leavingOut(error, client, working, proof.access)
-  for (const [{ label }, { message }] of failed)
-    session.remark(`✗ ${label} is left out: ${message}`)
+  for (const [{ label }, { message }] of failed) session.remark(`✗ Skipped ${label}: ${message}`)
   return proof
 }
 
@@ -284,6 +283,6 @@ function* rootsUnasked(access: GatewayAccess): Generator<Finding> {
   if (roots !== undefined)
     yield {
       code: 'roots-unasked',
-      message: `The gateway was not asked: its chat routes are taken to hang at ${roots.chat}, those of messages at ${roots.messages}`,
+      message: `repoint did not ask the gateway. It assumes chat at ${roots.chat} and messages at ${roots.messages}`,
     }
 }

@@ -176,8 +176,8 @@ function* strayModelFindings(
   if (stray.length > 0)
     yield {
       code: 'model-not-listed',
-      message: `${client.label} also offers ${stray.join(', ')}, which the gateway does not list`,
-      hint: 'repoint did not write that, and leaves it there.',
+      message: `${client.label} also offers models that the gateway does not list: ${stray.join(', ')}`,
+      hint: 'repoint did not write these models and keeps them.',
     }
 }
 
@@ -200,20 +200,20 @@ function* lostModelFindings(
   if (lost.length > 0)
     yield {
       code,
-      message: `The gateway has no ${lost.join(', nor ')}, with which ${client.label} was set up: the rules have chosen anew`,
-      hint: 'To choose otherwise, name the model; `repoint models` lists all.',
+      message: `The gateway no longer has ${lost.join(' and ')}, so repoint chose another model for ${client.label}`,
+      hint: `Choose another: repoint ${client.id} --model`,
     }
   if (lost.length > 0 || !keepsModels(input)) return
 
   // The models are the same, but the window or protocol changes without a request for it.
-  const keeping = (flag: string) => `To keep it: \`repoint ${client.id} ${flag}\`.`
+  const keeping = (flag: string) => `To keep it: repoint ${client.id} ${flag}`
   const { requested } = input
   const { contextWindow: window } = before.options
   const isOtherWindow = window !== undefined && window !== now.contextWindow
   if (isOtherWindow && requested.contextWindow === undefined)
     yield {
       code,
-      message: `${client.label} was set up with a context window of ${window} tokens, and the gateway says ${now.contextWindow ?? 'none'}`,
+      message: `The context window of ${client.label} changes from ${window} tokens to ${now.contextWindow ?? 'the default'}`,
       hint: keeping(`--context-window ${window}`),
     }
 
@@ -221,7 +221,7 @@ function* lostModelFindings(
   if (spoke !== speaks && requested.protocol === undefined)
     yield {
       code,
-      message: `${client.label} used ${now.model ?? 'its model'} over ${spoke}, and now uses it over ${speaks}`,
+      message: `The protocol of ${client.label} changes from ${spoke} to ${speaks}`,
       hint: keeping(`--protocol ${spoke}`),
     }
 }
@@ -256,8 +256,8 @@ export function refuseMismatch(client: Client, files: LoadedFiles, access: Gatew
   if (isThere && isKey && isAllSent) return
   throw new UserError({
     code: 'internal',
-    message: `${client.label} would not read back what the plan puts into its files: ${whyUnreadable(after) ?? after.login ?? 'address, key or headers differ'}`,
-    hint: 'Please report it: `npm bugs repoint` names the place.',
+    message: `${client.label} would not read the planned files as intended: ${whyUnreadable(after) ?? after.login ?? 'address, key or headers differ'}`,
+    hint: 'Please report this bug.',
   })
 }
 
@@ -271,11 +271,11 @@ function* modeFindings({ platform }: Session, edit: FileEdit): Generator<Finding
   if (edit.holdsSecret && (mode & 0o077) !== 0)
     yield {
       code: 'mode-closed',
-      message: `${edit.path} will hold the key: its mode changes from ${octal(mode)} to ${octal(mode & ~0o077)}`,
+      message: `${edit.path} will contain the key, so only you will be able to read it (mode ${octal(mode)} becomes ${octal(mode & ~0o077)})`,
     }
   if ((mode & 0o200) === 0)
     yield {
       code: 'read-only-file',
-      message: `${edit.path} is read-only (mode ${octal(mode)}); it is replaced all the same and stays read-only`,
+      message: `${edit.path} is read-only (mode ${octal(mode)}). repoint replaces it, and it stays read-only`,
     }
 }

@@ -270,7 +270,7 @@ async function resolveRejected(proving: Proving): Promise<void> {
     if (!(await resolveAgain(proving, probed, replaced))) break
   }
   if (proving.chosen.size + proving.failed.size === 0)
-    throw new UserError({ code: 'cancelled', message: 'Every client was left out' })
+    throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 }
 
 /**
@@ -440,7 +440,7 @@ async function proveChosen(proving: Proving): Promise<ClientsProof> {
         ({ result }) => result.status === 'rejected' && !mayAskClient(run, result.reason),
       )
       if (rejected?.result.status === 'rejected')
-        throw await withOtherClients(rejected.result.reason, client, rejected)
+        throw await withOtherClients(rejected.result.reason, client, rejected, access)
       const [refused] = rejectionsIn(answers)
       if (refused !== undefined) {
         const { access } = finder
@@ -550,13 +550,13 @@ function refusalsIn(
 /** The gateway answered the probe although the balance is zero: some gateways allow a small debt. */
 const emptyKey: Finding = {
   code: 'quota',
-  message: 'The key has nothing left to spend',
-  hint: "Top it up on the gateway's page, or take another: repoint key",
+  message: 'The key has no credit left',
+  hint: "Top it up on the gateway's page, or use another key: repoint key",
 }
 
 const onlyCertainClients: Finding = {
   code: 'proven-by-client',
-  message: 'The gateway admits certain clients only, so the client itself was asked',
+  message: 'The gateway accepts only certain clients, so repoint asked the installed client',
 }
 
 /** Whether the installed client can tell more than this rejection of repoint's own request. */
@@ -567,30 +567,34 @@ function mayAskClient({ request }: SetupRun, error: unknown): boolean {
 }
 
 /**
- * Why a model is not served to a client that speaks one protocol. If another protocol may serve the model,
- * the hint names the clients that speak more.
+ * Why a model is not served to a client that supports one protocol. If another protocol may serve the model,
+ * the hint names the clients that support more.
  */
 async function withOtherClients(
   error: unknown,
   client: Client,
   { model, protocol }: ModelRoute,
+  { baseUrl }: GatewayAccess,
 ): Promise<unknown> {
   if (!(error instanceof UserError) || client.protocols.length > 1) return error
   const isOfModel = nativeProtocol(model) !== protocol
   const isMissing = error.code === 'protocol-unsupported'
   if (!isMissing && !(error.code === 'tools-unsupported' && isOfModel)) return error
 
-  const others = (await loadClients(familyRows)).filter(
-    ({ family, protocols }) =>
-      family !== client.family && protocols.some((one) => one !== protocol),
-  )
-  const commands = others.map(({ id }) => `repoint ${id}`).join(', ')
-  const only = `${client.label} speaks ${protocol} only.`
-  const otherModel = isOfModel ? ` Choose another model: repoint ${client.id} --model ID.` : ''
+  // A client with more protocols is more likely to work.
+  const others = (await loadClients(familyRows))
+    .filter(
+      ({ family, protocols }) =>
+        family !== client.family && protocols.some((one) => one !== protocol),
+    )
+    .toSorted((one, other) => other.protocols.length - one.protocols.length)
+  const [first, ...more] = others.map(({ id }) => id)
+  const otherModel = isOfModel ? ' Name another model: --model ID.' : ''
+  const otherClient = `Use another client: repoint ${first} --base-url ${baseUrl} (or ${more.join(', ')})`
   return new UserError({
     code: error.code,
     message: error.message,
-    hint: `${only}${otherModel} Clients that speak another protocol: ${commands}.`,
+    hint: `${client.label} supports only the ${protocol} protocol.${otherModel} ${otherClient}`,
     cause: error,
   })
 }

@@ -12,7 +12,7 @@ export function sayOutcome(
   applied: ApplyResult | undefined,
   { done, unchanged }: { readonly done: string; readonly unchanged: string },
 ): void {
-  if (applied === undefined) session.say('Dry run: nothing was changed.')
+  if (applied === undefined) session.say('Dry run: nothing changed.')
   else if (applied.run === undefined) session.say(`${unchanged}. Nothing changed.`)
   else {
     session.say(`${done}. Undo: repoint rollback`)

@@ -206,7 +206,7 @@ export async function chooseModels(asking: ResolvingClient): Promise<Chosen | un
 export function isDecided(run: SetupRun, client: Client, access: GatewayAccess): boolean {
   const catalogError = new UserError({
     code: 'usage',
-    message: 'The gateway was not asked for a list',
+    message: 'repoint did not ask the gateway for its models',
   })
   const input = resolveInputFor(run, client, access, { ...noGatewayInfo, catalogError })
   const chosen = resultOf(() => client.resolve(input))
@@ -244,8 +244,10 @@ export async function withModelFromUser(
   if (catalog === undefined || !session.canAsk)
     throw new UserError({
       code: 'usage',
-      message: `--model has no ID, and there is no ${session.canAsk ? 'list' : 'terminal'} to pick a model from`,
-      hint: 'Name the model: --model ID.',
+      message: session.canAsk
+        ? '--model has no ID, and the gateway has no list of models'
+        : '--model has no ID, and repoint cannot ask here',
+      hint: 'Name the model: --model ID',
     })
 
   const labels = clients.map(({ label }) => label)
@@ -326,7 +328,7 @@ async function pickedModel(
   catalog: Catalog,
   { message }: UserError,
 ): Promise<string | undefined> {
-  const none = { value: '', name: `none: leave ${client.label} out` }
+  const none = { value: '', name: `none: skip ${client.label}` }
   const names = rejected.map(({ model }) => model)
   const nearest = names.flatMap((name) => closestModels(name, catalog))
   const choices = chatModels(catalog).filter(({ value }) => !names.includes(value))
@@ -356,7 +358,7 @@ async function typedModel(
   const { session } = run
   session.remark(`note: ${reason.message}`)
   const answer = await session.platform.ask.input({
-    message: `Which model should ${client.label} ask for? (Enter: unknown; of several the first that answers)`,
+    message: `Which model should ${client.label} use? (several: repoint takes the first that answers; Enter: you do not know)`,
   })
 
   const ids = answer.split(/[\s,]+/).filter(Boolean)

@@ -67,8 +67,8 @@ function readLocal(session: Session, path: string): Uint8Array {
       code: 'usage',
       message:
         error instanceof RangeError
-          ? `${session.showPath(path)} is larger than ${maxDefaultsBytes} bytes, which no file of defaults is`
-          : `The file ${session.showPath(path)} (--from) cannot be read`,
+          ? `${session.showPath(path)} is too large for a team file (more than ${maxDefaultsBytes} bytes)`
+          : `Cannot read the file ${session.showPath(path)} (--from)`,
       hint: 'Check the path and its permissions.',
       cause: error,
     })
@@ -84,8 +84,8 @@ async function fetched(
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '')
     throw new UserError({
       code: 'usage',
-      message: '--from takes the path of a file or an https address without a login in it',
-      hint: 'What it says decides where a key goes: fetch the file yourself, and look at it.',
+      message: '--from needs the path of a file, or an https address without a login',
+      hint: 'Download the file and check it, then run: repoint setup --from FILE',
     })
 
   const access = accessTo(session, {
@@ -111,11 +111,11 @@ async function fetched(
       code: status >= 300 && status < 400 ? 'redirected' : 'not-an-api',
       message:
         cut === 'limit'
-          ? `${url.host} answers with more than ${maxDefaultsBytes} bytes, which no file of defaults is`
+          ? `The answer of ${url.host} is too large for a team file (more than ${maxDefaultsBytes} bytes)`
           : status >= 300 && status < 400
-            ? `${url.host} leads to another origin, which is not followed`
-            : `${url.host} answers ${status} instead of the file of defaults`,
-      hint: 'Check the address behind --from.',
+            ? `${url.host} redirects to another address, and repoint does not follow`
+            : `${url.host} answers ${status} instead of the file`,
+      hint: 'Check the address after --from.',
     })
   return new TextEncoder().encode(body)
 }
@@ -125,8 +125,8 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
   const refuse = (what: string) =>
     new UserError({
       code: 'config-invalid',
-      message: `${place} is no file of defaults: ${printableLine(what)}`,
-      hint: '`repoint gateways export NAME` writes one.',
+      message: `${place} is not a team file: ${printableLine(what)}`,
+      hint: 'Write one: repoint gateways export NAME > repoint.json',
     })
 
   const rootIn = (text: string) => {
@@ -167,7 +167,7 @@ const fileOfDefaults = object({
 
 function flagsOf({ flags }: ClientRow) {
   const fittingFor = (flag: ClientFlag) =>
-    v.custom<FlagValue>((value) => isFitting(flag, value), 'has no fitting value')
+    v.custom<FlagValue>((value) => isFitting(flag, value), 'has a wrong value')
   return object(
     Object.fromEntries(flags.map((flag) => [nameOfFlag(flag), v.exactOptional(fittingFor(flag))])),
   )

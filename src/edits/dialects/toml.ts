@@ -77,7 +77,7 @@ function parseTomlTree(text: string, place: string): AST.TOMLTopLevelTable {
   } catch (cause) {
     // Seen in toml-eslint-parser 1.0.3 with strings of more than about 125,000 characters (2026-11-21).
     if (cause instanceof RangeError)
-      throw unsupported(place, 'it holds too long a text', text, 0, cause)
+      throw unsupported(place, 'a text in it is too long', text, 0, cause)
     if (!(cause instanceof ParseError)) throw cause
     throw invalidConfig(place, cause.message, text, offsetAt(text, cause.lineNumber, cause.column))
   }

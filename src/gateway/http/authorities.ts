@@ -141,7 +141,7 @@ function readPem(path: string): string {
     throw new UserError({
       code: 'usage',
       message: `Cannot read the CA file ${path}: ${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}`,
-      hint: 'Give a readable PEM file with --ca-file PATH.',
+      hint: 'Pass a readable PEM file: --ca-file PATH',
       cause,
     })
   }
@@ -150,6 +150,6 @@ function readPem(path: string): string {
   throw new UserError({
     code: 'usage',
     message: `The CA file ${path} contains no PEM certificate`,
-    hint: 'Convert it: openssl x509 -inform der -in FILE -out FILE.pem, then use that file with --ca-file.',
+    hint: 'Convert it and pass the new file: openssl x509 -inform der -in FILE -out FILE.pem',
   })
 }

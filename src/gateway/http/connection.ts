@@ -114,7 +114,7 @@ function proxySeesKeyError(proxy: ForwardProxy, target: URL): UserError {
   return new UserError({
     code: 'proxy',
     message: `The proxy ${formatProxy(proxy)} would see the key, because ${target.origin} uses plain http`,
-    hint: `Use https, or bypass the proxy: NO_PROXY=${target.hostname}.`,
+    hint: `Bypass the proxy: NO_PROXY=${target.hostname}. Or use https.`,
   })
 }
 

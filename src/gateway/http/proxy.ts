@@ -50,8 +50,8 @@ function parseProxy(text: string, variable: string): ForwardProxy {
   if (url === undefined || kind === undefined || url.hostname === '') {
     throw new UserError({
       code: 'proxy',
-      message: `The environment variable ${variable} is not the address of a proxy that we can use`,
-      hint: `Set it like ${variable}=http://host:port (http, https or socks5), or unset it.`,
+      message: `The environment variable ${variable} does not contain the address of a proxy`,
+      hint: `Example: ${variable}=http://proxy.example:3128 (http, https or socks5). Or unset it.`,
     })
   }
 

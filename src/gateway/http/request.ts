@@ -200,7 +200,7 @@ function sendOn(
       const cut = end === 'limit' || end === 'connection' ? end : undefined
       received.answer({ url, connection, cut }).then(resolve, reject)
     }
-    const onDeadline = (): void => fail('deadline', new Error('The deadline has passed'))
+    const onDeadline = (): void => fail('deadline', new Error('The time limit is over'))
     const onCancel = (): void => fail('cancelled', new Error('Cancelled'))
 
     connection.onBroken = (error) => fail('error', error)

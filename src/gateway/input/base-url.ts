@@ -56,16 +56,16 @@ export function normaliseBaseUrl(
 
   if (url.username !== '' || url.password !== '') {
     throw badAddress(
-      `The address contains a user name or a password before ${url.host}`,
-      'Give the address without them, and the key separately: --key-stdin, --key-file or --key-env.',
-      'Type the address without them. The next question asks for the key.',
+      `The address contains a user name or a password`,
+      'Use only the address, and pass the key with --key-env NAME.',
+      'Type only the address. The next question asks for the key.',
     )
   }
 
   const isPage = url.hash !== '' || webPage.test(url.pathname) || azureDeployment.test(url.pathname)
   const query = isPage ? [] : readQuery(url)
-  if (url.searchParams.size > query.length) changes.push('the query removed')
-  else if (url.hash !== '') changes.push('the part after # removed')
+  if (url.searchParams.size > query.length) changes.push('without the query')
+  else if (url.hash !== '') changes.push('without the part after #')
 
   const hostname = cleanHostname(url, changes)
   const path = apiPrefix(url, hostname, changes)
@@ -74,8 +74,8 @@ export function normaliseBaseUrl(
   if (url.protocol === 'http:' && !isLocal && !options.allowHttp) {
     throw badAddress(
       `http://${url.host} would send the key over the network in clear text`,
-      `Use https://${url.host}${path}, or add --allow-http if you trust the network.`,
-      `Type https://${url.host}${path}. If you trust the network, press Ctrl-C and start again with --allow-http: repoint codex --allow-http.`,
+      `Use https: --base-url https://${url.host}${path}. Or, if you trust the network, add --allow-http`,
+      `Type https://${url.host}${path}. If you trust the network, press Ctrl-C and add --allow-http.`,
     )
   }
 
@@ -84,7 +84,7 @@ export function normaliseBaseUrl(
   const notices =
     changes.length === 0
       ? []
-      : [{ code: 'url-cleaned', message: `Address read as ${baseUrl}: ${changes.join(', ')}` }]
+      : [{ code: 'url-cleaned', message: `Using ${baseUrl} (${changes.join(', ')})` }]
 
   return { baseUrl, query, notices }
 }
@@ -93,7 +93,7 @@ export function normaliseBaseUrl(
 function replaceWebPage(typed: URL, changes: string[]): URL {
   const owner = ownerOfPage(typed.hostname)
   if (owner === undefined || typed.username !== '' || typed.password !== '') return typed
-  changes.push(`${typed.hostname} is a web page of ${owner.name}, whose API is at ${owner.host}`)
+  changes.push(`${typed.hostname} is a web page of ${owner.name}. Its API is at ${owner.host}`)
   return new URL(`https://${owner.host}`)
 }
 
@@ -143,12 +143,15 @@ export function isPrivate(host: string): boolean {
 function parseAddress(input: string, changes: string[]): URL {
   const text = extractAddress(input, changes)
   if (text === '') {
-    throw badAddress('The address is empty', 'Give it as --base-url https://gateway.example.')
+    throw badAddress(
+      'The address is empty',
+      'Pass the address of your gateway, for example: --base-url https://gateway.example',
+    )
   }
   if (placeholders.some((pattern) => pattern.test(text))) {
     throw badAddress(
-      'The address is still a placeholder from the instructions',
-      'Give the address of your gateway: --base-url https://gateway.example.',
+      'The address is a placeholder from instructions',
+      'Pass the address of your gateway, for example: --base-url https://gateway.example',
     )
   }
 
@@ -156,7 +159,7 @@ function parseAddress(input: string, changes: string[]): URL {
   if (isKeyShaped(text)) {
     throw badAddress(
       'This looks like a key, not an address',
-      'Give the address as --base-url https://gateway.example, and the key separately: --key-stdin, --key-file or --key-env.',
+      'Pass the address, for example --base-url https://gateway.example, and the key with --key-env NAME.',
       `${typeAddressHint} The next question asks for the key.`,
     )
   }
@@ -170,7 +173,7 @@ function parseAddress(input: string, changes: string[]): URL {
     throw notAnAddressError()
   }
   if (/\P{ASCII}/u.test(text) && /(?:^|\.)xn--/.test(url.hostname)) {
-    changes.push('the name converted to ASCII')
+    changes.push('the name in ASCII')
   }
 
   return url
@@ -190,11 +193,11 @@ function extractAddress(input: string, changes: string[]): string {
     .replace(/^["'`“”‘’<(]+|["'`“”‘’>)]+$/g, '')
     .replace(/[\s,;.，；]+$/, '')
     .trim()
-  if (text !== trimmed) changes.push('the text around the address removed')
+  if (text !== trimmed) changes.push('without the text around the address')
   if (/\s/.test(text)) {
     throw badAddress(
       'The address has spaces inside',
-      'Give one address only: --base-url https://gateway.example.',
+      'Pass one address, for example: --base-url https://gateway.example',
     )
   }
 
@@ -206,8 +209,8 @@ function addScheme(text: string, changes: string[]): string {
   const other = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
   if (other !== undefined) {
     throw badAddress(
-      `The address begins with ${other}://, but a gateway is reached over https://`,
-      'Give it like this: --base-url https://gateway.example.',
+      `The address begins with ${other}://, and a gateway needs https://`,
+      'Example: --base-url https://gateway.example',
     )
   }
 
@@ -216,7 +219,7 @@ function addScheme(text: string, changes: string[]): string {
   const hostname = parseUrl(`http://${address}`)?.hostname ?? ''
   if (!isClearlyHost(address)) throw notAnAddressError()
   const scheme = isLoopback(hostname) || hostname === '0.0.0.0' ? 'http' : 'https'
-  changes.push(`${scheme}:// put in front`)
+  changes.push(`with ${scheme}://`)
 
   return `${scheme}://${address}`
 }
@@ -236,10 +239,7 @@ function isClearlyHost(address: string): boolean {
 
 /** The message does not quote the text, because it may be a secret. */
 function notAnAddressError(): UserError {
-  return badAddress(
-    'The address is not a web address',
-    'Give it like this: --base-url https://gateway.example.',
-  )
+  return badAddress('This is not an address', 'Example: --base-url https://gateway.example')
 }
 
 function cleanHostname(url: URL, changes: string[]): string {
@@ -247,19 +247,19 @@ function cleanHostname(url: URL, changes: string[]): string {
     throw new UserError({
       code: 'docs-host',
       message: `${url.hostname} is the documentation, not the API`,
-      hint: 'Take the address that the documentation names, then run the command again with --base-url.',
-      hintAtPrompt: 'Type the address that the documentation names.',
+      hint: 'Copy the "API base URL" from the documentation: --base-url URL',
+      hintAtPrompt: 'Type the "API base URL" that the documentation names.',
     })
   }
 
   if (url.hostname === '0.0.0.0') {
     // Servers print it as their listen address. As a destination it works only sometimes.
-    changes.push('0.0.0.0 replaced by 127.0.0.1')
+    changes.push('instead of 0.0.0.0')
     return '127.0.0.1'
   }
 
   if (!url.hostname.endsWith('.')) return url.hostname
-  changes.push('the dot behind the host removed')
+  changes.push('without the dot after the host')
 
   return url.hostname.slice(0, -1)
 }
@@ -269,7 +269,7 @@ function apiPrefix(url: URL, hostname: string, changes: string[]): string {
   const whole = cleanPath(url.pathname.replace(/\/{2,}/g, '/'))
   const path = repeatUntilStable(whole, (part) => cleanPath(part.replace(trailingRoute, '')))
   if (path !== whole) {
-    changes.push(`${whole.slice(path.length)} removed (clients add it where it belongs)`)
+    changes.push(`without ${whole.slice(path.length)}, which clients add`)
   }
 
   const docs = docsPage.exec(path)?.[0]
@@ -279,13 +279,13 @@ function apiPrefix(url: URL, hostname: string, changes: string[]): string {
     throw new UserError({
       code: 'docs-host',
       message: `${hostname}${path} is a documentation page, not the API`,
-      hint: `Try --base-url ${root}, or take the address that the page names.`,
-      hintAtPrompt: `Try ${root}, or type the address that the page names.`,
+      hint: `Try: --base-url ${root}. Or copy the address from that page.`,
+      hintAtPrompt: `Try ${root}, or type the address from that page.`,
     })
   }
 
   const prefix = repeatUntilStable(path, (part) => cleanPath(part.replace(webPage, '')))
-  if (prefix !== path) changes.push(`the web page's own path ${path.slice(prefix.length)} removed`)
+  if (prefix !== path) changes.push(`without ${path.slice(prefix.length)}, a web page`)
 
   return prefix
 }

@@ -54,7 +54,7 @@ export function readHeader(text: string, sources: HeaderSources): HeaderChange {
 
   if (!isSecret && (isCredentialHeader(name) || looksSecret(template)))
     throw invalidHeader(
-      `The value of the header ${name} may be a secret, and is on the command line: other users see it in the process list, and it stays in the shell history`,
+      `The value of the header ${name} may be a secret. On a command line, other users can see it, and it stays in the shell history`,
       headerUsage(name),
     )
   const value = readValue(name, template, sources).trim()
@@ -67,14 +67,11 @@ export function readHeader(text: string, sources: HeaderSources): HeaderChange {
 function refuseReserved(name: string): void {
   if (name === 'authorization' || keyHeaders.some((one) => one === name))
     throw invalidHeader(
-      `${name} contains the key, which has its own flags`,
-      'Give the key with --key-env NAME, --key-file PATH or --key-stdin. If a gateway rejects it as `authorization: Bearer`, repoint tries x-api-key and api-key itself.',
+      `${name} contains the key, and the key has separate flags`,
+      'Pass the key with --key-env NAME, --key-file PATH or --key-stdin. repoint finds out which header the gateway needs.',
     )
   if (reservedNames.test(name))
-    throw invalidHeader(
-      `Every client sets ${name} itself, so it cannot be changed`,
-      'Leave it out.',
-    )
+    throw invalidHeader(`You cannot change ${name}: every client sets it`, 'Remove it.')
 }
 
 function readValue(name: string, template: string, sources: HeaderSources): string {
@@ -85,7 +82,7 @@ function readValue(name: string, template: string, sources: HeaderSources): stri
     if (value) return value
     throw new UserError({
       code: 'key-missing',
-      message: `The environment variable ${variableName}, for the header ${name}, is ${value === '' ? 'empty' : 'not set'}`,
+      message: `The environment variable ${variableName} (header ${name}) is ${value === '' ? 'empty' : 'not set'}`,
       hint: 'Set it, then run the command again.',
     })
   })
@@ -98,7 +95,7 @@ export function looksSecret(text: string): boolean {
 
 /** @throws UserError `usage` */
 function refuseValue(name: string, value: string): void {
-  const hint = 'Check the contents of the variable or the file: it must be one line.'
+  const hint = 'Check the variable or the file: the value must be one line.'
   if (value === '') throw invalidHeader(`The value of the header ${name} is empty`, hint)
   if (/[\r\n]/.test(value))
     throw invalidHeader(`The value of the header ${name} has more than one line`, hint)
@@ -114,7 +111,7 @@ function invalidHeader(message: string, hint: string): UserError {
 }
 
 function headerUsage(name: string): string {
-  return `In single quotes: --header '${name}: $VARIABLE', or from a file: --header '${name}: @path'.`
+  return `Use a variable, in single quotes: --header '${name}: $VARIABLE'. Or a file: --header '${name}: @path'`
 }
 
 /**
@@ -129,7 +126,7 @@ export function applyHeaderChanges(
   const names = changes.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined)
-    throw invalidHeader(`The header ${twice} is given twice`, 'Keep one of them.')
+    throw invalidHeader(`The command sets the header ${twice} twice`, 'Use one of them.')
   return [
     ...before.filter(({ name }) => !names.includes(name)),
     ...changes.filter((header) => header.value !== undefined),

@@ -54,19 +54,24 @@ export function cleanKey(input: string): { key: string; notices: Finding[] } {
   const notices =
     removed.length === 0
       ? []
-      : [{ code: 'key-cleaned', message: `The key was cleaned: ${removed.join(', ')} removed` }]
+      : [
+          {
+            code: 'key-cleaned',
+            message: `Removed ${new Intl.ListFormat('en').format(removed)} from the key`,
+          },
+        ]
 
   return { key, notices }
 }
 
 function refuseSeveralLines(lines: readonly string[], isAssigned: boolean): void {
   if (lines.slice(1).some((line) => line.startsWith('sk-'))) {
-    throw invalidKey('This is more than one key', 'Give one key.')
+    throw invalidKey('This is more than one key', 'Use one key.')
   }
   if (!isAssigned && lines.every((line) => keyCharacters.test(line))) return
   throw invalidKey(
-    `The key is followed by other text: there are ${lines.length} lines, and a key is one line`,
-    `Give only the line with the key. ${keyUsage}`,
+    `The key has ${lines.length} lines, and a key is one line`,
+    `Use only the line with the key. ${keyUsage}`,
     pasteKeyHint,
   )
 }
@@ -76,7 +81,7 @@ function refuseControlCharacters(text: string): void {
   if (!/(?![\t\r\n])\p{Cc}/u.test(text)) return
   throw invalidKey(
     'The key contains control characters',
-    'Copy the key again; a file with it must be plain text (UTF-8, not UTF-16).',
+    'Copy the key again. If it is in a file, save the file as plain text (UTF-8).',
   )
 }
 
@@ -96,15 +101,15 @@ function removeWrappings(input: string): { text: string; removed: string[] } {
   return { text, removed }
 }
 
-const assignmentLabel = 'the assignment around it'
+const assignmentLabel = 'the assignment'
 
 const keyWrappings: readonly (readonly [name: string, take: (text: string) => string])[] = [
   // A terminal can wrap a paste in escape sequences: ESC [ 200 ~.
   ['invisible characters', (text) => text.replace(/\p{Cc}\[20[01]~|\p{Cf}/gu, '')],
-  ['spaces around it', (text) => text.trim()],
+  ['spaces', (text) => text.trim()],
   [assignmentLabel, withoutAssignment],
   ['quotes', (text) => text.replace(quotes, '').trim()],
-  ['the punctuation after it', (text) => text.replace(/[,;]+$/, '').trim()],
+  ['punctuation', (text) => text.replace(/[,;]+$/, '').trim()],
   [
     '"Bearer"',
     (text) => text.replace(/^authorization\s*:\s*/i, '').replace(/^bearer(?:\s+|$)/i, ''),
@@ -125,7 +130,7 @@ function refusePlaceholder(text: string): void {
   if (placeholders.some((pattern) => pattern.test(text.replace(/^sk-/, '')))) {
     throw new UserError({
       code: 'key-placeholder',
-      message: 'The key is still a placeholder from the instructions',
+      message: 'The key is a placeholder from instructions',
       hint: `Use your own key instead. ${keyUsage}`,
       hintAtPrompt: pasteKeyHint,
     })
@@ -134,8 +139,8 @@ function refusePlaceholder(text: string): void {
   if (maskedMiddle.test(text)) {
     throw new UserError({
       code: 'key-placeholder',
-      message: 'The key is masked: its middle is missing',
-      hint: "Copy the whole key with the web page's copy button.",
+      message: 'The key is incomplete: its middle is masked',
+      hint: 'Copy the whole key with the copy button of the web page.',
     })
   }
 }
@@ -144,7 +149,7 @@ function invalidKey(message: string, hint: string, hintAtPrompt?: string): UserE
   return new UserError({ code: 'usage', message, hint, hintAtPrompt })
 }
 
-const keyUsage = 'Give it with --key-stdin, --key-file PATH or --key-env NAME.'
+const keyUsage = 'Pass it with --key-env NAME, --key-file PATH or --key-stdin.'
 const pasteKeyHint = 'Paste only your own key.'
 
 function withoutAssignment(text: string): string {
@@ -165,7 +170,7 @@ function refuseNonKey(text: string): void {
   if (/^https?:\/\//i.test(text)) {
     throw invalidKey(
       'The key is a web address',
-      `The address must be given with --base-url. ${keyUsage}`,
+      `Pass the address with --base-url. ${keyUsage}`,
       pasteKeyHint,
     )
   }
@@ -176,15 +181,15 @@ function refuseNonKey(text: string): void {
 
   if (/[,;&]["'{]*\w+["']?[:=]/.test(text) && !consistsOfPairs(text)) {
     throw invalidKey(
-      'The key is followed by another setting',
+      'The key contains another setting',
       `Copy only the key. ${keyUsage}`,
       pasteKeyHint,
     )
   }
   if (/[^!-~]/.test(text)) {
     throw invalidKey(
-      'The key contains non-ASCII characters, which no key has',
-      'Copy the key again from the web page; a chat or a word processor may have changed it.',
+      'The key contains characters that no key has',
+      'Copy the key again from the web page. A chat or a word processor may have changed it.',
     )
   }
 }
@@ -194,7 +199,7 @@ export function keyOnCommandLineError(): UserError {
   return new UserError({
     code: 'usage',
     message:
-      'A key on the command line is not accepted: other users see it in the process list, and it stays in the shell history',
-    hint: 'Use --key-stdin, --key-file PATH, --key-env NAME, or REPOINT_API_KEY.',
+      'repoint accepts no key on the command line: other users can see it, and it stays in the shell history',
+    hint: 'Use --key-env NAME, --key-file PATH, --key-stdin, or REPOINT_API_KEY.',
   })
 }

@@ -46,13 +46,13 @@ export function formatLink({ client, name, baseUrls, model, slotModels }: Import
 export function readImportLink(text: string, options: AddressOptions): ImportLink {
   const fields = parseFields(text)
   const kind = readField(fields, 'resource') ?? 'provider'
-  if (kind !== 'provider') throw invalidLink('The link is for something other than a gateway')
+  if (kind !== 'provider') throw invalidLink('The link does not add a gateway')
 
   const keyText = readField(fields, 'apiKey')
   const addresses = readField(fields, 'endpoint')
   if (keyText === undefined || addresses === undefined) {
     const what = keyText === undefined ? 'key' : 'address'
-    throw invalidLink(`The link contains no ${what}${fields.has('config') ? ' of its own' : ''}`)
+    throw invalidLink(`The link contains no ${what}`)
   }
 
   const { key, notices } = cleanKey(keyText)
@@ -100,7 +100,7 @@ function readAddresses(text: string, options: AddressOptions): readonly string[]
   if (addressTexts.length === 0) throw invalidLink('The link contains no address')
   if (addressTexts.length > maxAddresses)
     throw invalidLink(
-      `The link contains ${addressTexts.length} addresses, and repoint tries at most ${maxAddresses}`,
+      `The link contains ${addressTexts.length} addresses, more than ${maxAddresses}`,
     )
   const addresses = addressTexts.map((one) => normaliseBaseUrl(one, options))
   if (addresses.some(({ query }) => query.length > 0))
@@ -117,7 +117,7 @@ function unusedParts(fields: URLSearchParams): readonly Finding[] {
     ['configUrl', 'the address of a configuration'],
   ].flatMap(([name, what]) => (fields.get(name!) ? [what!] : []))
   if (parts.length === 0) return []
-  const message = `The link also contains ${parts.join(' and ')}, which repoint ignores`
+  const message = `repoint ignores ${parts.join(' and ')} in the link`
   return [{ code: 'link-parts-unused', message }]
 }
 

@@ -36,8 +36,8 @@ function invalidQuery(what: string): UserError {
   return new UserError({
     code: 'usage',
     message: `The query of the address ${what}`,
-    hint: 'Give the address without it, and a key separately: --key-stdin, --key-file or --key-env.',
-    hintAtPrompt: 'Type the address without it. The next question asks for the key.',
+    hint: 'Use the address without the query, and pass the key with --key-env NAME.',
+    hintAtPrompt: 'Type the address without the query. The next question asks for the key.',
   })
 }
 

@@ -220,7 +220,7 @@ const routeCodes = [
 const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | undefined>> = {
   upstream: (judged) =>
     isRefusal(judged) || hundredsOf(judged.status) === 5
-      ? fault(judged, 'is refused by the service behind it')
+      ? fault(judged, 'cannot use the service behind it')
       : undefined,
   gateway: (judged) =>
     judged.status === 429 ? undefined : fault(judged, 'answers with an error of its own'),
@@ -250,7 +250,7 @@ const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | unde
   route: (judged) => (isDenial(judged) ? routeNotAllowed(judged) : undefined),
   key: (judged) => {
     if (judged.status === 500 && judged.question.catalog !== undefined)
-      return fault(judged, 'is refused by the service behind it')
+      return fault(judged, 'cannot use the service behind it')
     return isRefusal(judged) && !isAboutModel(judged, 'key') ? keyRejected(judged) : undefined
   },
 }

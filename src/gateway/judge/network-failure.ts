@@ -41,7 +41,7 @@ export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest)
     return {
       code: 'not-an-api',
       message: `The program at ${url.host} does not speak HTTP${shown === '' ? '' : `: "${shown}"`}`,
-      hint: 'Check the port of the address (--base-url).',
+      hint: 'Correct the port of the address: --base-url URL',
     }
   }
   return {
@@ -69,15 +69,15 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
         hint:
           code === 'EAI_AGAIN'
             ? 'The name server did not answer. Check the network, then run the command again.'
-            : 'Check the spelling of the address (--base-url), the network and the VPN.',
+            : 'Check the network and the VPN, or correct the address: --base-url URL',
       }
     case 'ECONNREFUSED':
       return {
         code: 'refused',
         message: `Nothing listens at ${url.host}${through(failure)}`,
         hint: isLoopback(url.hostname)
-          ? `Start the gateway, or check the port of the address (--base-url). To try repoint's own gateway: repoint serve --port ${url.port || 80}`
-          : 'Check the host and port of the address (--base-url), and whether the gateway is running.',
+          ? `Start the gateway, or correct the port of the address: --base-url URL. To try repoint's own gateway: repoint serve --port ${url.port || 80}`
+          : 'Start the gateway, or correct the host and port of the address: --base-url URL',
       }
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
@@ -184,7 +184,7 @@ function diagnoseDeadline(failure: NetworkFailure, url: URL): Outcome {
     message: messages[failure.stage] + through(failure),
     hint: isModelSlow
       ? 'A model may need time to load. Run the command again, or wait longer: --timeout 120'
-      : 'Check the host and port of the address (--base-url), the network and the VPN. A firewall may block the connection.',
+      : 'Check the network, the VPN and the firewall, or correct the address: --base-url URL',
   }
 }
 
@@ -220,14 +220,14 @@ function diagnoseTls(failure: NetworkFailure, question: AskedRequest): Outcome {
     return {
       code: 'tls',
       message: `The certificate of ${url.host} is for other hosts${hosts === '' ? '' : `: ${hosts}`} (${code})`,
-      hint: "Use a name from the certificate in --base-url. If you did, another server answers in the gateway's name.",
+      hint: "Use a name from the certificate: --base-url https://NAME. If you did, another server answers in the gateway's name.",
     }
   }
 
   return {
     code: 'tls',
     message: `The TLS handshake with ${url.host} failed${inBrackets(code)}${through(failure)}`,
-    hint: 'Check the host and port of the address (--base-url). An old server, a proxy or a firewall can break TLS.',
+    hint: 'An old server, a proxy or a firewall can break TLS. Or correct the address: --base-url URL',
   }
 }
 

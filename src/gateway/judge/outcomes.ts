@@ -226,7 +226,7 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'not-an-api',
     message: what + says(judged),
-    hint: checkAddress + knownRoot(judged) + withoutCatalog(judged),
+    hint: checkAddress + knownRoot(judged),
   })
 }
 

@@ -17,18 +17,18 @@ function refusal(input: string): UserError {
 const gw = 'https://gw.example'
 
 /** What is said of an address. */
-const gap = 'The address is still a placeholder from the instructions'
-const noAddress = 'The address is not a web address'
+const gap = 'The address is a placeholder from instructions'
+const noAddress = 'This is not an address'
 const aKey = 'This looks like a key, not an address'
 const spaces = 'The address has spaces inside'
-const around = 'the text around the address removed'
-const https = 'https:// put in front'
-const http = 'http:// put in front'
-const query = 'the query removed'
-const dot = 'the dot behind the host removed'
-const letters = 'the name converted to ASCII'
-const ownPath = (path: string) => `the web page's own path ${path} removed`
-const removed = (path: string) => `${path} removed (clients add it where it belongs)`
+const around = 'without the text around the address'
+const https = 'with https://'
+const http = 'with http://'
+const query = 'without the query'
+const dot = 'without the dot after the host'
+const letters = 'the name in ASCII'
+const ownPath = (path: string) => `without ${path}, a web page`
+const removed = (path: string) => `without ${path}, which clients add`
 
 describe('base URL: accepted input', () => {
   test.each([
@@ -77,7 +77,7 @@ describe('base URL: accepted input', () => {
     // The web page's own paths, queries, fragments.
     ['https://gw.example/console/token', gw, ownPath('/console/token')],
     ['https://gw.example/login?next=%2F', gw, `${query}, ${ownPath('/login')}`],
-    ['https://gw.example/#/token', gw, 'the part after # removed'],
+    ['https://gw.example/#/token', gw, 'without the part after #'],
     ['https://gw.example/index.html', gw, ownPath('/index.html')],
     ['https://gw.example/panel', gw, ownPath('/panel')],
     ['https://host.example/gateway/console', 'https://host.example/gateway', ownPath('/console')],
@@ -93,12 +93,8 @@ describe('base URL: accepted input', () => {
     ['[::1]:3000', 'http://[::1]:3000', http],
     ['::1', 'http://[::1]', http],
     ['2001:db8::1', 'https://[2001:db8::1]', https],
-    ['http://0.0.0.0:3000', 'http://127.0.0.1:3000', '0.0.0.0 replaced by 127.0.0.1'],
-    [
-      '0.0.0.0:3000',
-      'http://127.0.0.1:3000',
-      'http:// put in front, 0.0.0.0 replaced by 127.0.0.1',
-    ],
+    ['http://0.0.0.0:3000', 'http://127.0.0.1:3000', 'instead of 0.0.0.0'],
+    ['0.0.0.0:3000', 'http://127.0.0.1:3000', 'with http://, instead of 0.0.0.0'],
 
     // Text around it.
     ['"https://gw.example/v1"', gw, `${around}, ${removed('/v1')}`],
@@ -165,14 +161,14 @@ describe('base URL: accepted input', () => {
   ])('%j is %s', (input, baseUrl, said) => {
     const result = read(input)
     expect(result.baseUrl).toBe(baseUrl)
-    const message = `Address read as ${baseUrl}: ${said}`
+    const message = `Using ${baseUrl} (${said})`
     expect(result.notices).toEqual(said === '' ? [] : [{ code: 'url-cleaned', message }])
   })
 
   test('reports what was changed, without the query', () => {
     const [notice] = read('gw.example/v1/chat/completions?ref=sk-secret').notices
     expect(notice?.message).toBe(
-      'Address read as https://gw.example: https:// put in front, the query removed, /v1/chat/completions removed (clients add it where it belongs)',
+      'Using https://gw.example (with https://, without the query, without /v1/chat/completions, which clients add)',
     )
   })
 })
@@ -196,16 +192,8 @@ describe('base URL: rejected input', () => {
     ['${BASE_URL}', 'usage', gap],
     ['https://your-gateway.example', 'usage', gap],
     ['https://.../v1', 'usage', gap],
-    [
-      'ftp://gw.example',
-      'usage',
-      'The address begins with ftp://, but a gateway is reached over https://',
-    ],
-    [
-      'wss://gw.example',
-      'usage',
-      'The address begins with wss://, but a gateway is reached over https://',
-    ],
+    ['ftp://gw.example', 'usage', 'The address begins with ftp://, and a gateway needs https://'],
+    ['wss://gw.example', 'usage', 'The address begins with wss://, and a gateway needs https://'],
     ['https://', 'usage', noAddress],
     ['https://gw.example:99999', 'usage', noAddress],
     ['not an address', 'usage', spaces],
@@ -239,16 +227,8 @@ describe('base URL: rejected input', () => {
       'usage',
       'http://127.0.0.1.evil.example would send the key over the network in clear text',
     ],
-    [
-      'https://user:pass@gw.example',
-      'usage',
-      'The address contains a user name or a password before gw.example',
-    ],
-    [
-      'https://sk-secret@gw.example',
-      'usage',
-      'The address contains a user name or a password before gw.example',
-    ],
+    ['https://user:pass@gw.example', 'usage', 'The address contains a user name or a password'],
+    ['https://sk-secret@gw.example', 'usage', 'The address contains a user name or a password'],
     ['https://docs.gw.example', 'docs-host', 'docs.gw.example is the documentation, not the API'],
     [
       'https://docs.gw.example/v1',
@@ -286,15 +266,11 @@ describe('base URL: rejected input', () => {
     [
       'ftp://gw.example/https:x',
       'usage',
-      'The address begins with ftp://, but a gateway is reached over https://',
+      'The address begins with ftp://, and a gateway needs https://',
     ],
     ['10.20.30', 'usage', noAddress],
     ['x.1.2.3', 'usage', noAddress],
-    [
-      'me:x@localhost:3000',
-      'usage',
-      'The address contains a user name or a password before localhost:3000',
-    ],
+    ['me:x@localhost:3000', 'usage', 'The address contains a user name or a password'],
     ['localhost.x1', 'usage', noAddress],
     ['foolocalhost', 'usage', noAddress],
     ['10.0.0.5x', 'usage', noAddress],
@@ -316,11 +292,7 @@ describe('base URL: rejected input', () => {
       'api-doc.gw.example is the documentation, not the API',
     ],
     ['https://gw.example/doc', 'docs-host', 'gw.example/doc is a documentation page, not the API'],
-    [
-      'https://:hunter2@gw.example',
-      'usage',
-      'The address contains a user name or a password before gw.example',
-    ],
+    ['https://:hunter2@gw.example', 'usage', 'The address contains a user name or a password'],
     ['BASE_URL', 'usage', gap],
     ['base-url', 'usage', gap],
     ['gateway_host', 'usage', gap],
@@ -351,7 +323,7 @@ describe('base URL: rejected input', () => {
   ])('%j: %s', (input, code, message) => {
     const error = refusal(input)
     expect([error.code, error.message]).toEqual([code, message])
-    expect(error.hint).toMatch(/[^.]\.$/)
+    expect(error.hint).not.toMatch(/\.\.$/)
   })
 
   test('suggests --allow-http for plain http, and accepts it with the flag', () => {
@@ -418,7 +390,7 @@ describe('base URL: rejected input', () => {
 
   test('suggests the root of a documentation page', () => {
     expect(refusal('https://gw.example/ai/docs/start').hint).toContain(
-      '--base-url https://gw.example/ai,',
+      '--base-url https://gw.example/ai.',
     )
   })
 })

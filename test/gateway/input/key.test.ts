@@ -20,37 +20,34 @@ describe('key: accepted input', () => {
     [key, []],
     [`${key}\n`, []],
     [`${key}\r\n`, []],
-    [` ${key}  `, ['spaces around it']],
-    [`\n\n${key}\n\n`, ['spaces around it']],
+    [` ${key}  `, ['spaces']],
+    [`\n\n${key}\n\n`, ['spaces']],
     [`"${key}"`, ['quotes']],
     [`'${key}'`, ['quotes']],
     [`“${key}”`, ['quotes']],
     [`\`${key}\``, ['quotes']],
-    [`${key},`, ['the punctuation after it']],
-    [`${key};`, ['the punctuation after it']],
-    [`"${key}",`, ['quotes', 'the punctuation after it']],
-    [
-      `OPENAI_API_KEY="${key}";`,
-      ['the assignment around it', 'quotes', 'the punctuation after it'],
-    ],
-    [`OPENAI_API_KEY=${key}\n`, ['the assignment around it']],
+    [`${key},`, ['punctuation']],
+    [`${key};`, ['punctuation']],
+    [`"${key}",`, ['quotes', 'punctuation']],
+    [`OPENAI_API_KEY="${key}";`, ['the assignment', 'quotes', 'punctuation']],
+    [`OPENAI_API_KEY=${key}\n`, ['the assignment']],
     [`# from the web page\n\n${key}\n`, ['comment lines']],
-    [`${key}\n# from the web page`, ['spaces around it', 'comment lines']],
-    [`# mine\r\nOPENAI_API_KEY=${key}\r\n`, ['the assignment around it', 'comment lines']],
-    [`{\n  "OPENAI_API_KEY": "${key}"\n}\n`, ['the assignment around it', 'quotes']],
+    [`${key}\n# from the web page`, ['spaces', 'comment lines']],
+    [`# mine\r\nOPENAI_API_KEY=${key}\r\n`, ['the assignment', 'comment lines']],
+    [`{\n  "OPENAI_API_KEY": "${key}"\n}\n`, ['the assignment', 'quotes']],
     [`Bearer ${key}`, ['"Bearer"']],
     [`bearer   ${key}`, ['"Bearer"']],
     [`Authorization: Bearer ${key}`, ['"Bearer"']],
-    [`x-api-key: ${key}`, ['the assignment around it']],
+    [`x-api-key: ${key}`, ['the assignment']],
     [`"Bearer ${key}"`, ['quotes', '"Bearer"']],
-    [`OPENAI_API_KEY=${key}`, ['the assignment around it']],
-    [`export OPENAI_API_KEY=${key}`, ['the assignment around it']],
-    [`export ANTHROPIC_AUTH_TOKEN="${key}"`, ['the assignment around it', 'quotes']],
-    [`set OPENAI_API_KEY=${key}`, ['the assignment around it']],
-    [`$env:OPENAI_API_KEY = "${key}"`, ['the assignment around it', 'quotes']],
-    [`"OPENAI_API_KEY": "${key}"`, ['the assignment around it', 'quotes']],
-    [`{"OPENAI_API_KEY": "${key}"}`, ['the assignment around it', 'quotes']],
-    [`api_key: ${key}`, ['the assignment around it']],
+    [`OPENAI_API_KEY=${key}`, ['the assignment']],
+    [`export OPENAI_API_KEY=${key}`, ['the assignment']],
+    [`export ANTHROPIC_AUTH_TOKEN="${key}"`, ['the assignment', 'quotes']],
+    [`set OPENAI_API_KEY=${key}`, ['the assignment']],
+    [`$env:OPENAI_API_KEY = "${key}"`, ['the assignment', 'quotes']],
+    [`"OPENAI_API_KEY": "${key}"`, ['the assignment', 'quotes']],
+    [`{"OPENAI_API_KEY": "${key}"}`, ['the assignment', 'quotes']],
+    [`api_key: ${key}`, ['the assignment']],
     [`${key.slice(0, 9)}\n${key.slice(9)}`, ['line breaks']],
     [`${key.slice(0, 9)}\r\n  ${key.slice(9)}`, ['line breaks']],
     [`\ufeff${key}\u200b`, ['invisible characters']],
@@ -58,11 +55,11 @@ describe('key: accepted input', () => {
     [`\u001b[200~${key}\u001b[201~`, ['invisible characters']],
     [`" ${key} "`, ['quotes']],
     [`""${key}''`, ['quotes']],
-    [`${key} ;`, ['the punctuation after it']],
-    [`${key},;`, ['the punctuation after it']],
-    [`{"OPENAI_API_KEY": "${key}" }`, ['the assignment around it', 'quotes']],
-    [`setx  OPENAI_API_KEY "${key}"`, ['the assignment around it', 'quotes']],
-    [`export  OPENAI_API_KEY=${key}`, ['the assignment around it']],
+    [`${key} ;`, ['punctuation']],
+    [`${key},;`, ['punctuation']],
+    [`{"OPENAI_API_KEY": "${key}" }`, ['the assignment', 'quotes']],
+    [`setx  OPENAI_API_KEY "${key}"`, ['the assignment', 'quotes']],
+    [`export  OPENAI_API_KEY=${key}`, ['the assignment']],
     [`Authorization : Bearer ${key}`, ['"Bearer"']],
     [`authorization:${key}`, ['"Bearer"']],
     // Keys, whatever they look like.
@@ -101,12 +98,14 @@ describe('key: accepted input', () => {
     const result = cleanKey(input)
     expect(result.key).toBe(isOurs ? key : input)
     expect(result.notices.map(({ message }) => message)).toEqual(
-      removed.length === 0 ? [] : [`The key was cleaned: ${removed.join(', ')} removed`],
+      removed.length === 0
+        ? []
+        : [`Removed ${new Intl.ListFormat('en').format(removed)} from the key`],
     )
   })
 })
 
-const gap = 'The key is still a placeholder from the instructions'
+const gap = 'The key is a placeholder from instructions'
 
 describe('key: rejected input', () => {
   test.each([
@@ -156,14 +155,14 @@ describe('key: rejected input', () => {
     ['你的密钥', 'key-placeholder', gap],
     ['sk-你的API密钥', 'key-placeholder', gap],
     // As a web page shows it.
-    ['sk-Ab12****Ij90', 'key-placeholder', 'The key is masked: its middle is missing'],
-    ['sk-Ab12…Ij90', 'key-placeholder', 'The key is masked: its middle is missing'],
-    ['sk-Ab12...Ij90', 'key-placeholder', 'The key is masked: its middle is missing'],
-    ['sk-Ab12••••Ij90', 'key-placeholder', 'The key is masked: its middle is missing'],
+    ['sk-Ab12****Ij90', 'key-placeholder', 'The key is incomplete: its middle is masked'],
+    ['sk-Ab12…Ij90', 'key-placeholder', 'The key is incomplete: its middle is masked'],
+    ['sk-Ab12...Ij90', 'key-placeholder', 'The key is incomplete: its middle is masked'],
+    ['sk-Ab12••••Ij90', 'key-placeholder', 'The key is incomplete: its middle is masked'],
     ['sk-Ab12 Cd34', 'usage', 'The key has spaces inside'],
     ['my key is sk-Ab12', 'usage', 'The key has spaces inside'],
-    ['sk-Ab12Ｃd34', 'usage', 'The key contains non-ASCII characters, which no key has'],
-    ['sk-Ab12é', 'usage', 'The key contains non-ASCII characters, which no key has'],
+    ['sk-Ab12Ｃd34', 'usage', 'The key contains characters that no key has'],
+    ['sk-Ab12é', 'usage', 'The key contains characters that no key has'],
     ['sk-Ab12\nsk-Cd34', 'usage', 'This is more than one key'],
     ['https://gw.example/v1', 'usage', 'The key is a web address'],
   ])('%j: %s', (input, code, message) => {
@@ -175,7 +174,7 @@ describe('key: rejected input', () => {
 })
 
 describe('key: other secrets next to it never become part of it', () => {
-  const several = /^The key is followed by other text: there are \d lines, and a key is one line$/
+  const several = /^The key has \d lines, and a key is one line$/
   test.each([
     // Files of settings.
     [`OPENAI_API_KEY=${key}\nDATABASE_PASSWORD=hunter2`, several],
@@ -194,13 +193,10 @@ describe('key: other secrets next to it never become part of it', () => {
     [`${key}\u2028this is hunter2`, several],
     [`${key}\nsk-hunter2`, /^This is more than one key$/],
     // The same on one line.
-    [
-      `{"OPENAI_API_KEY":"${key}","password":"hunter2"}`,
-      /^The key is followed by another setting$/,
-    ],
-    [`user=me;password=hunter2`, /^The key is followed by another setting$/],
-    [`tid=abc;exp=123;api_key=hunter2`, /^The key is followed by another setting$/],
-    [`OPENAI_API_KEY=${key};PASSWORD=hunter2`, /^The key is followed by another setting$/],
+    [`{"OPENAI_API_KEY":"${key}","password":"hunter2"}`, /^The key contains another setting$/],
+    [`user=me;password=hunter2`, /^The key contains another setting$/],
+    [`tid=abc;exp=123;api_key=hunter2`, /^The key contains another setting$/],
+    [`OPENAI_API_KEY=${key};PASSWORD=hunter2`, /^The key contains another setting$/],
     [`OPENAI_API_KEY=${key} PASSWORD=hunter2`, /^The key has spaces inside$/],
   ])('%j', (input, message) => {
     const error = refusal(input)
@@ -218,7 +214,7 @@ describe('key: other secrets next to it never become part of it', () => {
     expect(refusal(input)).toMatchObject({
       code: 'usage',
       message: 'The key contains control characters',
-      hint: expect.stringContaining('UTF-16'),
+      hint: expect.stringContaining('UTF-8'),
     })
   })
 })

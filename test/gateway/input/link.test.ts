@@ -60,7 +60,7 @@ describe("a gateway's link", () => {
     )
     expect(baseUrls).toEqual(['https://gw.example'])
     expect(notices.map(({ message }) => message)).toEqual([
-      'The link also contains a script and the address of a configuration, which repoint ignores',
+      'repoint ignores a script and the address of a configuration in the link',
     ])
   })
 
@@ -73,15 +73,11 @@ describe("a gateway's link", () => {
   })
 
   test.each([
-    ['another resource', { resource: 'mcp' }, 'The link is for something other than a gateway'],
+    ['another resource', { resource: 'mcp' }, 'The link does not add a gateway'],
     ['no key', { apiKey: ' ' }, 'The link contains no key'],
-    [
-      'no key but a configuration',
-      { apiKey: '', config: 'x' },
-      'The link contains no key of its own',
-    ],
-    ['a placeholder for a key', { apiKey: 'YOUR_API_KEY' }, 'The key is still a placeholder'],
-    ['a masked key', { apiKey: 'sk-1234****5678' }, 'The key is masked'],
+    ['no key but a configuration', { apiKey: '', config: 'x' }, 'The link contains no key'],
+    ['a placeholder for a key', { apiKey: 'YOUR_API_KEY' }, 'The key is a placeholder'],
+    ['a masked key', { apiKey: 'sk-1234****5678' }, 'The key is incomplete'],
     ['no address', { endpoint: '' }, 'The link contains no address'],
     ['no address but commas', { endpoint: ' , ' }, 'The link contains no address'],
     ['a script for an address', { endpoint: `javascript:alert("${key}")` }, 'usage'],

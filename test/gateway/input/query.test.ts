@@ -50,7 +50,7 @@ describe('the query of an address', () => {
   ])('of %s belongs to the page or the older route, and is removed', (address) => {
     const { query, notices } = normaliseBaseUrl(address, {})
     expect(query).toEqual([])
-    expect(notices[0]!.message).toContain('the query removed')
+    expect(notices[0]!.message).toContain('without the query')
   })
 
   test('is appended to that of a route, and shown masked', () => {

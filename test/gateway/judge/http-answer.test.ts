@@ -202,10 +202,10 @@ test('diagnose: a bot check in front is named, whatever its status and body', ()
 })
 
 test('diagnose: without a list of models, --model is named beside the base URL', () => {
-  for (const body of [{ error: { message: 'x' } }, '<html><title>404</title></html>']) {
-    expect(failing(404, body).hint).toMatch(/--base-url.*--model ID/)
-    expect(failing(404, body, {}, 'chat').hint).not.toContain('--model')
-  }
+  const body = { error: { message: 'x' } }
+  expect(failing(404, body).hint).toMatch(/--base-url.*--model ID/)
+  expect(failing(404, body, {}, 'chat').hint).not.toContain('--model')
+  expect(failing(404, '<html><title>404</title></html>').hint).not.toContain('--model')
 })
 
 test('diagnose: an answer beyond the limit is said to be too long', () => {

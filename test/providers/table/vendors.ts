@@ -140,7 +140,7 @@ const azureClosed: Shape = {
     responses: { ...azure.setups.responses!, note: 'the key goes as `api-key`' },
     messages: {
       ...azure.setups.messages!,
-      refused: { code: 'protocol-unsupported', says: /messages|api-key alone/ },
+      refused: { code: 'protocol-unsupported', says: /messages|only as api-key/ },
     },
     editor: {
       ...azure.setups.chat!,
