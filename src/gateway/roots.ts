@@ -23,7 +23,11 @@ export function chatRoots(baseUrl: string): readonly string[] {
   const given = [`${baseUrl}/v1`, baseUrl]
   const above = /^(.*)\/anthropic$/.exec(baseUrl)?.[1]
   if (above === undefined)
-    return withKnown(baseUrl, 'chat', version.test(pathOf(baseUrl)) ? given.reverse() : given)
+    return withKnown(baseUrl, 'chat', [
+      ...(version.test(pathOf(baseUrl)) ? given.reverse() : given),
+      // A capital may be a mistake.
+      baseUrl.replace(/\/V(\d+)$/, '/v$1'),
+    ])
 
   const siblings = ['/v1', '', '/openai', '/compat', '/paas/v4'].map((shape) => above + shape)
   const origin = new URL(baseUrl).origin

@@ -5,9 +5,12 @@ import { ownerOfPage } from '../hosts.ts'
 import type { HeaderChange } from './header.ts'
 import { readQuery } from './query.ts'
 
-/** Routes of the three protocols and related ones, as people copy them from documentation. */
+/**
+ * Routes of the three protocols and related ones, as people copy them from documentation. Paths are
+ * case-sensitive: `/V1` belongs to the address.
+ */
 const trailingRoute =
-  /(?:\/v1)*(?:\/(?:chat\/completions|responses(?:\/compact)?|messages(?:\/count_tokens)?|models(?:\/[^/]+)*|completions|embeddings|rerank|moderations|files|images\/[a-z]+|audio\/[a-z]+|realtime))?$/i
+  /(?:\/v1)*(?:\/(?:chat\/completions|responses(?:\/compact)?|messages(?:\/count_tokens)?|models(?:\/[^/]+)*|completions|embeddings|rerank|moderations|files|images\/[a-z]+|audio\/[a-z]+|realtime))?$/
 
 /** The first path segments of common gateway web applications (New API, one-api, LiteLLM). */
 const webPage =

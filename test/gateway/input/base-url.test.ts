@@ -55,7 +55,8 @@ describe('base URL: accepted input', () => {
     // Routes.
     ['https://gw.example/v1', gw, removed('/v1')],
     ['https://gw.example/v1/', gw, removed('/v1')],
-    ['https://gw.example/V1', gw, removed('/V1')],
+    ['https://gw.example/V1', 'https://gw.example/V1', ''],
+    ['https://gw.example/API/V1', 'https://gw.example/API/V1', ''],
     ['https://gw.example/v1/v1', gw, removed('/v1/v1')],
     ['https://gw.example//v1//', gw, removed('/v1')],
     ['https://gw.example/v1/chat/completions', gw, removed('/v1/chat/completions')],
