@@ -8,7 +8,7 @@ import { changeList, type ListChange, readList, removeList, type SavedList } fro
 export type SavedGateway = v.InferOutput<typeof savedGateway>
 
 /** A name needs no quotes in a shell and is a valid file name. */
-export const gatewayNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+export const gatewayNamePattern = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,62}$/u
 
 const text = v.string()
 const nameAndValue = v.object({ name: text, value: text })

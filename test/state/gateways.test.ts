@@ -172,7 +172,9 @@ describe('the saved gateways', () => {
     ['.work', false],
     ['a b', false],
     ['a/b', false],
-    ['wörk', false],
+    ['wörk', true],
+    ['公司', true],
+    ['a\u202eb', false],
   ])('%j is a valid name: %s', (name, is) => {
     expect(gatewayNamePattern.test(name)).toBe(is)
   })

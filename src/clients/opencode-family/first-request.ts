@@ -1,19 +1,17 @@
-import type { FirstRequest } from '../../gateway/types.ts'
+import { asObject } from '../../gateway/foreign-text.ts'
+import type { FirstRequest, Protocol } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { numberIn, textIn } from '../loaded-files.ts'
+import { recordedRequest } from '../recorded-request.ts'
 import { isBefore } from '../tested.ts'
 import { chosenProvider, mergedConfig, providerOf } from './config.ts'
 import type { Layout } from './layout.ts'
 import { defaultOutputTokens, effortPath } from './plan.ts'
 
-/**
- * The first request over chat: opencode 1.2.27 and 1.18.34, Kilo 7.0.33 and 7.7.9, of which the newest
- * were run against rejections of each member (2026-11-23). Over the other protocols: opencode 1.2.27,
- * 1.14.41, 1.18.3 and 1.18.34, Kilo 7.0.33 and 7.7.9 (2026-11-26).
- */
+/** What the model's entry in the config changes in the recorded request. */
 export function firstRequest(
-  { id, asksForNoLimit }: Layout,
+  { id, asksForNoLimit, recordings }: Layout,
   files: LoadedFiles,
   { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {
@@ -21,62 +19,61 @@ export function firstRequest(
   const { table } = providerOf(value, chosenProvider(value))
   const largest = numberIn(table, ['models', model, 'limit', 'output']) || defaultOutputTokens
   const limit = Math.min(largest, defaultOutputTokens)
-  const isReasoning = /gpt-5(?!-chat|-pro)/i.test(model)
-  const named = textIn(table, ['models', model, ...effortPath(protocol)])
-  const effort = named ?? (isReasoning ? 'medium' : undefined)
-  const isSince = (since: string) => version === undefined || !isBefore(version, since)
+  const effort = textIn(table, ['models', model, ...effortPath(protocol)])
 
-  if (protocol === 'responses')
+  const kind = kindOf(protocol, model)
+  const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
+  const isReasoning = kind === 'gpt' && !/gpt-5-(?:chat|pro)/i.test(model)
+  const usual = kind === 'gpt' && !isReasoning ? withoutReasoning(body) : body
+
+  if (protocol === 'responses') {
+    const ofGpt = recordedRequest(recordings, { kind: 'gpt', protocol, version }).body['reasoning']
+    const named = effort ? { ...asObject(ofGpt), effort } : asObject(usual['reasoning'])
+    // Run over responses on 2026-11-26; its other requests are recorded from 7.0.33.
+    const isDetailed = id === 'kilo' && (version === undefined || !isBefore(version, '7.7.9'))
+    const reasoning = named && { ...named, ...(isDetailed && { summary: 'detailed' }) }
     return {
-      body: {
-        max_output_tokens: limit,
-        store: false,
-        include: ['reasoning.encrypted_content'],
-        tool_choice: 'auto',
-        text: isReasoning ? { verbosity: 'low' } : undefined,
-        reasoning: effort && { effort, summary: isDetailed(id, isSince) ? 'detailed' : 'auto' },
-        prompt_cache_key: id === 'kilo' || isSince('1.18.3') ? 'repoint' : undefined,
-      },
+      headers,
+      body: { ...usual, max_output_tokens: limit, reasoning },
       hints: { ...outputLimitCures, reasoning: noReasoningCure },
     }
+  }
 
-  if (protocol === 'messages') {
-    // For the versions between 1.18.3 and 1.18.34 it is unknown.
-    const thinks = id === 'opencode' && isSince('1.18.34') && /claude-[a-z]+-5/.test(model)
+  if (protocol === 'messages')
     return {
+      headers,
       keyHeader: 'x-api-key',
       body: {
+        ...usual,
         max_tokens: limit,
-        tool_choice: { type: 'auto' },
-        thinking: thinks ? adaptiveThinking : undefined,
-        output_config: named && { effort: named },
+        ...(effort && { output_config: { effort } }),
       },
-      ...(thinks && { headers: { 'anthropic-beta': bindingBetas } }),
       hints: {
         ...outputLimitCures,
         thinking: `Add "options": {"thinking": {"type": "disabled"}} to the model in the config of ${id}, then run the command again.`,
       },
     }
-  }
 
   return {
+    headers,
     body: {
+      ...usual,
       max_tokens: asksForNoLimit?.test(model) ? undefined : limit,
-      stream_options: { include_usage: true },
-      tool_choice: 'auto',
-      reasoning_effort: effort,
+      reasoning_effort: effort ?? usual['reasoning_effort'],
     },
     hints: outputLimitCures,
   }
 }
 
-function isDetailed(id: string, isSince: (version: string) => boolean): boolean {
-  return id === 'kilo' && isSince('7.7.9')
+/** opencode chooses tools and reasoning by the vendor of the model (1.2.27 to 1.18.34, 2026-11-26). */
+function kindOf(protocol: Protocol, model: string): string {
+  const isClaude = model.includes('claude')
+  if (protocol === 'messages')
+    return /claude-[a-z]+-5/.test(model) ? 'thinking' : isClaude ? 'claude' : 'other'
+  return /gpt-(?!4)/i.test(model) && !/oss/i.test(model) ? 'gpt' : 'other'
 }
 
-const adaptiveThinking = {
-  type: 'adaptive',
-  block_binding: { prefix_mismatch_behavior: 'drop_block' },
+function withoutReasoning(body: FirstRequest['body']): FirstRequest['body'] {
+  const { reasoning, reasoning_effort, reasoningSummary, verbosity, text, ...others } = body
+  return others
 }
-
-const bindingBetas = 'thinking-binding-controls-2026-08-01,structured-outputs-2025-11-13'

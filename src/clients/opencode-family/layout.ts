@@ -1,6 +1,7 @@
 import type { Machine } from '../../platform/platform.ts'
 import type { ConfigFile, DiskReader, FolderFiles } from '../client.ts'
 import { layersThere, pathsOf } from '../paths.ts'
+import type { Recordings } from '../recorded-request.ts'
 
 /** The differences between opencode and its forks. */
 export interface Layout {
@@ -25,6 +26,7 @@ export interface Layout {
   readonly reservedProviderIds: readonly string[]
   /** Models for which it sends no token limit. Absent: none. */
   readonly asksForNoLimit?: RegExp
+  readonly recordings: Recordings
   /** What it does if it does not know a context window. */
   readonly withoutWindow: string
   /**

@@ -1,3 +1,4 @@
+import cells from 'fast-string-width'
 import type { Platform } from '../../platform/platform.ts'
 
 /** How to print text at its destination. Colour only repeats what a word or a sign already says. */
@@ -86,10 +87,15 @@ function wrapWords(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const line = lines.at(-1)
-    if (line === undefined || line.length + 1 + word.length > width) lines.push(word)
+    if (line === undefined || cells(line) + 1 + cells(word) > width) lines.push(word)
     else lines[lines.length - 1] = `${line} ${word}`
   }
   return lines
+}
+
+/** Pads a text to a width in display cells: a Chinese character has two, a combining accent none. */
+export function padCells(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - cells(text)))
 }
 
 /** Terminals with fewer columns get no wrapping: the text would not be readable anyway. */
@@ -100,7 +106,7 @@ const narrowest = 30
  * indent.
  */
 export function wrapLine(line: string, columns: number): string {
-  if (line.length <= columns || columns < narrowest) return line
+  if (cells(line) <= columns || columns < narrowest) return line
   const [start] = /^ *(?:(?:error|warning|note|hint): *|[+-] |! )?/.exec(line) ?? ['']
   const [first, ...more] = wrapWords(line.slice(start.length), columns - start.length)
   return [`${start}${first}`, ...more.map((one) => ' '.repeat(start.length) + one)].join('\n')
@@ -112,7 +118,7 @@ export function fittingTable(
   columns: number,
 ): string[] {
   const lines = table(head, rows, columns)
-  if (head.length < 3 || lines.every(({ length }) => length <= columns)) return lines
+  if (head.length < 3 || lines.every((line) => cells(line) <= columns)) return lines
 
   return rows.flatMap(([first = '', ...others]) => {
     const cells = others.map((cell, index) => [`    ${head[index + 1]!.toLowerCase()}`, cell])
@@ -131,7 +137,7 @@ export function table(
   columns: number,
 ): string[] {
   const all = [head, ...rows]
-  const widths = head.map((_, index) => Math.max(...all.map((row) => (row[index] ?? '').length)))
+  const widths = head.map((_, index) => Math.max(...all.map((row) => cells(row[index] ?? ''))))
 
   const last = head.length - 1
   const indent = widths.slice(0, last).reduce((sum, width) => sum + width + 2, 0)
@@ -140,7 +146,7 @@ export function table(
   return all.flatMap((row) => {
     const fixed = row
       .slice(0, last)
-      .map((cell, index) => cell.padEnd(widths[index]! + 2))
+      .map((cell, index) => padCells(cell, widths[index]! + 2))
       .join('')
 
     const [first = '', ...more] = wrapWords(row[last] ?? '', room)

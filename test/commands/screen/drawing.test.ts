@@ -95,3 +95,19 @@ test.each([
 ])('at 30 columns: %s', (line, wanted) => {
   expect(wrapLine(line, 30)).toBe(wanted)
 })
+
+test('columns line up in display cells: names in any script', () => {
+  const rows = [
+    ['公司', 'https://a.example', 'x'],
+    ['офис', 'https://b.example', 'y'],
+    ['work', 'https://c.example', 'z'],
+  ]
+  expect(table(['NAME', 'ADDRESS', 'KEY'], rows, 80)).toEqual([
+    'NAME  ADDRESS            KEY',
+    '公司  https://a.example  x',
+    'офис  https://b.example  y',
+    'work  https://c.example  z',
+  ])
+  // Two cells for each character.
+  expect(wrapLine('公司 公司 公司 公司 公司 公司 公司', 30).split('\n')).toHaveLength(2)
+})
