@@ -135,13 +135,18 @@ async function askInTurn(inquiry: Inquiry, roots: readonly string[]): Promise<At
   if (first.outcome === undefined || !mayBeElsewhere(first.outcome)) return first
 
   for (const root of others) {
-    const attempt = await askAt(inquiry, root)
+    const attempt = await askAt(inquiry, root, { narrows: false })
     if (attempt.outcome === undefined || provesAnApi(attempt.outcome)) return attempt
   }
   return first
 }
 
-async function askAt(inquiry: Inquiry, root: string): Promise<Attempt> {
+/** @param narrows whether more requests may look for the cause of a rejection */
+async function askAt(
+  inquiry: Inquiry,
+  root: string,
+  { narrows }: { readonly narrows: boolean } = { narrows: true },
+): Promise<Attempt> {
   const { access, sender } = inquiry
   const form = formOf(inquiry, {
     isLimited: true,
@@ -151,7 +156,7 @@ async function askAt(inquiry: Inquiry, root: string): Promise<Attempt> {
   const result = await askedAgain(inquiry, root, form, first)
 
   const outcome = judged(inquiry, result)
-  if (outcome === undefined || !('status' in result)) return { root, result, outcome }
+  if (outcome === undefined || !('status' in result) || !narrows) return { root, result, outcome }
   return { root, result, outcome: await causeOf(inquiry, { root, answer: result, outcome }) }
 }
 

@@ -190,16 +190,16 @@ test.each([
 })
 
 describe('docs/clients.md says by which setting each client is told what', () => {
-  const [, section = ''] = readFileSync('docs/clients.md', 'utf8').split('## What a client is told')
+  const [, section = ''] = readFileSync('docs/clients.md', 'utf8').split('## Facts about models')
   const [, ...lines] = section.split('\n').filter((line) => line.startsWith('| '))
-  /** Each with its setting, and whether that is written where nothing is known. */
+  /** Each with its setting, and whether that is written if nothing is known. */
   const cells = lines.flatMap((line) => {
     const [, names = '', ...abilities] = line.split('|').map((cell) => cell.trim())
     const settings = abilities.slice(0, 4).flatMap((cell) => {
       const setting = /^`([\w.]+)/.exec(cell)?.[1]
       return setting === undefined
         ? []
-        : [[setting, cell.includes('where nothing is known')] as const]
+        : [[setting, cell.includes('if nothing is known')] as const]
     })
     return names.split(', ').flatMap((name) => settings.map((one) => [name, ...one] as const))
   })
@@ -209,7 +209,7 @@ describe('docs/clients.md says by which setting each client is told what', () =>
     expect(named.sort()).toEqual(familyRows.map(({ label }) => label).sort())
   })
 
-  test.each(cells)('%s: %s, also where nothing is known: %s', (name, setting, isAlways) => {
+  test.each(cells)('%s: %s, also if nothing is known: %s', (name, setting, isAlways) => {
     const { id } = familyRows.find(({ label }) => label === name)!
     const known = { images: true, reasoning: true, contextWindow: 64_000 }
     const writtenFor = (facts: object) => {

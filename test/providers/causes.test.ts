@@ -113,7 +113,7 @@ async function expectCause(row: CauseRow, count: keyof typeof wrong): Promise<vo
 
 /** The recorded requests of these clients name the client, and are admitted as it is. */
 const isAdmitted = ({ client, admits }: CauseRow) =>
-  ['codex', 'claude'].includes(client) && admits !== undefined && agents[client].startsWith(admits)
+  admits !== undefined && agents[client].startsWith(admits)
 
 test.each(goodKeyRows.filter(isAdmitted).map((row) => [row.who, row] as const))(
   '%s admits the client, and so its probe',

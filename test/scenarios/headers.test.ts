@@ -325,9 +325,7 @@ describe('a gateway that refuses the key as Bearer', () => {
     const at = ['--base-url', front.url, '--yes']
     const { status, json } = await repoint(home, ['setup', 'claude', 'opencode', ...at])
     expect(status).toBe(5)
-    expect(json['error']).toMatchObject({
-      message: expect.stringContaining('as x-api-key for the messages protocol'),
-    })
+    expect(json['error']).toMatchObject({ code: 'protocol-unsupported' })
     expect(home.snapshot()).toEqual({})
     expect((await repoint(home, ['opencode', ...at])).status).toBe(0)
     expect((await repoint(home, ['claude', ...at, '--name', 'm'])).status).toBe(0)

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { maxConfigBytes } from '../../src/edits/text.ts'
 import type { ErrorCode, FilesState } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply.ts'
 import { isWritten } from '../../src/transaction/record.ts'
@@ -347,7 +348,7 @@ describe('apply refuses', () => {
     const home = aHome()
     const source = sourceIn(home)
     const edit = { ...configEdit(source), before: bytesOf('# small\n') }
-    home.put('.codex/config.toml', '#'.repeat(1_000_001))
+    home.put('.codex/config.toml', '#'.repeat(maxConfigBytes + 1))
     expectFailure(() => applyPlan(worldIn(home), aPlan([edit])), 'config-conflict')
   })
 })

@@ -1,16 +1,11 @@
 import { basename, resolve } from 'node:path'
 import {
   type Client,
-  type LaunchSettings,
   type LoadedFiles,
   type ProcessToStart,
   protocolOf,
   type RejectedModel,
-  type ResolvedOptions,
-  type ResolveInput,
-  runKeyVariable,
 } from '../../clients/client.ts'
-import { checkOptions } from '../../clients/list.ts'
 import { modelsIn } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
@@ -18,7 +13,7 @@ import { messageWithLocation } from '../../finding.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
-import { rootOf, shownRoot } from '../../gateway/roots.ts'
+import { rootOf } from '../../gateway/roots.ts'
 import type { Catalog, GatewayAccess, ModelRoute, Protocol } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
@@ -26,6 +21,13 @@ import { saveProof } from '../../state/save-gateway.ts'
 import { checkClient, refuseBlocked } from '../client-state/check-client.ts'
 import { isUsual, readClientFiles, stateNow, withLocation } from '../client-state/files.ts'
 import { runsSoFar } from '../client-state/history.ts'
+import {
+  type ChosenForRun,
+  type PointedRun,
+  pointClient,
+  providerIdOf,
+  withoutProxyHere,
+} from '../client-state/point-client.ts'
 import type { ProgramVersion } from '../client-state/program.ts'
 import { refuseRedirectedKey } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
@@ -109,13 +111,6 @@ function filesOfFolders(session: Session, client: Client, folders: readonly stri
   return [...new Map(texts.map((text) => [text.path, text])).values()]
 }
 
-export interface PointedRun extends LaunchSettings {
-  /** With the base URLs that have answered so far. */
-  readonly access: GatewayAccess
-  /** What the user is told about the run. */
-  readonly told?: string
-}
-
 /** A process to start and the gateway that it should use. */
 export interface Target {
   readonly access: GatewayAccess
@@ -154,52 +149,6 @@ export async function pointProgram(
   const rooted = await provenFor(session, chosen, target)
   session.addFindings(...chosen.models.findings, ...found)
   return pointClient(session, chosen, rooted, target)
-}
-
-/** One variable of the process contains the key. repoint's own variables are not passed on. */
-export function pointClient(
-  session: Session,
-  { client, wanted: input, models: resolved }: ChosenForRun,
-  access: GatewayAccess,
-  { asked, answersSafeguards }: Pick<Target, 'asked' | 'answersSafeguards'>,
-): PointedRun {
-  const env = {
-    ...asked.env,
-    ...withoutProxyHere(asked.env),
-    [runKeyVariable]: access.key,
-    ...(access.caFile && { [client.program.caFileVariables[0]]: access.caFile }),
-    REPOINT_BASE_URL: undefined,
-    REPOINT_API_KEY: undefined,
-  }
-  const protocol = protocolOf(client, resolved)
-  const baseUrl = rootOf(access, protocol)
-  const run = client.launchSettings!(
-    readClientFiles(session, client),
-    {
-      baseUrl,
-      baseUrls: access.baseUrls,
-      key: access.key,
-      keyHeader: access.keyHeader,
-      headers: access.headers,
-      query: access.query,
-      providerId: providerIdOf(session, client),
-      resolved,
-      input,
-      answersSafeguards,
-    },
-    { ...asked, env },
-  )
-
-  const { resume } = client.program
-  const told =
-    resume && run.resumeKeeps
-      ? `. An old conversation keeps its ${run.resumeKeeps}: ${resume.command}`
-      : ''
-  return {
-    ...run,
-    access,
-    told: `${client.label}: ${shownRoot(baseUrl, protocol)}, model ${resolved.model}${told}`,
-  }
 }
 
 /**
@@ -249,12 +198,6 @@ function isMessagesOpen(
   if (protocol !== 'messages' || messages !== access.baseUrl) return false
   if (mayAsk.proven?.protocol === 'messages') return false
   return stateNow(session, client)?.endpoint.baseUrl !== messages
-}
-
-interface ChosenForRun {
-  readonly client: Client
-  readonly wanted: ResolveInput
-  readonly models: ResolvedOptions
 }
 
 /**
@@ -312,13 +255,6 @@ function unlisted(
   })
 }
 
-/** The provider ID in use, because the client records conversations under it. Otherwise the usual ID. */
-function providerIdOf(session: Session, client: Client): string {
-  const { providerId } = stateNow(session, client)?.options ?? {}
-  const problem = resultOf(() => checkOptions(client, { providerId }))
-  return problem instanceof UserError ? 'gateway' : (providerId ?? 'gateway')
-}
-
 /** An environment with the gateway in all variables that programs usually read. */
 export function gatewayEnv(
   { baseUrl, baseUrls, key }: GatewayAccess,
@@ -336,12 +272,6 @@ export function gatewayEnv(
     ANTHROPIC_API_KEY: undefined,
     ...withoutProxyHere(env),
   }
-}
-
-/** Without this, Claude Code 2.1.329 uses a proxy even for 127.0.0.1 (2026-11-21). */
-function withoutProxyHere(env: Machine['env']): Machine['env'] {
-  const here = [env['NO_PROXY'] ?? env['no_proxy'], '127.0.0.1,localhost'].filter(Boolean).join(',')
-  return { NO_PROXY: here, no_proxy: here }
 }
 
 /**

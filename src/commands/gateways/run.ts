@@ -10,6 +10,7 @@ import type { SavedFolder } from '../../state/folders.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { stateNow } from '../client-state/files.ts'
 import { settleFirst } from '../client-state/history.ts'
+import type { PointedRun } from '../client-state/point-client.ts'
 import { installedVersions } from '../client-state/program.ts'
 import { newFolder, withFiles } from '../client-state/temp-folder.ts'
 import {
@@ -29,7 +30,6 @@ import {
   clientsCalled,
   gatewayEnv,
   lookAtFolder,
-  type PointedRun,
   pointProgram,
   statusOf,
   type Target,

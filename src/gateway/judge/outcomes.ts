@@ -109,7 +109,7 @@ export function clientRefused(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'client-refused',
     message: `The gateway accepts only certain clients, and rejected repoint's test request${says(judged)}`,
-    hint: 'Let the installed client test it: add --try-client',
+    hint: 'Set up a client that the gateway accepts: repoint asks the installed client itself.',
   })
 }
 

@@ -68,7 +68,7 @@ const causes: readonly (readonly [cause: string, code: string, says: RegExp])[] 
   ['plan', 'quota', /^The plan\b/],
   ['quota', 'quota', /./],
   ['rate', 'rate-limited', /./],
-  ['client', 'client-refused', /--try-client/],
+  ['client', 'client-refused', /./],
   ['route', 'route-not-allowed', /./],
   ['unpriced', 'model-not-allowed', /\bprice\b/],
   ['notallowed', 'model-not-allowed', /./],

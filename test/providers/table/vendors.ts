@@ -286,13 +286,13 @@ const kimiCode: Shape = {
     },
     chat: {
       paste: '/coding/v1',
-      refused: { code: 'client-refused', says: /--try-client/ },
-      note: 'only for the agents that it names: `--try-client` tells whether a client is one',
+      refused: { code: 'client-refused', says: /asks .+ itself/ },
+      note: 'only for the agents that it names: repoint asks the installed client',
     },
     messages: {
       paste: '/coding',
-      refused: { code: 'client-refused', says: /--try-client/ },
-      note: '`--try-client` lets the client prove itself',
+      refused: { code: 'client-refused', says: /asks .+ itself/ },
+      note: 'repoint asks the installed client',
     },
   },
   sources: [

@@ -1,0 +1,92 @@
+import {
+  type Client,
+  type LaunchSettings,
+  type ProcessToStart,
+  protocolOf,
+  type ResolvedOptions,
+  type ResolveInput,
+  runKeyVariable,
+} from '../../clients/client.ts'
+import { checkOptions } from '../../clients/list.ts'
+import { resultOf, UserError } from '../../errors.ts'
+import { rootOf, shownRoot } from '../../gateway/roots.ts'
+import type { GatewayAccess } from '../../gateway/types.ts'
+import type { Machine } from '../../platform/platform.ts'
+import type { Session } from '../screen/session.ts'
+import { readClientFiles, stateNow } from './files.ts'
+
+export interface PointedRun extends LaunchSettings {
+  /** With the base URLs that have answered so far. */
+  readonly access: GatewayAccess
+  /** What the user is told about the run. */
+  readonly told?: string
+}
+
+/** A client with the options of one run. */
+export interface ChosenForRun {
+  readonly client: Client
+  readonly wanted: ResolveInput
+  readonly models: ResolvedOptions
+}
+
+/** One variable of the process contains the key. repoint's own variables are not passed on. */
+export function pointClient(
+  session: Session,
+  { client, wanted: input, models: resolved }: ChosenForRun,
+  access: GatewayAccess,
+  {
+    asked,
+    answersSafeguards,
+  }: { readonly asked: ProcessToStart; readonly answersSafeguards?: boolean | undefined },
+): PointedRun {
+  const env = {
+    ...asked.env,
+    ...withoutProxyHere(asked.env),
+    [runKeyVariable]: access.key,
+    ...(access.caFile && { [client.program.caFileVariables[0]]: access.caFile }),
+    REPOINT_BASE_URL: undefined,
+    REPOINT_API_KEY: undefined,
+  }
+  const protocol = protocolOf(client, resolved)
+  const baseUrl = rootOf(access, protocol)
+  const run = client.launchSettings!(
+    readClientFiles(session, client),
+    {
+      baseUrl,
+      baseUrls: access.baseUrls,
+      key: access.key,
+      keyHeader: access.keyHeader,
+      headers: access.headers,
+      query: access.query,
+      providerId: providerIdOf(session, client),
+      resolved,
+      input,
+      answersSafeguards,
+    },
+    { ...asked, env },
+  )
+
+  const { resume } = client.program
+  const told =
+    resume && run.resumeKeeps
+      ? `. An old conversation keeps its ${run.resumeKeeps}: ${resume.command}`
+      : ''
+  return {
+    ...run,
+    access,
+    told: `${client.label}: ${shownRoot(baseUrl, protocol)}, model ${resolved.model}${told}`,
+  }
+}
+
+/** The provider ID in use, because the client records conversations under it. Otherwise the usual ID. */
+export function providerIdOf(session: Session, client: Client): string {
+  const { providerId } = stateNow(session, client)?.options ?? {}
+  const problem = resultOf(() => checkOptions(client, { providerId }))
+  return problem instanceof UserError ? 'gateway' : (providerId ?? 'gateway')
+}
+
+/** Without this, Claude Code 2.1.329 uses a proxy even for 127.0.0.1 (2026-11-21). */
+export function withoutProxyHere(env: Machine['env']): Machine['env'] {
+  const here = [env['NO_PROXY'] ?? env['no_proxy'], '127.0.0.1,localhost'].filter(Boolean).join(',')
+  return { NO_PROXY: here, no_proxy: here }
+}
