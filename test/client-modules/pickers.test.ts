@@ -197,9 +197,7 @@ describe('docs/clients.md says by which setting each client is told what', () =>
     const [, names = '', ...abilities] = line.split('|').map((cell) => cell.trim())
     const settings = abilities.slice(0, 4).flatMap((cell) => {
       const setting = /^`([\w.]+)/.exec(cell)?.[1]
-      return setting === undefined
-        ? []
-        : [[setting, cell.includes('if nothing is known')] as const]
+      return setting === undefined ? [] : [[setting, cell.includes('if nothing is known')] as const]
     })
     return names.split(', ').flatMap((name) => settings.map((one) => [name, ...one] as const))
   })

@@ -117,8 +117,8 @@ describe('the tarball', () => {
       expect(manifest.scripts).not.toHaveProperty(script)
   })
 
-  test('is at most 765 kB packed', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(765_000)
+  test('is at most 800 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(800_000)
   })
 
   test('names the licence of each package that is bundled', () => {
@@ -258,6 +258,8 @@ function lastScreen(raw: string): string {
 function settled(text: string): string {
   return text
     .replaceAll(new URL(server.url).host, '127.0.0.1:8787')
+    // The column is as wide as the address with its real port.
+    .replace(/GATEWAY {2,}(?=MODEL)/g, 'GATEWAY                ')
     .replace(/\d{8}T\d{6}Z-[0-9a-f]+/g, '20261121T090000Z-0001')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-21T09:00:00.000Z')
 }
