@@ -67,7 +67,7 @@ function asked({ requests }: Gateway): readonly string[] {
   return requests().map(({ method, path, status }) => `${method} ${path.split('?')[0]} ${status}`)
 }
 
-describe.each(['opencode', 'kilo', 'pi', 'openclaw', 'droid'])('%s', (client) => {
+describe.each(['opencode', 'kilo', 'pi', 'openclaw', 'qwen', 'droid'])('%s', (client) => {
   test('a GPT model uses responses where chat rejects tools: one GET, one POST', async () => {
     const gateway = await aGateway()
     const home = aHome()
