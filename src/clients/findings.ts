@@ -29,9 +29,9 @@ interface FindingAtSetting extends Omit<Finding, 'location' | 'severity'> {
 }
 
 export function findingAt(file: ReadFile, path: SettingPath, found: FindingAtSetting): Finding {
-  const { becomes, ...told } = found
+  const { becomes, ...finding } = found
   const fix = becomes && { fileKind: file.kind, changes: [{ path, ...becomes }] }
-  return compact({ severity: 'error' as const, fix, ...told, location: file.place(path) })
+  return compact({ severity: 'error' as const, fix, ...finding, location: file.place(path) })
 }
 
 /** The client has a gateway and no key. */

@@ -154,7 +154,7 @@ export function strayModels(
 }
 
 /** A member of an entry in a client's list that states a fact about the model. */
-export interface ToldFact {
+export interface FactSetting {
   /** Absent: it is the client's default, or unknown. */
   readonly value: ConfigValue | undefined
   /** The facts that decide the value. */
@@ -162,13 +162,13 @@ export interface ToldFact {
 }
 
 /** The members of a new entry. */
-export function toldValues(told: Readonly<Record<string, ToldFact>>): Table {
-  const values = Object.entries(told).map(([name, { value }]) => [name, value] as const)
+export function factValues(facts: Readonly<Record<string, FactSetting>>): Table {
+  const values = Object.entries(facts).map(([name, { value }]) => [name, value] as const)
   return compact(Object.fromEntries(values)) as Table
 }
 
 /** An entry, and the gateway and model that it is for so far. */
-export interface ToldEntry {
+export interface ListedFacts {
   readonly path: SettingPath
   readonly now: Table
   readonly isOtherGateway: boolean
@@ -180,17 +180,17 @@ export interface ToldEntry {
  * requests another value now; the entry was for another model; or it was for another gateway and the fact is
  * known.
  */
-export function toldKeys(
-  { path, now, isOtherGateway, isOtherModel = false }: ToldEntry,
+export function factChanges(
+  { path, now, isOtherGateway, isOtherModel = false }: ListedFacts,
   model: CatalogModel,
-  told: Readonly<Record<string, ToldFact>>,
+  facts: Readonly<Record<string, FactSetting>>,
   { resolved, input }: Pick<SetupTarget, 'resolved' | 'input'>,
 ): readonly SettingChange[] {
   const isChosen = model.id === resolved.model
   const isSaid = (fact: keyof ModelFacts) =>
     isChosen && (input.resetToDefaults || (input.requested as ModelFacts)[fact] !== undefined)
 
-  return Object.entries(told).flatMap(([name, { value, by }]): SettingChange[] => {
+  return Object.entries(facts).flatMap(([name, { value, by }]): SettingChange[] => {
     const isAbsent = now[name] === undefined
     const isKnown = by.some((fact) => model[fact] !== undefined)
     const isReplaced = isOtherModel || by.some(isSaid) || (isOtherGateway && isKnown)
@@ -214,7 +214,7 @@ export function limitsAndSkills(
     reasoning: { value: reasoning || undefined, by: ['reasoning'] },
     contextWindow: { value: window, by: ['contextWindow'] },
     maxTokens: { value: maxOutputTokens, by: ['maxOutputTokens'] },
-  } satisfies Readonly<Record<string, ToldFact>>
+  } satisfies Readonly<Record<string, FactSetting>>
 }
 
 /** A provider's list of models. */
@@ -233,7 +233,7 @@ export interface ModelList {
    * as a value: the entry uses the provider's.
    */
   readonly route: (model: OfferedModel) => readonly SettingChange[]
-  readonly told: (model: CatalogModel) => Readonly<Record<string, ToldFact>>
+  readonly facts: (model: CatalogModel) => Readonly<Record<string, FactSetting>>
 }
 
 /** The changes to the list. An existing entry keeps what the user wrote into it. */
@@ -242,7 +242,7 @@ export function listKeys(
   list: ModelList,
   target: SetupTarget,
 ): readonly SettingChange[] {
-  const { at, now, isOtherGateway, leadsElsewhere, fresh, told, route } = list
+  const { at, now, isOtherGateway, leadsElsewhere, fresh, facts, route } = list
   const offered = offeredIn(target.resolved)
   const entries = [...now.keys()].map((id) => {
     return { id, path: at(id), isElsewhere: isOtherGateway }
@@ -254,14 +254,14 @@ export function listKeys(
       const path = at(model.id)
       const entry = now.get(model.id)
       if (!isTable(entry)) {
-        const value = { ...fresh(model), ...toldValues(told(model)) }
+        const value = { ...fresh(model), ...factValues(facts(model)) }
         return [{ path, value: overlaid(value, route(model)) }]
       }
 
       const isElsewhere = isOtherGateway || leadsElsewhere?.(entry) === true
       const there = { path, now: entry, isOtherGateway: isElsewhere }
       return [
-        ...toldKeys(there, model, told(model), target),
+        ...factChanges(there, model, facts(model), target),
         ...routeKeys(there, route(model), model, target),
       ]
     }),
@@ -270,7 +270,7 @@ export function listKeys(
 
 /** The user's settings for the protocol of a model stay, except for the chosen model or another gateway. */
 function routeKeys(
-  { path, now, isOtherGateway }: ToldEntry,
+  { path, now, isOtherGateway }: ListedFacts,
   route: readonly SettingChange[],
   { id }: OfferedModel,
   { resolved }: SetupTarget,

@@ -71,14 +71,14 @@ export async function status(
 
   const expected = expect === undefined ? undefined : gatewayNamed(session, expect)
   const asked = familyRows.filter(({ family }) => !isNamed || families.includes(family))
-  const told = (await loadClients(asked)).map((client) =>
+  const clients = (await loadClients(asked)).map((client) =>
     reportOf(session, client, { runs, expected, isNamed, isJudged }),
   )
   const isMissing = (one: ClientReport) => !isNamed && isAbsent(session, one)
-  if (flags.all || isNamed) showClients(session, told, { isAbsent: isMissing, isDetailed: true })
-  else showTable(session, told, isMissing)
+  if (flags.all || isNamed) showClients(session, clients, { isAbsent: isMissing, isDetailed: true })
+  else showTable(session, clients, isMissing)
   const folder = folderToTell(session)
-  const isNowhere = expected !== undefined && told.every(({ wanted }) => wanted === undefined)
+  const isNowhere = expected !== undefined && clients.every(({ wanted }) => wanted === undefined)
   if (isNowhere)
     session.addFindings({
       code: 'drifted',
@@ -87,18 +87,18 @@ export async function status(
     })
 
   session.showFindings('warning')
-  const isDrifted = isNowhere || told.some(({ drift }) => drift.length > 0)
+  const isDrifted = isNowhere || clients.some(({ drift }) => drift.length > 0)
   session.document({
     command: 'status',
     drifted: isDrifted,
-    clients: told.map(asDocument),
+    clients: clients.map(asDocument),
     folder: folder ?? null,
     warnings: session.warnings,
   })
 
   if (!isJudged) return 0
   if (isDrifted) return exitStatus.drifted
-  const failures = told.flatMap(({ state }) => ('failure' in state ? [state.failure.code] : []))
+  const failures = clients.flatMap(({ state }) => ('failure' in state ? [state.failure.code] : []))
   return Math.max(0, ...failures.map((code) => exitStatus[code]))
 }
 

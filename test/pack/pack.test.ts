@@ -256,12 +256,14 @@ function lastScreen(raw: string): string {
 
 /** The same on every machine and day. */
 function settled(text: string): string {
-  return text
-    .replaceAll(new URL(server.url).host, '127.0.0.1:8787')
-    // The column is as wide as the address with its real port.
-    .replace(/GATEWAY {2,}(?=MODEL)/g, 'GATEWAY                ')
-    .replace(/\d{8}T\d{6}Z-[0-9a-f]+/g, '20261121T090000Z-0001')
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-21T09:00:00.000Z')
+  return (
+    text
+      .replaceAll(new URL(server.url).host, '127.0.0.1:8787')
+      // The column is as wide as the address with its real port.
+      .replace(/GATEWAY {2,}(?=MODEL)/g, 'GATEWAY                ')
+      .replace(/\d{8}T\d{6}Z-[0-9a-f]+/g, '20261121T090000Z-0001')
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-21T09:00:00.000Z')
+  )
 }
 
 describe('its /gateway', () => {

@@ -20,7 +20,7 @@ import {
 } from '../loaded-files.ts'
 import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
-import { toldKeys } from '../picker.ts'
+import { factChanges } from '../picker.ts'
 import { keepsModels, resolveOneModel } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -116,9 +116,9 @@ export const cline: ClientModule = {
       catalogEntry(input.gatewayInfo.catalog, model) ?? { id: model },
     ).maxOutputTokens
     const isSafe = limit === undefined || limit >= usualOutputTokens
-    const told =
+    const chosenWindow =
       input.requested.contextWindow ?? (keepsModels(input) && input.previous?.contextWindow)
-    if (contextWindow === undefined || isSafe || told) return resolved
+    if (contextWindow === undefined || isSafe || chosenWindow) return resolved
 
     const note = {
       code: 'context-window-left-out',
@@ -224,7 +224,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
     ...bearerKeys(at('apiKey'), settings['apiKey'], target),
     ...(isLoggedIn ? [{ path: at('auth'), value: undefined, isSecret: true }] : []),
     { path: at('model'), value: model },
-    ...toldKeys(
+    ...factChanges(
       { path: settingsPath, now: settings, isOtherGateway, isOtherModel },
       { id: model, ...compact({ contextWindow }) },
       { contextWindow: { value: contextWindow, by: ['contextWindow'] } },

@@ -46,8 +46,8 @@ export function launchSettings(
   const flag = args.map((arg) => leadsElsewhere.exec(arg)?.[0]).find(Boolean)
   expectUnsaid(
     flag ?? (env['CLINE_SANDBOX'] && 'CLINE_SANDBOX'),
-    (told) =>
-      `${told} names other settings for Cline, and repoint needs that option for the gateway`,
+    (name) =>
+      `${name} names other settings for Cline, and repoint needs that option for the gateway`,
   )
   if (args.some((arg) => leavesDaemon.test(arg)) || !hasPrompt(args))
     throw new UserError({

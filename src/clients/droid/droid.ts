@@ -17,7 +17,7 @@ import {
   unreadable,
 } from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
-import { leavingKeys, resolveWithPicker, toldKeys } from '../picker.ts'
+import { factChanges, leavingKeys, resolveWithPicker } from '../picker.ts'
 import { protocolFor } from '../protocols.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -222,7 +222,7 @@ function entryKeys(
     ...['authMode', 'bedrock']
       .filter((name) => now[name] !== undefined)
       .map((name) => ({ path: [...path, name], value: undefined })),
-    ...toldKeys(
+    ...factChanges(
       { path, now, isOtherGateway, isOtherModel },
       model,
       {

@@ -7,7 +7,7 @@ import type { LoadedFile, LoadedFiles, OfferedModel, SetupTarget } from '../clie
 import { editKeys, editReadably } from '../fixes.ts'
 import { headerKeys } from '../headers.ts'
 import { fileOf, readFile, rootOf } from '../loaded-files.ts'
-import { listKeys, type ToldFact } from '../picker.ts'
+import { type FactSetting, listKeys } from '../picker.ts'
 import { effectiveOptions, optionChange } from '../resolve.ts'
 import { readAuth } from './config.ts'
 import type { Layout } from './layout.ts'
@@ -91,7 +91,7 @@ export function ourKeys(
         name: displayName || undefined,
         options: effort && id === resolved.model ? { [effortName]: effort } : undefined,
       }),
-    told: (model: CatalogModel) => toldOf(model, target),
+    facts: (model: CatalogModel) => factsOf(model, target),
     route: (model: OfferedModel) => routeOf(target, model),
   }
 
@@ -127,7 +127,7 @@ export function effortPath(protocol: Protocol | undefined): readonly [string, st
  * The facts about a model in its entry. The client sends no images to a model that it does not know
  * (1.18.33).
  */
-function toldOf(model: CatalogModel, target: SetupTarget): Readonly<Record<string, ToldFact>> {
+function factsOf(model: CatalogModel, target: SetupTarget): Readonly<Record<string, FactSetting>> {
   const { images, reasoning } = model
   const modalities = images ? { input: ['text', 'image'], output: ['text'] } : undefined
   return {

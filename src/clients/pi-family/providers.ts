@@ -21,7 +21,7 @@ import {
   tableIn,
   textIn,
 } from '../loaded-files.ts'
-import { limitsAndSkills, listKeys, type ToldFact, toldValues } from '../picker.ts'
+import { type FactSetting, factValues, limitsAndSkills, listKeys } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
 
 /**
@@ -172,7 +172,7 @@ function modelKeys(
       return url !== undefined && !isSameButVersion(rootOf(url), baseUrl)
     },
     fresh: (model: CatalogModel) => freshEntry(at, model),
-    told: (model: CatalogModel) => toldOf(at, model, resolved),
+    facts: (model: CatalogModel) => factsOf(at, model, resolved),
     route: (model: OfferedModel) => routeOf(model, target),
   }
   return listKeys(file, list, target)
@@ -195,7 +195,7 @@ function routeOf(model: OfferedModel, target: RouteTarget): readonly SettingChan
 type RouteTarget = Pick<SetupTarget, 'baseUrl' | 'baseUrls' | 'resolved'>
 
 export function entryOf(at: ProviderTable, model: OfferedModel, target: RouteTarget): Table {
-  const entry = { ...freshEntry(at, model), ...toldValues(toldOf(at, model, target.resolved)) }
+  const entry = { ...freshEntry(at, model), ...factValues(factsOf(at, model, target.resolved)) }
   return overlaid(entry, routeOf(model, target))
 }
 
@@ -203,11 +203,11 @@ function freshEntry({ namesModels }: ProviderTable, { id, displayName }: Catalog
   return { id, ...compact({ name: displayName || (namesModels ? id : undefined) }) }
 }
 
-function toldOf(
+function factsOf(
   { compat: compatBy }: ProviderTable,
   model: CatalogModel,
   resolved: ResolvedOptions,
-): Readonly<Record<string, ToldFact>> {
+): Readonly<Record<string, FactSetting>> {
   const needs = compatBy?.[protocolFor(resolved, model)]?.(model.id)
   const { input, reasoning, ...limits } = limitsAndSkills(model, resolved)
   const compat = { value: model.reasoning ? needs : undefined, by: [] }

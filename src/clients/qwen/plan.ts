@@ -5,7 +5,7 @@ import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { headerKeys } from '../headers.ts'
 import { readFile, rootOf, type Table, tableIn, valueIn } from '../loaded-files.ts'
-import { leavingKeys, type ToldFact, toldKeys } from '../picker.ts'
+import { type FactSetting, factChanges, leavingKeys } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
 import { isAdaptive, knowsToSee, thinkingBudget, usualOutputTokens } from './models.ts'
 import {
@@ -147,9 +147,9 @@ function entryKeys(
     ...(model.id === resolved.model ? [{ path: [...path, 'id'], value: model.id }] : []),
     ...(literalIn(now, ['name']) ? [] : [{ path: [...path, 'name'], value: name }]),
     { path: [...path, 'baseUrl'], value: baseUrl },
-    ...toldKeys(config, model, toldOf(model, protocol), target),
+    ...factChanges(config, model, factsOf(model, protocol), target),
     // Keeps other members, such as a temperature that the user set.
-    ...toldKeys(sampling, model, { max_tokens: limitOf(model, target) }, target),
+    ...factChanges(sampling, model, { max_tokens: limitOf(model, target) }, target),
     ...headerKeys([...path, ...paths.headers], headers, target, config.isOtherGateway),
   ]
 }
@@ -158,10 +158,10 @@ function entryKeys(
  * The facts that Qwen Code does not know from the model's ID. `capabilities` has no effect (0.15.10,
  * 2026-11-23).
  */
-function toldOf(
+function factsOf(
   { id, images, contextWindow, maxOutputTokens = Number.POSITIVE_INFINITY }: CatalogModel,
   protocol: Protocol,
-): Readonly<Record<string, ToldFact>> {
+): Readonly<Record<string, FactSetting>> {
   const isNews = images !== undefined && images !== knowsToSee(id)
   // Otherwise Qwen Code requests more tokens for thinking than for the whole answer, and the API rejects that.
   const isTooShort = protocol === 'messages' && !isAdaptive(id) && maxOutputTokens <= thinkingBudget
@@ -173,7 +173,7 @@ function toldOf(
 }
 
 /** The limit, if the model gives less than Qwen Code requests or if the user sets it. */
-function limitOf({ maxOutputTokens: limit }: CatalogModel, { input }: SetupTarget): ToldFact {
+function limitOf({ maxOutputTokens: limit }: CatalogModel, { input }: SetupTarget): FactSetting {
   const isLimited = limit !== undefined && limit < usualOutputTokens
   const isAsked = isLimited || limit === input.requested.maxOutputTokens
   return { value: isAsked ? limit : undefined, by: ['maxOutputTokens'] }

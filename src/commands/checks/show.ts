@@ -38,13 +38,17 @@ export function showClients<One extends ExaminedClient>(
   }
 
   for (const [heading, users] of byGateway) {
-    const told = ofGateway(users)
-    const facts = told.flatMap(({ severity, brief }) => (severity === 'ok' && brief ? [brief] : []))
+    const aboutGateway = ofGateway(users)
+    const facts = aboutGateway.flatMap(({ severity, brief }) =>
+      severity === 'ok' && brief ? [brief] : [],
+    )
     session.say(facts.length === 0 ? heading : `${heading}  ${facts.join(', ')}`)
-    showFindings(session, told, isDetailed)
+    showFindings(session, aboutGateway, isDetailed)
 
     const rows = users.flatMap((one) => {
-      const own = one.findings.filter(({ message }) => told.every((all) => all.message !== message))
+      const own = one.findings.filter(({ message }) =>
+        aboutGateway.every((all) => all.message !== message),
+      )
       return rowsOf(one, own, { width, isDetailed })
     })
     const [first = [], ...others] = rows

@@ -18,8 +18,8 @@ import { readClientFiles, stateNow } from './files.ts'
 export interface PointedRun extends LaunchSettings {
   /** With the base URLs that have answered so far. */
   readonly access: GatewayAccess
-  /** What the user is told about the run. */
-  readonly told?: string
+  /** Shown before the run: the client, its gateway and its model. */
+  readonly summary?: string
 }
 
 /** A client with the options of one run. */
@@ -67,14 +67,14 @@ export function pointClient(
   )
 
   const { resume } = client.program
-  const told =
+  const resumeNote =
     resume && run.resumeKeeps
       ? `. An old conversation keeps its ${run.resumeKeeps}: ${resume.command}`
       : ''
   return {
     ...run,
     access,
-    told: `${client.label}: ${shownRoot(baseUrl, protocol)}, model ${resolved.model}${told}`,
+    summary: `${client.label}: ${shownRoot(baseUrl, protocol)}, model ${resolved.model}${resumeNote}`,
   }
 }
 

@@ -135,7 +135,7 @@ export function fileState(session: Session, file: LoadedFile, runs: Runs | undef
   const { path, bytes } = file
   const run = runs?.find(({ files }) => files.some((one) => one.path === path))
   const recorded = run?.files.find((one) => one.path === path)
-  const told = (state: FileState['state'], more: Partial<FileState> = {}): FileState => ({
+  const stateOf = (state: FileState['state'], more: Partial<FileState> = {}): FileState => ({
     path,
     ...compact({ run: run?.id }),
     state,
@@ -143,16 +143,16 @@ export function fileState(session: Session, file: LoadedFile, runs: Runs | undef
     ...more,
   })
 
-  if (runs === undefined) return told(bytes === null ? 'absent' : 'unknown')
+  if (runs === undefined) return stateOf(bytes === null ? 'absent' : 'unknown')
   if (run === undefined || recorded === undefined)
-    return told(bytes === null ? 'absent' : 'not-ours')
+    return stateOf(bytes === null ? 'absent' : 'not-ours')
 
   const changedKeys = changedSince(session, file, runs).map((change) => change.path)
   const hash = bytes === null ? undefined : sha256Of(bytes)
-  if (hash !== recorded.after?.sha256) return told('changed-since', { changedKeys })
-  if (hash === undefined) return told('absent')
+  if (hash !== recorded.after?.sha256) return stateOf('changed-since', { changedKeys })
+  if (hash === undefined) return stateOf('absent')
   // A repair and an undo keep changes by others, and do not approve them.
   if (changedKeys.length > 0)
-    return told('changed-since', { run: lastSetup(path, runs)!.run.id, changedKeys })
-  return told(run.kind === 'undo' ? 'restored' : 'as-written')
+    return stateOf('changed-since', { run: lastSetup(path, runs)!.run.id, changedKeys })
+  return stateOf(run.kind === 'undo' ? 'restored' : 'as-written')
 }

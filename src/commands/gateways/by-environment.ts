@@ -82,13 +82,13 @@ async function tellVariables(
     tempFolder: '',
   })
 
-  const told = Object.entries(env).filter(([variable]) => variable !== runKeyVariable)
-  const variables = told.flatMap(([variable, value]): ShellVariable[] => {
+  const changed = Object.entries(env).filter(([variable]) => variable !== runKeyVariable)
+  const variables = changed.flatMap(([variable, value]): ShellVariable[] => {
     if (value === undefined) return []
     if (value === keyMark) return [{ name: variable, isKey: true }]
     return isSecret(value, headers) ? [] : [{ name: variable, value }]
   })
-  const unset = told.flatMap(([variable, value]) =>
+  const unset = changed.flatMap(([variable, value]) =>
     value === undefined && machine.env[variable] !== undefined ? [variable] : [],
   )
 

@@ -110,12 +110,12 @@ export const command = commandOf(define, async (session, name, behind, flags, se
     versions,
     mayAsk: verify ? (saved ?? 'unremembered') : undefined,
   }
-  const { args, env, files, told } = isShell
+  const { args, env, files, summary } = isShell
     ? await pointShell(session, clients, target)
     : await pointProgram(session, called, target)
 
   session.showFindings('note')
-  const lines = [told, folder && saidBy(session, folder, called[0])].filter(Boolean)
+  const lines = [summary, folder && saidBy(session, folder, called[0])].filter(Boolean)
   if (lines.length > 0) session.remark(`note: ${lines.join('. ')}`)
   if (isShell || called.length === 0) noteUnsaid(session, access)
   platform.ask.release()

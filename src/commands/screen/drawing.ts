@@ -122,8 +122,8 @@ export function fittingTable(
 
   return rows.flatMap(([first = '', ...others]) => {
     const cells = others.map((cell, index) => [`    ${head[index + 1]!.toLowerCase()}`, cell])
-    const told = cells.filter(([, cell]) => cell !== '')
-    return [first, ...table(['', ''], told, columns).slice(1)]
+    const filled = cells.filter(([, cell]) => cell !== '')
+    return [first, ...table(['', ''], filled, columns).slice(1)]
   })
 }
 
