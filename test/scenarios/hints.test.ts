@@ -1,0 +1,671 @@
+import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { exitStatus } from '../../src/errors.ts'
+import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
+import { aServer, tlsFile } from '../gateway/forged.ts'
+import { type CliResult, runCli } from '../support/cli.ts'
+import { aHome, type Home } from '../support/home.ts'
+
+/**
+ * Each row brings the program into a state that ends with an error, reads the hint in the JSON document,
+ * and types it. The sentences of all errors are in messages.txt, by code: no other test repeats them.
+ */
+
+const key = 'sk-canary-9d1f27c3b58e4a60b7d2c4e6'
+const otherKey = 'sk-canary-0c7e5d3b1a29f8e6d4c2b0a9'
+const model = 'gpt-5.6-sol'
+
+let working: Gateway
+beforeAll(async () => {
+  working = await startGateway({ families: 'rewritten', key })
+})
+afterAll(() => working.close())
+
+/** What the user typed, and with what. */
+interface Typed {
+  readonly args: readonly string[]
+  readonly env?: Record<string, string>
+  /** Values for the words in capitals of a hint: URL, ID, NAME. */
+  readonly words?: Readonly<Record<string, string>>
+  /** What the user does first, because the hint tells them to. */
+  readonly first?: () => unknown
+}
+
+interface State {
+  readonly code: keyof typeof exitStatus
+  readonly when: string
+  readonly make: (home: Home) => Typed | Promise<Typed>
+  /** The words that the hint must contain. */
+  readonly hint: string | RegExp
+  /** The code of the next error, if the hint leads on to a decision of the user. Absent: it helps. */
+  readonly leadsTo?: string
+}
+
+async function aGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const gateway = await startGateway({ families: 'rewritten', key, ...options })
+  onTestFinished(() => gateway.close())
+  return gateway
+}
+
+const faulty = (error: string, more: object = {}) =>
+  aGateway({ faults: [{ error, route: 'responses', ...more }] as never })
+
+/** A server that answers every request in this way, and with `isRight` as the working gateway does. */
+async function answering(
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+  isRight: (headers: http.IncomingHttpHeaders, body: string) => boolean = () => false,
+): Promise<string> {
+  const server = await aServer((request, response) => {
+    if (!isRight(request.headers, request.body)) {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
+      return
+    }
+    const { host, port } = new URL(working.url)
+    const { method, url: path, headers: sent } = request
+    const onward = http.request({ port, method, path, headers: { ...sent, host } }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(response)
+    })
+    onward.end(request.body)
+  })
+  return `http://127.0.0.1:${server.port}`
+}
+
+const page = '<!doctype html><title>Welcome</title><p>Hello</p>'
+const refusal = (message: string, more: object = {}) =>
+  JSON.stringify({ error: { message, ...more } })
+
+const codex = (url: string, ...more: string[]) => ['codex', '--base-url', url, '--yes', ...more]
+const withKey = { REPOINT_API_KEY: key }
+const urlOf = () => working.url
+
+/** A `codex` in PATH that is a shell script. */
+function aCodex(home: Home, script: string): Record<string, string> {
+  home.put('bin/codex', `#!/bin/sh\n${script}\n`, 0o755)
+  return { ...withKey, PATH: `${home.at('bin')}:/usr/bin:/bin` }
+}
+
+async function setUp(home: Home): Promise<void> {
+  const { status, stdout } = await runCli(home, [...codex(urlOf()), '--json'], { env: withKey })
+  expect([status, stdout]).toEqual([0, stdout])
+}
+
+const state = '.local/state/repoint'
+const filesIn = (home: Home, folder: string) =>
+  readdirSync(home.at(folder)).map((name) => join(home.at(folder), name))
+
+const states: readonly State[] = [
+  {
+    code: 'usage',
+    when: 'a key in the environment and no address',
+    make: () => ({ args: ['codex', '--yes'], env: withKey, words: { URL: urlOf() } }),
+    hint: '--base-url URL',
+  },
+  {
+    code: 'usage',
+    when: 'setup without clients',
+    make: () => ({ args: ['setup', '--yes'], env: { ...withKey, REPOINT_BASE_URL: urlOf() } }),
+    hint: 'repoint setup codex',
+  },
+  {
+    code: 'usage',
+    when: 'a gateway that nobody saved',
+    make: async (home) => {
+      await setUp(home)
+      return { args: ['use', 'wrok', '--yes'], env: withKey }
+    },
+    hint: 'repoint gateways',
+  },
+  {
+    code: 'usage',
+    when: 'forget without a name',
+    make: () => ({ args: ['forget', '--yes'], words: { NAME: 'work' } }),
+    hint: 'repoint forget NAME',
+    leadsTo: 'usage',
+  },
+  {
+    code: 'usage',
+    when: 'a key on the command line',
+    make: () => ({
+      args: [...codex(urlOf()), `--key=${key}`],
+      env: { MINE: key },
+      words: { NAME: 'MINE' },
+    }),
+    hint: '--key-env NAME',
+  },
+  {
+    code: 'usage',
+    when: 'a model that the rules cannot choose, without asking the gateway',
+    make: () => ({ args: codex(urlOf(), '--no-verify'), env: withKey, words: { ID: model } }),
+    hint: '--model ID',
+  },
+  {
+    code: 'usage',
+    when: 'plain http to another machine',
+    make: () => ({ args: codex('http://gw.invalid'), env: withKey }),
+    hint: '--base-url https://gw.invalid',
+    leadsTo: 'dns',
+  },
+  {
+    code: 'key-missing',
+    when: 'no key',
+    make: () => ({ args: codex(urlOf()), env: { MINE: key }, words: { NAME: 'MINE' } }),
+    hint: '--key-env NAME',
+  },
+  {
+    code: 'key-placeholder',
+    when: 'the key of an example',
+    make: () => ({
+      args: codex(urlOf()),
+      env: { REPOINT_API_KEY: 'YOUR_API_KEY', MINE: key },
+      words: { NAME: 'MINE' },
+    }),
+    hint: '--key-env NAME',
+  },
+  {
+    code: 'confirmation-needed',
+    when: 'a setup without --yes',
+    make: () => ({ args: ['codex', '--base-url', urlOf()], env: withKey }),
+    hint: '--yes',
+  },
+  {
+    code: 'confirmation-needed',
+    when: 'forget without --yes',
+    make: async (home) => {
+      await setUp(home)
+      return { args: ['forget', '--all'] }
+    },
+    hint: '--yes',
+  },
+  {
+    code: 'header-missing',
+    when: 'a gateway that routes by a header',
+    make: async () => ({
+      args: codex(
+        await answering(400, refusal('Missing required header: x-team-id'), {}, (headers) =>
+          Boolean(headers['x-team-id']),
+        ),
+      ),
+      env: withKey,
+      words: { VALUE: 'red' },
+    }),
+    hint: '--header',
+  },
+  {
+    code: 'key-rejected',
+    when: 'a wrong key',
+    make: () => {
+      const env = { REPOINT_API_KEY: otherKey }
+      return { args: codex(urlOf()), env, first: () => Object.assign(env, withKey) }
+    },
+    hint: 'run the command again',
+  },
+  {
+    code: 'key-rejected',
+    when: 'a saved gateway whose key was withdrawn',
+    make: async (home) => {
+      const gateway = await aGateway()
+      const add = ['gateways', 'add', gateway.url, '--name', 'mine', '--json']
+      await runCli(home, add, { env: withKey })
+      await gateway.close()
+      const { port } = new URL(gateway.url)
+      await aGateway({ key: otherKey, port: Number(port) })
+      const env: Record<string, string> = {}
+      return {
+        args: ['use', 'mine', 'codex', '--yes'],
+        env,
+        first: () => Object.assign(env, { REPOINT_API_KEY: otherKey }),
+      }
+    },
+    hint: /repoint gateways add http:\S+ --name mine/,
+  },
+  {
+    code: 'not-an-api',
+    when: 'a web page',
+    make: async () => ({
+      args: codex(await answering(200, page, { 'content-type': 'text/html' })),
+      env: withKey,
+      words: { URL: urlOf() },
+    }),
+    hint: '--base-url URL',
+  },
+  {
+    code: 'wrong-route',
+    when: 'another path of the host',
+    make: async () => ({
+      args: codex(await answering(404, refusal('Not Found'))),
+      env: withKey,
+      words: { URL: urlOf() },
+    }),
+    hint: '--base-url URL',
+  },
+  {
+    code: 'docs-host',
+    when: 'the documentation',
+    make: () => ({
+      args: codex('https://docs.gw.invalid'),
+      env: withKey,
+      words: { URL: urlOf() },
+    }),
+    hint: '--base-url URL',
+  },
+  {
+    code: 'model-unknown',
+    when: 'a mistyped model',
+    make: () => ({ args: codex(urlOf(), '--model', 'gpt-5.6-slo'), env: withKey }),
+    hint: /--model gpt-5\.6-/,
+  },
+  {
+    code: 'model-not-allowed',
+    when: 'a model that the key may not use',
+    make: async () => ({
+      args: codex((await faulty('model-forbidden', { model })).url, '--model', model),
+      env: withKey,
+      words: { ID: 'gpt-5.6-terra' },
+    }),
+    hint: '--model ID',
+  },
+  {
+    code: 'protocol-unsupported',
+    when: 'a gateway without the protocol of the client',
+    make: async () => ({
+      args: codex(
+        await answering(404, refusal('Not Found'), {}, (_, body) => !/"input"/.test(body)),
+        '--model',
+        model,
+      ),
+      env: withKey,
+    }),
+    hint: /repoint opencode --base-url http/,
+  },
+  {
+    code: 'tools-unsupported',
+    when: 'a model without tools',
+    make: async () => ({
+      args: codex(
+        await answering(
+          400,
+          refusal('This model does not support tools'),
+          {},
+          (_, body) => !(/"tools":\s*\[/.test(body) && body.includes(`"${model}"`)),
+        ),
+        '--model',
+        model,
+      ),
+      env: withKey,
+      words: { ID: 'gpt-5.6-terra' },
+    }),
+    hint: '--model ID',
+  },
+  {
+    code: 'parameter-unsupported',
+    when: 'a parameter that the model rejects',
+    make: async () => ({
+      args: codex(
+        await answering(
+          400,
+          refusal('Unsupported parameter: prompt_cache_key'),
+          {},
+          (_, body) => !(body.includes('prompt_cache_key') && body.includes(`"${model}"`)),
+        ),
+        '--model',
+        model,
+      ),
+      env: withKey,
+      words: { ID: 'gpt-5.6-terra' },
+    }),
+    hint: '--model ID',
+  },
+  {
+    code: 'refused',
+    when: 'nothing listens',
+    make: async () => {
+      const gateway = await aGateway()
+      await gateway.close()
+      const first = () => aGateway({ port: Number(new URL(gateway.url).port) })
+      return { args: codex(gateway.url), env: withKey, first, words: { URL: gateway.url } }
+    },
+    hint: /repoint serve --port \d+/,
+  },
+  {
+    code: 'dns',
+    when: 'a mistyped host',
+    make: () => {
+      const args = codex('https://gw.invalid')
+      return { args, env: withKey, words: { URL: urlOf() } }
+    },
+    hint: '--base-url',
+  },
+  {
+    code: 'tls',
+    when: 'a self-signed certificate',
+    make: async () => {
+      const server = await aServer(
+        (_, response) => {
+          response.writeHead(401, { 'content-type': 'application/json' }).end(refusal('no key'))
+        },
+        { certificate: 'self-signed.pem' },
+      )
+      return {
+        args: codex(`https://localhost:${server.port}`),
+        env: withKey,
+        words: { PATH: tlsFile('self-signed.pem') },
+      }
+    },
+    hint: '--ca-file PATH',
+    leadsTo: 'key-rejected',
+  },
+  {
+    code: 'tls',
+    when: 'https to a port without TLS',
+    make: () => ({ args: codex(urlOf().replace('http:', 'https:')), env: withKey }),
+    hint: '--base-url http://127.0.0.1:',
+  },
+  {
+    code: 'proxy',
+    when: 'a proxy that is not there',
+    make: () => ({
+      args: codex('https://gw.invalid'),
+      env: { ...withKey, HTTPS_PROXY: 'http://127.0.0.1:1' },
+    }),
+    hint: 'NO_PROXY=gw.invalid',
+    leadsTo: 'dns',
+  },
+  {
+    code: 'timeout',
+    when: 'a model that loads for a long time',
+    make: async () => {
+      const { url } = await aGateway({ faults: [{ delayMs: 3_000, times: 2 }] as never })
+      return { args: codex(url, '--timeout', '1'), env: withKey }
+    },
+    hint: '--timeout 120',
+  },
+  {
+    code: 'redirected',
+    when: 'an address that moved',
+    make: async () => {
+      const server = await aServer((request, response) => {
+        response.writeHead(308, { location: working.url + request.url }).end()
+      })
+      return { args: codex(`http://127.0.0.1:${server.port}`), env: withKey }
+    },
+    hint: '--base-url http://127.0.0.1:',
+  },
+  {
+    code: 'quota',
+    when: 'no credit',
+    make: async () => ({
+      args: codex((await faulty('quota', { times: 1 })).url),
+      env: withKey,
+    }),
+    hint: 'run the command again',
+  },
+  {
+    code: 'rate-limited',
+    when: 'too many requests',
+    make: async () => {
+      let isOver = false
+      const first = () => {
+        isOver = true
+      }
+      const url = await answering(429, refusal('slow down'), { 'retry-after': '60' }, () => isOver)
+      return { args: codex(url, '--timeout', '2'), env: withKey, first }
+    },
+    hint: 'in 60 s',
+  },
+  {
+    code: 'gateway-fault',
+    when: 'a 502',
+    make: async () => ({
+      args: codex((await faulty('upstream', { times: 1 })).url, '--timeout', '2'),
+      env: withKey,
+    }),
+    hint: 'Run the command again',
+  },
+  {
+    code: 'client-refused',
+    when: 'a gateway for certain clients',
+    make: async (home) => ({
+      args: codex(
+        await answering(403, refusal('unauthorized client'), {}, (_, body) => body === ''),
+      ),
+      env: aCodex(home, 'echo pong'),
+    }),
+    hint: '--try-client',
+  },
+  {
+    code: 'forbidden',
+    when: 'a firewall',
+    make: async (home) => ({
+      args: codex(
+        await answering(
+          403,
+          '<html><title>403 Forbidden</title><center>nginx</center></html>',
+          { 'content-type': 'text/html', server: 'nginx' },
+          (_, body) => body === '',
+        ),
+      ),
+      env: aCodex(home, 'echo pong'),
+    }),
+    hint: '--try-client',
+  },
+  {
+    code: 'config-invalid',
+    when: 'a syntax error',
+    make: (home) => {
+      home.put('.codex/config.toml', 'model = "a"\nmodel = "b"\n')
+      const first = () => home.put('.codex/config.toml', 'model = "a"\n')
+      return { args: codex(urlOf()), env: withKey, first }
+    },
+    hint: 'run the command again',
+  },
+  {
+    code: 'config-invalid',
+    when: 'a team file that is none',
+    make: (home) => {
+      home.put('team.json', '{}')
+      const args = ['setup', '--from', home.at('team.json'), '--yes']
+      const team = { version: 1, baseUrl: urlOf(), clients: { codex: {} } }
+      const first = () => home.put('team.json', JSON.stringify(team))
+      return { args, env: withKey, first, words: { NAME: 'work' } }
+    },
+    hint: 'repoint gateways export NAME',
+    leadsTo: 'usage',
+  },
+  {
+    code: 'config-conflict',
+    when: 'a setting in a place that cannot be edited',
+    make: (home) => {
+      home.put('.codex/config.toml', 'model_providers = "none"\n')
+      const first = () => home.put('.codex/config.toml', '')
+      return { args: codex(urlOf()), env: withKey, first }
+    },
+    hint: 'yourself',
+  },
+  {
+    code: 'not-permitted',
+    when: 'a state folder that others can write',
+    make: (home) => {
+      home.put(`${state}/blobs/.keep`, '')
+      rmSync(home.at(`${state}/blobs`), { recursive: true })
+      chmodSync(home.at(state), 0o777)
+      return { args: codex(urlOf()), env: withKey, first: () => chmodSync(home.at(state), 0o700) }
+    },
+    hint: /chmod 700 \S+/,
+  },
+  {
+    code: 'backup-missing',
+    when: 'an undo without its copy',
+    make: async (home) => {
+      home.put('.codex/config.toml', '# mine\nmodel = "a"\n')
+      await setUp(home)
+      for (const path of filesIn(home, `${state}/blobs`)) rmSync(path)
+      return { args: ['rollback', '--yes'] }
+    },
+    hint: 'repoint rollback --list',
+  },
+  {
+    code: 'record-damaged',
+    when: 'an undo without its record',
+    make: async (home) => {
+      await setUp(home)
+      for (const path of filesIn(home, state))
+        if (/run-.*json$/.test(path)) writeFileSync(path, '{')
+      return { args: ['rollback', '--yes'] }
+    },
+    hint: 'repoint forget --all',
+    leadsTo: 'confirmation-needed',
+  },
+  {
+    code: 'client-failed',
+    when: 'a client that is not installed',
+    make: (home) => {
+      const env = { ...withKey, PATH: '/usr/bin:/bin' }
+      const first = () => aCodex(home, 'echo pong')
+      Object.assign(env, { PATH: `${home.at('bin')}:/usr/bin:/bin` })
+      return { args: codex(urlOf(), '--try-client'), env, first }
+    },
+    hint: '--try-client',
+  },
+  {
+    code: 'client-too-old',
+    when: 'an old client',
+    make: (home) => {
+      const claude = (version: string) =>
+        home.put('bin/claude', `#!/bin/sh\necho "${version} (Claude Code)"\n`, 0o755)
+      claude('2.1.19')
+      const env = { ...withKey, PATH: `${home.at('bin')}:/usr/bin:/bin` }
+      const args = ['claude', '--base-url', urlOf(), '--yes']
+      return { args, env, first: () => claude('2.1.330') }
+    },
+    hint: 'Update Claude Code',
+  },
+  {
+    code: 'held-back',
+    when: 'an undo of a setting that changed since',
+    make: async (home) => {
+      home.put('.codex/config.toml', '# mine\nmodel = "a"\n')
+      await setUp(home)
+      const text = home.text('.codex/config.toml')
+      writeFileSync(
+        home.at('.codex/config.toml'),
+        text.replace(/base_url = .*/, 'base_url = "https://x.invalid/v1"'),
+      )
+      return { args: ['rollback', 'codex', '--yes'] }
+    },
+    hint: 'repoint rollback codex --force',
+  },
+]
+
+interface Problem {
+  readonly code: string
+  readonly message: string
+  readonly hint: string
+}
+
+/** The first command, flag or variable in a hint. */
+function commandIn(
+  hint: string,
+): { kind: 'command' | 'flag' | 'variable'; words: string[] } | undefined {
+  const variable = /\bNO_PROXY=\S+/.exec(hint)?.[0]
+  if (variable !== undefined) return { kind: 'variable', words: variable.split('=') }
+  const [start] = /(?<!\S)(?:repoint (?=[a-z]+)|--[a-z])/.exec(hint) ?? []
+  if (start === undefined) return undefined
+  const text = hint.slice(hint.indexOf(start))
+  const words: string[] = []
+  for (const [, quoted, bare] of text.matchAll(/'([^']*)'|(\S+)/g)) {
+    const word = quoted ?? bare!.replace(/[.,;:`)]+$/, '')
+    if (/^(?:\(|Or$|or$|to$|and$|without$)/.test(word)) break
+    words.push(word)
+    if (bare !== undefined && word !== bare) break
+    if (start.startsWith('--') && (words.length === 2 || isSwitch(word))) break
+  }
+  return start.startsWith('--')
+    ? { kind: 'flag', words }
+    : { kind: 'command', words: words.slice(1) }
+}
+
+const isSwitch = (word: string) =>
+  ['--yes', '--try-client', '--allow-http', '--dry-run'].includes(word)
+
+/** Types the hint of an error after `typed`. */
+function typeHint(home: Home, hint: string, { args, env, words = {} }: Typed): Promise<CliResult> {
+  const found = commandIn(hint)
+  const filled = (found?.words ?? []).map((word) =>
+    word.replace(/\b[A-Z]{2,}\b/g, (name) => words[name] ?? name),
+  )
+  const run = (args: readonly string[], more: Record<string, string> = {}) =>
+    runCli(home, [...args, ...(args.includes('run') ? [] : ['--json'])], {
+      env: { ...env, ...more },
+    })
+  if (found === undefined || found.words[0] === 'serve') return run(args)
+  if (found.kind === 'variable') return run(args, { [filled[0]!]: filled[1]! })
+  if (found.kind === 'flag') return run([...without(args, filled[0]!), ...filled])
+  const consent =
+    isSetup(filled) && !filled.includes('--yes') && !filled.includes('--list') ? ['--yes'] : []
+  return run([...filled, ...consent])
+}
+
+const isSetup = ([name = '']: readonly string[]) =>
+  ['setup', 'codex', 'claude', 'opencode', 'rollback', 'key', 'use'].includes(name)
+
+function without(args: readonly string[], flag: string): readonly string[] {
+  const kept = args.filter((word) => !/^--key=/.test(word))
+  const at = kept.indexOf(flag)
+  return at < 0 ? kept : [...kept.slice(0, at), ...kept.slice(at + (isSwitch(flag) ? 1 : 2))]
+}
+
+const sentences = new Map<string, string>()
+
+describe('a hint helps when typed', () => {
+  test.each(states.map((one) => [`${one.code}: ${one.when}`, one] as const))(
+    '%s',
+    { timeout: 60_000 },
+    async (name, { code, make, hint: wanted, leadsTo }) => {
+      const home = aHome()
+      const typed = await make(home)
+      const failed = await runCli(home, [...before(typed.args), '--json', ...behind(typed.args)], {
+        env: { ...typed.env },
+      })
+      const document = failed.json as { error?: Problem; warnings: readonly Problem[] }
+      // An undo that keeps something did its work, and reports that as a warning.
+      const error = document.error ?? { ...document.warnings.at(-1)!, code }
+      expect([error.code, failed.status]).toEqual([code, exitStatus[code]])
+      expect(error.hint).toMatch(wanted)
+      sentences.set(name, shown(home, error))
+
+      await typed.first?.()
+      const next = await typeHint(home, error.hint, typed)
+      const after = next.status === 0 ? undefined : (next.json as { error: { code: string } })
+      expect([next.status, after?.error.code, next.stderr]).toEqual([
+        leadsTo === undefined ? 0 : expect.any(Number),
+        leadsTo,
+        next.stderr,
+      ])
+      expect(next.stdout + next.stderr + failed.stdout).not.toContain('canary')
+    },
+  )
+
+  test('the sentences are those of the table', async () => {
+    const all = [...sentences].map(([name, text]) => `${name}\n${text}\n`).join('\n')
+    await expect(all).toMatchFileSnapshot('messages.txt')
+  })
+})
+
+const before = (args: readonly string[]) => args.slice(0, behindAt(args))
+const behind = (args: readonly string[]) => args.slice(behindAt(args))
+const behindAt = (args: readonly string[]) =>
+  args.includes('--') ? args.indexOf('--') : args.length
+
+function shown(home: Home, { message, hint }: { message: string; hint: string }): string {
+  return `  ${message}\n  ${hint}`
+    .replaceAll(home.path, '~')
+    .replace(/\b(127\.0\.0\.1|localhost):\d{4,5}/g, '$1:PORT')
+    .replace(/--port \d+/g, '--port PORT')
+    .replace(/\(request id: [^)]*\)/g, '(request id: …)')
+    .replace(/\d{8}T\d{6}Z-[0-9a-f]+/g, 'RUN')
+}
