@@ -178,7 +178,7 @@ export function readBlob(world: World, sha256: string): Bytes {
   throw new UserError({
     code: 'backup-missing',
     message: `A saved copy (${sha256.slice(0, 12)}…) of a file is missing or damaged in ${displayPath(world.machine, paths.blobs)}`,
-    hint: 'repoint cannot undo that run. See the others: repoint rollback --list',
+    hint: 'See the other runs: repoint rollback --list',
   })
 }
 

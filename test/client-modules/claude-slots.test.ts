@@ -114,7 +114,7 @@ describe('the proof asks what the installed version sends', () => {
       expect.objectContaining({
         code: 'client-too-old',
         message: expect.stringMatching(/2\.1\.19 .* 2\.1\.45 /),
-        hint: 'Update Claude Code, or pin a model: repoint claude --sonnet-model claude-sonnet-5-5',
+        hint: 'Update Claude Code, or pin a model: --sonnet-model claude-sonnet-5-5',
       }),
     )
     expect(choose('2.1.19', { model: 'gpt-5.6-sol' }).findings).toEqual([])

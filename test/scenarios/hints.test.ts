@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { exitStatus } from '../../src/errors.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
 import { aServer, tlsFile } from '../gateway/forged.ts'
-import { type CliResult, runCli } from '../support/cli.ts'
+import type { CliResult } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 
 /**
  * Each row brings the program into a state that ends with an error, reads the hint in the JSON document,
@@ -90,7 +91,9 @@ function aCodex(home: Home, script: string): Record<string, string> {
 }
 
 async function setUp(home: Home): Promise<void> {
-  const { status, stdout } = await runCli(home, [...codex(urlOf()), '--json'], { env: withKey })
+  const { status, stdout } = await runInProcess(home, [...codex(urlOf()), '--json'], {
+    env: withKey,
+  })
   expect([status, stdout]).toEqual([0, stdout])
 }
 
@@ -210,7 +213,7 @@ const states: readonly State[] = [
     make: async (home) => {
       const gateway = await aGateway()
       const add = ['gateways', 'add', gateway.url, '--name', 'mine', '--json']
-      await runCli(home, add, { env: withKey })
+      await runInProcess(home, add, { env: withKey })
       await gateway.close()
       const { port } = new URL(gateway.url)
       await aGateway({ key: otherKey, port: Number(port) })
@@ -433,9 +436,10 @@ const states: readonly State[] = [
       args: codex(
         await answering(403, refusal('unauthorized client'), {}, (_, body) => body === ''),
       ),
-      env: aCodex(home, 'echo pong'),
+      env: { ...withKey, PATH: `${home.at('bin')}:/usr/bin:/bin` },
+      first: () => aCodex(home, 'echo pong'),
     }),
-    hint: '--try-client',
+    hint: 'Install Codex',
   },
   {
     code: 'forbidden',
@@ -540,7 +544,7 @@ const states: readonly State[] = [
       claude('2.1.19')
       const env = { ...withKey, PATH: `${home.at('bin')}:/usr/bin:/bin` }
       const args = ['claude', '--base-url', urlOf(), '--yes']
-      return { args, env, first: () => claude('2.1.330') }
+      return { args, env, words: { ID: model }, first: () => claude('2.1.330') }
     },
     hint: 'Update Claude Code',
   },
@@ -599,7 +603,7 @@ function typeHint(home: Home, hint: string, { args, env, words = {} }: Typed): P
     word.replace(/\b[A-Z]{2,}\b/g, (name) => words[name] ?? name),
   )
   const run = (args: readonly string[], more: Record<string, string> = {}) =>
-    runCli(home, [...args, ...(args.includes('run') ? [] : ['--json'])], {
+    runInProcess(home, [...args, ...(args.includes('run') ? [] : ['--json'])], {
       env: { ...env, ...more },
     })
   if (found === undefined || found.words[0] === 'serve') return run(args)
@@ -628,9 +632,13 @@ describe('a hint helps when typed', () => {
     async (name, { code, make, hint: wanted, leadsTo }) => {
       const home = aHome()
       const typed = await make(home)
-      const failed = await runCli(home, [...before(typed.args), '--json', ...behind(typed.args)], {
-        env: { ...typed.env },
-      })
+      const failed = await runInProcess(
+        home,
+        [...before(typed.args), '--json', ...behind(typed.args)],
+        {
+          env: { ...typed.env },
+        },
+      )
       const document = failed.json as { error?: Problem; warnings: readonly Problem[] }
       // An undo that keeps something did its work, and reports that as a warning.
       const error = document.error ?? { ...document.warnings.at(-1)!, code }

@@ -81,7 +81,7 @@ function expectPinned(version: string, start: Start): void {
   throw new UserError({
     code: 'client-too-old',
     message: `repoint does not know which model ID Claude Code ${version} sends: it knows ${tableVersions.oldest} and newer`,
-    hint: `Update Claude Code, or pin a model: repoint ${start.command} --sonnet-model ${pinFor(start, 'sonnet')}`,
+    hint: `Update Claude Code, or pin a model: --sonnet-model ${pinFor(start, 'sonnet')}`,
   })
 }
 

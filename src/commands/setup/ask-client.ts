@@ -32,7 +32,7 @@ export async function askClient(
     throw refused(refusal, {
       hint: isInstalled(session, client)
         ? `repoint cannot start ${client.label} for one word. Ask the gateway's operator.`
-        : `Install ${client.label}, then run the command again: repoint asks ${client.label} itself then.`,
+        : `Install ${client.label}, then run the command again.`,
     })
 
   const { version } = await installedVersion(session, client, 'run')

@@ -286,12 +286,12 @@ const kimiCode: Shape = {
     },
     chat: {
       paste: '/coding/v1',
-      refused: { code: 'client-refused', says: /asks .+ itself/ },
+      refused: { code: 'client-refused', says: /Install|itself/ },
       note: 'only for the agents that it names: repoint asks the installed client',
     },
     messages: {
       paste: '/coding',
-      refused: { code: 'client-refused', says: /asks .+ itself/ },
+      refused: { code: 'client-refused', says: /Install|itself/ },
       note: 'repoint asks the installed client',
     },
   },
