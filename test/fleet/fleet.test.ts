@@ -121,7 +121,7 @@ test('check mode says what would change, and touches nothing', async () => {
 test('drift is told by its exit status, and the next run heals it', async () => {
   const played = await ansible.play('drift.yml', key)
   expectPlayed(played, { changed: 0, failed: ['host2'] })
-  expect(played.output).toContain(`bob: status 11, the address is ${elsewhere}`)
+  expect(played.output).toContain(`bob: status 11, points at ${elsewhere}`)
   const hosts = ['host1', 'host2']
   const args = only(...hosts)
   const healed = await ansible.play('setup.yml', key, { args })
