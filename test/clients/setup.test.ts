@@ -69,7 +69,7 @@ describe('Codex', () => {
       hasAnswered: true,
     })
     expect(
-      inferences(gateway.requests()).filter(({ client }) => /codex/.test(client)),
+      inferences(gateway.requests()).filter(({ client }) => !client?.endsWith(' repoint')),
     ).toMatchObject([
       {
         path: '/v1/responses',
