@@ -75,7 +75,12 @@ export interface Shape extends Rules {
   /** A header that must come along. */
   readonly needs?: { readonly header: string; readonly value: string; readonly otherwise: Reply }
   /** Whom it serves beside its list, by the beginning of the user agent. */
-  readonly agents?: { readonly names: readonly string[]; readonly otherwise: Reply }
+  readonly agents?: {
+    readonly names: readonly string[]
+    readonly otherwise: Reply
+    /** The IDs of the clients that have such a name, and whose probe is their own request. */
+    readonly admits: readonly string[]
+  }
   /** By protocol, or by a client's id where that one differs from the others of its protocol. */
   readonly setups: Readonly<Partial<Record<Protocol, Setup>>> &
     Readonly<Record<string, Setup | undefined>>
