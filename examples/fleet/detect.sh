@@ -17,6 +17,7 @@ fi
 if said=$("$program" status "$@" --expect "$gateway" 2>&1); then
   echo "$* at $gateway"
 else
-  echo "$said" | grep -m 1 -E 'drifted|error' || echo "repoint status ended with an error"
+  reason=$(echo "$said" | grep -m 1 -E 'expected|error' | sed 's/^ *//')
+  echo "${reason:-repoint status ended with an error}"
   exit 1
 fi

@@ -150,7 +150,7 @@ interface ReportOptions {
   readonly expected: Expected | undefined
   /** A named client should use it even if repoint has never set it up. */
   readonly isNamed: boolean
-  /** The user asked whether the client has drifted, so the report always uses that word. */
+  /** The user asked whether the client has drifted, so the report states every reason. */
   readonly isJudged: boolean | undefined
 }
 

@@ -89,7 +89,7 @@ test('a device management is told whether the clients are where they have to be'
   expect(repoint(home, ...setup).status).toBe(0)
   expect(detect(server.url, 'codex')).toEqual([0, `codex at ${server.url}`])
   const [elsewhere, why] = detect('https://gw.example', 'codex')
-  expect([elsewhere, why]).toEqual([1, expect.stringContaining('drifted')])
+  expect([elsewhere, why]).toEqual([1, expect.stringContaining('expected https://gw.example')])
 })
 
 test('runs a command against a remembered gateway', () => {

@@ -57,7 +57,7 @@ describe('nginx: a gateway behind it', () => {
     const error = await failure(readCatalog(accessTo(server)))
     expect(error.code).toBe('not-an-api')
     expect(error.message).toContain('404 Not Found')
-    expect(error.hint).toContain('https://host/prefix')
+    expect(error.hint).toContain('--base-url URL')
   })
 
   test('serves them over TLS with a private authority, HTTP/2 offered or not', async () => {
@@ -184,7 +184,7 @@ describe('nginx: its own answers', () => {
     )
     const error = await failure(probe(accessTo({ port }), 'responses', model))
     expect(error.code).toBe('gateway-fault')
-    expect(error.message).toContain('broke off')
+    expect(error.message).toContain('in the middle of its answer')
   })
 })
 

@@ -140,7 +140,7 @@ describe.skipIf(!hasNetwork)('routes: a name server that is silent', () => {
     expect(status).toBe(6)
     expect(json.error).toMatchObject({
       code: 'dns',
-      message: expect.stringContaining('gw.example was not found within 1 s'),
+      message: expect.stringContaining('gw.example was not found within'),
       hint: expect.not.stringContaining('packets'),
     })
   })

@@ -47,7 +47,7 @@ describe('tinyproxy: with a name and a password', () => {
     expect(error.code).toBe('proxy')
     // tinyproxy 1.11.1 answers a wrong password with 401 in the place of 407.
     expect(error.message).toMatch(/40[17]/)
-    expect(error.message).toContain(`127.0.0.1:${proxy} (from HTTP`)
+    expect(error.message).toContain(`127.0.0.1:${proxy} (HTTP`)
     expect(`${error.message}${error.hint}`).not.toMatch(/wrongpass|a-password/)
     expect(server.seen).toHaveLength(0)
   })
