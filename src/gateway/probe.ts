@@ -128,25 +128,29 @@ const notStreamed: Finding = {
   hint: "The client works, but sends each request twice. Ask the gateway's operator to turn on streaming.",
 }
 
-/** Tries the first base URL, and the others only if no API answers there. */
+/**
+ * Tries the first base URL, and the others only if no API answers there. Looks for the cause of only one
+ * rejection: a gateway that rejects everything without a reason does so at every address.
+ */
 async function askInTurn(inquiry: Inquiry, roots: readonly string[]): Promise<Attempt> {
-  const [usual, ...others] = roots
-  const first = await askAt(inquiry, usual!)
-  if (first.outcome === undefined || !mayBeElsewhere(first.outcome)) return first
+  let first: Attempt | undefined
+  let isCauseKnown = false
+  for (const root of roots) {
+    let attempt: Attempt = await askAt(inquiry, root)
+    if (!isCauseKnown && hasHiddenCause(inquiry, attempt)) {
+      attempt = { ...attempt, outcome: await causeOf(inquiry, attempt) }
+      isCauseKnown = true
+    }
 
-  for (const root of others) {
-    const attempt = await askAt(inquiry, root, { narrows: false })
-    if (attempt.outcome === undefined || provesAnApi(attempt.outcome)) return attempt
+    const { outcome } = attempt
+    if (outcome === undefined) return attempt
+    if (first === undefined ? !mayBeElsewhere(outcome) : provesAnApi(outcome)) return attempt
+    first ??= attempt
   }
-  return first
+  return first!
 }
 
-/** @param narrows whether more requests may look for the cause of a rejection */
-async function askAt(
-  inquiry: Inquiry,
-  root: string,
-  { narrows }: { readonly narrows: boolean } = { narrows: true },
-): Promise<Attempt> {
+async function askAt(inquiry: Inquiry, root: string): Promise<Attempt> {
   const { access, sender } = inquiry
   const form = formOf(inquiry, {
     isLimited: true,
@@ -154,10 +158,7 @@ async function askAt(
   })
   const first = await ask(access, requestAt(root, form), sender?.keyHeader)
   const result = await askedAgain(inquiry, root, form, first)
-
-  const outcome = judged(inquiry, result)
-  if (outcome === undefined || !('status' in result) || !narrows) return { root, result, outcome }
-  return { root, result, outcome: await causeOf(inquiry, { root, answer: result, outcome }) }
+  return { root, result, outcome: judged(inquiry, result) }
 }
 
 /** Repeats the request as the client does, each time without what the gateway rejects. */
@@ -223,22 +224,34 @@ function judged(
   return judge(access, result, catalog === undefined ? question : { ...question, catalog })
 }
 
-interface Refusal {
-  readonly root: string
-  readonly answer: HttpAnswer
+/** A rejection by an API. */
+interface Refusal extends Attempt {
+  readonly result: HttpAnswer
   readonly outcome: Outcome
+}
+
+/** Whether a part of the client's request may be the cause of a rejection. */
+function hasHiddenCause({ sender }: Inquiry, attempt: Attempt): attempt is Refusal {
+  const { result, outcome } = attempt
+  if (outcome === undefined || !('status' in result)) return false
+  if (speaksOfTools(outcome)) return true
+  return (
+    sender !== undefined &&
+    (refusedIn(result, sender).length > 0 || isAboutRequest(result, outcome))
+  )
 }
 
 /**
  * The cause of a rejection, by at most two more requests. If the gateway serves a minimal request, a part of the
  * client's request is the cause: the part that the gateway names, else its unusual tools, else the rest.
  */
-async function causeOf(inquiry: Inquiry, { root, answer, outcome }: Refusal): Promise<Outcome> {
+async function causeOf(
+  inquiry: Inquiry,
+  { root, result: answer, outcome }: Refusal,
+): Promise<Outcome> {
   const { access, protocol, model, sender } = inquiry
   const refused = sender === undefined ? [] : refusedIn(answer, sender)
   const isOfTools = speaksOfTools(outcome)
-  const isSilent = sender !== undefined && isAboutRequest(answer, outcome)
-  if (refused.length === 0 && !isOfTools && !isSilent) return outcome
 
   const isLimited = !refusesLimit(answer)
   const serves = async (more: Partial<QuestionForm>) => {

@@ -146,6 +146,32 @@ describe('probe: proves a protocol', () => {
     }
   })
 
+  describe('looks for the cause of a rejection', () => {
+    const sender = { label: 'A client', body: { store: false }, headers: {} }
+    const rejects = { error: { message: 'Unsupported parameter: store' } }
+
+    test('also at the second address', async () => {
+      const server = await aServer((request, response) => {
+        if (!request.url.startsWith('/right/')) return sendJson(response, 404, {})
+        if (request.body.includes('"store"')) return sendJson(response, 400, rejects)
+        goodGateway({ ...request, url: request.url.replace('/right', '/v1') }, response)
+      })
+      const { baseUrl, ...access } = accessTo(server)
+      const roots = [`${baseUrl}/wrong`, `${baseUrl}/right`]
+      const asked = probe({ baseUrl, ...access }, 'chat', model, { sender, roots })
+      expect((await failure(asked)).code).toBe('parameter-unsupported')
+    })
+
+    test('at only one address, if each rejects everything without a reason', async () => {
+      const server = await aServer((_request, response) => sendJson(response, 400, {}))
+      const { baseUrl, ...access } = accessTo(server)
+      const roots = ['/a', '/b', '/c'].map((path) => baseUrl + path)
+      await failure(probe({ baseUrl, ...access }, 'chat', model, { sender, roots }))
+      const posts = server.seen.filter(({ method }) => method === 'POST')
+      expect(posts.length).toBeLessThanOrEqual(roots.length + 2)
+    })
+  })
+
   test('and says so where the messages client would have to ask twice', async () => {
     const server = await aServer((_request, response) =>
       sendJson(response, 200, { type: 'message', content: [], model }),
