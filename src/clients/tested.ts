@@ -21,6 +21,11 @@ export function isBefore(version: string, other: string): boolean {
   return false
 }
 
+/** Whether a version is `since` or newer. An unknown version counts as the newest. */
+export function isSince(since: string, version: string | undefined): boolean {
+  return version === undefined || !isBefore(version, since)
+}
+
 /**
  * Programs with their own runtime read the system's store by default: Claude Code from 2.1.120 on, opencode
  * 1.1 and 1.18, Kilo 7.7, droid 0.225 (each run with a private authority, 2026-11-23).

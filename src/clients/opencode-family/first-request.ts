@@ -4,7 +4,7 @@ import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { numberIn, textIn } from '../loaded-files.ts'
 import { recordedRequest } from '../recorded-request.ts'
-import { isBefore } from '../tested.ts'
+import { isSince } from '../tested.ts'
 import { chosenProvider, mergedConfig, providerOf } from './config.ts'
 import type { Layout } from './layout.ts'
 import { defaultOutputTokens, effortPath } from './plan.ts'
@@ -30,7 +30,7 @@ export function firstRequest(
     const ofGpt = recordedRequest(recordings, { kind: 'gpt', protocol, version }).body['reasoning']
     const named = effort ? { ...asObject(ofGpt), effort } : asObject(usual['reasoning'])
     // Run over responses on 2026-11-26; its other requests are recorded from 7.0.33.
-    const isDetailed = id === 'kilo' && (version === undefined || !isBefore(version, '7.7.9'))
+    const isDetailed = id === 'kilo' && isSince('7.7.9', version)
     const reasoning = named && { ...named, ...(isDetailed && { summary: 'detailed' }) }
     return {
       headers,

@@ -5,7 +5,7 @@ import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { numberIn, tableIn, textIn } from '../loaded-files.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
 import { recordedRequest } from '../recorded-request.ts'
-import { isBefore } from '../tested.ts'
+import { isSince } from '../tested.ts'
 import { providers, readModels, readSettings, startingModel } from './config.ts'
 import recordings from './first-requests.json' with { type: 'json' }
 
@@ -44,7 +44,7 @@ export function firstRequest(
 
   const entry = modelOf(provider, model) ?? {}
   const compat = { ...tableIn(table, ['compat']), ...tableIn(entry, ['compat']) }
-  const isNew = version === undefined || !isBefore(version, '0.87.1')
+  const isNew = isSince('0.87.1', version)
   const most = numberIn(entry, ['maxTokens']) ?? usualOutputTokens
   const window = numberIn(entry, ['contextWindow']) ?? Number.POSITIVE_INFINITY
   const limit = Math.min(most, isNew ? window - ownTokens : mostOutputTokens)
@@ -77,7 +77,7 @@ export function firstRequest(
   const isAsked = isAdaptive && isNew
   // Up to 0.73.1 pi ignores that member, and decides by IDs that it knows; which version began to read it was
   // not tested.
-  const isOld = version !== undefined && isBefore(version, '0.74.0') && /-5/.test(model)
+  const isOld = !isSince('0.74.0', version) && /-5/.test(model)
   const isUnclear = isAdaptive && !isNew && !isOld
   const { query, ...asked } = isAsked ? first : recorded('plain')
   const isBudgeted = effort !== undefined && !isAsked && !isUnclear

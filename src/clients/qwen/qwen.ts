@@ -24,7 +24,7 @@ import {
 import { layersThere, pathsOf } from '../paths.ts'
 import { resolveWithPicker } from '../picker.ts'
 import { usualProtocol } from '../protocols.ts'
-import { isBefore, ofNode, testedVersions } from '../tested.ts'
+import { isSince, ofNode, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
@@ -224,7 +224,7 @@ function supportedProtocols(
   { requested: { protocol } }: ResolveInput,
   version: string | undefined,
 ): readonly Protocol[] {
-  if (version === undefined || !isBefore(version, minVersionForProtocols)) return protocols
+  if (isSince(minVersionForProtocols, version)) return protocols
   if (protocol !== undefined && protocol !== usualProtocol)
     throw new UserError({
       code: 'client-too-old',
