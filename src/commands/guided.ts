@@ -91,16 +91,23 @@ async function askClients(
 ): Promise<readonly string[]> {
   const { session, clients, programs } = run
   const { ask, machine } = session.platform
-  const known = new Map<string, InstalledProgram>()
-  const updates = clients.map(async ({ id }) => {
-    known.set(id, await programs!.get(id)!)
+  const known = new Map<string, Offer>()
+  const updates = clients.map(async (client) => {
+    const program = await programs!.get(client.id)!
+    known.set(client.id, offerOf(run, answered, client, program))
   })
   const all = Promise.all(updates)
   if (machine.env['TERM'] === 'dumb') await session.step('Looking for clients', all)
   // Programs that have answered already are in the first list.
   await Promise.race([all, nextTurn()])
 
-  const offers = () => clients.map((client) => offerOf(run, answered, client, known.get(client.id)))
+  // The files of a client are read once for each state of its program, and not each time the list is drawn.
+  const unknown = new Map(
+    clients
+      .filter(({ id }) => !known.has(id))
+      .map((client) => [client.id, offerOf(run, answered, client, undefined)]),
+  )
+  const offers = () => clients.map(({ id }) => known.get(id) ?? unknown.get(id)!)
   if (offers().every(({ problem }) => problem !== undefined)) {
     await all
     const found = offers()
