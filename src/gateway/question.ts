@@ -34,6 +34,8 @@ export function hasLimit(carried: FirstRequest | undefined): boolean {
 export function requestAt(root: string, form: QuestionForm): RequestSpec {
   const { protocol, model, isLimited = false, tools, carried } = form
   const { headers, limit, body } = questions[protocol]
+  // Until every client has recordings.
+  const isRecorded = carried?.body['stream'] === true
   const isLimitOurs = (isLimited || protocol === 'messages') && !hasLimit(carried)
   return {
     method: 'POST',
@@ -48,9 +50,8 @@ export function requestAt(root: string, form: QuestionForm): RequestSpec {
     },
     body: JSON.stringify({
       model,
-      // Until every client has recordings.
-      ...(carried?.body['stream'] === true ? {} : { ...body, stream: true }),
-      ...(carried && carried.body['stream'] !== true ? { tools: [emptyTools[protocol]] } : {}),
+      ...(isRecorded ? {} : { ...body, stream: true }),
+      ...(carried && !isRecorded ? { tools: [emptyTools[protocol]] } : {}),
       ...carried?.body,
       ...(isLimitOurs ? { [limit]: maxTokens } : {}),
       ...(tools ? { tools: tools === 'one' ? [emptyTools[protocol]] : tools } : {}),
