@@ -256,8 +256,13 @@ export function contextOf(
     files,
     machine: session.platform.machine,
     ownRoots: ownRoots(client, runs),
-    knownModels: savedModels(session.platform),
-    shellProfiles: readShellProfiles(session),
+    // Few checks need them.
+    get knownModels() {
+      return savedModels(session.platform)
+    },
+    get shellProfiles() {
+      return readShellProfiles(session)
+    },
     system: session.platform,
   }
 }
