@@ -48,6 +48,8 @@ function ownPart(args: readonly string[]): readonly string[] {
 /** A command of the command line, before its file is loaded. */
 interface Listed {
   readonly name: string
+  /** One line of the help. The description too, if the command has no longer one. */
+  readonly summary: string
   /** Only scripts use it; the help leaves it out. */
   readonly isHidden?: boolean
   /** The group's heading in the help. Absent: the group of the previous command. */
@@ -61,57 +63,123 @@ interface Listed {
 const commands: readonly Listed[] = [
   ...rows.map((row) => ({
     name: row.id,
+    summary: row.description,
     alsoCalled: row.alsoCalled,
     load: async () => ({ command: (await import('./commands/setup.ts')).commandFor(row) }),
   })),
   ...environmentRows.map((row) => ({
     name: row.id,
+    summary: row.description,
     alsoCalled: row.alsoCalled,
     load: async () => ({
       command: (await import('./commands/gateways/by-environment.ts')).commandFor(row),
     }),
   })),
-  { name: 'setup', alsoCalled: ['install'], load: () => import('./commands/setup-clients.ts') },
+  {
+    name: 'setup',
+    summary: 'set up several clients in one run',
+    alsoCalled: ['install'],
+    load: () => import('./commands/setup-clients.ts'),
+  },
   {
     name: 'editor',
+    summary: 'what to enter in Cursor, VS Code or Zed',
     alsoCalled: ['cursor', 'vscode', 'zed'],
     load: () => import('./commands/editor.ts'),
   },
   {
     name: 'use',
+    summary: 'point clients at a saved gateway',
     group: 'Change',
     alsoCalled: ['switch'],
     load: () => import('./commands/gateways/use.ts'),
   },
-  { name: 'key', alsoCalled: ['login', 'auth', 'setkey'], load: () => import('./commands/key.ts') },
-  { name: 'off', alsoCalled: ['disable'], load: () => import('./commands/off.ts') },
-  { name: 'folder', load: () => import('./commands/gateways/folder.ts') },
-  { name: 'run', group: 'Try', load: () => import('./commands/gateways/run.ts') },
-  { name: 'serve', load: () => import('./commands/serve.ts') },
-  { name: 'demo', load: () => import('./commands/demo.ts') },
+  {
+    name: 'key',
+    summary: 'test a new key and write it to its clients',
+    alsoCalled: ['login', 'auth', 'setkey'],
+    load: () => import('./commands/key.ts'),
+  },
+  {
+    name: 'off',
+    summary: 'point clients back at their own service',
+    alsoCalled: ['disable'],
+    load: () => import('./commands/off.ts'),
+  },
+  {
+    name: 'folder',
+    summary: 'choose a gateway for this folder',
+    load: () => import('./commands/gateways/folder.ts'),
+  },
+  {
+    name: 'run',
+    summary: 'run a command with a gateway; changes no file',
+    group: 'Try',
+    load: () => import('./commands/gateways/run.ts'),
+  },
+  {
+    name: 'serve',
+    summary: 'run a gateway on this machine',
+    load: () => import('./commands/serve.ts'),
+  },
+  {
+    name: 'demo',
+    summary: 'try it all in a temporary home',
+    load: () => import('./commands/demo.ts'),
+  },
   {
     name: 'status',
+    summary: 'what each client uses now',
     group: 'Look',
     alsoCalled: ['whoami', 'show', 'current'],
     load: () => import('./commands/status.ts'),
   },
-  { name: 'check', load: () => import('./commands/check.ts') },
-  { name: 'doctor', load: () => import('./commands/doctor.ts') },
-  { name: 'models', load: () => import('./commands/models.ts') },
-  { name: 'gateways', alsoCalled: ['list'], load: () => import('./commands/gateways/gateways.ts') },
+  {
+    name: 'check',
+    summary: 'which clients work with a gateway',
+    load: () => import('./commands/check.ts'),
+  },
+  {
+    name: 'doctor',
+    summary: 'find problems, and fix them with --fix',
+    load: () => import('./commands/doctor.ts'),
+  },
+  {
+    name: 'models',
+    summary: 'list the models of a gateway',
+    load: () => import('./commands/models.ts'),
+  },
+  {
+    name: 'gateways',
+    summary: 'list, add or export saved gateways',
+    alsoCalled: ['list'],
+    load: () => import('./commands/gateways/gateways.ts'),
+  },
   {
     name: 'rollback',
+    summary: 'undo the newest run',
     group: 'Undo',
     alsoCalled: ['undo', 'restore', 'revert', 'reset', 'uninstall', 'unset'],
     load: () => import('./commands/rollback.ts'),
   },
   {
     name: 'forget',
+    summary: 'delete a saved gateway or old runs',
     alsoCalled: ['remove', 'delete', 'logout'],
     load: () => import('./commands/forget.ts'),
   },
-  { name: 'completion', group: 'Shell', load: () => import('./commands/completion/completion.ts') },
-  { name: 'complete', isHidden: true, load: () => import('./commands/completion/complete.ts') },
+  {
+    name: 'completion',
+    summary: 'complete repoint in your shell',
+    group: 'Shell',
+    load: () => import('./commands/completion/completion.ts'),
+  },
+  {
+    name: 'complete',
+    summary: 'print what the shell can complete',
+    isHidden: true,
+    load: () => import('./commands/completion/complete.ts'),
+  },
 ]
 
 async function runCommandLine(
@@ -122,30 +190,28 @@ async function runCommandLine(
   let status = 0
   const program = programFor(session, ownArgs)
 
-  const addAll = async (needed: readonly Listed[]) => {
-    let heading = 'Set up'
-    for (const { load, group, isHidden = false } of needed) {
-      const { command } = await load()
-      const made = command(session, (ended) => {
-        status = ended
-      })
-      heading = group ?? heading
-      const settled = withCommonFlags(made.copyInheritedSettings(program))
-      program.addCommand(settled.helpGroup(`${heading}:`), { hidden: isHidden })
-    }
+  let heading = 'Set up'
+  const isNeeded = neededFor(args)
+  for (const { name, summary, load, group, isHidden = false } of commands) {
+    const command = isNeeded(name)
+      ? (await load()).command(session, (ended) => {
+          status = ended
+        })
+      : new Command(name)
+    if (command.description() === '') command.description(summary)
+    heading = group ?? heading
+    const settled = withCommonFlags(command.copyInheritedSettings(program))
+    settled.summary(summary).helpGroup(`${heading}:`)
+    program.addCommand(settled, { hidden: isHidden })
   }
 
   const isBare = ownArgs.every((arg) => arg === '--json')
   if (session.canAsk && (isBare || isSureToAsk(ownArgs))) session.platform.ask.hold()
   if (isBare) {
     const { guided } = await import('./commands/guided.ts')
-    return guided(session, async () => {
-      await addAll(commands)
-      program.outputHelp()
-    })
+    return guided(session, () => program.outputHelp())
   }
 
-  await addAll(neededFor(args))
   await program.parseAsync(asParsed(args), { from: 'user' })
   return status
 }
@@ -163,14 +229,14 @@ function isSureToAsk(args: readonly string[]): boolean {
   return isSetup && !args.some((arg) => ['--yes', '--dry-run', '-h', '--help'].includes(arg))
 }
 
-/** Loads only the named command. Help and a misspelt name need all commands. */
-function neededFor(args: readonly string[]): readonly Listed[] {
-  const [first = ''] = args
-  if (['-v', '-V', '--version'].includes(first)) return []
+/** Which commands to load. The others take part with their names and summaries only. */
+function neededFor(args: readonly string[]): (name: string) => boolean {
+  const words = args.filter((arg) => !arg.startsWith('-'))
+  const isHelp = words.length === 0 || words[0] === 'help'
+  if (isHelp && args.includes('--all')) return () => true
   // The words to complete can contain a command.
-  const words = first === 'complete' ? args : [first]
-  const named = commands.filter(({ name }) => words.includes(name))
-  return named.some(({ isHidden }) => !isHidden) ? named : commands
+  if (words[0] === 'complete') return (name) => words.includes(name)
+  return (name) => name === (isHelp ? words[1] : words[0])
 }
 
 function programFor(session: Session, args: readonly string[]): CommandUnknownOpts {

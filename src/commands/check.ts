@@ -25,7 +25,6 @@ import { type ClientsProof, proveClients } from './setup/prove.ts'
 
 function define() {
   return gatewayCommand('check')
-    .summary('which clients work with a gateway')
     .description('show which clients work with a gateway; changes nothing')
     .addArgument(new GatewayArgument('[gateway]', 'name of a saved gateway, or an address'))
     .option('--json', 'print one JSON document')

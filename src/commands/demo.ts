@@ -19,7 +19,6 @@ import { setup } from './setup.ts'
 
 function define() {
   return new Command('demo')
-    .summary('try it all in a temporary home')
     .description('set up every client in a temporary home, with a local gateway, and undo it')
     .option('--json', 'print one JSON document')
     .addHelpText('after', examples(['repoint demo']))

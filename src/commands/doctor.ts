@@ -40,7 +40,6 @@ import type { Consent, Session } from './screen/session.ts'
 
 function define() {
   return new Command('doctor')
-    .summary('find problems, and fix them with --fix')
     .description('test every client and its gateway, and show how to fix problems')
     .addArgument(clientArgument('only this client'))
     .option('--all', 'show every check and every detail')

@@ -69,7 +69,6 @@ const editors: Readonly<Record<string, Editor>> = {
 
 function define() {
   return gatewayCommand('editor')
-    .summary('what to enter in Cursor, VS Code or Zed')
     .description('check the key and print what to enter in Cursor, VS Code or Zed')
     .addOption(
       new Option('--for <editor>', 'which editor (default: asked for, else cursor)').choices(

@@ -17,7 +17,6 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('forget')
-    .summary('delete a saved gateway or old runs')
     .description('delete a saved gateway, or old runs and their copies of files')
     .addArgument(new GatewayArgument('[name]', 'the gateway to delete; its runs stay'))
     .addOption(

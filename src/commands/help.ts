@@ -45,11 +45,7 @@ function overview(program: CommandUnknownOpts, help: Help, columns: number): str
     if (isNew && group === 'Change')
       lines.push([group, `repoint ${first} --model`, 'use another model'])
     const isHeaded = isNew && group !== 'Change'
-    lines.push([
-      isHeaded ? group : '',
-      `repoint ${name}`,
-      command.summary() || command.description(),
-    ])
+    lines.push([isHeaded ? group : '', `repoint ${name}`, command.summary()])
   }
 
   lines.push(['More', 'repoint help --all', 'every command and flag; also: man repoint'])

@@ -26,7 +26,6 @@ import { begin, setup } from './setup.ts'
 
 function define() {
   return gatewayCommand('key')
-    .summary('test a new key and write it to its clients')
     .description('test a new key and write it to every client of the gateway')
     .addArgument(gatewayOrClient())
     .addArgument(clientsArgument('only these clients'))

@@ -10,7 +10,6 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return gatewayCommand('models')
-    .summary('list the models of a gateway')
     .description('list the models of a gateway, and which clients would use them')
     .option('--json', 'print one JSON document')
     .addHelpText('after', newestGateway)

@@ -15,7 +15,6 @@ import { begin } from './setup.ts'
 function define() {
   const ids = [...rows, ...environmentRows].map(({ id }) => id)
   return new Command('off')
-    .description('point clients back at their own service')
     .addArgument(
       new Argument(
         '[clients...]',

@@ -32,7 +32,6 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('rollback')
-    .summary('undo the newest run')
     .description('undo the newest run, or the newest run of one client')
     .addArgument(clientArgument('the client whose newest run to undo'))
     .option('--list', 'list the recorded runs, newest first')

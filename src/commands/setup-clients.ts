@@ -18,7 +18,6 @@ import { setup } from './setup.ts'
 
 function define() {
   const command = gatewayCommand('setup')
-    .description('set up several clients in one run')
     .addArgument(clientsArgument('which clients; without them: the clients in --from'))
     .option('--from <file or url>', 'take the address, the name and the models from a team file')
 

@@ -27,7 +27,7 @@ import { previousSetups, requestedFor } from './setup/resolve.ts'
 
 export function commandFor(row: ClientRow): ListedCommand {
   const define = () => {
-    const command = gatewayCommand(row.id).description(row.description)
+    const command = gatewayCommand(row.id)
     for (const flag of row.flags) command.addOption(asOption(flag))
     return withSetupFlags(command, 'the real client').addHelpText('after', examples(row.examples))
   }

@@ -35,7 +35,6 @@ import type { Session } from './screen/session.ts'
 
 function define() {
   return new Command('status')
-    .summary('what each client uses now')
     .description('show what each client uses now, and what overrides its files')
     .addArgument(clientsArgument('only these clients'))
     .option('--all', 'every detail of every client')

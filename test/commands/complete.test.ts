@@ -63,5 +63,5 @@ test.each([
 
 test('complete tells what a command and a flag are', async () => {
   const { stdout } = await runInProcess(aHome(), ['complete', '--typed=rollb', '--'])
-  expect(stdout).toBe('rollback\tundo the newest run, or the newest run of one client\n')
+  expect(stdout).toBe('rollback\tundo the newest run\n')
 })

@@ -19,7 +19,6 @@ const forGood: readonly string[] = [
 
 function define() {
   return new Command('completion')
-    .summary('complete repoint in your shell')
     .description('print the script that completes repoint in a shell')
     .addArgument(new Argument('<shell>', 'for this shell').choices(shells))
     .option(

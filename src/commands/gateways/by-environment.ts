@@ -23,7 +23,6 @@ import { proveModel } from './ask-catalog.ts'
 /** The flags of a client that reads its gateway from environment variables only. */
 function defineFor(row: EnvironmentRow) {
   return gatewayCommand(row.id)
-    .description(row.description)
     .option('--model <id>', 'the model (default: chosen from the catalog)', modelId)
     .option('--name <name>', 'save the gateway under this name (default: its host)')
     .option('--json', 'print one JSON document')

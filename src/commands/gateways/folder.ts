@@ -10,7 +10,6 @@ import { folderHere, gatewayOf, realPath, shownFolder } from './by-folder.ts'
 
 function define() {
   return new Command('folder')
-    .summary('choose a gateway for this folder')
     .description('choose a gateway for the clients that you start in this folder')
     .addArgument(new GatewayArgument('[name]', 'the gateway; without it: list the folders'))
     .option('--forget [path]', 'remove the gateway of this folder, or of the folder PATH')

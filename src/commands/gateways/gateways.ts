@@ -16,7 +16,6 @@ import { addGateway } from './add.ts'
 
 function define() {
   return gatewayCommand('gateways')
-    .summary('list, add or export saved gateways')
     .description('list the saved gateways, add one, or export one for a team')
     .addArgument(
       new Argument('[action]', 'add: test and save a gateway; export: print a team file').choices([

@@ -38,7 +38,6 @@ import { accessToSaved, withCureFor } from './saved.ts'
 
 function define() {
   return gatewayCommand('run')
-    .summary('run a command with a gateway; changes no file')
     .description('run one command, or a shell, with a gateway; changes no file')
     .addArgument(
       new GatewayArgument(

@@ -25,7 +25,6 @@ import { accessToSaved, withCureFor } from './saved.ts'
 
 function define() {
   return new Command('use')
-    .summary('point clients at a saved gateway')
     .description('point clients at a saved gateway; they keep their models')
     .addArgument(new GatewayArgument('[name]', 'the gateway; without it, repoint asks'))
     .addArgument(clientsArgument('only these; without it: every client that is set up'))

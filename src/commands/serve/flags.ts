@@ -3,7 +3,6 @@ import { examples, type FlagsOf, ForeignArgument } from '../command.ts'
 
 export function define() {
   return new Command('serve')
-    .summary('run a gateway on this machine')
     .description('run a gateway on this machine, or a command that uses it')
     .addArgument(
       new ForeignArgument(
