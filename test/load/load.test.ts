@@ -87,8 +87,9 @@ test('load: a body that comes byte by byte takes no more room than it has bytes'
   const early = await steadyLiveBytes(gateway)
   const pieces = '1\r\nx\r\n'.repeat(10_000)
   for (let count = 0; count < 100; count++) if (!socket.write(pieces)) await once(socket, 'drain')
-  const late = await steadyLiveBytes(gateway)
+  expect((await steadyLiveBytes(gateway)) - early).toBeGreaterThan(1_000_000)
+  // V8 frees dead buffers in the background, which takes a while on a busy machine.
+  const growth = async () => (await gateway.ask('live')) - early
+  await expect.poll(growth, { timeout: 20_000 }).toBeLessThan(4_000_000)
   socket.destroy()
-  expect(late - early).toBeGreaterThan(1_000_000)
-  expect(late - early).toBeLessThan(4_000_000)
 })
