@@ -71,10 +71,10 @@ export interface ClientModule {
    * Decides every option.
    *
    * @param version of the installed client. Absent: not installed, or unknown
-   * @throws UserError `model-unknown` with the nearest IDs, or `usage` if no rule decides and only
-   *   the user can choose
+   * @returns a finding if it cannot: `model-unknown` with the nearest IDs, or `usage` if no rule decides and
+   *   only the user can choose
    */
-  resolve(input: ResolveInput, version?: string): ResolvedOptions
+  resolve(input: ResolveInput, version?: string): ResolvedOptions | Finding
 
   /**
    * The edits that make the files say what `target` says, in write order. A file that already says it
@@ -363,14 +363,6 @@ export interface ClientOptions {
 
 export type OptionName = keyof ClientOptions
 
-/** The options that the client had before this setup. */
-export interface PreviousOptions extends ClientOptions {
-  /** As `ClientState.defaults`. */
-  readonly defaults?: readonly OptionName[] | undefined
-  /** They were chosen for another gateway. */
-  readonly isElsewhere?: boolean | undefined
-}
-
 /** A model that the gateway rejected over one protocol. */
 export interface RejectedModel extends ModelRoute {
   readonly error: UserError
@@ -401,11 +393,17 @@ export interface GatewayInfo {
   readonly modelTable?: string | undefined
 }
 
+/** The options that an earlier setup left in the client's files. */
+export interface PreviousSetup extends Pick<ClientState, 'options' | 'defaults'> {
+  /** They were chosen for another gateway. */
+  readonly isOtherGateway?: boolean
+}
+
 /** The input for a client's decision about its options. Requested options override previous ones. */
 export interface ResolveInput {
   readonly requested: ClientOptions
   /** As far as it still applies. Absent: the client was not set up, or `resetToDefaults`. */
-  readonly previous?: PreviousOptions | undefined
+  readonly previous?: PreviousSetup | undefined
   /** `--defaults`: the rules choose again, and the setup removes what was chosen before. */
   readonly resetToDefaults?: boolean
   readonly gatewayInfo: GatewayInfo

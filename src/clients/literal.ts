@@ -1,4 +1,4 @@
-import { UserError } from '../errors.ts'
+import { errorFrom, type Finding, isFinding } from '../finding.ts'
 import type { CatalogModel } from '../gateway/types.ts'
 import type { Client, ResolvedOptions, ResolveInput, SetupTarget } from './client.ts'
 import { effectiveOptions, modelsIn } from './resolve.ts'
@@ -27,25 +27,29 @@ export function refusingInterpolation(client: Client): Client {
   }
 }
 
-/** @throws UserError `config-conflict`, and the errors of the client's own `resolve` */
-function resolveLiteral(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
+/** @returns a finding `config-conflict`, or the one of the client's own `resolve` */
+function resolveLiteral(
+  client: Client,
+  input: ResolveInput,
+  version?: string,
+): ResolvedOptions | Finding {
   const { catalog } = input.gatewayInfo
   const { names } = client.config.interpolation
   if (names === null) return client.resolve(input, version)
 
   const named = modelsIn(effectiveOptions(input)).find((id) => names.test(id))
-  if (named !== undefined) throw refusal(client, `the model ${named}`)
+  if (named !== undefined) return refusal(client, `the model ${named}`)
 
   const listed = catalog?.models ?? []
   const taken = listed.filter(({ id }) => names.test(id))
   const [first] = taken
   if (first !== undefined && taken.length === listed.length)
-    throw refusal(client, `the model ${first.id}`)
+    return refusal(client, `the model ${first.id}`)
 
   const models = listed.filter((model) => !taken.includes(model)).map(withoutName(names))
   const gatewayInfo = { ...input.gatewayInfo, catalog: catalog && { ...catalog, models } }
   const resolved = client.resolve({ ...input, gatewayInfo }, version)
-  if (first === undefined) return resolved
+  if (first === undefined || isFinding(resolved)) return resolved
   const others = taken.length === 1 ? '' : ` and ${taken.length - 1} more`
   const note = {
     code: 'models-left-out',
@@ -65,16 +69,17 @@ function withoutName(names: RegExp) {
  */
 function expectLiteral(client: Client, { baseUrl, key, headers = [] }: SetupTarget): void {
   const { names, values } = client.config.interpolation
-  if (names?.test(baseUrl)) throw refusal(client, 'the address')
-  if (values?.test(key)) throw refusal(client, 'the key')
+  if (names?.test(baseUrl)) throw errorFrom(refusal(client, 'the address'))
+  if (values?.test(key)) throw errorFrom(refusal(client, 'the key'))
   const header = headers.find(({ value }) => values?.test(value))
-  if (header !== undefined) throw refusal(client, `the header ${header.name}`)
+  if (header !== undefined) throw errorFrom(refusal(client, `the header ${header.name}`))
 }
 
-function refusal({ label }: Client, what: string): UserError {
-  return new UserError({
+function refusal({ label }: Client, what: string): Finding {
+  return {
     code: 'config-conflict',
+    severity: 'error',
     message: `${label} would replace a part of ${what} by a variable or a file`,
     hint: `Use another one, or set up the other clients without ${label}.`,
-  })
+  }
 }

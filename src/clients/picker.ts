@@ -1,14 +1,15 @@
 import { compact } from '../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../edits/plan.ts'
+import { type Finding, isFinding } from '../finding.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
 import type { BaseUrls, Catalog, CatalogModel, ModelFacts, Protocol } from '../gateway/types.ts'
 import type {
   Client,
+  ClientOptions,
   LoadedFile,
   LoadedFiles,
   OfferedModel,
-  PreviousOptions,
   ResolvedOptions,
   ResolveInput,
   SetupTarget,
@@ -62,15 +63,17 @@ function withProtocol(protocol: Protocol, { length }: readonly Protocol[]) {
  * own protocol.
  *
  * @param isShared as for `protocolsBeside`
- * @throws UserError `model-unknown`, `protocol-unsupported`, `usage`
+ * @returns a finding as `resolveOneModel` does
  */
 export function resolveWithPicker(
   input: ResolveInput,
   protocols: readonly Protocol[],
   window: WindowHabit,
   isShared?: (baseUrls: BaseUrls) => boolean,
-): ResolvedOptions {
+): ResolvedOptions | Finding {
   const resolved = resolveOneModel(input, protocols, window)
+  if (isFinding(resolved)) return resolved
+
   const { protocol = protocols[0]! } = resolved
   const usable = protocolsBeside(protocol, protocols, input.gatewayInfo, isShared)
   return { ...resolved, ...offeredModels(input, { ...resolved, protocol }, usable) }
@@ -146,7 +149,7 @@ export function strayModels(
   client: Pick<Client, 'read'>,
   files: LoadedFiles,
   catalog: Catalog,
-  chosen: PreviousOptions,
+  chosen: ClientOptions,
 ): readonly string[] {
   const known = new Set([...catalog.models.map(({ id }) => id), ...modelsIn(chosen)])
   if ([...known].some((id) => id.includes('*'))) return []

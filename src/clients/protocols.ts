@@ -2,7 +2,8 @@
  * Chooses the protocol over which a client requests each model. A model's own protocol comes first: over
  * another one, GPT-5.6 rejects tools, and Claude loses its thinking and its prompt cache.
  */
-import { UserError } from '../errors.ts'
+import { compact } from '../compact.ts'
+import type { Finding } from '../finding.ts'
 import { traitsOf } from '../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../gateway/models/rules.ts'
 import { isSameButVersion } from '../gateway/roots.ts'
@@ -26,24 +27,23 @@ export const usualProtocol: Protocol = 'chat'
  * answered over it before.
  *
  * @param protocols those that the client supports
- * @throws UserError why the gateway rejected the model over all of them
+ * @returns a finding if the gateway rejected the model over all of them
  */
 export function chooseProtocol(
   model: string,
   input: ResolveInput,
   protocols: readonly Protocol[],
-): Protocol {
+): Protocol | Finding {
   const { requested, previous, gatewayInfo } = input
   const entry = catalogEntry(gatewayInfo.catalog, model) ?? { id: model }
   const allowed = requested.protocol ? [requested.protocol] : byPreference(model, protocols)
   const possible = withoutRejected(entry, allowed, gatewayInfo)
 
-  const before = previous?.protocol
+  const before = previous?.options.protocol
   if (before !== undefined && possible.includes(before)) return before
   const isUnknown = gatewayInfo.catalogOnly === true && possible[0] !== gatewayInfo.proven?.protocol
   const found = isUnknown ? listedOf(entry, possible) : possible[0]
-  if (found === undefined) throw rejectionOf(model, gatewayInfo)
-  return found
+  return found ?? rejectionOf(model, gatewayInfo)
 }
 
 /** The protocols for a model, its native one first, then chat. */
@@ -84,27 +84,28 @@ function isRejected({ model, protocol }: ModelRoute, { rejected }: GatewayInfo):
  * Why a gateway rejected a model over every protocol: the last reason that is about the model rather than
  * the route, and the others behind it.
  */
-function rejectionOf(model: string, { rejected }: GatewayInfo): UserError {
+function rejectionOf(model: string, { rejected }: GatewayInfo): Finding {
   const reasons = rejected.filter((one) => one.model === model)
   const isOfModel = ({ error }: RejectedModel) => traitsOf(error)?.provesAnApi === true
   const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? rejected.at(-1)
   if (main === undefined)
-    return new UserError({
+    return {
       code: 'protocol-unsupported',
+      severity: 'error',
       message: `The gateway does not list ${model} for a protocol that the client supports`,
       hint: 'Name another model: --model ID',
-    })
+    }
 
   const { code, message, hint } = main.error
   const others = reasons.filter((one) => one !== main)
   const earlier = others
     .map(({ protocol, error }) => ` Over ${protocol}: ${error.message}.`)
     .join('')
-  return new UserError({
+  return compact({
     code,
+    severity: 'error' as const,
     message: earlier === '' ? message : `${message} (over ${main.protocol}).${earlier}`,
     hint,
-    cause: main.error,
   })
 }
 

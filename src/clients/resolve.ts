@@ -1,7 +1,6 @@
 import { compact } from '../compact.ts'
 import type { SettingChange, SettingPath } from '../edits/plan.ts'
-import { resultOf, UserError } from '../errors.ts'
-import type { Finding } from '../finding.ts'
+import { type Finding, isFinding } from '../finding.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
 import {
   type ChosenModel,
@@ -19,7 +18,6 @@ import {
   isConfiguredAs,
   type ModelUse,
   type OptionName,
-  type PreviousOptions,
   type ResolvedOptions,
   type ResolveInput,
 } from './client.ts'
@@ -30,11 +28,11 @@ import { chooseProtocol } from './protocols.ts'
 export function effectiveOptions({
   requested,
   previous,
-}: Omit<ResolveInput, 'gatewayInfo'>): PreviousOptions {
+}: Omit<ResolveInput, 'gatewayInfo'>): ClientOptions {
   return {
-    ...previous,
+    ...previous?.options,
     ...compact(requested),
-    slotModels: { ...previous?.slotModels, ...requested.slotModels },
+    slotModels: { ...previous?.options.slotModels, ...requested.slotModels },
   }
 }
 
@@ -62,12 +60,11 @@ export function optionsToKeep(
   client: Pick<Client, 'id' | 'family' | 'config'>,
   state: ClientState,
   isOwn = isConfiguredAs(client, state),
-): PreviousOptions {
+): ClientOptions {
   const { reservedProviderIds = [], keptOptions, familyOptions, modelSuffix } = client.config
-  const { options, defaults } = state
   const names = isOwn ? keptOptions : familyOptions
   const kept: ClientOptions = Object.fromEntries(
-    Object.entries(options).filter(([name]) => names?.includes(name as OptionName) ?? true),
+    Object.entries(state.options).filter(([name]) => names?.includes(name as OptionName) ?? true),
   )
 
   const { providerId = '' } = kept
@@ -75,7 +72,6 @@ export function optionsToKeep(
   return compact({
     ...withoutSuffixes(kept, modelSuffix),
     providerId: isUsable ? providerId : undefined,
-    defaults,
   })
 }
 
@@ -98,8 +94,8 @@ export function keepsModels({ requested, previous }: Omit<ResolveInput, 'gateway
 }
 
 /** Every model in the options, once. */
-export function modelsIn(said: PreviousOptions): readonly string[] {
-  const { model, startModel, slotModels = {}, subagentModel, smallModel } = said
+export function modelsIn(options: ClientOptions): readonly string[] {
+  const { model, startModel, slotModels = {}, subagentModel, smallModel } = options
   const all = [model, startModel, ...Object.values(slotModels), subagentModel, smallModel]
   return [...new Set(all.filter((id) => id !== undefined))]
 }
@@ -109,16 +105,19 @@ export function modelsIn(said: PreviousOptions): readonly string[] {
  * model, else the previous one, else the one that the rules choose from the catalog.
  *
  * @param protocols those that the client supports
- * @throws UserError `model-unknown`, `protocol-unsupported`, or `usage` if only the user can choose; why the
+ * @returns a finding `model-unknown`, `protocol-unsupported`, or `usage` if only the user can choose; why the
  *   gateway rejected the model over every protocol
  */
 export function resolveOneModel(
   input: ResolveInput,
   protocols: readonly Protocol[],
   window: WindowHabit,
-): ResolvedOptions {
+): ResolvedOptions | Finding {
   const model = pickModel(input, protocols)
+  if (isFinding(model)) return model
   const protocol = protocols.length > 1 ? chooseProtocol(model, input, protocols) : undefined
+  if (isFinding(protocol)) return protocol
+
   const { notes, ...limits } = windowOf(input, [model], window)
   const rule = modelByRule(input, protocols)
   return {
@@ -134,36 +133,38 @@ export function resolveOneModel(
 /** What the rules would choose the models of a catalog for. Empty if only the user can choose. */
 export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
   const gatewayInfo = { catalog, rejected: [] }
-  const resolved = resultOf(() => client.resolve({ requested: {}, gatewayInfo }))
-  return resolved instanceof UserError ? [] : (resolved.uses ?? [])
+  const resolved = client.resolve({ requested: {}, gatewayInfo })
+  return isFinding(resolved) ? [] : (resolved.uses ?? [])
 }
 
 /** The ID of the model that `resolveOneModel` chooses. */
-export function pickModel(input: ResolveInput, supported: readonly Protocol[]): string {
+export function pickModel(input: ResolveInput, supported: readonly Protocol[]): string | Finding {
   const { catalog } = input.gatewayInfo
   const { model } = effectiveOptions(input)
   const protocols = protocolsFor(input, supported)
   if (model !== undefined) return checkedModel(input, model, protocols)
   if (catalog === undefined) {
-    throw new UserError({
+    return {
       code: 'usage',
+      severity: 'error',
       message: 'Which model? repoint does not ask the gateway (--no-verify)',
       hint: 'Name it: --model ID. Or remove --no-verify.',
-    })
+    }
   }
 
   const chosen = modelByRule(input, supported)
   if (chosen !== undefined) return chosen.id
 
   const usable = catalog.models.filter((one) => speaksAny(one, protocols))
-  throw new UserError({
+  return {
     code: 'usage',
+    severity: 'error',
     message:
       usable.length === 0
         ? `The gateway has no model for the ${protocols.join(' or ')} protocol`
         : `Which of the gateway's ${usable.length} models? repoint knows no default among them`,
     hint: `Name one with --model${listed(usable.slice(0, 5).map(({ id }) => id))}. \`repoint models\` shows all.`,
-  })
+  }
 }
 
 function protocolsFor(
@@ -212,24 +213,25 @@ export function routesToProve(
  * The catalog's ID for the requested model. The name stays unchanged without a catalog, if the catalog does
  * not list it, or if it is configured already: the client sends it unchanged.
  *
- * @throws UserError `protocol-unsupported`
+ * @returns a finding `protocol-unsupported` if the client cannot use it
  */
 export function checkedModel(
   input: ResolveInput,
   asked: string,
   protocols: readonly Protocol[],
-): string {
+): string | Finding {
   const { catalog } = input.gatewayInfo
   if (catalog === undefined || keepsModels(input)) return asked
   const found = resolveModel(catalog, asked)
   if (found === undefined) return asked
   const model = catalogEntry(catalog, found.id)
   if (model !== undefined && !speaksAny(model, protocols)) {
-    throw new UserError({
+    return {
       code: 'protocol-unsupported',
+      severity: 'error',
       message: `The gateway does not serve ${found.id} over the ${protocols.join(' or ')} protocol`,
       hint: 'Name another model: --model ID',
-    })
+    }
   }
 
   return found.id
@@ -288,15 +290,14 @@ export function windowOf(
   { knows = () => false, otherwise }: WindowHabit,
 ): { readonly contextWindow?: number; readonly notes: readonly Finding[] } {
   const { requested, previous, gatewayInfo } = input
-  const chosen =
-    requested.contextWindow ?? (previous?.isElsewhere ? undefined : previous?.contextWindow)
+  const before = previous?.options.contextWindow
+  const chosen = requested.contextWindow ?? (previous?.isOtherGateway ? undefined : before)
   if (chosen !== undefined)
     return { contextWindow: chosen, notes: keepsModels(input) ? [] : aboutSize(chosen) }
 
   const said = ids.map((id) => catalogEntry(gatewayInfo.catalog, id)?.contextWindow)
   const isAllSaid = ids.length > 0 && !said.includes(undefined)
-  if (previous?.contextWindow !== undefined && !isAllSaid)
-    return { contextWindow: previous.contextWindow, notes: [] }
+  if (before !== undefined && !isAllSaid) return { contextWindow: before, notes: [] }
 
   const sizes = ids.map(
     (id, index) => said[index] ?? (knows(id) ? 'own' : withKnownFacts({ id }).contextWindow),

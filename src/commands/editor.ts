@@ -1,8 +1,7 @@
 import { Option } from '@commander-js/extra-typings'
-import { slots } from '../clients/client.ts'
+import { type ResolvedOptions, slots } from '../clients/client.ts'
 import { aboutNames, pickModel } from '../clients/resolve.ts'
-import { UserError } from '../errors.ts'
-import type { Finding } from '../finding.ts'
+import { type Finding, isFinding } from '../finding.ts'
 import { isLoopback, isPrivate } from '../gateway/input/base-url.ts'
 import { messagesTiers } from '../gateway/models/rules.ts'
 import type { Catalog } from '../gateway/types.ts'
@@ -138,16 +137,22 @@ function* outOfReach(baseUrl: string): Generator<Finding> {
     }
 }
 
-/** @throws UserError `protocol-unsupported` for a model that the editor cannot route */
-function chooseModel(editor: string, catalog: Catalog | undefined, model: string | undefined) {
+/** @returns a finding `protocol-unsupported` for a model that the editor cannot route */
+function chooseModel(
+  editor: string,
+  catalog: Catalog | undefined,
+  model: string | undefined,
+): Pick<ResolvedOptions, 'probeModel' | 'findings'> | Finding {
   const wanted = { requested: { model }, gatewayInfo: { catalog, rejected: [] } }
   const id = pickModel(wanted, ['chat'])
+  if (isFinding(id)) return id
   const tiers = messagesTiers({ models: [{ id }] }, slots)
   if (editor === 'cursor' && Object.values(tiers).some((ids) => ids.length > 0))
-    throw new UserError({
+    return {
       code: 'protocol-unsupported',
+      severity: 'error',
       message: `Cursor never sends ${id} to a gateway`,
       hint: 'Name another model: --model ID',
-    })
+    }
   return { probeModel: id, findings: aboutNames(wanted, [model]) }
 }

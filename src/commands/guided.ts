@@ -2,11 +2,12 @@ import { type Client, protocolOf, whyUnreadable } from '../clients/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { ownSetupOf } from '../clients/overrides.ts'
 import { resultOf, UserError } from '../errors.ts'
+import { errorFrom, type Finding, findingFrom, isFinding, messageWithLocation } from '../finding.ts'
 import { speaksAny } from '../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, Protocol } from '../gateway/types.ts'
 import type { AskChoice } from '../platform/platform.ts'
 import { findGatewayName } from '../state/find-gateways.ts'
-import { checkClient, refuseBlocked } from './client-state/check-client.ts'
+import { blocksSetup, checkClient } from './client-state/check-client.ts'
 import { isUsual, stateNow } from './client-state/files.ts'
 import {
   type InstalledProgram,
@@ -139,7 +140,7 @@ interface Offer {
   /** Absent: it has not answered so far. */
   readonly program: InstalledProgram | undefined
   /** Why it cannot use the gateway. */
-  readonly problem?: UserError | undefined
+  readonly problem?: Finding | undefined
   /** The user must choose its model. */
   readonly needsModel: boolean
 }
@@ -152,12 +153,11 @@ function offerOf(
 ): Offer {
   const gatewayInfo = { catalog, catalogError, rejected: [], gateway: access }
   const input = resolveInputFor(run, client, access, { ...gatewayInfo, ...program })
-  const failure = resultOf(() => {
-    expectUsable(run, client, access, program)
-    if (catalog !== undefined) expectProtocol(client, access, catalog)
-    client.resolve(input, program?.version)
-  })
-  const problem = failure instanceof UserError ? failure : undefined
+  const resolved = client.resolve(input, program?.version)
+  const problem =
+    localProblem(run, client, access, program) ??
+    (catalog && missingProtocol(client, access, catalog)) ??
+    (isFinding(resolved) ? resolved : undefined)
   const needsModel = problem !== undefined && isUndecided(problem)
   return { client, program, needsModel, problem: needsModel ? undefined : problem }
 }
@@ -168,35 +168,38 @@ const protocolNames: Readonly<Record<Protocol, string>> = {
   messages: 'Messages API',
 }
 
-/** @throws UserError `protocol-unsupported` if no listed model speaks a protocol of the client */
-function expectProtocol(
+/** No listed model supports a protocol of the client. */
+function missingProtocol(
   { protocols }: Client,
   { baseUrl }: GatewayAccess,
   { models }: Catalog,
-): void {
-  if (models.some((model) => speaksAny(model, protocols))) return
+): Finding | undefined {
+  if (models.some((model) => speaksAny(model, protocols))) return undefined
   const names = protocols.map((one) => protocolNames[one])
-  throw new UserError({
+  return {
     code: 'protocol-unsupported',
+    severity: 'error',
     message: `${new URL(baseUrl).host} has no ${names.join(' or ')}`,
-  })
+  }
 }
 
-/** @throws UserError if the client's files cannot be read, or something keeps it from using the gateway */
-function expectUsable(
+/** The client's files cannot be read, or something in them keeps it from using the gateway. */
+function localProblem(
   { session, runs }: SetupRun,
   client: Client,
   access: GatewayAccess,
   program: InstalledProgram = {},
-): void {
-  const { settings, texts } = clientNow(session, client, runs)
+): Finding | undefined {
+  const now = resultOf(() => clientNow(session, client, runs))
+  if (now instanceof UserError) return findingFrom(now)
+  const { settings, texts } = now
   const message = whyUnreadable(settings)
-  if (message !== undefined) throw new UserError({ code: 'config-invalid', message })
+  if (message !== undefined) return { code: 'config-invalid', severity: 'error', message }
 
   const context = contextOf(session, client, texts, runs)
   const own = settings.endpoint.baseUrl === undefined ? {} : { own: ownSetupOf(settings) }
   const input = { session, client, purpose: 'setup', program, access, context, ...own } as const
-  refuseBlocked(checkClient(input))
+  return checkClient(input).find(blocksSetup)
 }
 
 /** Two columns: the client, and its current gateway or why it cannot use this one. */
@@ -231,9 +234,11 @@ function choicesOf(session: Session, offers: readonly Offer[]): readonly AskChoi
 /** The columns before the text of a choice. */
 const boxWidth = 3
 
-/** The first sentence of an error. */
-function shortReason({ message }: UserError): string {
-  return message.split(/(?<=[a-z)"])\. /)[0]!.replace(/\.$/, '')
+/** The first sentence of a problem. */
+function shortReason(problem: Finding): string {
+  return messageWithLocation(problem)
+    .split(/(?<=[a-z)"])\. /)[0]!
+    .replace(/\.$/, '')
 }
 
 function problemOfChoice(chosen: readonly string[]): true | string {
@@ -261,8 +266,9 @@ function noClientError(
   { access }: Answered,
   offers: readonly Offer[],
 ): UserError {
-  for (const { client, problem } of offers) session.remark(`✗ ${client.label}: ${problem!.message}`)
-  const { code } = offers[0]!.problem!
+  for (const { client, problem } of offers)
+    session.remark(`✗ ${client.label}: ${messageWithLocation(problem!)}`)
+  const { code } = errorFrom(offers[0]!.problem!)
   return new UserError({
     code,
     message: `No installed client can use ${new URL(access.baseUrl).host}`,

@@ -1,9 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { placeInTable, sentFirst, sentIds } from '../../src/clients/claude/sent.ts'
 import { type ClientOptions, slots } from '../../src/clients/client.ts'
-import { optionsToKeep } from '../../src/clients/resolve.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
-import { aMachine, byId, key, planOn, text, textsOf, wanted, written } from './support.ts'
+import {
+  aMachine,
+  byId,
+  keptIn,
+  key,
+  planOn,
+  resolvedBy,
+  text,
+  textsOf,
+  wanted,
+  written,
+} from './support.ts'
 
 const listing = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
 const everything = listing(
@@ -17,7 +27,7 @@ const without = (...ids: string[]): Catalog => ({
 })
 
 function choose(version: string | undefined, requested: ClientOptions, catalog = everything) {
-  return byId('claude').resolve(wanted(catalog, requested), version)
+  return resolvedBy(byId('claude'), wanted(catalog, requested), version)
 }
 
 describe('what Claude Code sends, by version', () => {
@@ -102,10 +112,10 @@ describe('the proof asks what the installed version sends', () => {
   test('a version without a slot sends its word, pinned or not', () => {
     const asked = { probeModel: 'fable', probeHint: expect.stringContaining('no slot fable') }
     expect(choose('2.1.150', { slot: 'fable', model: 'gpt-5.4' })).toMatchObject(asked)
-    const mapped = byId('claude-gpt').resolve(wanted(everything, { slot: 'fable' }), '2.1.150')
+    const mapped = resolvedBy(byId('claude-gpt'), wanted(everything, { slot: 'fable' }), '2.1.150')
     expect(mapped).toMatchObject(asked)
     expect(
-      byId('claude-gpt').resolve(wanted(everything, { slot: 'fable' }), '2.1.170').probeModel,
+      resolvedBy(byId('claude-gpt'), wanted(everything, { slot: 'fable' }), '2.1.170').probeModel,
     ).toBe('gpt-5.6-sol')
   })
 
@@ -122,7 +132,7 @@ describe('the proof asks what the installed version sends', () => {
 
   test('without a catalog: the id, not the slot`s word', () => {
     const asked = (version?: string) =>
-      byId('claude').resolve(wanted(undefined, { slot: 'opus' }), version).probeModel
+      resolvedBy(byId('claude'), wanted(undefined, { slot: 'opus' }), version).probeModel
     expect(asked('2.1.238')).toBe('claude-opus-5')
     expect(asked()).toBe('claude-opus-5-5')
     expect(asked('9.0.0')).toBe('claude-opus-5-5')
@@ -179,7 +189,7 @@ describe('names as the client reads them', () => {
   const asked = (settings: object, version = '2.1.285') => {
     const disk = { '.claude/settings.json': JSON.stringify(settings) }
     const known = client.read(textsOf(client, aMachine(), disk))
-    return client.resolve(wanted(everything, {}, optionsToKeep(client, known)), version).probeModel
+    return resolvedBy(client, wanted(everything, {}, keptIn(client, known)), version).probeModel
   }
 
   // Run on 2.1.150, .197, .285 and .329, 2026-11-22.

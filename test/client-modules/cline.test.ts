@@ -147,7 +147,7 @@ describe('what is written', () => {
       isTold ? [] : ['context-window-left-out'],
     )
     const said = { ...options, contextWindow: 90_000 }
-    for (const more of [{ options: said }, { kept: said }]) {
+    for (const more of [{ options: said }, { kept: { options: said } }]) {
       const { edits, choice } = planOn(cline, {}, { ...ofLimit(limit), ...more })
       expect(text(edits[0]!.after!)).toContain('90000')
       expect(choice.resolved.findings).toEqual([])

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { optionsToKeep } from '../../src/clients/resolve.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { codexTable } from '../support/codex-table.ts'
 import {
   aMachine,
   byId,
   type Disk,
+  keptIn,
   obstaclesOn,
   planOn,
   readValues,
@@ -48,7 +48,7 @@ function entriesOn(disk: Disk): readonly Entry[] {
 }
 
 function keptOn(disk: Disk) {
-  return optionsToKeep(codex, codex.read(textsOf(codex, aMachine(), disk)))
+  return keptIn(codex, codex.read(textsOf(codex, aMachine(), disk)))
 }
 
 describe('the file', () => {

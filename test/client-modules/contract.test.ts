@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { type Client, runKeyVariable } from '../../src/clients/client.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
-import { optionsToKeep } from '../../src/clients/resolve.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { resultOf, UserError } from '../../src/errors.ts'
+import type { Finding } from '../../src/finding.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import {
@@ -12,10 +12,12 @@ import {
   catalog,
   catalogWithWindows,
   type Disk,
+  keptIn,
   key,
   obstaclesOn,
   planOn,
   readValues,
+  resolvedBy,
   type Setup,
   textsOf,
   wanted,
@@ -51,6 +53,12 @@ function waysOf({ protocols, sends }: Client) {
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
   '%s',
   (_, client) => {
+    test('what the rules cannot decide is a finding', () => {
+      const problem = client.resolve(wanted({ models: [] }))
+      expect(problem).toMatchObject({ severity: 'error', message: expect.any(String) })
+      expect(['usage', 'model-unknown']).toContain((problem as Finding).code)
+    })
+
     describe.each(homesOf(client))('on %s', (_, disk, machine) => {
       describe.each(waysOf(client))('$way', ({ protocol, keyHeader, options }) => {
         const env = { ANTHROPIC_API_KEY: 'sk-x', ANTHROPIC_MODEL: 'x', CODEX_API_KEY: 'sk-y' }
@@ -69,7 +77,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           expect(state.login).toBeUndefined()
           const left = obstaclesOn(client, after, machine)
           expect(left.filter(({ severity }) => severity === 'error')).toEqual([])
-          expect(client.resolve(wanted(catalog, {}, optionsToKeep(client, state)))).toMatchObject({
+          expect(resolvedBy(client, wanted(catalog, {}, keptIn(client, state)))).toMatchObject({
             probeModel: choice.resolved.probeModel,
             ...options,
           })

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { ClientOptions, PreviousOptions } from '../../src/clients/client.ts'
+import type { ClientOptions, PreviousSetup } from '../../src/clients/client.ts'
 import { familyRows, loadClients, rows } from '../../src/clients/list.ts'
 import { clientFixtures, readHome } from '../support/fixtures.ts'
 import {
@@ -27,7 +27,7 @@ const cases = rows.flatMap(({ id }) =>
 interface Given {
   readonly options?: ClientOptions
   /** What stood in the files, where a setup goes by that. */
-  readonly kept?: PreviousOptions
+  readonly kept?: PreviousSetup
   /** The gateway says how large its models' windows are. */
   readonly saysWindows?: boolean
 }

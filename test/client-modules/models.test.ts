@@ -2,22 +2,17 @@ import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/clients/client.ts'
 import { usesByRules } from '../../src/clients/resolve.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
-import { byId, catalog, catalogWithWindows, wanted } from './support.ts'
+import { byId, catalog, catalogWithWindows, resolvedBy, wanted } from './support.ts'
 
 const unknown: Catalog = { models: ['glm-4.6', 'kimi-k3', 'gpt-image-2'].map((id) => ({ id })) }
 const one: Catalog = { models: [{ id: 'llama3', contextWindow: 8192 }] }
 
 function choose(id: string, options: ClientOptions = {}, from: Catalog = catalog) {
-  return byId(id).resolve(wanted(from, options))
+  return resolvedBy(byId(id), wanted(from, options))
 }
 
 function refusal(id: string, options: ClientOptions, from?: Catalog) {
-  try {
-    byId(id).resolve(wanted(from, options))
-  } catch (error) {
-    return error
-  }
-  throw new Error('nothing was refused')
+  return byId(id).resolve(wanted(from, options))
 }
 
 describe('codex and opencode', () => {
@@ -76,7 +71,7 @@ describe('codex and opencode', () => {
       code: 'usage',
       hint: expect.stringContaining('--model'),
     })
-    expect(byId(id).resolve(wanted(undefined, { model: 'any' })).model).toBe('any')
+    expect(resolvedBy(byId(id), wanted(undefined, { model: 'any' })).model).toBe('any')
   })
 
   test('a single chat model is taken, with its window', () => {
@@ -133,11 +128,12 @@ describe('codex and opencode', () => {
 
   test('an older Claude Code does not know the models that came after it', () => {
     const notes = (version: string, model: string) =>
-      byId('claude')
-        .resolve(wanted(undefined, { model }), version)
-        .findings.map(({ code }) => code)
+      resolvedBy(byId('claude'), wanted(undefined, { model }), version).findings.map(
+        ({ code }) => code,
+      )
     expect(notes('2.1.329', 'anthropic/claude-opus-5-5')).toEqual([])
-    const { contextWindow } = byId('claude').resolve(
+    const { contextWindow } = resolvedBy(
+      byId('claude'),
       wanted(undefined, { model: 'claude-opus-5-5' }),
       '2.1.197',
     )
@@ -158,8 +154,8 @@ describe('codex and opencode', () => {
       })
       const short = { models: catalogWithWindows.models.filter((one) => one.id !== 'gpt-5.6-sol') }
       expect(choose(id, { model: 'gpt-5.6' }, short)).toMatchObject({ probeModel: 'gpt-5.6' })
-      const kept = { model: 'gpt-5.6', slotModels: { sonnet: 'gpt-5.6' } }
-      expect(byId(id).resolve(wanted(catalog, {}, kept))).toMatchObject({
+      const kept = { options: { model: 'gpt-5.6', slotModels: { sonnet: 'gpt-5.6' } } }
+      expect(resolvedBy(byId(id), wanted(catalog, {}, kept))).toMatchObject({
         probeModel: 'gpt-5.6',
         findings: [],
       })
@@ -202,7 +198,7 @@ describe('claude', () => {
   })
 
   test('works without a catalog', () => {
-    expect(byId('claude').resolve(wanted(undefined, { slot: 'fable' }))).toMatchObject({
+    expect(resolvedBy(byId('claude'), wanted(undefined, { slot: 'fable' }))).toMatchObject({
       model: 'fable',
       findings: [],
     })

@@ -13,6 +13,7 @@ import {
   obstaclesOn,
   planOn,
   readValues,
+  resolvedBy,
   type StateValues,
   text,
   textsOf,
@@ -127,7 +128,7 @@ test('the file of the old name stays the one, where it is there', () => {
 describe('what a setup writes', () => {
   test('asks for no more of an answer than gateways bear, unless it is named', () => {
     const most = (named: object) =>
-      openclaw.resolve(wanted(catalog, named)).offered?.[0]?.maxOutputTokens
+      resolvedBy(openclaw, wanted(catalog, named)).offered?.[0]?.maxOutputTokens
     expect(most({})).toBe(32_000)
     expect(most({ maxOutputTokens: 64_000 })).toBe(64_000)
   })
@@ -144,7 +145,7 @@ describe('what a setup writes', () => {
   test.each([['m@work'], ['vendor/m@work'], ['a${HOME}']])(
     'is refused for the model %s',
     (model) => {
-      const asked = () => openclaw.resolve(wanted({ models: [{ id: model }] }, { model }))
+      const asked = () => resolvedBy(openclaw, wanted({ models: [{ id: model }] }, { model }))
       expect(caught(asked)).toMatchObject({ code: 'config-conflict' })
     },
   )

@@ -4,7 +4,7 @@ import { loadClients, loadPrograms } from '../../src/clients/list.ts'
 import { overrideFindings } from '../../src/clients/overrides.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { usualRoots } from '../../src/gateway/roots.ts'
-import { aMachine, baseUrl, byId, catalog, planOn, textsOf, wanted } from './support.ts'
+import { aMachine, baseUrl, byId, catalog, planOn, resolvedBy, textsOf, wanted } from './support.ts'
 
 /** All that a client would read, on a disk on which everything is there. */
 function everyFile(client: Client): readonly ConfigFile[] {
@@ -169,11 +169,11 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
     )
 
     test.each(hostile)('%s is refused as a model, and left out of a list', (id) => {
-      expect(() => client.resolve(wanted(catalog, { model: id }))).toThrow(
+      expect(() => resolvedBy(client, wanted(catalog, { model: id }))).toThrow(
         expect.objectContaining({ code: 'config-conflict' }),
       )
-      expect(() => client.resolve(wanted(undefined, { model: id }))).toThrow(client.label)
-      expect(() => client.resolve(wanted({ models: [{ id }] }))).toThrow(client.label)
+      expect(() => resolvedBy(client, wanted(undefined, { model: id }))).toThrow(client.label)
+      expect(() => resolvedBy(client, wanted({ models: [{ id }] }))).toThrow(client.label)
 
       const models = [{ id }, ...catalog.models.map((one) => ({ ...one, displayName: id }))]
       const { edits, choice } = planOn(client, {}, { catalog: { models } })
@@ -189,7 +189,7 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
       const choice = {
         baseUrls: usualRoots(baseUrl),
         ...{ baseUrl: `${baseUrl}/v1`, key: 'sk-test-0123456789abcdef', providerId: 'gateway' },
-        ...{ resolved: client.resolve(wanted(catalog)), input: { requested: {} } },
+        ...{ resolved: resolvedBy(client, wanted(catalog)), input: { requested: {} } },
       }
       for (const value of samples)
         for (const taken of [{ key: value }, { headers: [{ name: 'x-team', value }] }])

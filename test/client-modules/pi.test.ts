@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ClientContext } from '../../src/clients/client.ts'
 import { planFixes } from '../../src/clients/fixes.ts'
-import { optionsToKeep } from '../../src/clients/resolve.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -12,10 +11,12 @@ import {
   byId,
   catalog,
   type Disk,
+  keptIn,
   key,
   obstaclesOn,
   planOn,
   readValues,
+  resolvedBy,
   type StateValues,
   text,
   textsOf,
@@ -181,21 +182,22 @@ describe('the protocol', () => {
     ['anthropic', '', 'messages'],
   ])('of a model listed for %s %s is %s', (one, other, protocol) => {
     const types = [one, other].filter((type) => type !== '')
-    expect(pi.resolve(wanted(listed(...types))).protocol).toBe(protocol)
+    expect(resolvedBy(pi, wanted(listed(...types))).protocol).toBe(protocol)
   })
 
   test('named wins, and stays', () => {
-    const { protocol } = pi.resolve(wanted(catalog, { protocol: 'chat' }))
+    const { protocol } = resolvedBy(pi, wanted(catalog, { protocol: 'chat' }))
     expect(protocol).toBe('chat')
-    const again = pi.resolve(
-      wanted(catalog, {}, optionsToKeep(pi, pi.read(textsOf(pi, aMachine(), piHome())))),
+    const again = resolvedBy(
+      pi,
+      wanted(catalog, {}, keptIn(pi, pi.read(textsOf(pi, aMachine(), piHome())))),
     )
     expect(again.protocol).toBe('chat')
   })
 
   test('of the model that is not listed for it is refused', () => {
     const asked = () =>
-      pi.resolve(wanted(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
+      resolvedBy(pi, wanted(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
     expect(caught(asked)).toMatchObject({ code: 'protocol-unsupported' })
   })
 

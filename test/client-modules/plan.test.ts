@@ -6,6 +6,7 @@ import {
   type Disk,
   key,
   planOn,
+  resolvedBy,
   type Setup,
   text,
   wanted,
@@ -117,7 +118,7 @@ describe('claude-gpt', () => {
   test('fable follows opus where no rule fills it', () => {
     const models = ['gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ id }))
     const options = { slotModels: { opus: 'gpt-5.4' } }
-    expect(byId('claude-gpt').resolve(wanted({ models }, options)).slotModels).toMatchObject({
+    expect(resolvedBy(byId('claude-gpt'), wanted({ models }, options)).slotModels).toMatchObject({
       opus: 'gpt-5.4',
       fable: 'gpt-5.4',
     })
@@ -127,7 +128,7 @@ describe('claude-gpt', () => {
     const models = catalogWithWindows.models.map((model) =>
       model.id === 'gpt-5.4-mini' ? { id: 'gpt-5.5-mini' } : model,
     )
-    const resolved = byId('claude-gpt').resolve(wanted({ models }))
+    const resolved = resolvedBy(byId('claude-gpt'), wanted({ models }))
     expect(resolved.contextWindow).toBeUndefined()
     expect(resolved.findings).toMatchObject([
       { code: 'context-window-unknown', message: expect.stringContaining('gpt-5.5-mini') },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { chooseProtocol, protocolsBeside, protocolToOffer } from '../../src/clients/protocols.ts'
 import { UserError } from '../../src/errors.ts'
+import type { Finding } from '../../src/finding.ts'
 import { type Catalog, type Protocol, protocols } from '../../src/gateway/types.ts'
-import { caught } from '../edits/helpers.ts'
 import { wanted } from './support.ts'
 
 const silent = (id: string): Catalog => ({ models: [{ id }] })
@@ -64,7 +64,7 @@ describe('the protocol of a model', () => {
     expect(chooseProtocol('gpt-5.6-sol', wanted(catalog, { protocol: 'chat' }), protocols)).toBe(
       'chat',
     )
-    const before = wanted(catalog, {}, { model: 'gpt-5.6-sol', protocol: 'chat' })
+    const before = wanted(catalog, {}, { options: { model: 'gpt-5.6-sol', protocol: 'chat' } })
     expect(chooseProtocol('gpt-5.6-sol', before, protocols)).toBe('chat')
   })
 
@@ -86,16 +86,16 @@ describe('the protocol of a model', () => {
     expect(choose([rejection('gpt-5.4', 'responses', 'tools-unsupported')])).toBe('responses')
   })
 
-  test('does not exist if the gateway rejected all: the error gives every reason', () => {
+  test('does not exist if the gateway rejected all: the finding gives every reason', () => {
     const rejected = [
       rejection('gpt-5.6-sol', 'responses', 'wrong-route'),
       rejection('gpt-5.6-sol', 'chat', 'tools-unsupported'),
     ]
     const input = wanted(silent('gpt-5.6-sol'), {}, undefined, { rejected })
-    const error = caught(() => chooseProtocol('gpt-5.6-sol', input, ['chat', 'responses']))
-    expect(error).toMatchObject({ code: 'tools-unsupported', hint: 'hint' })
-    expect(error.message).toContain('not over chat')
-    expect(error.message).toContain('not over responses')
+    const finding = chooseProtocol('gpt-5.6-sol', input, ['chat', 'responses']) as Finding
+    expect(finding).toMatchObject({ code: 'tools-unsupported', hint: 'hint' })
+    expect(finding.message).toContain('not over chat')
+    expect(finding.message).toContain('not over responses')
   })
 })
 

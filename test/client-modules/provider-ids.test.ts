@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { emptyState } from '../../src/clients/client.ts'
 import { checkOptions } from '../../src/clients/list.ts'
-import { optionsToKeep } from '../../src/clients/resolve.ts'
-import { byId, catalog, obstaclesOn, planOn, wanted, written } from './support.ts'
+import {
+  byId,
+  catalog,
+  keptIn,
+  obstaclesOn,
+  planOn,
+  resolvedBy,
+  wanted,
+  written,
+} from './support.ts'
 
 const refused = expect.objectContaining({
   code: 'usage',
@@ -47,5 +55,5 @@ test('what one client keeps for itself another may be given', () => {
 test('a provider that its owner named otherwise is still judged by its models', () => {
   const state = { ...emptyState, options: { model: 'gpt-5.4', providerId: 'my.gw' } }
   for (const client of [byId('codex'), byId('opencode')])
-    expect(client.resolve(wanted(catalog, {}, optionsToKeep(client, state))).model).toBe('gpt-5.4')
+    expect(resolvedBy(client, wanted(catalog, {}, keptIn(client, state))).model).toBe('gpt-5.4')
 })

@@ -12,6 +12,7 @@ import {
   obstaclesOn,
   planOn,
   readValues,
+  resolvedBy,
   type StateValues,
   text,
   textsOf,
@@ -356,7 +357,7 @@ describe('a setup', () => {
     expect(windowAfter({ catalog: catalogWithWindows, options: { model: 'gpt-5.4' } })).toEqual({
       contextWindowSize: 272_000,
     })
-    const kept = { model: 'big', contextWindow: 9000 }
+    const kept = { options: { model: 'big', contextWindow: 9000 } }
     expect(windowAfter({ kept })).toEqual({ contextWindowSize: 9000 })
     expect(windowAfter({ kept, options: { contextWindow: 5000 } })).toEqual({
       contextWindowSize: 5000,
@@ -380,14 +381,14 @@ describe('a setup', () => {
   test('a version without the other protocols uses chat, and says so to --protocol', () => {
     const gatewayInfo = { catalog: undefined, rejected: [] }
     const input = { requested: { model: 'gpt-5.6-sol' }, gatewayInfo }
-    const protocolOf = (version?: string) => qwen.resolve(input, version).protocol
+    const protocolOf = (version?: string) => resolvedBy(qwen, input, version).protocol
     expect([protocolOf('0.15.10'), protocolOf('0.23.4'), protocolOf()]).toEqual([
       undefined,
       'responses',
       'responses',
     ])
     const asked = { ...input, requested: { ...input.requested, protocol: 'responses' as const } }
-    expect(() => qwen.resolve(asked, '0.23.0')).toThrow(
+    expect(() => resolvedBy(qwen, asked, '0.23.0')).toThrow(
       expect.objectContaining({ code: 'client-too-old' }),
     )
   })

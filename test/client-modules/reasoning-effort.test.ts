@@ -11,7 +11,7 @@ test.each(['codex', 'claude', 'opencode', 'kilo'])('%s', (id) => {
   expect(read(disk).reasoningEffort).toBe('low')
 
   // A later setup keeps it, and --defaults removes it.
-  const kept = planOn(client, disk, { kept: { reasoningEffort: 'low' } })
+  const kept = planOn(client, disk, { kept: { options: { reasoningEffort: 'low' } } })
   expect(read(written(disk, kept.machine, kept.edits)).reasoningEffort).toBe('low')
   const reset = planOn(client, disk, {
     choice: { input: { requested: {}, resetToDefaults: true } },

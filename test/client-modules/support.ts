@@ -6,8 +6,9 @@ import {
   type Endpoint,
   type GatewayInfo,
   type LoadedFiles,
-  type PreviousOptions,
+  type PreviousSetup,
   protocolOf,
+  type ResolvedOptions,
   type ResolveInput,
   type SetupTarget,
   type SystemReader,
@@ -17,8 +18,10 @@ import {
 import { loadClients } from '../../src/clients/list.ts'
 import { overrideFindings, ownSetupOf } from '../../src/clients/overrides.ts'
 import { pathsOf } from '../../src/clients/paths.ts'
+import { optionsToKeep } from '../../src/clients/resolve.ts'
 import { compact } from '../../src/compact.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
+import { expectNoFinding } from '../../src/finding.ts'
 import { rootOf, usualRoots } from '../../src/gateway/roots.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -96,7 +99,7 @@ function absolute(disk: Disk, machine: Machine): Disk {
 
 export interface Setup {
   readonly options?: ClientOptions
-  readonly kept?: PreviousOptions
+  readonly kept?: PreviousSetup
   readonly catalog?: Catalog | undefined
   readonly heard?: Partial<GatewayInfo>
   readonly machine?: Machine
@@ -108,16 +111,26 @@ export interface Setup {
 export function wanted(
   catalog: Catalog | undefined,
   requested: ClientOptions = {},
-  previous?: PreviousOptions,
+  previous?: PreviousSetup,
   heard: Partial<GatewayInfo> = {},
 ): ResolveInput {
   return { requested, previous, gatewayInfo: { catalog, rejected: [], ...heard } }
 }
 
+/** What the client decides. @throws UserError if it cannot */
+export function resolvedBy(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
+  return expectNoFinding(client.resolve(input, version))
+}
+
+/** What a setup keeps of a client's files. */
+export function keptIn(client: Client, state: ClientState): PreviousSetup {
+  return { options: optionsToKeep(client, state), defaults: state.defaults }
+}
+
 function aChoice(client: Client, setup: Setup = {}): SetupTarget {
   const { options = {}, kept, heard } = setup
   const asked = wanted('catalog' in setup ? setup.catalog : catalog, options, kept, heard)
-  const resolved = client.resolve(asked)
+  const resolved = resolvedBy(client, asked)
   return {
     baseUrl: rootOf({ baseUrl }, protocolOf(client, resolved)),
     baseUrls: usualRoots(baseUrl),

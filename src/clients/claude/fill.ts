@@ -39,7 +39,7 @@ export function fillSlots(asked: {
   const { wanted, slot, named, version } = asked
   const { gatewayInfo, previous } = wanted
   const mayBeRefused =
-    gatewayInfo.rejected.length > 0 || (gatewayInfo.catalogOnly && previous?.isElsewhere)
+    gatewayInfo.rejected.length > 0 || (gatewayInfo.catalogOnly && previous?.isOtherGateway)
   if (keepsModels(wanted) && !mayBeRefused) return {}
 
   const { catalog } = gatewayInfo

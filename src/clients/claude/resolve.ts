@@ -1,6 +1,5 @@
 import { compact } from '../../compact.ts'
-import { UserError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
+import { type Finding, isFinding } from '../../finding.ts'
 import {
   type ChosenModel,
   gptTiers,
@@ -10,10 +9,10 @@ import {
 } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import {
+  type ClientOptions,
   defaultSlot,
   type GatewayInfo,
   type ModelUse,
-  type PreviousOptions,
   type ResolvedOptions,
   type ResolveInput,
   type Slot,
@@ -44,19 +43,23 @@ function gptMapping(
  * The default mapping: it pins only the models that the user requested and those whose IDs the gateway does
  * not have.
  *
- * @throws UserError `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
+ * @returns a finding `model-unknown` for a slot that the catalog cannot fill, `protocol-unsupported`
  */
-export function resolveSlots(input: ResolveInput, version?: string): ResolvedOptions {
-  const { slot = defaultSlot, subagentModel } = effectiveOptions(input)
+export function resolveSlots(input: ResolveInput, version?: string): ResolvedOptions | Finding {
+  const { slot = defaultSlot } = effectiveOptions(input)
   const named = checkedPins(input, slot)
+  if (isFinding(named)) return named
+  const subagentModel = checkedSubagent(input)
+  if (isFinding(subagentModel)) return subagentModel
+
   const filled = fillSlots({ wanted: input, slot, named, version })
   const { catalog } = input.gatewayInfo
-  return choiceOf({
+  return resolvedWith({
     command: 'claude',
     wanted: input,
     version,
     slotModels: { ...named, ...filled },
-    subagentModel: subagentModel && checkedAsWritten(input, subagentModel),
+    subagentModel,
     aboutSlots: aboutFilled(filled, catalog),
     uses: usesOfSlots(catalog).filter(({ role }) => named[role] === undefined),
   })
@@ -65,25 +68,29 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
 /**
  * The GPT mapping: every slot and the subagent get a model of the catalog, or keep the one that they have.
  *
- * @throws UserError `usage` if no rule fits and the user requested no model, `protocol-unsupported`
+ * @returns a finding `usage` if no rule fits and the user requested no model, `protocol-unsupported`
  */
-export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions {
+export function resolveMapping(input: ResolveInput, version?: string): ResolvedOptions | Finding {
   const { catalog } = input.gatewayInfo
-  const { slot = defaultSlot, subagentModel } = effectiveOptions(input)
+  const { slot = defaultSlot } = effectiveOptions(input)
   const named = checkedPins(input, slot)
+  if (isFinding(named)) return named
+  const subagentModel = checkedSubagent(input)
+  if (isFinding(subagentModel)) return subagentModel
   const slotModels = mappedSlots(input.gatewayInfo, named)
+  if (isFinding(slotModels)) return slotModels
+
   const chosenByUser: Readonly<Record<string, string | undefined>> = {
     ...named,
     subagent: subagentModel,
   }
-  return choiceOf({
+  return resolvedWith({
     command: 'claude-gpt',
     wanted: input,
     version,
     slotModels,
-    subagentModel: subagentModel
-      ? checkedAsWritten(input, subagentModel)
-      : ((catalog && gptMapping(catalog).subagent?.id) ?? slotModels.haiku),
+    subagentModel:
+      subagentModel ?? (catalog && gptMapping(catalog).subagent?.id) ?? slotModels.haiku,
     uses: usesOfMapping(catalog).filter(({ role }) => chosenByUser[role] === undefined),
   })
 }
@@ -96,7 +103,7 @@ interface Found extends Pick<Start, 'command' | 'version'> {
   readonly uses: readonly ModelUse[]
 }
 
-function choiceOf(found: Found): ResolvedOptions {
+function resolvedWith(found: Found): ResolvedOptions | Finding {
   const { command, wanted, version, slotModels, subagentModel, aboutSlots = [], uses } = found
   const { requested, gatewayInfo } = wanted
   const wishes = effectiveOptions(wanted)
@@ -108,13 +115,14 @@ function choiceOf(found: Found): ResolvedOptions {
   const pins = startModel === undefined ? slotModels : { ...slotModels, [slot]: startModel }
   const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
   const window = windowOf(wanted, used, windows(version))
-  const { findings, ...first } = firstAsked({
+  const first = firstAsked({
     command,
     slot: slotTaken(wanted, slot, version),
     pins: idsOf(pins),
     catalog: gatewayInfo.catalog,
     version,
   })
+  if (isFinding(first)) return first
 
   return {
     ...first,
@@ -128,21 +136,24 @@ function choiceOf(found: Found): ResolvedOptions {
     findings: [
       ...aboutNames(wanted, askedFor(wishes)),
       ...aboutSlots,
-      ...findings,
+      ...first.findings,
       ...window.notes,
     ],
   }
 }
 
-/** @throws UserError `usage` naming every slot that no rule fills */
-function mappedSlots(gatewayInfo: GatewayInfo, pins: Pins): Readonly<Record<Slot, string>> {
+/** @returns a finding `usage` that names every slot that no rule fills */
+function mappedSlots(
+  gatewayInfo: GatewayInfo,
+  pins: Pins,
+): Readonly<Record<Slot, string>> | Finding {
   const { catalog } = gatewayInfo
   const rules = catalog && gptMapping(catalog)
   const only = catalog && onlyModel(catalog, 'messages')
   const modelOf = (slot: Slot) =>
     pins[slot] ?? rules?.[slot]?.id ?? (slot === 'fable' ? pins.opus : undefined) ?? only
   const missing = slots.filter((slot) => modelOf(slot) === undefined)
-  if (missing.length > 0) throw noRule(gatewayInfo, missing)
+  if (missing.length > 0) return noRule(gatewayInfo, missing)
   return Object.fromEntries(slots.map((slot) => [slot, modelOf(slot)])) as Record<Slot, string>
 }
 
@@ -155,7 +166,7 @@ function windows(version: string | undefined): WindowHabit {
   }
 }
 
-function askedFor({ model, slotModels, subagentModel }: PreviousOptions) {
+function askedFor({ model, slotModels, subagentModel }: ClientOptions) {
   const asked = [model, ...Object.values(slotModels ?? {}), subagentModel]
   return asked.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
 }
@@ -188,23 +199,31 @@ function slotTaken(input: ResolveInput, slot: Slot, version: string | undefined)
   return isOwn ? slotWithoutModel(version) : slot
 }
 
-function checkedPins(input: ResolveInput, slot: Slot): Pins {
+function checkedPins(input: ResolveInput, slot: Slot): Pins | Finding {
   const { model, slotModels } = effectiveOptions(input)
-  const asked: Partial<Record<Slot, string>> = { ...slotModels }
+  const pins: Partial<Record<Slot, string>> = { ...slotModels }
   // A flag for one slot overrides the model for the slot that is chosen.
-  if (model !== undefined) asked[slot] ??= model
-  return Object.fromEntries(
-    slots.flatMap((name) => {
-      const id = asked[name]
-      return id === undefined ? [] : [[name, checkedAsWritten(input, id)]]
-    }),
-  )
+  if (model !== undefined) pins[slot] ??= model
+  for (const name of slots) {
+    const id = pins[name]
+    if (id === undefined) continue
+    const checked = checkedAsWritten(input, id)
+    if (isFinding(checked)) return checked
+    pins[name] = checked
+  }
+  return pins
+}
+
+function checkedSubagent(input: ResolveInput): string | undefined | Finding {
+  const { subagentModel } = effectiveOptions(input)
+  return subagentModel ? checkedAsWritten(input, subagentModel) : undefined
 }
 
 /** The catalog's ID, with the window suffix that the user wrote. */
-function checkedAsWritten(input: ResolveInput, written: string): string {
+function checkedAsWritten(input: ResolveInput, written: string): string | Finding {
   const asked = withoutWindow(written)
-  return checkedModel(input, asked, ['messages']) + written.slice(asked.length)
+  const checked = checkedModel(input, asked, ['messages'])
+  return isFinding(checked) ? checked : checked + written.slice(asked.length)
 }
 
 /** The pins without window suffixes. */
@@ -212,24 +231,26 @@ function idsOf(pins: Pins): Pins {
   return Object.fromEntries(Object.entries(pins).map(([slot, id]) => [slot, withoutWindow(id)]))
 }
 
-function noRule({ catalog, catalogError }: GatewayInfo, unfilled: readonly Slot[]): UserError {
+function noRule({ catalog, catalogError }: GatewayInfo, unfilled: readonly Slot[]): Finding {
   const flags = unfilled.map((slot) => `--${slot}-model`)
   if (catalog === undefined) {
     const [why, otherWay] = catalogError
       ? ['The gateway has no list of models', '']
       : ['repoint does not ask the gateway', '. Or remove --no-verify.']
-    return new UserError({
+    return {
       code: 'usage',
+      severity: 'error',
       message: `${why}, so you must name the model of every slot`,
       hint: `Add ${flags.map((flag) => `${flag} ID`).join(' ')}${otherWay}`,
-    })
+    }
   }
 
   const offered = catalog.models.filter(isChatModel).slice(0, 5)
 
-  return new UserError({
+  return {
     code: 'usage',
+    severity: 'error',
     message: `No rule finds a GPT model for the ${unfilled.length === 1 ? 'slot' : 'slots'} ${unfilled.join(', ')} in the gateway's catalog`,
     hint: `Name one with ${flags.join(', ')}${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}. \`repoint models\` shows all.`,
-  })
+  }
 }

@@ -1,5 +1,4 @@
-import { UserError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
+import { type Finding, isFinding } from '../../finding.ts'
 import { closestModels, gptTiers, isChatModel, messagesTiers } from '../../gateway/models/rules.ts'
 import type { Catalog } from '../../gateway/types.ts'
 import { type ResolvedOptions, type Slot, slots } from '../client.ts'
@@ -31,22 +30,25 @@ type FirstAsked = Pick<ResolvedOptions, 'probeModel' | 'probeHint' | 'findings'>
  * The ID that the client requests first, which a probe must prove. The findings report the other IDs that the
  * catalog does not list.
  *
- * @throws UserError `model-unknown` if the catalog has no model at all for a slot without a pin, or
+ * @returns a finding `model-unknown` if the catalog has no model at all for a slot without a pin, or
  *   `client-too-old`
  */
-export function firstAsked(start: Start): FirstAsked {
+export function firstAsked(start: Start): FirstAsked | Finding {
   const { slot, pins, version } = start
   const place = version === undefined ? 'unknown' : placeInTable(version)
   if (version !== undefined && place === 'known') return askedBy(version, start)
 
-  if (version !== undefined && place === 'older') expectPinned(version, start)
+  if (version !== undefined && place === 'older' && pins.sonnet === undefined)
+    return needsPin(version, start)
   const findings = version === undefined || place === 'older' ? [] : otherSlots(version, start)
   const pin = pins[slot]
   if (pin !== undefined) return { probeModel: pin, findings }
   // A version that is newer than the table sends the last ID of the table or a newer one.
   const ids = sentIds[slot].map(({ id }) => id).slice(place === 'newer' ? -1 : 0)
-  const listed = ids.filter((id) => isListed(start, id))
-  const probeModel = listed.at(-1) ?? tierOf(start, slot).findLast(isOwnId) ?? ids.at(-1)!
+  const listed = ids.findLast((id) => isListed(start, id))
+  const tier = listed === undefined ? tierOf(start, slot) : []
+  if (isFinding(tier)) return tier
+  const probeModel = listed ?? tier.findLast(isOwnId) ?? ids.at(-1)!
   return {
     probeModel,
     findings: place === 'older' ? findings : [...missingIds(start, ids), ...findings],
@@ -54,7 +56,7 @@ export function firstAsked(start: Start): FirstAsked {
 }
 
 /** If the table covers the version, it decides the ID, whatever the catalog lists. */
-function askedBy(version: string, start: Start): FirstAsked {
+function askedBy(version: string, start: Start): FirstAsked | Finding {
   const { slot } = start
   const findings = otherSlots(version, start)
   if (!hasSlot(version, slot)) {
@@ -64,25 +66,23 @@ function askedBy(version: string, start: Start): FirstAsked {
 
   const pin = start.pins[slot]
   if (pin !== undefined) return { probeModel: pin, findings }
-  tierOf(start, slot)
+  const tier = tierOf(start, slot)
+  if (isFinding(tier)) return tier
+
   const probeModel = sentFirst(version, slot)
   const other = pinFor(start, slot, probeModel)
   const probeHint = `Claude Code ${version} sends it for ${slot}. Pin another: repoint ${start.command}${slot === 'sonnet' ? '' : ` --slot ${slot}`} --${slot}-model ${other}`
   return { probeModel, probeHint, findings }
 }
 
-/**
- * Down to 2.0.50 every tested version requests the pin of sonnet (2026-11-22).
- *
- * @throws UserError `client-too-old` without such a pin
- */
-function expectPinned(version: string, start: Start): void {
-  if (start.pins.sonnet !== undefined) return
-  throw new UserError({
+/** Down to 2.0.50 every tested version requests the pin of sonnet (2026-11-22). */
+function needsPin(version: string, start: Start): Finding {
+  return {
     code: 'client-too-old',
+    severity: 'error',
     message: `repoint does not know which model ID Claude Code ${version} sends: it knows ${tableVersions.oldest} and newer`,
     hint: `Update Claude Code, or pin a model: --sonnet-model ${pinFor(start, 'sonnet')}`,
-  })
+  }
 }
 
 /** Reports the IDs that the slot may mean and the gateway lacks. */
@@ -131,8 +131,8 @@ function pinFor({ catalog, version }: Start, slot: Slot, unserved?: string): str
   return ids.findLast((id) => knowsModel(id, version)) ?? ids.at(-1) ?? tier.at(-1) ?? 'ID'
 }
 
-/** The catalog's IDs for the slot; none without a catalog. @throws UserError `model-unknown` */
-function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
+/** The catalog's IDs for the slot; none without a catalog. @returns a finding if the catalog has none */
+function tierOf({ catalog }: Start, slot: Slot): readonly string[] | Finding {
   if (catalog === undefined) return []
   const tier = messagesTiers(catalog, slots)[slot]
   if (tier.length > 0) return tier
@@ -144,11 +144,12 @@ function tierOf({ catalog }: Start, slot: Slot): readonly string[] {
     gptTiers(catalog).best === undefined
       ? `Name one with --model, for all slots: ${offered.map(({ id }) => id).join(', ')}.`
       : 'Name a model: --model ID. For GPT models: repoint claude-gpt'
-  throw new UserError({
+  return {
     code: 'model-unknown',
+    severity: 'error',
     message: `The gateway has no model for the slot ${slot}`,
     hint: near + way,
-  })
+  }
 }
 
 /** Without a catalog, every ID counts as listed. */

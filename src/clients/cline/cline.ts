@@ -1,5 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
+import { isFinding } from '../../finding.ts'
 import { withKnownFacts } from '../../gateway/models/facts.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
 import { keyHeaders } from '../../gateway/types.ts'
@@ -109,6 +110,8 @@ export const cline: ClientModule = {
     const resolved = resolveOneModel(input, ['chat'], {
       otherwise: 'Cline does not know when to summarise a conversation.',
     })
+    if (isFinding(resolved)) return resolved
+
     const { contextWindow, ...others } = resolved
     const { model, findings } = resolved
 
@@ -117,7 +120,7 @@ export const cline: ClientModule = {
     ).maxOutputTokens
     const isSafe = limit === undefined || limit >= usualOutputTokens
     const chosenWindow =
-      input.requested.contextWindow ?? (keepsModels(input) && input.previous?.contextWindow)
+      input.requested.contextWindow ?? (keepsModels(input) && input.previous?.options.contextWindow)
     if (contextWindow === undefined || isSafe || chosenWindow) return resolved
 
     const note = {

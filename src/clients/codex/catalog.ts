@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
-import type { Finding } from '../../finding.ts'
+import { type Finding, isFinding } from '../../finding.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { catalogEntry, removeVendor, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
@@ -55,7 +55,11 @@ export function entryOf(table: readonly Entry[], id: string): Entry | undefined 
 }
 
 /** Adds the text of a catalog to the options, if the user wants one and Codex has printed its own table. */
-export function withCatalog(input: ResolveInput, resolved: ResolvedOptions): ResolvedOptions {
+export function withCatalog(
+  input: ResolveInput,
+  resolved: ResolvedOptions | Finding,
+): ResolvedOptions | Finding {
+  if (isFinding(resolved)) return resolved
   const { requested, gatewayInfo } = input
   const table = entriesIn(gatewayInfo.modelTable)
   if (!effectiveOptions(input).writeModelCatalog)

@@ -1,6 +1,7 @@
 import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import { ifPossible } from '../../errors.ts'
+import { isFinding } from '../../finding.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import { type ClientModule, emptyState, type OfferedModel } from '../client.ts'
 import { editKeys } from '../fixes.ts'
@@ -88,6 +89,8 @@ export const openclaw: ClientModule = {
     const resolved = resolveWithPicker(input, protocols, {
       otherwise: 'OpenClaw assumes 200,000 tokens',
     })
+    if (isFinding(resolved)) return resolved
+
     const isLimitNamed = input.requested.maxOutputTokens !== undefined
     const offered = resolved.offered?.map((model): OfferedModel => {
       const { id, maxOutputTokens: most } = model

@@ -1,4 +1,4 @@
-import { UserError } from '../../errors.ts'
+import { type Finding, isFinding } from '../../finding.ts'
 import { smallModel } from '../../gateway/models/rules.ts'
 import { keyHeaders, type Protocol, protocols } from '../../gateway/types.ts'
 import { asReasoningEffort, type ClientModule, type Program, type ResolveInput } from '../client.ts'
@@ -24,18 +24,19 @@ type Own = Pick<ClientModule, 'sideEffects'> & {
   readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
 }
 
-/** @throws UserError `protocol-unsupported` */
-function expectUsable(
+/** The requested protocol, if the client cannot send the gateway's key header over it. */
+function unusableProtocol(
   label: string,
   { requested: { protocol }, gatewayInfo: { gateway } }: ResolveInput,
   usable: readonly Protocol[],
-): void {
-  if (protocol === undefined || usable.includes(protocol)) return
-  throw new UserError({
+): Finding | undefined {
+  if (protocol === undefined || usable.includes(protocol)) return undefined
+  return {
     code: 'protocol-unsupported',
+    severity: 'error',
     message: `The gateway accepts the key only as ${gateway?.keyHeader}, and ${label} cannot send this header over ${protocol}`,
     hint: 'Use another protocol: --protocol chat',
-  })
+  }
 }
 
 /** A client of this layout. Facts without a version: run with opencode 1.18.33, 2026-11-21. */
@@ -80,9 +81,11 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       const { catalog, gateway } = input.gatewayInfo
       // The other two packages send no request if the provider itself has no key (1.18.34, 2026-11-26).
       const usable = gateway?.keyHeader === undefined ? protocols : (['chat'] as const)
-      expectUsable(label, input, usable)
+      const unusable = unusableProtocol(label, input, usable)
+      if (unusable !== undefined) return unusable
       const window = { otherwise: withoutWindow }
       const resolved = resolveWithPicker(input, usable, window, isOneBaseUrl)
+      if (isFinding(resolved)) return resolved
 
       const { smallModel: previous } = effectiveOptions(input)
       const rule = previous === undefined && catalog ? smallModel(catalog) : undefined

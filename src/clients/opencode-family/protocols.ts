@@ -39,7 +39,8 @@ export function routeOf(
   model: OfferedModel,
 ): readonly SettingChange[] {
   const protocol = protocolFor(resolved, model)
-  const isKeptUnnamed = previous?.defaults?.includes('protocol') && previous.protocol === protocol
+  const isKeptUnnamed =
+    previous?.defaults?.includes('protocol') && previous.options.protocol === protocol
   const isUsual = protocol === 'chat' && (nativeProtocol(model.id) === 'chat' || isKeptUnnamed)
   return [{ path: npmPath, value: isUsual ? undefined : packages[protocol] }]
 }

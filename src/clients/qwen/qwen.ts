@@ -1,6 +1,5 @@
 import { compact } from '../../compact.ts'
-import { UserError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
+import { type Finding, isFinding } from '../../finding.ts'
 import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import {
@@ -118,10 +117,13 @@ export const qwen: ClientModule = {
 
   resolve(input, version) {
     const supported = supportedProtocols(input, version)
+    if (isFinding(supported)) return supported
     const resolved = resolveWithPicker(input, supported, {
       knows: knowsWindow,
       otherwise: 'Qwen Code assumes 200,000 tokens',
     })
+    if (isFinding(resolved)) return resolved
+
     const listed = new Map(input.gatewayInfo.catalog?.models.map((model) => [model.id, model]))
     const offered = resolved.offered?.map(({ contextWindow, ...model }) => {
       const said = listed.get(model.id)?.contextWindow
@@ -218,18 +220,18 @@ function aboutModelFlag(offered: readonly OfferedModel[] = []): readonly Finding
  * The protocols that a version can use. 0.15.10 has a list of Anthropic's models too, but sends Claude 5 a
  * thinking budget above its own `max_tokens`, and every gateway rejects that (2026-11-26).
  *
- * @throws UserError `client-too-old` if the user requests another one
+ * @returns a finding `client-too-old` if the user requests another one
  */
 function supportedProtocols(
   { requested: { protocol } }: ResolveInput,
   version: string | undefined,
-): readonly Protocol[] {
+): readonly Protocol[] | Finding {
   if (isSince(minVersionForProtocols, version)) return protocols
-  if (protocol !== undefined && protocol !== usualProtocol)
-    throw new UserError({
-      code: 'client-too-old',
-      message: `Qwen Code ${version} cannot use ${protocol}: it needs ${minVersionForProtocols}`,
-      hint: 'Update Qwen Code, or leave --protocol out.',
-    })
-  return [usualProtocol]
+  if (protocol === undefined || protocol === usualProtocol) return [usualProtocol]
+  return {
+    code: 'client-too-old',
+    severity: 'error',
+    message: `Qwen Code ${version} cannot use ${protocol}: it needs ${minVersionForProtocols}`,
+    hint: 'Update Qwen Code, or leave --protocol out.',
+  }
 }

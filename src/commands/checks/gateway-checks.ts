@@ -9,7 +9,7 @@ import { strayModels } from '../../clients/picker.ts'
 import { listing } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { resultOf, UserError } from '../../errors.ts'
-import { findingFrom, hasCause } from '../../finding.ts'
+import { expectNoFinding, findingFrom, hasCause, isFinding } from '../../finding.ts'
 import { type Balance, balanceOf, shownBalance } from '../../gateway/balance.ts'
 import { catalogOrError, mayStillServe } from '../../gateway/catalog.ts'
 import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authorities.ts'
@@ -155,7 +155,7 @@ async function* askedChecks(
     )
   const started = ifSlow(asked.catalog, async () => {
     const early = probesFor(slowCatalog)
-    const resolved = resultOf(() => choiceOf(examined, slowCatalog))
+    const resolved = resultOf(() => resolvedNow(examined, slowCatalog))
     if (!(resolved instanceof UserError)) void early.askFor(client, resolved)
     return early
   })
@@ -167,7 +167,7 @@ async function* askedChecks(
   yield* checkClient({ session, client, purpose: 'now', trust }).map(asWarning)
   yield* checkCatalog(session, examined, access, list)
 
-  const resolved = choiceOf(examined, list)
+  const resolved = resolvedNow(examined, list)
   yield* resolved.findings.map(asWarning)
   const probes = probesFor(list, await started)
   for (const one of await probes.askFor(client, resolved)) yield probeCheck(list, one)
@@ -285,19 +285,18 @@ function* checkPicker(
 }
 
 /** @throws UserError if the client's model cannot be used, or only the catalog could have decided it */
-function choiceOf(
-  { client, options, version, modelTable }: Examined,
+function resolvedNow(
+  { client, options, settings: { defaults }, version, modelTable }: Examined,
   answer: Catalog | UserError,
 ): ResolvedOptions {
-  const chosen = (catalog: Catalog | undefined) => {
-    const gatewayInfo = { catalog, rejected: [], modelTable }
-    return client.resolve({ requested: {}, previous: options, gatewayInfo }, version)
-  }
-  if (!(answer instanceof UserError)) return chosen(answer)
-
-  const choice = resultOf(() => chosen(undefined))
-  if (choice instanceof UserError) throw answer
-  return choice
+  const catalog = answer instanceof UserError ? undefined : answer
+  const gatewayInfo = { catalog, rejected: [], modelTable }
+  const resolved = client.resolve(
+    { requested: {}, previous: { options, defaults }, gatewayInfo },
+    version,
+  )
+  if (isFinding(resolved) && answer instanceof UserError) throw answer
+  return expectNoFinding(resolved)
 }
 
 /** A clock that differs by more than this, in ms, breaks certificates and signed requests. */

@@ -25,14 +25,14 @@ export interface PointedRun extends LaunchSettings {
 /** A client with the options of one run. */
 export interface ChosenForRun {
   readonly client: Client
-  readonly wanted: ResolveInput
-  readonly models: ResolvedOptions
+  readonly input: ResolveInput
+  readonly resolved: ResolvedOptions
 }
 
 /** One variable of the process contains the key. repoint's own variables are not passed on. */
 export function pointClient(
   session: Session,
-  { client, wanted: input, models: resolved }: ChosenForRun,
+  { client, input, resolved }: ChosenForRun,
   access: GatewayAccess,
   {
     asked,

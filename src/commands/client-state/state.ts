@@ -2,11 +2,11 @@ import {
   type Client,
   type ClientContext,
   type ClientName,
+  type ClientOptions,
   type ClientState,
   emptyState,
   isConfiguredAs,
   type LoadedFiles,
-  type PreviousOptions,
   protocolOf,
   whyUnreadable,
 } from '../../clients/client.ts'
@@ -33,7 +33,7 @@ export interface ClientNow {
   /** The gateway that it uses. Undefined: its own service. */
   readonly gateway: Gateway | undefined
   /** The options that it is set up with. */
-  readonly options: PreviousOptions
+  readonly options: ClientOptions
   /** A setup of repoint is in force. */
   readonly isSetUp: boolean
 }
@@ -186,7 +186,7 @@ function setUpAs(client: ClientName, runs: Runs): string | undefined {
  * The options that a client is set up with. After a setup of another client of its family, those that both
  * have.
  */
-export function configuredOptions(client: Client, state: ClientState, runs: Runs): PreviousOptions {
+export function configuredOptions(client: Client, state: ClientState, runs: Runs): ClientOptions {
   const isOwn = setUpAs(client, runs) === client.id || undefined
   return optionsToKeep(client, state, isOwn)
 }

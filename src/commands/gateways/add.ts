@@ -2,6 +2,7 @@
 import type { GatewayInfo, RejectedModel } from '../../clients/client.ts'
 import { resolveOneModel } from '../../clients/resolve.ts'
 import { UserError } from '../../errors.ts'
+import { expectNoFinding } from '../../finding.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { protocols } from '../../gateway/types.ts'
 import {
@@ -62,9 +63,8 @@ async function firstAnswer(
   const rejected: RejectedModel[] = []
   for (;;) {
     const input = { requested: { model }, gatewayInfo: { ...gatewayInfo, rejected } }
-    const { probeModel, protocol = protocols[0] } = resolveOneModel(input, protocols, {
-      otherwise: '',
-    })
+    const resolved = expectNoFinding(resolveOneModel(input, protocols, { otherwise: '' }))
+    const { probeModel, protocol = protocols[0] } = resolved
     const question = { model: probeModel, protocol }
     try {
       await session.step(`Asking ${probeModel} for one word`, probe(question))

@@ -1,6 +1,7 @@
 import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
 import { sendingFindings } from '../../clients/headers.ts'
 import { UserError } from '../../errors.ts'
+import { expectNoFinding, type Finding } from '../../finding.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import type { Catalog, GatewayAccess, Protocol, Sender } from '../../gateway/types.ts'
@@ -46,7 +47,7 @@ export async function askCatalog(
 
 interface ModelProof<Models> {
   readonly client: Pick<Client, 'label' | 'protocols' | 'sends'>
-  readonly choose: (catalog: Catalog | undefined) => Models
+  readonly choose: (catalog: Catalog | undefined) => Models | Finding
   /** Absent: what the client sends besides messages and tools is not known. */
   readonly senderOf?: (protocol: Protocol, model: string) => Sender
 }
@@ -66,7 +67,7 @@ export async function proveModel<
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
   const { finder, answer } = await askCatalog(session, flags)
   const isMissing = answer instanceof UserError
-  const models = choose(isMissing ? undefined : answer)
+  const models = expectNoFinding(choose(isMissing ? undefined : answer))
   const protocol = protocolOf(client, models)
   const sender = senderOf?.(protocol, models.probeModel)
   const asking = finder.probe(protocol, models.probeModel, { catalog: answer, sender })

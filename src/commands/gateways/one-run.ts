@@ -1,6 +1,7 @@
 import { basename, resolve } from 'node:path'
 import {
   type Client,
+  type ClientState,
   type LoadedFiles,
   type ProcessToStart,
   protocolOf,
@@ -9,7 +10,7 @@ import {
 import { modelsIn } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { ifPossible, resultOf, UserError } from '../../errors.ts'
-import { messageWithLocation } from '../../finding.ts'
+import { expectNoFinding, isFinding, messageWithLocation } from '../../finding.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
 import { isAboutAddress } from '../../gateway/probe.ts'
@@ -31,7 +32,6 @@ import {
 import type { ProgramVersion } from '../client-state/program.ts'
 import { refuseRedirectedKey } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
-import type { PreviousSetup } from '../setup/request.ts'
 import { isAt, previousSetups, resolveInputFor } from '../setup/resolve.ts'
 import { realPath } from './by-folder.ts'
 
@@ -147,7 +147,7 @@ export async function pointProgram(
   const found = checkClient({ session, client: chosen.client, purpose: 'run', program, access })
   refuseBlocked(found)
   const rooted = await provenFor(session, chosen, target)
-  session.addFindings(...chosen.models.findings, ...found)
+  session.addFindings(...chosen.resolved.findings, ...found)
   return pointClient(session, chosen, rooted, target)
 }
 
@@ -160,16 +160,16 @@ export async function pointProgram(
  */
 async function provenFor(
   session: Session,
-  { client, models }: ChosenForRun,
+  { client, resolved }: ChosenForRun,
   { access, catalog, mayAsk }: Target,
 ): Promise<GatewayAccess> {
-  const protocol = protocolOf(client, models)
+  const protocol = protocolOf(client, resolved)
   if (mayAsk === undefined) return access
   if (mayAsk !== 'unremembered' && !isMessagesOpen(session, client, protocol, { access, mayAsk }))
     return access
 
   const finder = new GatewayFinder(access)
-  const proof = { protocol, model: models.probeModel }
+  const proof = { protocol, model: resolved.probeModel }
   try {
     const asking = finder.probe(proof.protocol, proof.model, { catalog })
     await session.step(`Asking ${proof.model} for one word`, asking)
@@ -222,17 +222,12 @@ function chosenFor(
     const gatewayInfo = { catalog, rejected, catalogOnly: true, proven, gateway: access }
     const input = resolveInputFor(setup, client, access, gatewayInfo)
     const { version } = versions.get(client.program.command) ?? {}
-    return { client, wanted: input, models: client.resolve(input, version) }
+    return { client, input, resolved: client.resolve(input, version) }
   }
 
-  const failures: UserError[] = []
-  for (const model of models)
-    for (const client of clients) {
-      const chosen = resultOf(() => choose(client, model))
-      if (!(chosen instanceof UserError)) return chosen
-      failures.push(chosen)
-    }
-  throw failures[0]
+  const choices = models.flatMap((model) => clients.map((client) => choose(client, model)))
+  const chosen = choices.find(({ resolved }) => !isFinding(resolved)) ?? choices[0]!
+  return { ...chosen, resolved: expectNoFinding(chosen.resolved) }
 }
 
 /**
@@ -241,7 +236,7 @@ function chosenFor(
  */
 function unlisted(
   { protocols }: Client,
-  { options }: PreviousSetup,
+  { options }: ClientState,
   catalog: Catalog,
 ): readonly RejectedModel[] {
   const isListed = (id: string) => catalog.models.some((model) => model.id === id)

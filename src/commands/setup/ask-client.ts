@@ -45,8 +45,7 @@ export async function askClient(
     ...pingEnv,
   }
   const asked = { args: pingArgs('ping', version), env, tempFolder: folder }
-  const { resolved: models, input: wanted } = chosen
-  const run = pointClient(session, { client, wanted, models }, access, { asked })
+  const run = pointClient(session, { client, ...chosen }, access, { asked })
 
   const result = await inFolder(session.platform, folder, run.files ?? {}, () => {
     for (const path of [home, cwd]) files.mkdir(path, 0o700)

@@ -3,7 +3,7 @@ import { rowOf } from '../../clients/list.ts'
 import { routesToProve } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
+import { expectNoFinding, type Finding } from '../../finding.ts'
 import { shownBalance } from '../../gateway/balance.ts'
 import type { ImportLink } from '../../gateway/input/link.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
@@ -265,7 +265,7 @@ async function unproven(run: SetupRun, access: GatewayAccess): Promise<Proven> {
     const { version, modelTable } = programs.get(client)!
     const gatewayInfo = { ...noGatewayInfo, modelTable }
     const input = resolveInputFor(run, client, access, gatewayInfo)
-    const resolved = client.resolve(input, version)
+    const resolved = expectNoFinding(client.resolve(input, version))
     return [client, { resolved, input }]
   })
   return {

@@ -10,8 +10,8 @@ import { familyRows, loadClients } from '../../clients/list.ts'
 import { asPlanned } from '../../clients/loaded-files.ts'
 import { usualProtocol } from '../../clients/protocols.ts'
 import { effectiveOptions, routesToProve } from '../../clients/resolve.ts'
-import { ifPossible, resultOf, UserError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
+import { ifPossible, UserError } from '../../errors.ts'
+import { errorFrom, type Finding, isFinding } from '../../finding.ts'
 import { askBalanceBeside, type BalanceBeside } from '../../gateway/balance.ts'
 import { catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
@@ -246,8 +246,8 @@ async function startProbes(
     const { version, modelTable } = programs.get(client)!
     const gatewayInfo = { ...noGatewayInfo, catalogError, modelTable, gateway: finder.access }
     const input = resolveInputFor(run, client, finder.access, gatewayInfo)
-    const resolved = resultOf(() => client.resolve(input, version))
-    if (!(resolved instanceof UserError)) void probes.askFor(client, resolved)
+    const resolved = client.resolve(input, version)
+    if (!isFinding(resolved)) void probes.askFor(client, resolved)
   }
   return probes
 }
@@ -335,8 +335,8 @@ function overOtherProtocol(
 
   const gatewayInfo = { ...withRejected(current, rejections), gateway: finder.access }
   const input = { ...current.input, gatewayInfo }
-  const resolved = resultOf(() => client.resolve(input, version))
-  if (resolved instanceof UserError) return resolved
+  const resolved = client.resolve(input, version)
+  if (isFinding(resolved)) return errorFrom(resolved)
 
   // With some settings a client can use one protocol only.
   const routes = routesToProve(client, resolved, catalog)

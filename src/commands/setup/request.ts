@@ -1,7 +1,7 @@
 import type {
   Client,
   ClientOptions,
-  PreviousOptions,
+  ClientState,
   ResolvedOptions,
   ResolveInput,
 } from '../../clients/client.ts'
@@ -34,21 +34,14 @@ export interface SetupRequest {
   readonly isKeyOnly?: boolean
 }
 
-/** The content of a client's files after an earlier setup. */
-export interface PreviousSetup {
-  /** The gateway that the options were chosen for. */
-  readonly baseUrl: string
-  readonly options: PreviousOptions
-}
-
 /** The input of a setup's steps. */
 export interface SetupRun {
   readonly session: Session
   readonly request: SetupRequest
   readonly consent: Consent
   readonly clients: readonly Client[]
-  /** The previous options of each client that is set up. */
-  readonly previous: ReadonlyMap<Client, PreviousSetup>
+  /** The state of each client that is set up, with the options that a setup keeps. */
+  readonly previous: ReadonlyMap<Client, ClientState>
   readonly runs: Runs
   /** The programs of clients that were asked already, by client ID. */
   readonly programs?: ReadonlyMap<string, Promise<InstalledProgram>>

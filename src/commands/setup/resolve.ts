@@ -1,15 +1,17 @@
 import {
   type Client,
   type ClientOptions,
+  type ClientState,
   defaultSlot,
   type GatewayInfo,
-  type PreviousOptions,
+  type PreviousSetup,
   protocolOf,
   type ResolveInput,
   slots,
 } from '../../clients/client.ts'
 import { effectiveOptions, listing, modelsIn } from '../../clients/resolve.ts'
-import { resultOf, UserError } from '../../errors.ts'
+import { UserError } from '../../errors.ts'
+import { errorFrom, expectNoFinding, type Finding, isFinding } from '../../finding.ts'
 import { adviseNamingModel } from '../../gateway/catalog.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import {
@@ -27,19 +29,18 @@ import { configuredOptions, isSetUp } from '../client-state/state.ts'
 import type { SetupFlags } from '../command.ts'
 import type { Session } from '../screen/session.ts'
 import type { Probes } from './probes.ts'
-import type { Chosen, PreviousSetup, SetupRequest, SetupRun } from './request.ts'
+import type { Chosen, SetupRequest, SetupRun } from './request.ts'
 
-/** The previous options of each client that is set up, including what the user changed since. */
+/** The state of each client that is set up, with the options that a setup keeps. */
 export function previousSetups(
   session: Session,
   clients: readonly Client[],
   runs: Runs,
-): ReadonlyMap<Client, PreviousSetup> {
-  const setups = clients.flatMap((client): [Client, PreviousSetup][] => {
+): ReadonlyMap<Client, ClientState> {
+  const setups = clients.flatMap((client): [Client, ClientState][] => {
     const state = stateNow(session, client)
-    const baseUrl = state?.endpoint.baseUrl
-    if (state === undefined || baseUrl === undefined || !isSetUp(client, state, runs)) return []
-    return [[client, { baseUrl, options: configuredOptions(client, state, runs) }]]
+    if (state?.endpoint.baseUrl === undefined || !isSetUp(client, state, runs)) return []
+    return [[client, { ...state, options: configuredOptions(client, state, runs) }]]
   })
   return new Map(setups)
 }
@@ -79,12 +80,11 @@ export function resolveInputFor(
   if (request.flags.defaults) return { requested, resetToDefaults: true, gatewayInfo }
 
   const lost = request.isKeyOnly ? [] : unavailableModels(client, before, gatewayInfo)
+  const still = stillValid(client, before, { named: requested, lost, gateway })
+  const { protocol } = request.isKeyOnly ? before.options : still.options
   return {
     requested,
-    previous: {
-      ...stillValid(client, before, { named: requested, lost, gateway }),
-      ...(request.isKeyOnly && { protocol: before.options.protocol }),
-    },
+    previous: { ...still, options: { ...still.options, protocol } },
     gatewayInfo,
   }
 }
@@ -92,15 +92,15 @@ export function resolveInputFor(
 /** The previous options that still apply: without unavailable models, and without what is requested now. */
 function stillValid(
   client: Client,
-  before: PreviousSetup,
+  before: ClientState,
   now: {
     readonly named: ClientOptions
     readonly lost: readonly string[]
     readonly gateway: Gateway
   },
-): PreviousOptions {
+): PreviousSetup {
   const { named, lost, gateway } = now
-  const { options } = before
+  const { options, defaults } = before
   const unlessLost = (id: string | undefined) =>
     id !== undefined && lost.includes(id) ? undefined : id
 
@@ -111,30 +111,34 @@ function stillValid(
   )
 
   // The window belongs to the models (except a subagent's), the protocol also to the gateway.
-  const isElsewhere = !isAt(client, before, gateway)
-  const isDefault = options.defaults?.includes('protocol') === true
+  const isOtherGateway = !isAt(client, before, gateway)
+  const isDefault = defaults?.includes('protocol') === true
   const isSame = lost.length === 0 && modelsIn({ ...named, subagentModel: undefined }).length === 0
   return {
-    ...options,
-    model: unlessLost(options.model),
-    startModel: unlessLost(options.startModel),
-    subagentModel: unlessLost(options.subagentModel),
-    smallModel: unlessLost(options.smallModel),
-    slotModels: Object.fromEntries(pins),
-    contextWindow: isSame ? options.contextWindow : undefined,
-    // A protocol that no file names was never chosen: repoint wrote chat for every model at first.
-    protocol: isSame && !isElsewhere && !isDefault ? options.protocol : undefined,
-    isElsewhere,
+    options: {
+      ...options,
+      model: unlessLost(options.model),
+      startModel: unlessLost(options.startModel),
+      subagentModel: unlessLost(options.subagentModel),
+      smallModel: unlessLost(options.smallModel),
+      slotModels: Object.fromEntries(pins),
+      contextWindow: isSame ? options.contextWindow : undefined,
+      // A protocol that no file names was never chosen: repoint wrote chat for every model at first.
+      protocol: isSame && !isOtherGateway && !isDefault ? options.protocol : undefined,
+    },
+    defaults,
+    isOtherGateway,
   }
 }
 
 /** Whether the previous setup was for this gateway. */
 export function isAt(
   client: Client,
-  { baseUrl, options }: PreviousSetup,
+  { endpoint: { baseUrl }, options }: ClientState,
   gateway: Gateway,
 ): boolean {
-  return isSameButVersion(baseUrl, rootOf(gateway, protocolOf(client, options)))
+  const root = rootOf(gateway, protocolOf(client, options))
+  return baseUrl !== undefined && isSameButVersion(baseUrl, root)
 }
 
 /**
@@ -143,7 +147,7 @@ export function isAt(
  */
 export function unavailableModels(
   client: Client,
-  { options }: PreviousSetup,
+  { options }: ClientState,
   { catalog, rejected }: GatewayInfo,
 ): readonly string[] {
   if (catalog === undefined) return []
@@ -190,12 +194,13 @@ export async function chooseModels(asking: ResolvingClient): Promise<Chosen | un
 
   if (refusal !== undefined && gatewayInfo.catalog === undefined)
     return askForModel(asking, input, refusal)
-  const resolved = resultOf(() => client.resolve(input, version))
-  if (!(resolved instanceof UserError)) return { resolved, input }
-  if (!isUndecided(resolved)) throw resolved
+  const resolved = client.resolve(input, version)
+  if (!isFinding(resolved)) return { resolved, input }
+  if (!isUndecided(resolved)) throw errorFrom(resolved)
 
   const isNamed = modelsIn(effectiveOptions(input)).length > 0
-  const reason = catalogError === undefined || isNamed ? resolved : adviseNamingModel(catalogError)
+  const reason =
+    catalogError === undefined || isNamed ? errorFrom(resolved) : adviseNamingModel(catalogError)
   // repoint asks for a wrong address or key again.
   const isElsewhere = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
   if (run.consent !== 'ask' || isElsewhere) throw reason
@@ -209,9 +214,10 @@ export function isDecided(run: SetupRun, client: Client, access: GatewayAccess):
     message: 'repoint did not ask the gateway for its models',
   })
   const input = resolveInputFor(run, client, access, { ...noGatewayInfo, catalogError })
-  const chosen = resultOf(() => client.resolve(input))
-  if (chosen instanceof UserError && !isUndecided(chosen)) throw chosen
-  return !(chosen instanceof UserError)
+  const resolved = client.resolve(input)
+  if (!isFinding(resolved)) return true
+  if (!isUndecided(resolved)) throw errorFrom(resolved)
+  return false
 }
 
 /**
@@ -320,7 +326,7 @@ function optionsWith(
     subagentModel,
   }
   const withAnswer = { ...input, requested }
-  return { resolved: client.resolve(withAnswer, version), input: withAnswer }
+  return { resolved: expectNoFinding(client.resolve(withAnswer, version)), input: withAnswer }
 }
 
 async function pickedModel(
@@ -368,6 +374,6 @@ async function typedModel(
 }
 
 /** No rule decides, or the gateway has no model for a slot of the client. */
-export function isUndecided({ code }: UserError): boolean {
+export function isUndecided({ code }: Finding): boolean {
   return code === 'usage' || code === 'model-unknown'
 }
