@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { homedir, hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { ifPossible } from '../errors.ts'
@@ -59,6 +60,8 @@ function thisMachine(): Machine {
 /** Starts to listen for signals. Before the first call, a signal ends the process as usual. */
 function onInterrupt(): AbortSignal {
   const controller = new AbortController()
+  // Each of many parallel requests listens. Node would warn about more than ten listeners.
+  setMaxListeners(0, controller.signal)
   const signals = ['SIGINT', 'SIGTERM'] as const
   const abort = () => {
     // With our listeners gone, the next signal has its usual effect.

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { environmentRows, rows } from '../../src/clients/list.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
+import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -34,6 +35,13 @@ interface Checked {
 const clientsIn = (json: Record<string, unknown>) => json['clients'] as readonly Checked[]
 
 describe('repoint check', () => {
+  test('many clients at once: Node has nothing to warn about', async () => {
+    const gateway = await aGateway()
+    const env = { REPOINT_API_KEY: canary }
+    const { status, stderr } = await runCli(aHome(), ['check', gateway.url, '--json'], { env })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+
   test('says of every client whether it works, over which protocol, and changes nothing', async () => {
     const gateway = await aGateway()
     const home = aHome()
