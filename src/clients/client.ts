@@ -64,6 +64,9 @@ export interface ClientModule {
   /**
    * The settings that point it at a gateway, with the models chosen for that, by the kind of file. None
    * if it uses its own service. `repoint off` removes them.
+   *
+   * It is not a second target of `plan`, because only the settings differ between clients. What each of them
+   * was before, and which edits follow from that, is the same for all: see `planOwnService`.
    */
   gatewaySettings(files: LoadedFiles): GatewaySettings
 

@@ -91,3 +91,17 @@ test.each(cases)(
     expect(new Set(inStatus).size).toBe(inStatus.length)
   },
 )
+
+test('run reports a file that the client cannot read, and starts the command', async () => {
+  const home = aHome()
+  const env = { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
+  const setup = await runInProcess(home, ['codex', '--yes', '--name', 'here'], { env })
+  expect(setup.status).toBe(0)
+  home.put('.codex/config.toml', 'model = ')
+
+  const { stdout, stderr } = await runInProcess(home, ['run', 'here', '--', 'codex'])
+  expect(stderr).toContain('.codex/config.toml')
+  // Nobody has installed it here.
+  expect(stderr).toContain('There is no command codex')
+  expect(stdout + stderr).not.toContain(canary)
+})

@@ -7,7 +7,7 @@ import {
   relativePathFindings,
   unreadFileFinding,
 } from '../findings.ts'
-import { fileOf, readLayers, rootOf } from '../loaded-files.ts'
+import { fileOf, readLayers, withoutTrailingSlash } from '../loaded-files.ts'
 import { isExported, proxyFindings, unsetCommand, variableFindings } from '../shell.ts'
 import { autoMode } from './auto-mode.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
@@ -81,6 +81,7 @@ function skipped(file: ClaudeSettings): Findings {
   return unreadFileFinding(file, {
     code: 'claude-settings-skipped',
     effect: 'Claude Code ignores the whole file and asks you to log in',
+    cause: 'broken',
   })
 }
 
@@ -306,7 +307,7 @@ function* oldPins(
 
 function* address(context: ClientContext, settings: ClaudeSettings, url: string): Findings {
   const { env } = settings
-  if (/\/v1\/*$/.test(url) && !context.ownRoots.includes(rootOf(url))) {
+  if (/\/v1\/*$/.test(url) && !context.ownRoots.includes(withoutTrailingSlash(url))) {
     yield findingAt(settings, inEnv(names.baseUrl), {
       code: 'claude-base-url-version',
       message: `${names.baseUrl} ends in /v1, and Claude Code adds /v1 itself: every request fails`,

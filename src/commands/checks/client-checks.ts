@@ -2,6 +2,7 @@ import { whyUnreadable } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
+import { asSentence } from '../../text.ts'
 import { type ClientStatus, checkClient } from '../client-state/check-client.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
@@ -34,7 +35,11 @@ export function reportFindings(
       code,
       severity: severity === 'error' || severity === 'ok' ? severity : 'warning',
       message,
-      ...compact({ location, cause, hint: fix && !isFixTried ? `${hint} Or: ${command}` : hint }),
+      ...compact({
+        location,
+        cause,
+        hint: hint && fix && !isFixTried ? `${asSentence(hint)} Or: ${command}` : hint,
+      }),
     }
   })
 }

@@ -114,7 +114,18 @@ function* checkPrivacy({ session, client, state }: CheckInput): Findings {
 }
 
 function checkByClient({ client, context, target, ...input }: CheckInput): Findings {
-  return context ? ifAtGateway(client.check(context, target), input) : []
+  if (context === undefined) return []
+  const found = client.check(context, target)
+  return input.purpose === 'run' ? unreadInRun(found) : ifAtGateway(found, input)
+}
+
+/**
+ * A run sets the address, the key, the provider and the model itself. What remains is a file that the client
+ * cannot read, and some clients start without it.
+ */
+function* unreadInRun(findings: Findings): Findings {
+  for (const finding of findings)
+    if (finding.cause === 'broken') yield { ...finding, severity: 'warning' }
 }
 
 function checkOverrides({ client, context, layers = context?.files, own }: CheckInput): Findings {

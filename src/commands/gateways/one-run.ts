@@ -9,7 +9,7 @@ import {
 } from '../../clients/client.ts'
 import { modelsIn } from '../../clients/resolve.ts'
 import { compact } from '../../compact.ts'
-import { ifPossible, resultOf, UserError } from '../../errors.ts'
+import { ifPossible, UserError } from '../../errors.ts'
 import { expectNoFinding, isFinding, messageWithLocation } from '../../finding.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
@@ -30,7 +30,7 @@ import {
   withoutProxyHere,
 } from '../client-state/point-client.ts'
 import type { ProgramVersion } from '../client-state/program.ts'
-import { refuseRedirectedKey } from '../client-state/state.ts'
+import { contextOf, refuseRedirectedKey } from '../client-state/state.ts'
 import type { Session } from '../screen/session.ts'
 import { isAt, previousSetups, resolveInputFor } from '../setup/resolve.ts'
 import { realPath } from './by-folder.ts'
@@ -44,10 +44,7 @@ export function clientsCalled(
   const name = basename(program).replace(/\.(exe|cmd|bat)$/i, '')
   const isTaken = (client: Client) => Number(isUsual(session, client))
   return clients
-    .filter(
-      ({ program: binary, launchSettings }) =>
-        binary.command === name && launchSettings !== undefined,
-    )
+    .filter((client) => client.program.command === name && client.launchSettings !== undefined)
     .toSorted((one, other) => isTaken(other) - isTaken(one))
 }
 
@@ -143,8 +140,10 @@ export async function pointProgram(
   if (clients.length === 0) return { args: asked.args, env: gatewayEnv(access, asked.env), access }
 
   const chosen = chosenFor(session, clients, target)
-  const program = target.versions.get(chosen.client.program.command) ?? {}
-  const found = checkClient({ session, client: chosen.client, purpose: 'run', program, access })
+  const { client } = chosen
+  const program = target.versions.get(client.program.command) ?? {}
+  const context = contextOf(session, client, readClientFiles(session, client), runsSoFar(session))
+  const found = checkClient({ session, client, purpose: 'run', program, access, context })
   refuseBlocked(found)
   const rooted = await provenFor(session, chosen, target)
   session.addFindings(...chosen.resolved.findings, ...found)
