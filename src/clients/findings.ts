@@ -8,9 +8,9 @@ import {
   isLoopbackUrl,
   isOwnAddress,
   type ReadFile,
-  rootOf,
   shownUrl,
   withLostVersion,
+  withoutTrailingSlash,
 } from './loaded-files.ts'
 import { pathsOf } from './paths.ts'
 import { removedSyntax, type StrictFile } from './strict-json.ts'
@@ -172,7 +172,7 @@ export function formerProviderFinding(
     severity: 'warning',
   } as const
 
-  if (rootOf(url) !== baseUrl) {
+  if (withoutTrailingSlash(url) !== baseUrl) {
     const all = beside === undefined ? 'it' : `it, and ${beside}`
     return { ...shared, hint: `If you do not use it, delete ${all}.` }
   }

@@ -179,7 +179,7 @@ export function mergedFiles(files: readonly ReadFile[]): Table {
 }
 
 /** An address without slashes at the end: a client appends its route to it. */
-export function rootOf(url: string): string {
+export function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
@@ -199,7 +199,7 @@ export function isOwnAddress(
 ): boolean {
   if (url === undefined) return false
   const own = target === undefined ? ownRoots : [...ownRoots, target.baseUrl]
-  return own.some((root) => isSameButVersion(root, rootOf(url)))
+  return own.some((root) => isSameButVersion(root, withoutTrailingSlash(url)))
 }
 
 /** A model server on this machine may need no key, unless repoint wrote its address. */
@@ -217,8 +217,9 @@ export function withLostVersion(
   { ownRoots }: ClientContext,
   protocol?: Protocol,
 ): string | undefined {
-  const root = `${rootOf(url)}/v1`
-  const isRight = protocol === undefined ? ownRoots.includes(rootOf(url)) : protocol === 'messages'
+  const root = `${withoutTrailingSlash(url)}/v1`
+  const isRight =
+    protocol === undefined ? ownRoots.includes(withoutTrailingSlash(url)) : protocol === 'messages'
   return ownRoots.includes(root) && !isRight ? root : undefined
 }
 

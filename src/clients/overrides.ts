@@ -12,7 +12,7 @@ import {
   type SensitiveSettings,
   shownModel,
 } from './client.ts'
-import { isTable, readFile, rootOf, shownUrl } from './loaded-files.ts'
+import { isTable, readFile, shownUrl, withoutTrailingSlash } from './loaded-files.ts'
 
 /** A sensitive setting that a file sets. */
 interface FoundSetting extends SensitiveSetting {
@@ -225,7 +225,8 @@ function isSameAs(
 ): boolean {
   if (typeof value !== 'string') return false
   const { baseUrl, providerId, model } = own
-  if (role === 'address') return baseUrl !== undefined && isSameButVersion(baseUrl, rootOf(value))
+  if (role === 'address')
+    return baseUrl !== undefined && isSameButVersion(baseUrl, withoutTrailingSlash(value))
   if (role !== 'model') return false
   const provider = providerId && (sensitiveSettings.providerTable?.(providerId) ?? providerId)
   return [model, provider, `${provider}/${model}`].includes(value)

@@ -49,7 +49,7 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   })
   session.addFindings(...notices, ...proof.notices)
 
-  const results = clients.map((client) => resultOf(client, proof))
+  const results = clients.map((client) => resultFor(client, proof))
   show(session, proof, results)
   session.showFindings('warning')
   session.document({
@@ -94,7 +94,7 @@ interface ClientResult extends Pick<ModelFacts, 'images' | 'reasoning' | 'contex
   readonly error?: UserError | undefined
 }
 
-function resultOf(client: Client, { chosen, failed, catalog }: ClientsProof): ClientResult {
+function resultFor(client: Client, { chosen, failed, catalog }: ClientsProof): ClientResult {
   const choice = chosen.get(client)
   if (choice === undefined) return { client, error: failed.get(client) }
 

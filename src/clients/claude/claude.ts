@@ -8,7 +8,7 @@ import {
   type SetupTarget,
 } from '../client.ts'
 import { editReadably } from '../fixes.ts'
-import { brokenText, fileOf, rootOf, sourcesIn, unreadable } from '../loaded-files.ts'
+import { brokenText, fileOf, sourcesIn, unreadable, withoutTrailingSlash } from '../loaded-files.ts'
 import { layersThere, mainWorktree, pathsOf, projectFolders } from '../paths.ts'
 import { isBefore, ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -164,7 +164,7 @@ const shared = {
 
     return {
       endpoint: {
-        baseUrl: url && rootOf(url),
+        baseUrl: url && withoutTrailingSlash(url),
         key,
         keyHeader: isKeyAlone ? ('x-api-key' as const) : undefined,
         headers: headers.length === 0 ? undefined : headers,

@@ -1,6 +1,6 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { defaultSlot, type SetupTarget, type Slot, slots } from '../client.ts'
-import { rootOf, valueIn } from '../loaded-files.ts'
+import { valueIn, withoutTrailingSlash } from '../loaded-files.ts'
 import { effectiveOptions, keepsModels } from '../resolve.ts'
 import { askingModeChanges } from './auto-mode.ts'
 import { customHeaders } from './headers.ts'
@@ -74,7 +74,7 @@ function customHeaderKeys(now: ClaudeSettings, target: SetupTarget): readonly Se
 /** Whether the settings are for another address than the target. */
 export function isElsewhere({ env }: ClaudeSettings, { baseUrl }: SetupTarget): boolean {
   const url = env[names.baseUrl]
-  return url !== undefined && rootOf(url) !== baseUrl
+  return url !== undefined && withoutTrailingSlash(url) !== baseUrl
 }
 
 type Variable = readonly [name: string, value: ConfigValue | undefined]

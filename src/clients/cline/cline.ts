@@ -13,11 +13,11 @@ import {
   brokenText,
   fileOf,
   numberIn,
-  rootOf,
   sourcesIn,
   tableIn,
   textIn,
   unreadable,
+  withoutTrailingSlash,
 } from '../loaded-files.ts'
 import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
@@ -178,7 +178,11 @@ export const cline: ClientModule = {
     const key = apiKey ? { key: apiKey } : keyed
     const model = textIn(settings, ['model'])
     return {
-      endpoint: { baseUrl: url === undefined ? undefined : rootOf(url), ...key, headers },
+      endpoint: {
+        baseUrl: url === undefined ? undefined : withoutTrailingSlash(url),
+        ...key,
+        headers,
+      },
       options: { model, contextWindow: numberIn(settings, ['contextWindow']) },
       sources: sourcesIn(path, { baseUrl: url, model, key: key?.key }),
       findings: [],
@@ -213,7 +217,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
   const isNew = (name: string) => now[name] === undefined
 
   const url = textIn(settings, ['baseUrl'])
-  const isOtherGateway = url !== undefined && rootOf(url) !== baseUrl
+  const isOtherGateway = url !== undefined && withoutTrailingSlash(url) !== baseUrl
   const isOtherModel = settings['model'] !== model
   const isLoggedIn = settings['auth'] !== undefined
   const stamp = textIn(now, [...providerPath, 'updatedAt'])

@@ -7,9 +7,9 @@ import {
   isTable,
   mayNeedNoKey,
   type ReadFile,
-  rootOf,
   shownUrl,
   type Table,
+  withoutTrailingSlash,
 } from '../loaded-files.ts'
 import { checkOthersNow, harmfulLayers, othersInTheWay } from './other-providers.ts'
 import {
@@ -77,7 +77,7 @@ export function* checkProvidersForSetup(
       location: config.place(address),
     })
     const url = config.text(address)
-    const isOtherAddress = url !== undefined && rootOf(url) !== target.baseUrl
+    const isOtherAddress = url !== undefined && withoutTrailingSlash(url) !== target.baseUrl
     yield* harmfulSettings(config, { id, table, path }, isOtherAddress)
     const marked: readonly unknown[] = Object.values(marks)
     const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
@@ -104,7 +104,7 @@ export function* checkProvidersNow(context: ClientContext, config: ReadFile): Fi
     return
   }
   if (url !== undefined && isOwnAddress(url, context) && takesAuthFile(config))
-    yield* checkOthersNow(context.files, config, rootOf(url))
+    yield* checkOthersNow(context.files, config, withoutTrailingSlash(url))
 
   if (provider.table['requires_openai_auth'] === true) {
     yield* ownAuth(config, provider)

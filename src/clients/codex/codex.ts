@@ -13,7 +13,7 @@ import {
 import { editKeys } from '../fixes.ts'
 import { ownValues } from '../flags.ts'
 import { headerKeys, queryKeys, readHeaders, textMembers } from '../headers.ts'
-import { fileOf, readKind, rootOf, sourcesIn, unreadable } from '../loaded-files.ts'
+import { fileOf, readKind, sourcesIn, unreadable, withoutTrailingSlash } from '../loaded-files.ts'
 import { effectiveOptions, optionChange, resolveOneModel, type WindowHabit } from '../resolve.ts'
 import { testedVersions } from '../tested.ts'
 import { readCodexAuth } from './auth.ts'
@@ -144,12 +144,15 @@ export const codex: ClientModule = {
 
     return {
       endpoint: {
-        baseUrl: url && rootOf(url),
+        baseUrl: url && withoutTrailingSlash(url),
         ...(isKeyed ? keyed : {}),
         ...(isKeyUsed ? { key: auth.usableKey } : {}),
         headers,
         query: query.length === 0 ? undefined : query,
-        alsoSendsTo: isKeyUsed && providerId && url ? otherAddress(files, rootOf(url)) : undefined,
+        alsoSendsTo:
+          isKeyUsed && providerId && url
+            ? otherAddress(files, withoutTrailingSlash(url))
+            : undefined,
       },
       options: {
         model,
@@ -213,7 +216,7 @@ function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChang
   const url = config.text([...provider, 'base_url'])
   const headers = [...provider, 'http_headers']
   const { contextWindow } = target.resolved
-  const isOtherAddress = url !== undefined && rootOf(url) !== target.baseUrl
+  const isOtherAddress = url !== undefined && withoutTrailingSlash(url) !== target.baseUrl
   const query = [...provider, 'query_params']
   const effort = effectiveOptions(target.input).reasoningEffort
 

@@ -2,7 +2,7 @@ import { ifPossible } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { shownRoot } from '../../gateway/roots.ts'
 import type { LoadedFiles, SystemReader } from '../client.ts'
-import { type ReadFile, readKind, rootOf, shownUrl } from '../loaded-files.ts'
+import { type ReadFile, readKind, shownUrl, withoutTrailingSlash } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
 import { codexHome } from './files.ts'
 import { isSetAside, ownAddressPath, reservedIds, vendorUrl } from './provider.ts'
@@ -72,10 +72,13 @@ export function* aboutConversations(
         message: `${some} can be read with \`codex resume\`, and send nothing from there`,
         hint: '`codex fork SESSION_ID` goes on with a conversation at the gateway, and sends all of that conversation there.',
       }
-    else if (now.url !== undefined && rootOf(now.url) !== rootOf(old.url ?? vendorUrl))
+    else if (
+      now.url !== undefined &&
+      withoutTrailingSlash(now.url) !== withoutTrailingSlash(old.url ?? vendorUrl)
+    )
       yield {
         code: 'codex-conversations-move',
-        message: `${some}, once resumed, go to ${shownUrl(shownRoot(rootOf(now.url), 'responses'))} too, with the whole conversation${wait}`,
+        message: `${some}, once resumed, go to ${shownUrl(shownRoot(withoutTrailingSlash(now.url), 'responses'))} too, with the whole conversation${wait}`,
       }
   }
 }

@@ -13,11 +13,11 @@ import {
   readFile,
   readKind,
   readLayers,
-  rootOf,
   shownUrl,
   type Table,
   tableIn,
   textIn,
+  withoutTrailingSlash,
 } from '../loaded-files.ts'
 import { isExported, unsetCommand } from '../shell.ts'
 import { readCodexAuth } from './auth.ts'
@@ -81,7 +81,7 @@ function* otherProviders(
     for (const [id, table] of Object.entries({ ...tableIn(all, ['model_providers']), openai })) {
       if (seen.has(id) || !isTable(table) || hasOwnKey(table)) continue
       const url = textIn(table, ['base_url']) ?? vendorUrl
-      const isThere = isSameButVersion(root, rootOf(url))
+      const isThere = isSameButVersion(root, withoutTrailingSlash(url))
       const [harmful] = id === ownId ? [] : harmfulKeys(table)
       if (isThere && harmful === undefined) continue
 
@@ -104,8 +104,8 @@ export function otherAddress(files: LoadedFiles, root: string): string | undefin
   const ownId = providerInUse(readKind(files, 'config'))?.id
   for (const { table, url, address } of otherProviders(files, root, ownId)) {
     if (table['requires_openai_auth'] !== true) continue
-    const isThere = isSameButVersion(root, rootOf(url))
-    return isThere ? address : shownUrl(shownRoot(rootOf(url), 'responses'))
+    const isThere = isSameButVersion(root, withoutTrailingSlash(url))
+    return isThere ? address : shownUrl(shownRoot(withoutTrailingSlash(url), 'responses'))
   }
   return undefined
 }
@@ -145,7 +145,7 @@ export function* othersInTheWay(
   const own = { [providerId]: { base_url: baseUrl, requires_openai_auth: true } }
   const planned = { openai_base_url: baseUrl, model_providers: own }
   const isAtGateway = (url: string | undefined) =>
-    url !== undefined && isSameButVersion(baseUrl, rootOf(url))
+    url !== undefined && isSameButVersion(baseUrl, withoutTrailingSlash(url))
   // The setup removes the table of an earlier setup for the same gateway.
   const isFormer = (id: string) => {
     const table = config.table(['model_providers', id])

@@ -1,6 +1,6 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange } from '../../edits/plan.ts'
-import { isSameButVersion, rootOf as rootFor } from '../../gateway/roots.ts'
+import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import { keyHeaders, protocols } from '../../gateway/types.ts'
 import type { ClientModule, LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { editReadably } from '../fixes.ts'
@@ -11,10 +11,10 @@ import {
   fileOf,
   numberIn,
   readFile,
-  rootOf,
   sourcesIn,
   textIn,
   unreadable,
+  withoutTrailingSlash,
 } from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
 import { factChanges, leavingKeys, resolveWithPicker } from '../picker.ts'
@@ -146,7 +146,11 @@ export const droid: ClientModule = {
     )
 
     return {
-      endpoint: { baseUrl: url === undefined ? undefined : rootOf(url), ...key, headers },
+      endpoint: {
+        baseUrl: url === undefined ? undefined : withoutTrailingSlash(url),
+        ...key,
+        headers,
+      },
       options: {
         protocol: found && protocolOfEntry(found.entry),
         model,
@@ -172,7 +176,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
 
   const others = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
     if (!id?.startsWith(`${providerId}/`)) return []
-    const isElsewhere = !isSameButVersion(rootOf(String(entry['baseUrl'])), baseUrl)
+    const isElsewhere = !isSameButVersion(withoutTrailingSlash(String(entry['baseUrl'])), baseUrl)
     const model = id.slice(providerId.length + 1)
     const protocol = protocolOfEntry(entry)
     return [{ id: model, path: modelPath(id), isElsewhere, isMarked: true as const, protocol }]
@@ -198,11 +202,11 @@ function entryKeys(
 ): readonly SettingChange[] {
   const { providerId } = target
   const protocol = protocolFor(target.resolved, model)
-  const baseUrl = rootFor(target, protocol)
+  const baseUrl = rootOf(target, protocol)
   const path = modelPath(id)
   const now = readFile(file).table(path) ?? {}
   const url = textIn(now, ['baseUrl'])
-  const isOtherGateway = url !== undefined && !isSameButVersion(rootOf(url), baseUrl)
+  const isOtherGateway = url !== undefined && !isSameButVersion(withoutTrailingSlash(url), baseUrl)
   const isOtherModel = now['model'] !== undefined && now['model'] !== model.id
   const output = Math.min(
     model.maxOutputTokens ?? defaultOutputTokens,

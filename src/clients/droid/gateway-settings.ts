@@ -1,6 +1,6 @@
 import { isSameButVersion } from '../../gateway/roots.ts'
 import type { GatewaySettings, LoadedFiles } from '../client.ts'
-import { fileOf, knownElement, rootOf, type Table, textIn } from '../loaded-files.ts'
+import { fileOf, knownElement, type Table, textIn, withoutTrailingSlash } from '../loaded-files.ts'
 import { defaultModelPath, modelCalled, readSettings } from './settings.ts'
 
 /** All models at the address in use, because each entry also holds the key. */
@@ -11,7 +11,10 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
 
   const isThere = (entry: Table) => {
     const other = textIn(entry, ['baseUrl'])
-    return other !== undefined && isSameButVersion(rootOf(other), rootOf(url))
+    return (
+      other !== undefined &&
+      isSameButVersion(withoutTrailingSlash(other), withoutTrailingSlash(url))
+    )
   }
   const entries = settings.models.map(({ entry }) => entry)
   const others = entries.filter((entry) => !isThere(entry))

@@ -16,9 +16,9 @@ import {
   mayNeedNoKey,
   type ReadFile,
   readKind,
-  rootOf,
   type Table,
   textIn,
+  withoutTrailingSlash,
 } from '../loaded-files.ts'
 import {
   type ConfiguredProvider,
@@ -180,7 +180,7 @@ export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findi
     const url = textIn(table, ['options', 'baseURL'])
     const isAsWeWrite = textIn(table, ['npm']) === usualPackage
     if (id === providerId || !isAsWeWrite) continue
-    if (url === undefined || !context.ownRoots.includes(rootOf(url))) continue
+    if (url === undefined || !context.ownRoots.includes(withoutTrailingSlash(url))) continue
 
     const hasKey = auth.text([id, 'type']) === 'api'
     const provider = formerProviderFinding(view, choice, target, {

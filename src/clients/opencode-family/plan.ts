@@ -6,7 +6,7 @@ import { isCodexAuth } from '../auth-json.ts'
 import type { LoadedFile, LoadedFiles, OfferedModel, SetupTarget } from '../client.ts'
 import { editKeys, editReadably } from '../fixes.ts'
 import { headerKeys } from '../headers.ts'
-import { fileOf, readFile, rootOf } from '../loaded-files.ts'
+import { fileOf, readFile, withoutTrailingSlash } from '../loaded-files.ts'
 import { type FactSetting, listKeys } from '../picker.ts'
 import { effectiveOptions, optionChange } from '../resolve.ts'
 import { readAuth } from './config.ts'
@@ -78,7 +78,7 @@ export function ourKeys(
   const baseUrl = baseUrlFor(target)
   const provider = ['provider', id]
   const url = now.text([...provider, 'options', 'baseURL'])
-  const isOtherGateway = url !== undefined && rootOf(url) !== baseUrl
+  const isOtherGateway = url !== undefined && withoutTrailingSlash(url) !== baseUrl
   const headers = [...provider, 'options', 'headers']
   const effort = effectiveOptions(target.input).reasoningEffort
   const [effortTable, effortName] = effortPath(resolved.protocol)

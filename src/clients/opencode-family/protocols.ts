@@ -8,7 +8,7 @@ import type { SettingChange } from '../../edits/plan.ts'
 import { nativeProtocol } from '../../gateway/models/rules.ts'
 import { type BaseUrls, type Protocol, protocols } from '../../gateway/types.ts'
 import type { OfferedModel, SetupTarget } from '../client.ts'
-import { rootOf, textIn } from '../loaded-files.ts'
+import { textIn, withoutTrailingSlash } from '../loaded-files.ts'
 import { protocolFor } from '../protocols.ts'
 import type { ConfiguredProvider } from './config.ts'
 
@@ -59,7 +59,7 @@ export function readRoute(
   const own = textIn(table, ['models', model ?? '', ...npmPath])
   const name = own ?? textIn(table, ['npm']) ?? usualPackage
   const protocol = protocols.find((one) => packages[one] === name) ?? 'chat'
-  const root = rootOf(url)
+  const root = withoutTrailingSlash(url)
   return {
     baseUrl: protocol === 'messages' ? root.replace(/\/v1$/, '') : root,
     protocol,

@@ -11,7 +11,13 @@ import {
   otherAddressFinding,
 } from '../findings.ts'
 import { removal } from '../fixes.ts'
-import { isOwnAddress, mayNeedNoKey, rootOf, shownUrl, tableIn } from '../loaded-files.ts'
+import {
+  isOwnAddress,
+  mayNeedNoKey,
+  shownUrl,
+  tableIn,
+  withoutTrailingSlash,
+} from '../loaded-files.ts'
 import type { StrictFile } from '../strict-json.ts'
 import {
   apiOf,
@@ -60,7 +66,7 @@ export function* providerWrongNow(view: ProviderView, url: string): Findings {
   const { context, at, models, providerId, provider, model, sent } = view
 
   yield* authorizingHeaders(view)
-  yield* modelAddresses(view, rootOf(url))
+  yield* modelAddresses(view, withoutTrailingSlash(url))
   yield* addressFindings(at.client, context, models, {
     url,
     protocol: protocols.find((one) => apiOf[one] === provider.table['api']),
@@ -129,7 +135,8 @@ function* modelAddresses(
   isOurs: (url: string) => boolean = () => false,
 ): Findings {
   for (const { id, baseUrl } of provider.models) {
-    if (typeof baseUrl !== 'string' || isSameButVersion(rootOf(baseUrl), root)) continue
+    if (typeof baseUrl !== 'string' || isSameButVersion(withoutTrailingSlash(baseUrl), root))
+      continue
     if (isOurs(baseUrl)) continue
 
     const path = [...modelPath(at, providerId, String(id)), 'baseUrl']
@@ -176,7 +183,12 @@ export function* formerProviders(
 ): Findings {
   for (const [id] of models.members(at.at)) {
     const { url } = providerOf(at, models, id)
-    if (id === providerId || url === undefined || !context.ownRoots.includes(rootOf(url))) continue
+    if (
+      id === providerId ||
+      url === undefined ||
+      !context.ownRoots.includes(withoutTrailingSlash(url))
+    )
+      continue
 
     yield formerProviderFinding(at.client, target, models, {
       providerId: id,

@@ -1,7 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
-import { isSameButVersion, rootOf as rootFor } from '../../gateway/roots.ts'
+import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import { type CatalogModel, type Protocol, protocols } from '../../gateway/types.ts'
 import type {
   ClientName,
@@ -16,10 +16,10 @@ import {
   isTable,
   numberIn,
   overlaid,
-  rootOf,
   type Table,
   tableIn,
   textIn,
+  withoutTrailingSlash,
 } from '../loaded-files.ts'
 import { type FactSetting, factValues, limitsAndSkills, listKeys } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
@@ -91,7 +91,7 @@ export function believedOf(
   const entry = modelOf({ table, url: shared, models }, model) ?? {}
   const url = entry['baseUrl'] ?? shared
   const api = entry['api'] ?? table['api']
-  const root = typeof url === 'string' ? rootOf(url) : undefined
+  const root = typeof url === 'string' ? withoutTrailingSlash(url) : undefined
   const { headers, keyed } = readHeaders(table['headers'])
 
   // A model of the same provider may have another address, to which the client sends the same key. The base
@@ -102,7 +102,7 @@ export function believedOf(
       baseUrl: root,
       keyHeader: keyed?.keyHeader,
       headers,
-      alsoSendsTo: urls.find((one) => !isSameButVersion(rootOf(one), root ?? '')),
+      alsoSendsTo: urls.find((one) => !isSameButVersion(withoutTrailingSlash(one), root ?? '')),
     },
     options: {
       protocol: protocols.find((protocol) => apiOf[protocol] === api),
@@ -136,7 +136,8 @@ export function providerKeys(
       hint: `Remove one of them: ${at.client.label} uses only one.`,
     })
 
-  const isForeign = now.url !== undefined && !isSameButVersion(rootOf(now.url), baseUrl)
+  const isForeign =
+    now.url !== undefined && !isSameButVersion(withoutTrailingSlash(now.url), baseUrl)
 
   return [
     { path: [...path, 'baseUrl'], value: baseUrl },
@@ -166,10 +167,10 @@ function modelKeys(
     at: (id: string) => modelPath(at, providerId, id),
     now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
     // Also true for the address of another protocol.
-    isOtherGateway: now.url !== undefined && rootOf(now.url) !== baseUrl,
+    isOtherGateway: now.url !== undefined && withoutTrailingSlash(now.url) !== baseUrl,
     leadsElsewhere: (entry: Table) => {
       const url = textIn(entry, ['baseUrl'])
-      return url !== undefined && !isSameButVersion(rootOf(url), baseUrl)
+      return url !== undefined && !isSameButVersion(withoutTrailingSlash(url), baseUrl)
     },
     fresh: (model: CatalogModel) => freshEntry(at, model),
     facts: (model: CatalogModel) => factsOf(at, model, resolved),
@@ -185,7 +186,7 @@ function modelKeys(
 function routeOf(model: OfferedModel, target: RouteTarget): readonly SettingChange[] {
   const protocol = protocolFor(target.resolved, model)
   const isProvider = protocol === (target.resolved.protocol ?? usualProtocol)
-  const root = rootFor(target, protocol)
+  const root = rootOf(target, protocol)
   return [
     { path: ['api'], value: isProvider ? undefined : apiOf[protocol] },
     { path: ['baseUrl'], value: root === target.baseUrl ? undefined : root },

@@ -1,10 +1,10 @@
 import { compact } from '../../compact.ts'
 import type { SettingChange, SettingPath } from '../../edits/plan.ts'
-import { isSameButVersion, rootOf as rootFor } from '../../gateway/roots.ts'
+import { isSameButVersion, rootOf } from '../../gateway/roots.ts'
 import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { headerKeys } from '../headers.ts'
-import { readFile, rootOf, type Table, tableIn, valueIn } from '../loaded-files.ts'
+import { readFile, type Table, tableIn, valueIn, withoutTrailingSlash } from '../loaded-files.ts'
 import { type FactSetting, factChanges, leavingKeys } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
 import { isAdaptive, knowsToSee, thinkingBudget, usualOutputTokens } from './models.ts'
@@ -104,14 +104,14 @@ function leavingEntries(
     .map(({ id, protocol, entry }) => ({
       id,
       path: entryPath(protocol, id),
-      isElsewhere: isOtherGateway(entry, rootFor(target, protocol)),
+      isElsewhere: isOtherGateway(entry, rootOf(target, protocol)),
       isMarked: true as const,
     }))
   return leavingKeys(file, listed, [], target)
 }
 
 function isOtherGateway(entry: Table, baseUrl: string): boolean {
-  return !isSameButVersion(rootOf(literalIn(entry, ['baseUrl']) ?? ''), baseUrl)
+  return !isSameButVersion(withoutTrailingSlash(literalIn(entry, ['baseUrl']) ?? ''), baseUrl)
 }
 
 /** The changes to an entry. One of another protocol moves to the list of this one, with all its members. */
@@ -121,7 +121,7 @@ function entryKeys(
 ): readonly SettingChange[] {
   const { resolved } = target
   const protocol = protocolFor(resolved, model)
-  const baseUrl = rootFor(target, protocol)
+  const baseUrl = rootOf(target, protocol)
   const now = present?.entry
   const isMoved = present !== undefined && present.protocol !== protocol
   const config = {

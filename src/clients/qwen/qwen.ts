@@ -16,9 +16,9 @@ import {
   layersOf,
   numberIn,
   originOf,
-  rootOf,
   unreadable,
   valueIn,
+  withoutTrailingSlash,
 } from '../loaded-files.ts'
 import { layersThere, pathsOf } from '../paths.ts'
 import { resolveWithPicker } from '../picker.ts'
@@ -162,7 +162,7 @@ export const qwen: ClientModule = {
 
     return {
       endpoint: {
-        baseUrl: url === undefined ? undefined : rootOf(url),
+        baseUrl: url === undefined ? undefined : withoutTrailingSlash(url),
         key,
         headers: readHeaders(valueIn(entry, paths.headers)).headers,
       },

@@ -63,7 +63,7 @@ export const loginTypes: Readonly<Record<Protocol, string>> = {
 export const minVersionForProtocols = '0.23.4'
 
 /** The protocol of the login in use. Undefined: another kind of login. */
-export function protocolOf(settings: ConfigValue | undefined): Protocol | undefined {
+export function loginProtocol(settings: ConfigValue | undefined): Protocol | undefined {
   const type = literalIn(settings, paths.type)
   return protocols.find((protocol) => loginTypes[protocol] === type)
 }
@@ -203,7 +203,7 @@ export interface InUse {
  * type. Undefined: Qwen Code uses another kind of login.
  */
 export function inUse(settings: ConfigValue): InUse | undefined {
-  const protocol = protocolOf(settings)
+  const protocol = loginProtocol(settings)
   if (protocol === undefined) return undefined
 
   const usual = usualVariables[protocol]

@@ -79,14 +79,14 @@ function settingsDrift(
 }
 
 function modelDrift(now: ClientState, then: ClientState): readonly string[] {
-  const [found, wanted] = [modelsIn(now), modelsIn(then)]
+  const [found, wanted] = [modelsByName(now), modelsByName(then)]
   return Object.keys({ ...wanted, ...found })
     .filter((name) => found[name] !== wanted[name])
     .map((name) => `${name} ${found[name] ?? 'not set'} (repoint set ${wanted[name] ?? 'none'})`)
 }
 
 /** The models and their protocol, by the words that a message uses. */
-function modelsIn(state: ClientState): Readonly<Record<string, string | undefined>> {
+function modelsByName(state: ClientState): Readonly<Record<string, string | undefined>> {
   const { protocol, smallModel, subagentModel, slotModels = {} } = state.options
   const bySlot = Object.entries(slotModels).map(([slot, id]) => [`model of ${slot}`, id])
   return {

@@ -38,15 +38,15 @@ export function isInstalled({ platform }: Session, { program }: Pick<Client, 'pr
  */
 export async function readVersion(
   { platform }: Session,
-  { program: binary }: Pick<Client, 'program'>,
+  { program }: Pick<Client, 'program'>,
 ): Promise<ProgramVersion> {
-  const program = platform.processes.which(binary.command)
-  if (program === undefined) return {}
+  const path = platform.processes.which(program.command)
+  if (path === undefined) return {}
 
-  const packaged = packagedVersion(platform, program, binary.packages)
-  if (packaged !== undefined && !binary.updatesItself) return { version: packaged }
+  const packaged = packagedVersion(platform, path, program.packages)
+  if (packaged !== undefined && !program.updatesItself) return { version: packaged }
 
-  const printed = await askForVersion(platform, program, binary.command)
+  const printed = await askForVersion(platform, path, program.command)
   // A program that has replaced itself is at least as new as its package.
   return packaged !== undefined && printed.version === undefined ? { version: packaged } : printed
 }

@@ -44,7 +44,7 @@ export function shownFolder(session: Session, { path }: Pick<SavedFolder, 'path'
  * @throws UserError `config-conflict` if the gateway was forgotten, or its name now belongs to another
  *   one
  */
-export function gatewayOf(session: Session, folder: SavedFolder): SavedGateway {
+export function gatewayOfFolder(session: Session, folder: SavedFolder): SavedGateway {
   const { gateway, baseUrl } = folder
   const path = shownFolder(session, folder)
   const saved = savedGateways(session).find(({ name }) => name === gateway)

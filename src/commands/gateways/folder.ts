@@ -6,7 +6,7 @@ import { changeFolders, readFolders, type SavedFolder } from '../../state/folder
 import { pathExists } from '../../transaction/files.ts'
 import { commandOf, examples, GatewayArgument } from '../command.ts'
 import type { Session } from '../screen/session.ts'
-import { folderHere, gatewayOf, realPath, shownFolder } from './by-folder.ts'
+import { folderHere, gatewayOfFolder, realPath, shownFolder } from './by-folder.ts'
 
 function define() {
   return new Command('folder')
@@ -100,7 +100,7 @@ function show(
   session.sayTable(['  FOLDER', 'GATEWAY', 'ADDRESS'], rows)
 
   for (const one of folders) {
-    const failure = resultOf(() => gatewayOf(session, one))
+    const failure = resultOf(() => gatewayOfFolder(session, one))
     if (failure instanceof UserError) session.say(`! ${failure.message}`)
     else if (!pathExists(session.platform.files, one.path))
       session.say(`! Folder ${shownFolder(session, one)} no longer exists`)

@@ -25,7 +25,7 @@ import {
 } from '../command.ts'
 import { findGateway } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
-import { folderHere, gatewayOf, shownFolder } from './by-folder.ts'
+import { folderHere, gatewayOfFolder, shownFolder } from './by-folder.ts'
 import {
   clientsCalled,
   gatewayEnv,
@@ -152,7 +152,7 @@ async function remembered(session: Session, by: string | SavedFolder | undefined
       hint: 'Name a saved gateway: repoint run NAME -- COMMAND. For this folder: repoint folder NAME',
     })
   settleFirst(session)
-  const saved = typeof by === 'string' ? savedGateway(session, by) : gatewayOf(session, by)
+  const saved = typeof by === 'string' ? savedGateway(session, by) : gatewayOfFolder(session, by)
   return { access: accessToSaved(session, saved, timeout * 1000), saved }
 }
 
@@ -275,6 +275,6 @@ async function pointShell(
 }
 
 function installedPrograms({ platform }: Session, clients: readonly Client[]): readonly string[] {
-  const programs = [...new Set(clients.map(({ program: binary }) => binary.command))]
+  const programs = [...new Set(clients.map(({ program }) => program.command))]
   return programs.filter((program) => platform.processes.which(program) !== undefined)
 }

@@ -101,13 +101,13 @@ async function withClientsFromUser(run: SetupRun, answered: Answered): Promise<S
 function withLink(run: SetupRun, link: ImportLink): SetupRun {
   const { request } = run
   const optionsOf = (id: string): ClientOptions => ({
-    ...wishesIn(link, id),
+    ...optionsOfLink(link, id),
     ...request.optionsOf?.(id),
   })
   return { ...run, request: { ...request, optionsOf } }
 }
 
-function wishesIn({ client, model, slotModels }: ImportLink, id: string): ClientOptions {
+function optionsOfLink({ client, model, slotModels }: ImportLink, id: string): ClientOptions {
   const { family, flags } = rowOf(id)
   if (client !== id && client !== family) return {}
   const hasSlots = flags.some(({ flag }) => flag.startsWith('--slot '))

@@ -143,7 +143,7 @@ function readDefaults(bytes: Uint8Array, place: string, allowed: AddressOptions)
     name,
     clients: rows.flatMap((row) => {
       const flags = clients[row.id]
-      return flags === undefined ? [] : [{ id: row.id, flags, options: wishesIn(row, flags) }]
+      return flags === undefined ? [] : [{ id: row.id, flags, options: optionsOfFlags(row, flags) }]
     }),
   }
 }
@@ -173,7 +173,7 @@ function flagsOf({ flags }: ClientRow) {
   )
 }
 
-function wishesIn(row: ClientRow, given: ClientDefaults['flags']): ClientOptions {
+function optionsOfFlags(row: ClientRow, given: ClientDefaults['flags']): ClientOptions {
   const said = row.flags.flatMap((flag) => {
     const value = given[nameOfFlag(flag)]
     return value === undefined ? [] : [flag.toOptions(value)]
