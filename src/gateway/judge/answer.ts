@@ -70,9 +70,25 @@ export interface AskedRequest {
   readonly secrets: readonly string[]
 }
 
+/** Who or what an answer blames, where its code leaves that open. */
+export type Blamed =
+  | 'balance'
+  | 'plan'
+  | 'account'
+  | 'region'
+  | 'network'
+  | 'content'
+  | 'firewall'
+  | 'price'
+  | 'upstream'
+
 /** One of the closed set of failures. */
 export interface Outcome {
   readonly code: ErrorCode
+  /** Absent: the code says it, or nobody does. */
+  readonly blamed?: Blamed
+  /** The header that the gateway requires. */
+  readonly header?: string
   /** What failed and where, without a full stop at the end. */
   readonly message: string
   /** What to do next. */

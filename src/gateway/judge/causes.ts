@@ -62,6 +62,7 @@ interface CauseRow {
 const github = 'https://github.com'
 const notTheseZh = '(?!.{0,10}(?:工具|参数|函数|流式|图片|图像|接口|协议|function|tool|stream|api))'
 const facts = 'seen at forged and real gateways, 2026-11-23 and 2026-11-24'
+const forged = 'forged rejections, 2026-11-26'
 
 /**
  * How gateways name a cause, in English and Chinese, with the source of each. The first matching row
@@ -101,6 +102,7 @@ export const causeRows: readonly CauseRow[] = [
         { before: 40, after: 60 },
       ),
       String.raw`\b(?:provider|vendor|upstream|byok)(?:['’]s)? (?:api )?(?:keys?|credentials?|auth\w*)\b`,
+      String.raw`\bchannels?\b${within(20)}\b(?:disabled|suspended|banned|expired)\b`,
       String.raw`\b(?:all|no available|no healthy) (?:\w+ )?accounts? (?:failed|are|is|have|were|limited|unhealthy)`,
     ),
     source: `${github}/Wei-Shaw/sub2api/issues/1178 (2026-03), ${github}/lbjlaq/Antigravity-Manager/issues/3051 (2026-04)`,
@@ -165,6 +167,7 @@ export const causeRows: readonly CauseRow[] = [
       String.raw`\b(?:invalid|non[- ]|not an? (?:valid |genuine |real )?) ?${clientName}(?: \w+)? (?:requests?|clients?|traffic)\b`,
       String.raw`\b(?:restricted|reserved|limited|locked|exclusive|dedicated) (?:to|for)\b.{0,30}${clientName}`,
       String.raw`${clientName}.{0,20}\brestricted\b`,
+      String.raw`\b(?:come|originate|sent|made|called?)\b${within(12)}\b(?:from|by|through|via|with)\b${within(15)}${clientName}`,
       String.raw`\buse (?:the |an? )?(?:official )?${clientName}|${clientName}.{0,20}\brequired\b`,
       String.raw`\bwithout an?\b.{0,10}${clientName}`,
     ),
@@ -271,6 +274,12 @@ export const causeRows: readonly CauseRow[] = [
   // A content filter rejected the request.
   {
     cause: 'content',
+    codes: ['1026', '1027'],
+    statuses: [0, 200],
+    source: 'https://platform.minimax.io/docs/api-reference/errorcode.md (2026-11-24)',
+  },
+  {
+    cause: 'content',
     codes: ['content_filter', 'datainspectionfailed', 'sensitive_words_detected', 'prompt_blocked'],
     source:
       'https://platform.kimi.com/docs/api/errors, https://doc.tokendog.io/zh/api-reference/guide/error-codes (2026-11-26)',
@@ -317,7 +326,7 @@ export const causeRows: readonly CauseRow[] = [
     words: anyOf(
       near(
         plan,
-        String.raw`\b(?:exhausted|exceed(?:ed|s)|depleted|used up|r[au]n out|reached|hit)\b`,
+        String.raw`\b(?:exhausted|exceed(?:ed|s)|depleted|consumed|used up|r[au]n out|reached|hit)\b`,
         {
           before: 15,
           after: 40,
@@ -421,7 +430,24 @@ export const causeRows: readonly CauseRow[] = [
     source: 'restricted keys of OpenAI, LiteLLM and GitHub, 2026-11-22',
   },
 
+  {
+    cause: 'route',
+    words: anyOf(
+      String.raw`\b(?:keys?|tokens?)\b${within(40)}\b(?:only|${refused})${within(40)}(?:\/v\d|\broutes?\b|\bend ?points?\b)`,
+    ),
+    statuses: [401, 403],
+    source: forged,
+  },
+
   // The account behind the key.
+  {
+    cause: 'model-not-allowed',
+    words: anyOf(
+      String.raw`\bmodels?\b${within(60)}\b(?:blocked|disabled|denied|restricted)\b${within(12)}\b(?:at|by|for|in|on)\b${within(12)}${holder}`,
+      String.raw`\bmodel permissions?\b`,
+    ),
+    source: forged,
+  },
   {
     cause: 'account',
     codes: ['account_deactivated', 'user_inactive', 'account_disabled', 'account_suspended'],
@@ -455,8 +481,8 @@ export const causeRows: readonly CauseRow[] = [
         { before: 40 },
       ),
       near(
-        String.raw`\b(?:identity|kyc|phone|e-?mail|real[- ]name)\b`,
-        String.raw`\b(?:required|needed|verification|verified|incomplete|missing)\b`,
+        String.raw`\b(?:identity|kyc|phone|e-?mail|real[- ]name|onboarding|registration|sign-?up)\b`,
+        String.raw`\b(?:required|needed|verification|verified|confirm\w*|finish|complete|incomplete|missing)\b`,
         { after: 20 },
       ),
       String.raw`\bmust be an? (?:\w+ )?member\b|\bnot an? (?:\w+ )?member\b`,
@@ -491,7 +517,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'model-unknown',
     codes: [
-      ...['model_not_found', 'unknown_model', 'invalid_model', 'model_not_supported'],
+      ...['unknown_model', 'invalid_model', 'model_not_supported'],
       ...['modelnotfound', 'modelnotopen', 'invalidendpointormodel.notfound'],
       ...['deploymentnotfound', 'endpoint_not_found', 'resource_does_not_exist', '1211'],
     ],
@@ -506,11 +532,32 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'model-unknown',
     words: anyOf(
-      String.raw`^(?=.*\bmodels?\b).*\b(?:not exist|not found|unknown|invalid)\b.{0,120}\bor\b.{0,40}\b(?:access|permissions?)\b`,
+      String.raw`^(?=.*\bmodels?\b).*\b(?:not exist|not found|unknown|invalid)\b.{0,120}\b(?:or|and)\b.{0,40}\b(?:access|permissions?)\b`,
       String.raw`\b(?:incorrect|wrong|invalid|unknown) models?\b.{0,80}\bpermission\b`,
     ),
     source:
       'OpenAI, Vertex AI and Ark say both at once, 2026-11-24; https://docs.aihubmix.com/cn/FAQs/HTTP-Codes (2026-11-26)',
+  },
+  {
+    cause: 'protocol',
+    words: anyOf(
+      near(
+        String.raw`(?:\bv1\/(?:chat\/completions|responses|messages|completions)|\bchat\/completions|\b(?:responses|messages|chat completions|anthropic|openai) (?:api|end ?point|protocol|format))\b`,
+        String.raw`(?:\b(?:only|instead|unsupported|did you mean)\b|\b(?:not|n['’]t) (?:\w+ ){0,3}support\w*|不支持|仅支持|只支持|请使用)`,
+        { before: 40, after: 40 },
+      ),
+    ),
+    statuses: [0, 200, 400, 404, 405, 422],
+    source: forged,
+  },
+  {
+    cause: 'model-unknown',
+    words: anyOf(
+      String.raw`${anyModel}${within(60)}\b(?:must|should|can only) be (?:one of|in)\b`,
+      String.raw`${anyModel}${within(60)}\b(?:allowed|valid|supported|available|possible) (?:values|options|models|ids)\b`,
+    ),
+    statuses: [0, 200, 400, 404, 422],
+    source: forged,
   },
   {
     cause: 'model-not-allowed',
@@ -543,7 +590,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'model-unknown',
     words:
-      /\bno (?:\w+ ){0,3}(?:routes?|channels?|providers?|deployments?|backends?|endpoints?|instances?|servers?|replicas?|workers?|distributors?)\b(?:.{0,40}\bmodel\b| (?:\w+ )?for\b)|\bnot one of the (?:\w+ )?models\b|\b(?:unknown|invalid) provider for\b|\b(?:could not|failed to|cannot|unable to) (?:load|find|resolve|locate) (?:\w+ ){0,2}model\b|\bno (?:active )?credentials for provider\b|\bllm provider not provided\b/i,
+      /\bno (?:\w+ ){0,3}(?:routes?|channels?|providers?|deployments?|backends?|endpoints?|instances?|servers?|replicas?|workers?|distributors?)\b(?:.{0,40}\bmodel\b| (?:\w+ )?for\b)|\bnot one of the (?:\w+ )?models\b|\b(?:unknown|invalid) provider for\b|\b(?:could not|failed to|cannot|unable to) (?:load|find|resolve|locate|route|map|match|serve|schedule) (?:\w+ ){0,2}model\b|\bno (?:active )?credentials for provider\b|\bllm provider not provided\b/i,
     source: `9router, 2026-11-22; LocalAI, CLIProxyAPI, Envoy and Cloudflare, 2026-11-24`,
   },
   {
@@ -594,7 +641,7 @@ export const causeRows: readonly CauseRow[] = [
     codes: [
       ...['token_not_found_in_db', 'expired_key', 'invalidclienttokenid', 'incorrect_api_key'],
       ...['api_key_invalid', 'api_key_expired', 'api_key_revoked', 'bad_token', 'expired_token'],
-      ...['unrecognizedclientexception', 'incompletesignatureexception'],
+      ...['unrecognizedclientexception', 'incompletesignatureexception', 'invalid_client'],
     ],
     source:
       'https://developers.openai.com/api/docs/guides/error-codes, https://ai.google.dev/gemini-api/docs/troubleshooting (2026-11-23)',
@@ -610,6 +657,13 @@ export const causeRows: readonly CauseRow[] = [
     cause: 'key',
     words: anyOf(near(secret, broken, { before: 30, after: 60 })),
     source: `${github}/hotovo/aider-desk/issues/653 (2026-02) and nearly everybody`,
+  },
+  {
+    cause: 'key',
+    words:
+      /\bnot authenticated\b|\b(?:anonymous|unregistered|unidentified|unauthenticated) (?:users?|callers?|requests?|access)\b|\b(?:user|caller): anonymous\b/i,
+    statuses: [0, 200, 400, 401, 403],
+    source: forged,
   },
   {
     cause: 'key',
@@ -647,6 +701,8 @@ export const causeRows: readonly CauseRow[] = [
 /** Codes that many failures share. They count only if no row matches the sentence next to them. */
 const commonCodes: readonly Required<Pick<CauseRow, 'cause' | 'codes'>>[] = [
   { cause: 'rate', codes: ['rate_limit_error', 'resource_exhausted', 'rate_limit', 'throttled'] },
+  // OpenAI, also for a model that exists and is not allowed.
+  { cause: 'model-unknown', codes: ['model_not_found'] },
   // Kimi Code, for other programs as well as for a plan that is used up.
   { cause: 'client', codes: ['access_terminated_error'] },
   {

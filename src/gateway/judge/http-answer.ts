@@ -127,6 +127,7 @@ function diagnoseRoad(judged: JudgedAnswer): Outcome | undefined {
   if (isCloudflareBlock(judged)) {
     return outcome(judged, {
       code: 'gateway-fault',
+      blamed: 'firewall',
       message: `Cloudflare checks for bots in front of ${hostOf(answer)} and blocks every program${says(judged)}`,
       hint: "Ask the gateway's operator to exempt the API from that check.",
     })
@@ -220,7 +221,7 @@ const routeCodes = [
 const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | undefined>> = {
   upstream: (judged) =>
     isRefusal(judged) || hundredsOf(judged.status) === 5
-      ? fault(judged, 'cannot use the service behind it')
+      ? fault(judged, 'cannot use the service behind it', 'upstream')
       : undefined,
   gateway: (judged) =>
     judged.status === 429 ? undefined : fault(judged, 'answers with an error of its own'),
@@ -239,7 +240,12 @@ const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | unde
       ? forbidden(judged, 'account')
       : undefined,
   'model-unpriced': (judged) => (asksModel(judged) ? modelUnpriced(judged) : undefined),
-  'model-not-allowed': (judged) => (asksModel(judged) ? modelNotAllowed(judged) : undefined),
+  'model-not-allowed': (judged) => {
+    if (!asksModel(judged)) return undefined
+    // A value that is not allowed, and not a model that the key may not use.
+    const isOfValue = judged.error.param === 'model' && [400, 422].includes(judged.status)
+    return isOfValue ? modelUnknown(judged) : modelNotAllowed(judged)
+  },
   'model-unknown': (judged) => (asksModel(judged) ? modelUnknown(judged) : undefined),
   // The provider is part of the model's ID or of the path.
   'provider-unknown': (judged) =>
@@ -250,7 +256,7 @@ const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | unde
   route: (judged) => (isDenial(judged) ? routeNotAllowed(judged) : undefined),
   key: (judged) => {
     if (judged.status === 500 && judged.question.catalog !== undefined)
-      return fault(judged, 'cannot use the service behind it')
+      return fault(judged, 'cannot use the service behind it', 'upstream')
     return isRefusal(judged) && !isAboutModel(judged, 'key') ? keyRejected(judged) : undefined
   },
 }

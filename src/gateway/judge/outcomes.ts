@@ -3,7 +3,7 @@ import { cleanForeignText } from '../foreign-text.ts'
 import { knownHost } from '../hosts.ts'
 import { closestModels } from '../models/rules.ts'
 import type { Catalog } from '../types.ts'
-import type { AskedRequest, HttpAnswer, Outcome } from './answer.ts'
+import type { AskedRequest, Blamed, HttpAnswer, Outcome } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
 
 /** An answer with everything that the rules use. */
@@ -97,6 +97,7 @@ export function routeNotAllowed(judged: JudgedAnswer): Outcome {
 export function headerMissing(judged: JudgedAnswer, name: string): Outcome {
   return outcome(judged, {
     code: 'header-missing',
+    header: name,
     // This header may be the one for the key.
     tryOtherKeyHeader: !name.startsWith('x-'),
     message: `The gateway requires the header ${name} in addition to the key${says(judged)}`,
@@ -114,10 +115,14 @@ export function clientRefused(judged: JudgedAnswer): Outcome {
 }
 
 /** A rejection that names another cause than the key, or none. */
-export function forbidden(judged: JudgedAnswer, cause?: keyof typeof forbiddings): Outcome {
+export function forbidden(
+  judged: JudgedAnswer,
+  cause?: Exclude<keyof typeof forbiddings, 'unnamed'>,
+): Outcome {
   const { message, hint } = forbiddings[cause ?? 'unnamed']
   return outcome(judged, {
     code: 'forbidden',
+    ...(cause && { blamed: cause }),
     // AWS says "Forbidden" if it does not see the key.
     tryOtherKeyHeader: cause === undefined && isHeaderOpen(judged),
     message: message + says(judged),
@@ -186,6 +191,7 @@ export function modelNotAllowed(judged: JudgedAnswer): Outcome {
 export function modelUnpriced(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'model-not-allowed',
+    blamed: 'price',
     message: `The gateway does not serve the model ${modelOf(judged)}, because its operator has set no price for it${says(judged)}`,
     hint: "Name another model: --model ID. Or ask the gateway's operator to set a price.",
   })
@@ -251,6 +257,7 @@ export function quota(judged: JudgedAnswer, what: 'balance' | 'plan' = 'balance'
   const { message, hint } = shortages[what]
   return outcome(judged, {
     code: 'quota',
+    blamed: what,
     message: message + says(judged),
     hint: hint.replace('PAGE', keysPage(judged)),
   })
@@ -277,9 +284,10 @@ export function rateLimited(judged: JudgedAnswer): Outcome {
   })
 }
 
-export function fault(judged: JudgedAnswer, what: string): Outcome {
+export function fault(judged: JudgedAnswer, what: string, blamed?: Blamed): Outcome {
   return outcome(judged, {
     code: 'gateway-fault',
+    ...(blamed && { blamed }),
     message: `The gateway at ${hostOf(judged.answer)} ${what}${says(judged)}`,
     hint: "Run the command again in a few minutes. If it fails again, ask the gateway's operator.",
   })

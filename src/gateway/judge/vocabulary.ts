@@ -48,26 +48,33 @@ const unserved = String.raw`(?:${negated(String.raw`support\w*|available|enabled
 
 export const denied = `(?:${refused}|${unserved})`
 
+/** A thing has ended, or somebody ended it: a key, an account, a plan. */
+const ended = String.raw`(?:expired|revoked|disabled|deactivated|deleted|removed|archived|suspended|paused|inactive|frozen|locked|closed|terminated|cancell?ed|withdrawn|rotated|regenerated|replaced|retired|dissolved|ended)`
+
+/** The same, or a sender is kept out. */
+const stopped = String.raw`(?:${ended}|blocked|banned|(?:black|deny)-?listed)`
+
 /** A credential does not work. */
-export const broken = String.raw`(?:\b(?:invalid|incorrect|wrong|expired|revoked|disabled|deactivated|deleted|malformed|missing|bad|unknown|unrecogni[sz]ed|unregistered|leaked|compromised|mismatch(?:ed)?|blocked|banned|(?:black|deny)-?listed|suspended|inactive|rejected|required?|absent|empty|illegal|fail(?:s|ed|ure)?|flagged|corrupt\w*|must be|past (?:its|their)|(?:could not|couldn['’]t|cannot|can['’]t|failed to|unable to)(?! reach| connect)|no)\b|${negated(String.raw`valid|found|recogni[sz]ed|active|exist|provided?|supplied|present|authori[sz]ed|registered|match|verif\w*|validated?|belong|accepted|known|usable|correct|sent|set|parse[ds]?|get`)})`
+export const broken = String.raw`(?:\b(?:${stopped}|invalid|incorrect|wrong|malformed|missing|bad|unknown|unrecogni[sz]ed|unregistered|leaked|compromised|mismatch(?:ed)?|rejected|required?|absent|empty|illegal|fail(?:s|ed|ure)?|flagged|corrupt\w*|must be|past (?:its|their)|ran out|(?:could not|couldn['’]t|cannot|can['’]t|failed to|unable to)(?! reach| connect)|no)\b|${negated(String.raw`valid|found|recogni[sz]ed|active|exist|provided?|supplied|present|authori[sz]ed|registered|match|verif\w*|validated?|belong|accepted|known|us(?:ed|able)|work\w*|correct|sent|set|parse[ds]?|get`)})`
 
 /** An account, or what it belongs to, may not act. */
-export const held = String.raw`(?:\b(?:suspended|suspension|deactivated|disabled|banned|blocked|(?:black|deny)-?listed|restricted|frozen|locked|closed|terminated|inactive|un-?verified|delinquent|deleted|archived|flagged|denied access|on hold|under review|pending (?:review|approval|verification|activation)|under investigation)\b|\b(?:needs?|requires?|must|has|have)(?: to)? be (?:\w+ )?(?:approved|verified|activated|confirmed|linked|bound|completed)\b|${negated('active|activated|verified|approved|enabled|opened|open|in good standing|completed|confirmed|accepted|opted in')})`
+export const held = String.raw`(?:\b(?:${stopped}|suspension|restricted|un-?verified|delinquent|flagged|denied access|access (?:is |was )?denied|on hold|under review|(?:pending|a?waiting)(?: for)? (?:\w+ )?(?:review|approval|verification|activation|confirmation)|under investigation)\b|\b(?:needs?|requires?|must|has|have)(?: to)? be (?:\w+ )?(?:approved|verified|activated|confirmed|linked|bound|completed)\b|${negated('active|activated|verified|approved|enabled|opened|open|in good standing|completed|confirmed|accepted|opted in')})`
 
 /** Money, a quota or a plan is used up. */
-export const usedUp = String.raw`\b(?:insufficient|not enough|low|negative|exhausted|exceed(?:ed|s|ing)?|depleted|used up|r[au]n out|running out|out of|overdue|reached|hit|over|zero|spent|unpaid|arrears|past due|empty|no)\b`
+export const usedUp = String.raw`\b(?:insufficient|not enough|low|negative|exhausted|exceed(?:ed|s|ing)?|depleted|used up|consumed|finished|r[au]n out|running out|out of|overdue|reached|hit|over|zero|spent|unpaid|arrears|past due|empty|no)\b`
 
 /** A plan or a subscription has ended, or does not cover something. */
-export const lapsed = String.raw`(?:\b(?:expired|ended|inactive|lapsed|cancell?ed|invalid|missing|frozen|paused|required|only|terminated|requires?|needs?|upgrade|purchase|renew|subscribe|without|over|part of|reserved for|no)\b|${negated(String.raw`active|valid|found|includ\w*|support\w*|cover\w*|allow\w*|available|eligible|entitled|permit\w*|subscribed|purchased|part of`)})`
+export const lapsed = String.raw`(?:\b(?:${ended}|lapsed|invalid|missing|required|only|too low|starts? (?:at|with|from)|or (?:higher|above)|at least|requires?|needs?|upgrade|purchase|renew|subscribe|without|over|part of|reserved for|no)\b|${negated(String.raw`active|valid|found|includ\w*|support\w*|cover\w*|allow\w*|available|eligible|entitled|permit\w*|subscribed|purchased|part of`)})`
 
 export const secret = String.raw`\b(?:(?:api|access|secret|bearer|auth\w*|security|subscription|virtual|id|login|app|master|proxy|service)[-_ ]?(?:keys?|tokens?|secrets?)(?: ?ids?)?|apikeys?|x-api-key|secret ?ids?|credentials?|jwt|signature(?!.{0,15}thinking)|authori[sz]ation(?: (?:header|field|token)\b)?|authentication (?:header|token|credentials?|information))\b`
 
 /** A word for a key that has other meanings too. */
 export const bareSecret = String.raw`(?<!unexpected )\b(?:key|token)\b(?!\s*["'\x60(:])(?! (?:count|limit|length|budget|usage|bucket|quota|id|type|pool|error))`
 
-export const holder = String.raw`\b(?:accounts?|users?(?: ?ids?)?|members?(?:hips?)?|organi[sz]ations?|orgs?|workspaces?|teams?|tenants?|projects?|customers?|owners?|profiles?|subscribers?|consumers?|compan(?:y|ies)|groups?)\b(?! (?:agents?|errors?|prompts?|messages?|content|input|keys?|tokens?))`
+/** Not the one who did something: `disabled by its owner`. */
+export const holder = String.raw`(?<!\bby (?:its|the|an?|your) )\b(?:accounts?|users?(?: ?ids?)?|members?(?:hips?)?|organi[sz]ations?|orgs?|workspaces?|teams?|tenants?|projects?|customers?|owners?|profiles?|subscribers?|consumers?|compan(?:y|ies)|groups?)\b(?! (?:agents?|errors?|prompts?|messages?|content|input|keys?|tokens?))`
 
-export const money = String.raw`\b(?:balance|credits?|funds|quota|allowance|budgets?(?![_ ]tokens)|spend(?:ing)?(?: (?:limit|cap))?|(?:key|usage|cost|credit|billing|payment|monthly|weekly|daily) (?:limit|cap)|bills?|billing|wallet|payments?|invoices?|free (?:quota|usage|allowance|allocation))\b`
+export const money = String.raw`\b(?:balance|allotment|credits?|funds|quota|allowance|budgets?(?![_ ]tokens)|spend(?:ing)?(?: (?:limit|cap))?|(?:key|usage|cost|credit|billing|payment|monthly|weekly|daily) (?:limits?|caps?)|bills?|billing|wallet|payments?|invoices?|free (?:quota|usage|allowance|allocation))\b`
 
 export const plan = String.raw`\b(?:(?:coding |token )?plans?|subscriptions?(?! ?keys?)|package|licen[cs]es?(?! (?:agreement|server))|free[- ]tier|paid tier|tier|trial)\b`
 
@@ -78,7 +85,7 @@ export const network = String.raw`\b(?:ips?|ip address(?:es)?|ip ranges?|(?:sour
 /** Programs that gateways reserve themselves for, and words for programs like them. */
 export const clientName = String.raw`(?<![\w/.]|(?<!\bnon)-)(?:(?:claude|qwen|kimi|roo|kilo)[- _]?(?:code|cli)|codex(?:[- _]?cli)?|opencode|gemini[- _]?cli|cline|cursor|copilot|coding (?:agents?|tools?|assistants?)|(?:official|approved|supported|certain|specific|whitelisted) (?:cli|clients?|apps?|tools?))(?![-\w.]*(?: \w+)? ?models?\b)(?!-\w)`
 
-export const client = String.raw`\b(?:clients?|user[- ]?agents?|third[- ]party (?:\w+ )?(?:apps?|tools?|clients?|software|harness(?:es)?))\b(?! (?:errors?|ids?|secrets?|cert\w*|credentials?|ip|addresse?s?|tokens?|keys?|side|closed|network))`
+export const client = String.raw`\b(?:clients?|user[- ]?agents?|third[- ]party (?:\w+ )?(?:apps?|tools?|clients?|software|harness(?:es)?))\b(?! (?:errors?|ids?|secrets?|auth\w*|cert\w*|credentials?|ip|addresse?s?|tokens?|keys?|side|closed|network))`
 
 /** The word, and the model's ID after it. */
 export const model = String.raw`\b(?:models?|deployments?)\b(?: (?:id|name|identifier|code|version|deployment)\b)?[\s:="'\x60]{0,3}(?:[\w./:@-]{1,120})?["'\x60]?,?`
@@ -105,7 +112,7 @@ export const zh = {
     '(?:无效|無效|错误|錯誤|过期|過期|失效|不正确|不合法|非法|禁用|停用|删除|吊销|撤销|注销|不存在|失败|缺失|缺少|为空|未提供|未通过|有误|不可用|不匹配|封禁|冻结|泄露|禁止)',
   holder:
     '(?:账号|账户|帐号|帐户|賬號|帳號|用户|用戶|组织|企业|团队|租户|分组|项目)(?!.{0,6}(?:令牌|密钥|模型|余额|额度))',
-  held: '(?:封禁|封号|封停|禁用|停用|冻结|凍結|锁定|注销|异常|限制|未激活|未绑定|未认证|未实名|未验证|审核|违规|停权|暂停|拉黑|黑名单|未启用|过期|到期|不存在)',
+  held: '(?:封禁|封号|封停|禁用|停用|冻结|凍結|锁定|注销|异常|限制|未(?:通过)?.{0,4}(?:激活|绑定|认证|实名|验证|审核)|审核|解散|违规|停权|暂停|拉黑|黑名单|未启用|过期|到期|不存在)',
   money: '(?:额度|余额|餘額|配额|积分|点数|费用|预算|账单|消费|花费|限额|使用上限)',
   usedUp: '(?:不足|不够|为 ?0|用尽|用完|用光|耗尽|超|已达|达到|上限|为零|为负|逾期|透支|限制)',
   plan: '(?:套餐|订阅|訂閱|会员|资源包|流量包|体验包|编程包)',
