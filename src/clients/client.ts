@@ -3,6 +3,7 @@ import type { UserError } from '../errors.ts'
 import type { FileFix, Finding, Findings } from '../finding.ts'
 import type { ChosenModel } from '../gateway/models/rules.ts'
 import type {
+  AcceptedResponses,
   BaseUrls,
   Catalog,
   CatalogModel,
@@ -46,6 +47,8 @@ export interface ClientModule {
     /** Query parameters. Absent: none. */
     readonly queries?: true
   }
+  /** What it does with unusual responses. Absent: it was not found out. */
+  readonly accepts?: Partial<Readonly<Record<Protocol, AcceptedResponses>>>
   /** Facts about its config format. */
   readonly config: ConfigRules
 

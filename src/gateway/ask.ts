@@ -36,7 +36,10 @@ function keyIn({ key, keyHeader }: GatewayAccess): Readonly<Record<string, strin
 export function judge(
   access: GatewayAccess,
   result: HttpAnswer | NetworkFailure,
-  question: Pick<AskedRequest, 'asked' | 'model' | 'catalog' | 'isBaseProven' | 'isRouteProven'>,
+  question: Pick<
+    AskedRequest,
+    'asked' | 'model' | 'client' | 'catalog' | 'isBaseProven' | 'isRouteProven'
+  >,
 ): Outcome | undefined {
   return diagnose(result, {
     ...question,

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { ask, errorFor, judge, withHint } from './ask.ts'
@@ -99,10 +100,12 @@ export async function probe(
   }
 
   const { body } = result as HttpAnswer
-  const { kind } = proofIn(protocol, body)
+  const proof = proofIn(protocol, result as HttpAnswer)
+  const isRepeated =
+    proof.kind === 'streamed' && proof.flaws.some((one) => sender?.accepts?.repeats?.includes(one))
   return {
     root,
-    notices: kind === 'unstreamed' ? [notStreamed] : [],
+    notices: proof.kind === 'unstreamed' || isRepeated ? [notStreamed] : [],
     ...(sender?.safeguards && {
       answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(body),
     }),
@@ -156,9 +159,35 @@ async function askAt(inquiry: Inquiry, root: string): Promise<Attempt> {
     isLimited: true,
     ...(sender ? { carried: sender } : { tools: 'one' }),
   })
-  const first = await ask(access, requestAt(root, form), sender?.keyHeader)
-  const result = await askedAgain(inquiry, root, form, first)
+  const send = () => ask(access, requestAt(root, form), sender?.keyHeader)
+  const result = await askedAgain(inquiry, root, form, await patiently(inquiry, send))
   return { root, result, outcome: judged(inquiry, result) }
+}
+
+/** The longest wait for a gateway that is busy, in ms. Clients wait for a minute and more. */
+const longestWaitMs = 5_000
+
+/** Repeats a request once if the gateway is busy and the client would try again. */
+async function patiently(
+  inquiry: Inquiry,
+  send: () => Promise<Attempt['result']>,
+): Promise<Attempt['result']> {
+  const result = await send()
+  const wait = waitMs(result, inquiry.sender?.accepts)
+  const blamed = judged(inquiry, result)?.code
+  const isBusy = blamed === 'rate-limited' || blamed === 'gateway-fault'
+  if (wait === undefined || !isBusy) return result
+  await pause(wait)
+  return send()
+}
+
+/** How long a client waits after a response. Undefined: it does not try again, or much later. */
+function waitMs(result: Attempt['result'], accepts: Sender['accepts']): number | undefined {
+  if (!('status' in result) || accepts === undefined) return undefined
+  const told = /^\d{1,6}$/.exec(result.headers['retry-after'] ?? '')?.[0]
+  const statuses = [...accepts.retries, ...(told ? (accepts.retriesIfTold ?? []) : [])]
+  const wait = told === undefined ? 1_000 : Number(told) * 1_000
+  return statuses.includes(result.status) && wait <= longestWaitMs ? wait : undefined
 }
 
 /** Repeats the request as the client does, each time without what the gateway rejects. */
@@ -211,16 +240,17 @@ function without<Value>(
   return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
 }
 
-function formOf({ protocol, model }: Inquiry, more: Partial<QuestionForm>): QuestionForm {
-  return { protocol, model, ...more }
+function formOf({ protocol, model, sender }: Inquiry, more: Partial<QuestionForm>): QuestionForm {
+  const needsEnd = sender?.accepts?.rejects.includes('open') === true
+  return { protocol, model, needsEnd, ...more }
 }
 
 function judged(
-  { access, protocol, model, catalog }: Inquiry,
+  { access, protocol, model, catalog, sender }: Inquiry,
   result: Attempt['result'],
   proven: { readonly isBaseProven?: boolean; readonly isRouteProven?: boolean } = {},
 ): Outcome | undefined {
-  const question = { asked: protocol, model, ...proven }
+  const question = { asked: protocol, model, client: sender, ...proven }
   return judge(access, result, catalog === undefined ? question : { ...question, catalog })
 }
 

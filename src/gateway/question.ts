@@ -10,6 +10,8 @@ export interface QuestionForm {
   readonly model: string
   /** With a small token limit of our own. Absent: only if the protocol requires one. */
   readonly isLimited?: boolean
+  /** The client waits until the gateway ends the answer. */
+  readonly needsEnd?: boolean
   /** Tools that the model does not need. `one`: a tool of our own. */
   readonly tools?: readonly unknown[] | 'one'
   /** The request of a client, with its messages and tools. Absent: a minimal request of our own. */
@@ -25,6 +27,9 @@ export const prompt = 'In one word: which type does this JavaScript have? const 
 /** The token limit. The responses protocol rejects fewer than 16. */
 const maxTokens = 16
 
+/** How long the end of an answer may take after its last event, in ms, for a client that waits for it. */
+const slowEndMs = 5_000
+
 /** Whether a client sends a token limit itself. */
 export function hasLimit(carried: FirstRequest | undefined): boolean {
   return limitNames.some((name) => carried?.body[name] !== undefined)
@@ -32,7 +37,7 @@ export function hasLimit(carried: FirstRequest | undefined): boolean {
 
 /** The probe's request for the gateway at `root`. */
 export function requestAt(root: string, form: QuestionForm): RequestSpec {
-  const { protocol, model, isLimited = false, tools, carried } = form
+  const { protocol, model, isLimited = false, needsEnd = false, tools, carried } = form
   const { headers, limit, body } = questions[protocol]
   // Until every client has recordings.
   const isRecorded = carried?.body['stream'] === true
@@ -59,6 +64,7 @@ export function requestAt(root: string, form: QuestionForm): RequestSpec {
     }),
     maxBytes: maxAnswerBytes,
     isEnough: (text) => isComplete(protocol, text),
+    endWithinMs: needsEnd ? slowEndMs : undefined,
   }
 }
 

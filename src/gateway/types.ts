@@ -95,10 +95,24 @@ export interface Safeguards {
   readonly beta: string
 }
 
+/** What a client does with the responses over one protocol. scripts/responses.js finds it out. */
+export interface AcceptedResponses {
+  /** The flaws (src/gateway/judge/flaws.ts) with which it does not accept a response. */
+  readonly rejects: readonly string[]
+  /** It repeats a request after one response with such a status. */
+  readonly retries: readonly number[]
+  /** The same, if the response says when: `retry-after`. */
+  readonly retriesIfTold?: readonly number[]
+  /** The flaws after which it repeats the request without a stream. `whole`: no stream at all. */
+  readonly repeats?: readonly string[]
+}
+
 /** The client whose requests a probe stands for. */
 export interface Sender extends FirstRequest {
   /** The client's name, as shown. */
   readonly label: string
+  /** Absent: it was not found out. */
+  readonly accepts?: AcceptedResponses | undefined
 }
 
 /** Headers that can hold the key instead of `authorization: Bearer`. */

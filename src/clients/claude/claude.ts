@@ -18,6 +18,7 @@ import { readCustomHeaders } from './headers.ts'
 import { launchSettings } from './launch-settings.ts'
 import { isDiscovering, ourKeys } from './plan.ts'
 import { resolveMapping, resolveSlots } from './resolve.ts'
+import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { tableVersions } from './sent.ts'
 import {
@@ -93,6 +94,7 @@ const shared = {
     familyOptions: ['slot', 'reasoningEffort', 'discoverModels'],
     modelSuffix: windowSuffix,
   },
+  accepts: responses.protocols,
   firstRequest,
   launchSettings,
   check,

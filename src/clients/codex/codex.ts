@@ -41,6 +41,7 @@ import {
   reservedIds,
   takesAuthFile,
 } from './provider.ts'
+import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -101,6 +102,7 @@ export const codex: ClientModule = {
   },
   files: codexFiles,
   resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], windows)),
+  accepts: responses.protocols,
   firstRequest,
   sideEffects: (system, change) =>
     change.by === 'forget' ? [] : aboutConversations(system, change),

@@ -24,6 +24,7 @@ import { check } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
+import responses from './responses.json' with { type: 'json' }
 import { droidName, sensitiveSettings } from './sensitive-settings.ts'
 import {
   apiOf,
@@ -123,6 +124,7 @@ export const droid: ClientModule = {
     return [editReadably(droidName, file, ourKeys(file, target), target, readSettings)]
   },
 
+  accepts: responses.protocols,
   firstRequest,
 
   gatewaySettings,

@@ -16,6 +16,7 @@ import { launchSettings } from './launch-settings.ts'
 import { filesOf, type Layout } from './layout.ts'
 import { effortPath, plan } from './plan.ts'
 import { isOneBaseUrl, readRoute } from './protocols.ts'
+import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** The members that differ between clients of this layout. */
@@ -102,6 +103,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
 
     plan: (texts, target) => plan(layout, texts, target),
 
+    accepts: responses.protocols,
     firstRequest: (files, input) => firstRequest(layout, files, input),
 
     read(texts) {

@@ -24,6 +24,7 @@ import {
 } from './config.ts'
 import { firstRequest } from './first-request.ts'
 import { launchSettings } from './launch-settings.ts'
+import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
@@ -113,6 +114,7 @@ export const pi: ClientModule = {
     return edits
   },
 
+  accepts: responses.protocols,
   firstRequest,
 
   /** A vendor's login stays if pi ships the provider and only its address was changed. */

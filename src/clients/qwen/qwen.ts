@@ -30,6 +30,7 @@ import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { knowsWindow } from './models.ts'
 import { settingChanges } from './plan.ts'
+import responses from './responses.json' with { type: 'json' }
 import { qwenName, sensitiveSettings } from './sensitive-settings.ts'
 import {
   inUse,
@@ -139,6 +140,7 @@ export const qwen: ClientModule = {
     return [editReadably(qwenName, file, settingChanges(file, target), target, readSettings)]
   },
 
+  accepts: responses.protocols,
   firstRequest,
 
   gatewaySettings,

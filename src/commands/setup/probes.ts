@@ -33,6 +33,7 @@ export function sendersOf(
   const { env } = platform.machine
   return (route) => ({
     label: client.label,
+    accepts: client.accepts?.[route.protocol],
     ...client.firstRequest(texts, { ...program, env, ...route }),
   })
 }
@@ -148,10 +149,10 @@ export async function ifSlow<Result>(
   return isSlow ? work() : undefined
 }
 
-/** Equal requests are sent once, whichever client they are for. */
+/** Equal requests are sent once for all clients that read the answer alike. */
 function questionOf(protocol: Protocol, model: string, sender: Sender | undefined): string {
-  const { body, headers, safeguards } = sender ?? {}
-  return JSON.stringify([protocol, model, body, headers, safeguards])
+  const { body, headers, safeguards, accepts } = sender ?? {}
+  return JSON.stringify([protocol, model, body, headers, safeguards, accepts])
 }
 
 /** The gateway works, but not with this model. */

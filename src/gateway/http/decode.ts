@@ -20,7 +20,7 @@ export async function decodeBody(
     finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
   }
 
-  const unpack: Readonly<Record<string, (packed: Uint8Array) => Uint8Array>> = {
+  const unpack: Record<string, (packed: Uint8Array) => Uint8Array> = {
     gzip: (packed) => zlib.gunzipSync(packed, options),
     'x-gzip': (packed) => zlib.gunzipSync(packed, options),
     br: (packed) => zlib.brotliDecompressSync(packed, brotli),
@@ -30,6 +30,11 @@ export async function decodeBody(
         ? zlib.inflateSync(packed, options)
         : zlib.inflateRawSync(packed, options),
   }
+
+  // Node has it from 22.15 on.
+  const { zstdDecompressSync } = zlib as { zstdDecompressSync?: typeof zlib.inflateSync }
+  if (zstdDecompressSync)
+    unpack['zstd'] = (packed) => zstdDecompressSync(packed, { maxOutputLength: maxBytes })
 
   try {
     let unpacked = bytes

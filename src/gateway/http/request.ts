@@ -16,6 +16,8 @@ export interface RequestSpec {
   readonly maxBytes: number
   /** Whether the text so far is enough, so that the rest need not be read. */
   readonly isEnough?: (text: string) => boolean
+  /** How long to wait for the end after that. The answer says whether it came. Absent: `streamEndMs`. */
+  readonly endWithinMs?: number | undefined
   /** The time limit for the response after the request is sent, in ms. Absent: `access.timeoutMs`. */
   readonly answerWithinMs?: number | undefined
 }
@@ -193,12 +195,12 @@ function sendOn(
       const waitedMs = Math.round(performance.now() - started)
       resolve({ failure: toNetworkFailure({ connection, url, reason, error, waitedMs }), error })
     }
-    const finish = (end: 'whole' | 'enough' | 'limit' | 'connection'): void => {
+    const finish = (end: 'whole' | 'enough' | 'open' | 'limit' | 'connection'): void => {
       if (!settle()) return
       if (end === 'whole') connection.keep()
       else connection.close()
       const cut = end === 'limit' || end === 'connection' ? end : undefined
-      received.answer({ url, connection, cut }).then(resolve, reject)
+      received.answer({ url, connection, cut, isOpen: end === 'open' }).then(resolve, reject)
     }
     const onDeadline = (): void => fail('deadline', new Error('The time limit is over'))
     const onCancel = (): void => fail('cancelled', new Error('Cancelled'))
@@ -236,7 +238,13 @@ function sendOn(
         if (isSettled) return
         const state = received.add(chunk)
         if (state === 'limit') finish('limit')
-        if (state === 'enough') streamEndTimer ??= setTimeout(() => finish('enough'), streamEndMs)
+        if (state === 'enough') {
+          const { endWithinMs } = spec
+          streamEndTimer ??=
+            endWithinMs === undefined
+              ? setTimeout(() => finish('enough'), streamEndMs)
+              : setTimeout(() => finish('open'), endWithinMs)
+        }
       },
       onResponseEnd() {
         finish('whole')
@@ -305,6 +313,7 @@ class ResponseBuffer {
     url: URL
     connection: Connection
     cut: 'limit' | 'connection' | undefined
+    isOpen: boolean
   }): Promise<HttpAnswer> {
     const { spec, status, headers } = this
     const decoded = await decodeBody(Buffer.concat(this.chunks), headers, spec.maxBytes)
@@ -314,6 +323,7 @@ class ResponseBuffer {
       headers,
       body: decoded.text,
       cut: decoded.cut ?? end.cut,
+      isOpen: end.isOpen || undefined,
       proxy: end.connection.shownProxy,
     })
   }

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors.ts'
-import type { Catalog, CertificateStores, Protocol } from '../types.ts'
+import type { Catalog, CertificateStores, Protocol, Sender } from '../types.ts'
 
 /** The largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
 export const maxCatalogBytes = 8_000_000
@@ -18,6 +18,8 @@ export interface HttpAnswer {
   readonly body: string
   /** Why the body ends early. Absent: the body is whole, or repoint has read enough of it. */
   readonly cut?: 'limit' | 'connection' | 'encoding'
+  /** The gateway had not ended the answer some time after its last event. */
+  readonly isOpen?: true
   /** The proxy that the response came through, as shown: `host:port (HTTP_PROXY)`. */
   readonly proxy?: string
 }
@@ -55,6 +57,8 @@ export interface AskedRequest {
   readonly baseUrl: string
   /** The requested model. */
   readonly model?: string
+  /** The client that would receive the answer. Absent: any. */
+  readonly client?: Pick<Sender, 'label' | 'accepts'> | undefined
   /** For naming the nearest models. */
   readonly catalog?: Catalog
   /** This base URL answered a catalog request with this key, so that neither is at fault. */

@@ -1,4 +1,5 @@
 import { isCatalogBody } from '../models/catalog.ts'
+import type { AcceptedResponses, Protocol } from '../types.ts'
 import {
   type AskedRequest,
   type HttpAnswer,
@@ -10,6 +11,7 @@ import {
 import { type Cause, causesOf } from './causes.ts'
 import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
 import { isFirewall, isTunnelClosed } from './firewalls.ts'
+import { type Flaw, flawWords } from './flaws.ts'
 import {
   certificateWanted,
   diagnoseFailure,
@@ -71,21 +73,51 @@ function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | 
     return error.isApiError ? diagnoseHidden(judged) : notAnApi(judged)
   }
 
-  const proof = proofIn(question.asked, answer.body)
-  if (proof.kind === 'served') return undefined
+  const proof = proofIn(question.asked, answer)
+  const accepts = question.client?.accepts ?? usuallyAccepted[question.asked]
   if (proof.kind === 'failed') return diagnoseHidden({ ...judged, error: errorFrom(proof.error) })
-  if (proof.kind === 'unfinished' || (answer.cut !== undefined && error.kind !== 'page')) {
-    return cutOff(judged)
+  if (answer.cut === 'limit' && error.kind !== 'page') return cutOff(judged)
+  if (proof.kind === 'streamed') {
+    const flaw = proof.flaws.find((one) => accepts.rejects.includes(one))
+    return flaw && diagnoseFlaw(judged, flaw)
   }
+  if (answer.cut !== undefined && error.kind !== 'page') return cutOff(judged)
   if (proof.kind === 'unstreamed') {
-    // The messages client repeats the request without a stream. The others wait for a stream forever.
-    return question.asked === 'messages'
+    return accepts.repeats?.includes('whole')
       ? undefined
-      : fault(judged, 'does not stream its answer, and the client can only read a stream')
+      : fault(judged, `does not stream its answer, and ${clientOf(judged)} can only read a stream`)
   }
   if (error.isApiError) return diagnoseHidden(judged)
   if (question.isBaseProven) return protocolUnsupported(judged)
   return error.kind === 'empty' ? fault(judged, 'sent an empty answer') : notAnApi(judged)
+}
+
+/** Of a client that nobody has tried: what most of them do. */
+const usuallyAccepted: Readonly<Record<Protocol, AcceptedResponses>> = {
+  chat: {
+    rejects: ['cut', 'no-finish-no-end', 'finish-null', 'finish-error', 'choice-error'],
+    retries: [],
+  },
+  responses: {
+    rejects: ['cut', 'cut-at-end', 'no-end', 'no-finish-no-end', 'incomplete-filter'],
+    retries: [],
+  },
+  messages: {
+    rejects: ['cut', 'no-end', 'no-start', 'no-finish-no-end'],
+    retries: [],
+    repeats: ['whole'],
+  },
+}
+
+function clientOf({ question }: JudgedAnswer): string {
+  return question.client?.label ?? 'the client'
+}
+
+function diagnoseFlaw(judged: JudgedAnswer, flaw: Flaw): Outcome {
+  if (flaw === 'incomplete-filter' || flaw === 'finish-filter') return forbidden(judged, 'content')
+  const isCut = flaw === 'cut' || flaw === 'no-finish-no-end'
+  const ending = isCut ? '' : `, which ${clientOf(judged)} does not accept`
+  return fault(judged, flawWords[flaw] + ending)
 }
 
 function cutOff(judged: JudgedAnswer): Outcome {

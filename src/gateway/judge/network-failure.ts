@@ -33,7 +33,7 @@ export function diagnoseFailure(failure: NetworkFailure, question: AskedRequest)
         code === 'UND_ERR_SOCKET'
           ? // undici 7 rejects this (lib/dispatcher/client-h1.js), and so do the clients on Node.
             `${url.host} answers with "100 Continue" or with no status, which clients cannot read`
-          : `${url.host} sends more than 16 kB of headers, which many clients cannot read`,
+          : `${url.host} sends more than 128 kB of headers, which many clients cannot read`,
       hint: "Ask the gateway's operator: the gateway, or a proxy in front of it, must change that.",
     }
   if (failure.firstBytes !== undefined) {

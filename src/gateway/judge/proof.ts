@@ -1,26 +1,29 @@
 import { asObject, jsonIn } from '../foreign-text.ts'
 import type { Protocol } from '../types.ts'
+import type { HttpAnswer } from './answer.ts'
+import { type Event, type Flaw, flawsOf, readStream } from './flaws.ts'
 
 /**
  * What the body of a 200 proves about an inference.
  *
- * `served`: the model answered in the protocol's format. `unstreamed`: it did, but in one piece although
- * the request asked for a stream. `failed`: an error inside a stream. `unfinished`: a stream of this
- * protocol that stops before its end. `foreign`: something else.
+ * `streamed`: an answer in the protocol's format, with these flaws. `unstreamed`: an answer in one piece
+ * although the request asked for a stream. `failed`: an error inside a stream. `foreign`: something else.
  */
 export type BodyProof =
-  | { readonly kind: 'served' | 'unstreamed' | 'unfinished' | 'foreign' }
+  | { readonly kind: 'streamed'; readonly flaws: readonly Flaw[] }
+  | { readonly kind: 'unstreamed' | 'foreign' }
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /** Judges a body by the shape of its protocol. The status proves nothing. */
-export function proofIn(protocol: Protocol, body: string): BodyProof {
-  const whole = asObject(jsonIn(body))
-  if (whole !== undefined) {
-    if (protocol === 'responses' && isFiltered(whole))
-      return { kind: 'failed', error: contentFilter }
-    return { kind: isWhole[protocol](whole) ? 'unstreamed' : 'foreign' }
-  }
-  return proofInEvents[protocol](dataOf(body))
+export function proofIn(protocol: Protocol, answer: HttpAnswer): BodyProof {
+  const whole = asObject(jsonIn(answer.body))
+  if (whole !== undefined) return { kind: isWhole[protocol](whole) ? 'unstreamed' : 'foreign' }
+
+  const stream = readStream(answer.body)
+  const failure = failures[protocol](stream.events)
+  if (failure !== undefined) return { kind: 'failed', error: failure }
+  if (!stream.events.some(isOf[protocol])) return { kind: 'foreign' }
+  return { kind: 'streamed', flaws: flawsOf(protocol, answer, stream) }
 }
 
 /**
@@ -30,7 +33,8 @@ export function proofIn(protocol: Protocol, body: string): BodyProof {
  */
 export function answersSafeguards(body: string): boolean {
   const whole = asObject(jsonIn(body))
-  const holders = whole === undefined ? dataOf(body).map(({ delta }) => asObject(delta)) : [whole]
+  const holders =
+    whole === undefined ? readStream(body).events.map(({ delta }) => asObject(delta)) : [whole]
   const results = holders.flatMap((holder) => {
     const list = holder?.['safeguard_results']
     return Array.isArray(list) ? list.map(asObject) : []
@@ -62,8 +66,6 @@ const lastWord: Readonly<Record<Protocol, RegExp>> = {
   messages: /"type"\s*:\s*"message_stop"/,
 }
 
-type Event = Readonly<Record<string, unknown>>
-
 const isWhole: Readonly<Record<Protocol, (body: Event) => boolean>> = {
   chat: (body) => Array.isArray(body['choices']) && body['choices'].length > 0,
   responses: (body) =>
@@ -71,63 +73,19 @@ const isWhole: Readonly<Record<Protocol, (body: Event) => boolean>> = {
   messages: (body) => body['type'] === 'message' && Array.isArray(body['content']),
 }
 
-const proofInEvents: Readonly<Record<Protocol, (events: readonly Event[]) => BodyProof>> = {
-  chat(events) {
-    const failure = events.find((event) => (event['error'] ?? '') !== '')
-    if (failure !== undefined) return { kind: 'failed', error: failure }
-    const chunks = events.filter((event) => Array.isArray(event['choices']))
-    if (chunks.length === 0) return { kind: 'foreign' }
-    const isFinished = chunks.some((chunk) =>
-      (chunk['choices'] as unknown[]).some((choice) => asObject(choice)?.['finish_reason'] != null),
-    )
-    return { kind: isFinished ? 'served' : 'unfinished' }
-  },
+/** Whether an event belongs to an answer of the protocol. */
+const isOf: Readonly<Record<Protocol, (event: Event) => boolean>> = {
+  chat: ({ choices }) => Array.isArray(choices),
+  responses: ({ type }) => typeof type === 'string' && type.startsWith('response.'),
+  messages: ({ type }) => typeof type === 'string' && type.startsWith('message'),
+}
 
+/** The error inside a stream. Undefined: there is none. */
+const failures: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>> = {
+  chat: (events) => events.find((event) => (event['error'] ?? '') !== ''),
   responses(events) {
     const failure = events.find(({ type }) => type === 'response.failed' || type === 'error')
-    if (failure !== undefined) {
-      return { kind: 'failed', error: asObject(failure['response']) ?? failure }
-    }
-    const filtered = events.find(
-      ({ type, response }) =>
-        type === 'response.incomplete' && isFiltered(asObject(response) ?? {}),
-    )
-    if (filtered !== undefined) return { kind: 'failed', error: contentFilter }
-    // Our small token limit may end the answer early. That proves as much.
-    const isServed = events.some(
-      ({ type }) => type === 'response.completed' || type === 'response.incomplete',
-    )
-    if (isServed) return { kind: 'served' }
-    return { kind: hasType(events, 'response.') ? 'unfinished' : 'foreign' }
+    return asObject(failure?.['response']) ?? failure
   },
-
-  messages(events) {
-    const failure = events.find(({ type }) => type === 'error')
-    if (failure !== undefined) return { kind: 'failed', error: failure }
-    const has = (wanted: string) => events.some(({ type }) => type === wanted)
-    if (has('message_start') && has('message_stop')) return { kind: 'served' }
-    return { kind: hasType(events, 'message') ? 'unfinished' : 'foreign' }
-  },
-}
-
-/** Whether the gateway stopped the answer because of its content. Then it served nothing. */
-function isFiltered(response: Event): boolean {
-  return asObject(response['incomplete_details'])?.['reason'] === 'content_filter'
-}
-
-const contentFilter = {
-  code: 'content_filter',
-  message: 'the content filter ended the answer',
-}
-
-/** The JSON objects on the `data:` lines of a stream. */
-function dataOf(body: string): readonly Event[] {
-  return body.split(/\r?\n/).flatMap((line) => {
-    const event = line.startsWith('data:') ? asObject(jsonIn(line.slice(5))) : undefined
-    return event === undefined ? [] : [event]
-  })
-}
-
-function hasType(events: readonly Event[], start: string): boolean {
-  return events.some(({ type }) => typeof type === 'string' && type.startsWith(start))
+  messages: (events) => events.find(({ type }) => type === 'error'),
 }

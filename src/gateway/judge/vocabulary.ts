@@ -49,10 +49,10 @@ const unserved = String.raw`(?:${negated(String.raw`support\w*|available|enabled
 export const denied = `(?:${refused}|${unserved})`
 
 /** A thing has ended, or somebody ended it: a key, an account, a plan. */
-const ended = String.raw`(?:expired|revoked|disabled|deactivated|deleted|removed|archived|suspended|paused|inactive|frozen|locked|closed|terminated|cancell?ed|withdrawn|rotated|regenerated|replaced|retired|dissolved|ended)`
+const ended = `(?:expired|revoked|disabled|deactivated|deleted|removed|archived|suspended|paused|inactive|frozen|locked|closed|terminated|cancell?ed|withdrawn|rotated|regenerated|replaced|retired|dissolved|ended)`
 
 /** The same, or a sender is kept out. */
-const stopped = String.raw`(?:${ended}|blocked|banned|(?:black|deny)-?listed)`
+const stopped = `(?:${ended}|blocked|banned|(?:black|deny)-?listed)`
 
 /** A credential does not work. */
 export const broken = String.raw`(?:\b(?:${stopped}|invalid|incorrect|wrong|malformed|missing|bad|unknown|unrecogni[sz]ed|unregistered|leaked|compromised|mismatch(?:ed)?|rejected|required?|absent|empty|illegal|fail(?:s|ed|ure)?|flagged|corrupt\w*|must be|past (?:its|their)|ran out|(?:could not|couldn['’]t|cannot|can['’]t|failed to|unable to)(?! reach| connect)|no)\b|${negated(String.raw`valid|found|recogni[sz]ed|active|exist|provided?|supplied|present|authori[sz]ed|registered|match|verif\w*|validated?|belong|accepted|known|us(?:ed|able)|work\w*|correct|sent|set|parse[ds]?|get`)})`

@@ -226,7 +226,7 @@ describe('diagnose: a request without an answer', () => {
     ],
     [
       atFirstByte({ errorCode: 'UND_ERR_HEADERS_OVERFLOW' }),
-      'more than 16 kB of headers',
+      'more than 128 kB of headers',
       "the gateway's operator",
     ],
     [

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { HttpAnswer } from '../../../src/gateway/judge/answer.ts'
 import { isComplete, proofIn } from '../../../src/gateway/judge/proof.ts'
 import type { Protocol } from '../../../src/gateway/types.ts'
 
@@ -6,42 +7,30 @@ const events = (...all: readonly unknown[]) =>
   all.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 const chunk = (finish_reason?: string | null) => ({ choices: [{ finish_reason }] })
 const type = (name: string) => ({ type: name })
-const incomplete = (reason: string) => ({
-  type: 'response.incomplete',
-  response: { status: 'incomplete', incomplete_details: { reason } },
-})
+function answerWith(body: string | object, more: Partial<HttpAnswer> = {}): HttpAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return { url: 'https://gw.example/v1', status: 200, headers: {}, body: text, ...more }
+}
 
 test.each<readonly [Protocol, string | object, string]>([
   ['chat', { choices: [{}] }, 'unstreamed'],
   ['chat', { choices: [] }, 'foreign'],
   ['chat', { choices: { length: 1 } }, 'foreign'],
-  ['chat', events(chunk(null), chunk('stop')), 'served'],
-  ['chat', events(chunk('stop'), chunk()), 'served'],
-  ['chat', events(chunk(null), chunk()), 'unfinished'],
-  ['chat', events({ choices: [null] }), 'unfinished'],
-  ['chat', events({ choices: [] }), 'unfinished'],
+  ['chat', events(chunk(null), chunk('stop')), 'streamed'],
+  ['chat', events({ choices: [null] }), 'streamed'],
   ['chat', events({ choices: 'x' }), 'foreign'],
   ['chat', events(chunk('stop'), { error: {} }), 'failed'],
-  ['chat', events({ ...chunk('stop'), error: null }), 'served'],
-  ['chat', events({ ...chunk('stop'), error: '' }), 'served'],
+  ['chat', events({ ...chunk('stop'), error: null }), 'streamed'],
+  ['chat', events({ ...chunk('stop'), error: '' }), 'streamed'],
   ['chat', 'data: [1]\n\ndata: {broken\n\n', 'foreign'],
   ['chat', events(chunk('stop')).replaceAll('data:', ' data:'), 'foreign'],
-  ['chat', `event: x\r\ndata:${JSON.stringify(chunk('stop'))}\r\n\r\n`, 'served'],
+  ['chat', `event: x\r\ndata:${JSON.stringify(chunk('stop'))}\r\n\r\n`, 'streamed'],
 
   ['responses', { object: 'response', output: [] }, 'unstreamed'],
   ['responses', { object: 'response', output: [], status: 'failed' }, 'foreign'],
   ['responses', { object: 'response', output: {} }, 'foreign'],
   ['responses', { object: 'other', output: [] }, 'foreign'],
-  ['responses', events(type('response.completed')), 'served'],
-  ['responses', events(type('response.incomplete')), 'served'],
-  ['responses', events(incomplete('max_output_tokens')), 'served'],
-  ['responses', events(incomplete('content_filter')), 'failed'],
-  [
-    'responses',
-    { object: 'response', output: [], ...incomplete('content_filter').response },
-    'failed',
-  ],
-  ['responses', events(type('response.created')), 'unfinished'],
+  ['responses', events(type('response.completed')), 'streamed'],
   ['responses', events(type('a response.created')), 'foreign'],
   ['responses', events({ type: 7 }), 'foreign'],
   ['responses', events(type('response.completed'), type('error')), 'failed'],
@@ -50,25 +39,25 @@ test.each<readonly [Protocol, string | object, string]>([
   ['messages', { type: 'message', content: [] }, 'unstreamed'],
   ['messages', { type: 'message', content: 'x' }, 'foreign'],
   ['messages', { type: 'error', content: [] }, 'foreign'],
-  ['messages', events(type('message_start'), type('message_stop')), 'served'],
-  ['messages', events(type('message_start')), 'unfinished'],
-  ['messages', events(type('message_stop')), 'unfinished'],
+  ['messages', events(type('message_start'), type('message_stop')), 'streamed'],
   ['messages', events(type('ping')), 'foreign'],
   ['messages', events(type('message_start'), type('error'), type('message_stop')), 'failed'],
 ])('proof: %s %j is %s', (protocol, body, kind) => {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  expect(proofIn(protocol, text).kind).toBe(kind)
+  expect(proofIn(protocol, answerWith(body)).kind).toBe(kind)
 })
 
 test('proof: a failure carries the error, of a response the response', () => {
   const error = { message: 'no' }
   const response = { error }
-  expect(proofIn('chat', events({ error }))).toEqual({ kind: 'failed', error: { error } })
-  expect(proofIn('responses', events({ type: 'response.failed', response }))).toEqual({
+  expect(proofIn('chat', answerWith(events({ error })))).toEqual({
+    kind: 'failed',
+    error: { error },
+  })
+  expect(proofIn('responses', answerWith(events({ type: 'response.failed', response })))).toEqual({
     kind: 'failed',
     error: response,
   })
-  expect(proofIn('responses', events({ type: 'error', error }))).toEqual({
+  expect(proofIn('responses', answerWith(events({ type: 'error', error })))).toEqual({
     kind: 'failed',
     error: { type: 'error', error },
   })

@@ -1,0 +1,249 @@
+import { asObject, jsonIn } from '../foreign-text.ts'
+import type { Protocol } from '../types.ts'
+import type { HttpAnswer } from './answer.ts'
+
+/**
+ * Ways in which a response differs from a vendor's, and what the gateway does then. Some clients accept
+ * it: scripts/responses.js finds out which, with the cases of the same names.
+ */
+export const flawWords = {
+  gzip: 'compresses its answer with gzip although nobody asked for that',
+  br: 'compresses its answer with brotli although nobody asked for that',
+  deflate: 'compresses its answer with deflate although nobody asked for that',
+  zstd: 'compresses its answer with zstd although nobody asked for that',
+  'headers-30kb': 'sends more than 16 kB of headers',
+  'headers-100kb': 'sends more than 64 kB of headers',
+  'type-json': 'calls its stream application/json',
+  'type-text': 'does not call its stream text/event-stream',
+  bom: 'starts its answer with a byte order mark',
+  'bad-json': 'sends an event that is not JSON',
+  'no-names': 'sends events without their names',
+  cut: 'stopped in the middle of its answer',
+  'cut-at-end': 'closed the connection before the last event of its answer',
+  open: 'sends the last event of its answer, but does not end the answer',
+  'no-end': 'ends its answer without the last event',
+  'finish-null': 'does not say why its answer ended',
+  'no-finish-no-end': 'stopped in the middle of its answer',
+  'finish-error': 'ended its answer because of an error',
+  'finish-filter': 'ended its answer because of its content filter',
+  'finish-unknown': 'ended its answer for a reason that the protocol does not have',
+  'incomplete-filter': 'ended its answer because of its content filter',
+  'incomplete-other': 'ended its answer early',
+  'no-text': 'answers without a word',
+  'content-list': 'sends text as a list of parts',
+  'choices-missing': 'sends an event without choices',
+  'choices-null': 'sends an event without choices',
+  'choice-error': 'sends an error in place of an answer',
+  'whole-choice': 'sends the whole answer in one event',
+  'usage-text': 'counts the tokens with something other than numbers',
+  'no-ids': 'sends an answer without an ID',
+  'no-role': 'sends an answer without a role',
+  'deltas-only': 'streams an answer without its items',
+  'no-start': 'starts its answer without message_start',
+  'no-block-start': 'streams text without content_block_start',
+  'no-block-stop': 'streams text without content_block_stop',
+} as const
+
+export type Flaw = keyof typeof flawWords
+
+/** An event of a stream. */
+export type Event = Readonly<Record<string, unknown>>
+
+/** What is on the `data:` lines of a stream, the lines of one event joined. */
+export interface StreamData {
+  readonly events: readonly Event[]
+  /** Data that is not JSON. `[DONE]` is neither. */
+  readonly broken: number
+  readonly isDone: boolean
+}
+
+/** Reads a stream as the specification of server-sent events says, with any line ends. */
+export function readStream(body: string): StreamData {
+  const events: Event[] = []
+  let broken = 0
+  let isDone = false
+  for (const block of body.replace(/^\ufeff/, '').split(/\r?\n\r?\n/)) {
+    const lines = block.split(/\r?\n/).filter((line) => line.startsWith('data:'))
+    if (lines.length === 0) continue
+    const data = lines.map((line) => line.slice(5).trimStart()).join('\n')
+    const event = asObject(jsonIn(data))
+    if (event !== undefined) events.push(event)
+    else if (data.trim() === '[DONE]') isDone = true
+    else broken++
+  }
+  return { events, broken, isDone }
+}
+
+/** The flaws of a streamed answer of this protocol, the gravest first. */
+export function flawsOf(
+  protocol: Protocol,
+  answer: HttpAnswer,
+  stream: StreamData,
+): readonly Flaw[] {
+  const ends = endFlaws(protocol, stream)
+  const isBroken = answer.cut === 'connection' && ends.includes('no-end')
+  const isEnded = !ends.some((flaw) => flaw === 'finish-null' || flaw === 'no-finish-no-end')
+  const flaws: (Flaw | false | undefined)[] = [
+    isBroken && (isEnded ? 'cut-at-end' : 'cut'),
+    answer.isOpen && 'open',
+    ...transportFlaws(answer),
+    stream.broken > 0 && 'bad-json',
+    ...(isBroken ? [] : ends),
+    ...shapeFlaws[protocol](stream.events, answer.body),
+  ]
+  return flaws.filter((flaw) => flaw !== undefined && flaw !== false)
+}
+
+/** A limit of Node's own client, and one that Codex has (0.169.0, 2026-11-26). */
+const headerLimits = { node: 16_384, others: 65_536 }
+
+function transportFlaws({ headers, body }: HttpAnswer): readonly (Flaw | false)[] {
+  const type = headers['content-type'] ?? ''
+  const encodings = (headers['content-encoding'] ?? '').toLowerCase().split(/\s*,\s*/)
+  const bytes = Object.entries(headers).reduce(
+    (sum, [name, value]) => sum + name.length + value.length + 4,
+    0,
+  )
+  return [
+    ...(['gzip', 'br', 'deflate', 'zstd'] as const).map((name) => encodings.includes(name) && name),
+    bytes > headerLimits.node && 'headers-30kb',
+    bytes > headerLimits.others && 'headers-100kb',
+    type !== '' &&
+      !type.includes('event-stream') &&
+      (type.includes('json') ? 'type-json' : 'type-text'),
+    body.startsWith('\ufeff') && 'bom',
+  ]
+}
+
+const isEvent =
+  (...types: readonly string[]) =>
+  ({ type }: Event) =>
+    types.includes(String(type))
+
+/** How a stream ends. */
+function endFlaws(protocol: Protocol, { events, isDone }: StreamData): readonly Flaw[] {
+  const reason = reasons[protocol](events)
+  const hasEnd =
+    protocol === 'chat'
+      ? isDone
+      : events.some(isEvent('message_stop', 'response.completed', 'response.incomplete'))
+  if (reason === undefined) return hasEnd ? ['finish-null'] : ['no-finish-no-end', 'no-end']
+  const odd = oddReason(protocol, reason)
+  return [...(odd === undefined ? [] : [odd]), ...(hasEnd ? [] : ['no-end' as const])]
+}
+
+/** Why an answer ended. Undefined: the stream does not say so. */
+const reasons: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>> = {
+  chat: (events) =>
+    choicesOf(events)
+      .map((choice) => choice['finish_reason'])
+      .findLast(isSaid),
+  messages: (events) =>
+    events.map(({ delta }) => asObject(delta)?.['stop_reason']).findLast(isSaid),
+  responses(events) {
+    const last = events.findLast(isEvent('response.completed', 'response.incomplete'))
+    const details = asObject(asObject(last?.['response'])?.['incomplete_details'])
+    return last?.['type'] === 'response.incomplete'
+      ? (details?.['reason'] ?? '')
+      : last && 'completed'
+  },
+}
+
+/** Reasons of the protocols. An answer may be cut at repoint's own token limit. */
+const usualReasons: Readonly<Record<Protocol, readonly unknown[]>> = {
+  chat: ['stop', 'length', 'tool_calls', 'function_call'],
+  messages: ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'pause_turn'],
+  responses: ['completed', 'max_output_tokens'],
+}
+
+function oddReason(protocol: Protocol, reason: unknown): Flaw | undefined {
+  if (usualReasons[protocol].includes(reason)) return undefined
+  const isFilter = reason === 'content_filter' || reason === 'refusal'
+  if (protocol === 'responses') return isFilter ? 'incomplete-filter' : 'incomplete-other'
+  return isFilter ? 'finish-filter' : reason === 'error' ? 'finish-error' : 'finish-unknown'
+}
+
+const shapeFlaws: Readonly<
+  Record<Protocol, (events: readonly Event[], body: string) => readonly (Flaw | false)[]>
+> = {
+  chat(events) {
+    const choices = choicesOf(events)
+    const deltas = choices.map(({ delta }) => asObject(delta) ?? {})
+    const texts = deltas.flatMap(({ content, tool_calls: calls }) => [content, calls])
+    const isCut = reasons.chat(events) === 'length'
+    return [
+      choices.some(({ error }) => isSaid(error)) && 'choice-error',
+      events.some((event) => event['choices'] === null) && 'choices-null',
+      events.some((event) => event['choices'] === undefined) && 'choices-missing',
+      choices.some(({ message, delta }) => isSaid(message) && !isSaid(delta)) && 'whole-choice',
+      texts.some(
+        (text) => Array.isArray(text) && text.some((part) => asObject(part)?.['type'] === 'text'),
+      ) && 'content-list',
+      !texts.some(isFilled) && !isCut && 'no-text',
+      ...usageFlaws(events.map(({ usage }) => usage)),
+    ]
+  },
+
+  responses(events) {
+    const last = asObject(
+      events.findLast(isEvent('response.completed', 'response.incomplete'))?.['response'],
+    )
+    const items = events
+      .filter(isEvent('response.output_item.done'))
+      .map(({ item }) => asObject(item) ?? {})
+    const messages = items.filter(({ type }) => type === 'message')
+    const hasText = events.some(isEvent('response.output_text.delta'))
+    const output = Array.isArray(last?.['output']) ? last['output'] : []
+    return [
+      last !== undefined && !isSaid(last['id']) && 'no-ids',
+      messages.some(({ role }) => !isSaid(role)) && 'no-role',
+      items.length === 0 && (hasText || output.length > 0) && 'deltas-only',
+      last !== undefined && items.length === 0 && !hasText && output.length === 0 && 'no-text',
+      ...usageFlaws([last?.['usage']]),
+    ]
+  },
+
+  messages(events, body) {
+    const kinds = events
+      .filter(isEvent('content_block_start'))
+      .map((event) => asObject(event['content_block'])?.['type'])
+    const hasDelta = events.some(isEvent('content_block_delta'))
+    const isThought = kinds.length > 0 && kinds.every((kind) => String(kind).includes('thinking'))
+    const isCut = reasons.messages(events) === 'max_tokens'
+    return [
+      !events.some(isEvent('message_start')) && 'no-start',
+      hasDelta && kinds.length === 0 && 'no-block-start',
+      hasDelta && !events.some(isEvent('content_block_stop')) && 'no-block-stop',
+      !/^event:/m.test(body) && 'no-names',
+      (!hasDelta || isThought) && !kinds.includes('tool_use') && !isCut && 'no-text',
+      ...usageFlaws(events.map(({ usage }) => usage)),
+    ]
+  },
+}
+
+function usageFlaws(usages: readonly unknown[]): readonly Flaw[] {
+  const counts = usages.flatMap((usage) => {
+    const {
+      total_tokens: total,
+      output_tokens: output,
+      completion_tokens: completion,
+    } = asObject(usage) ?? {}
+    return isSaid(usage) ? [output ?? completion ?? total] : []
+  })
+  return counts.some((count) => typeof count !== 'number') ? ['usage-text'] : []
+}
+
+function choicesOf(events: readonly Event[]): readonly Event[] {
+  return events.flatMap(({ choices }) => {
+    const list: readonly unknown[] = Array.isArray(choices) ? choices : []
+    return list.map((choice) => asObject(choice) ?? {})
+  })
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function isFilled(value: unknown): boolean {
+  return typeof value === 'string' ? value !== '' : Array.isArray(value) && value.length > 0
+}

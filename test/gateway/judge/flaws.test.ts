@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+// @ts-expect-error plain JavaScript, shared with the script
+import { casesOf } from '../../../scripts/responses/cases.js'
+import { loadClients } from '../../../src/clients/list.ts'
+import type { HttpAnswer } from '../../../src/gateway/judge/answer.ts'
+import { flawWords } from '../../../src/gateway/judge/flaws.ts'
+import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
+import { proofIn } from '../../../src/gateway/judge/proof.ts'
+import { type Protocol, protocols } from '../../../src/gateway/types.ts'
+
+/** The responses that scripts/responses.js sent to the real clients, read by the judge. */
+
+interface Sent {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly pieces: readonly (string | Buffer)[]
+  readonly end?: 'cut' | 'open'
+}
+
+function sent(protocol: Protocol, name: string): Sent {
+  return casesOf(protocol)[name](protocol, {
+    count: 1,
+    path: '/',
+    url: 'http://a',
+    otherUrl: 'http://b',
+  })
+}
+
+/** As the HTTP layer hands it on: decoded. */
+function answerOf(protocol: Protocol, name: string): HttpAnswer {
+  const { status = 200, headers = {}, pieces, end } = sent(protocol, name)
+  const isPacked = headers['content-encoding'] !== undefined
+  const plain = isPacked ? sent(protocol, 'ok').pieces : pieces
+  const isOpen = name === 'open'
+  return {
+    url: 'http://127.0.0.1/v1',
+    status,
+    headers,
+    body: Buffer.concat(plain.map((piece) => Buffer.from(piece))).toString(),
+    ...(end === 'cut' && { cut: 'connection' as const }),
+    ...(isOpen && { isOpen }),
+  }
+}
+
+const clients = (await loadClients()).filter(({ accepts }) => accepts)
+
+/** The case of another name that shows the same flaw. */
+const caseOf: Partial<Record<string, string>> = { 'finish-filter': 'finish-refusal' }
+
+/** What some client does not accept over a protocol, and the case that shows it. */
+const every = protocols.flatMap((protocol) => {
+  const tables = clients.flatMap(({ accepts }) => accepts?.[protocol] ?? [])
+  const matter = tables.flatMap(({ rejects, repeats = [] }) => [...rejects, ...repeats])
+  return Object.keys(flawWords).flatMap((flaw) => {
+    const name = [flaw, caseOf[flaw]].find((one) => one !== undefined && one in casesOf(protocol))
+    return name !== undefined && matter.includes(flaw) ? [{ protocol, flaw, name }] : []
+  })
+})
+
+describe('flaws of a response', () => {
+  test.each(every)(
+    '$protocol: the judge sees $flaw in the case $name',
+    ({ protocol, flaw, name }) => {
+      // A stream of responses says nothing of its end before the last event.
+      const seen = protocol === 'responses' ? flaw.replace('cut-at-end', 'cut') : flaw
+      const proof = proofIn(protocol, answerOf(protocol, name))
+      expect(proof).toMatchObject({ kind: 'streamed', flaws: expect.arrayContaining([seen]) })
+    },
+  )
+
+  const usual = [
+    ...['ok', 'crlf', 'no-space', 'comments', 'lines', 'type-json', 'type-none', 'headers-15kb'],
+    ...['no-usage', 'usage-null', 'no-number', 'unknown-event', 'bytes'],
+  ]
+  test.each(protocols.flatMap((protocol) => usual.map((name) => ({ protocol, name }))))(
+    '$protocol: no flaw in $name',
+    ({ protocol, name }) => {
+      const own = name === 'type-json' ? ['type-json'] : []
+      const flaws = protocol === 'chat' && name === 'unknown-event' ? ['choices-missing'] : own
+      expect(proofIn(protocol, answerOf(protocol, name))).toEqual({ kind: 'streamed', flaws })
+    },
+  )
+})
+
+describe.each(clients)('$id', ({ label, accepts }) => {
+  test.each(Object.entries(accepts!))(
+    '%s: its table names flaws that the judge knows',
+    (_, table) => {
+      const { rejects, repeats = [] } = table
+      expect([...Object.keys(flawWords), 'whole']).toEqual(
+        expect.arrayContaining([...rejects, ...repeats]),
+      )
+    },
+  )
+
+  test.each(Object.entries(accepts!))('%s: only what it rejects is an outcome', (name, table) => {
+    const protocol = name as Protocol
+    for (const one of every.filter((row) => row.protocol === protocol)) {
+      const question = { asked: protocol, baseUrl: 'http://127.0.0.1', secrets: [] }
+      const client = { label, accepts: table }
+      const outcome = diagnose(answerOf(protocol, one.name), { ...question, client })
+      const { flaws = [] } = proofIn(protocol, answerOf(protocol, one.name)) as {
+        flaws?: string[]
+      }
+      const isRejected = flaws.some((flaw) => table.rejects.includes(flaw))
+      expect([one.name, outcome !== undefined]).toEqual([one.name, isRejected])
+    }
+  })
+})
