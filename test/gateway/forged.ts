@@ -139,7 +139,14 @@ export const catalogBody = {
   data: [{ id: 'gpt-5.6-sol' }, { id: 'gpt-5.4-mini' }],
 }
 
-const streams: Readonly<Record<string, readonly unknown[]>> = {
+const item = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'output_text', text: 'pong', annotations: [] }],
+}
+
+const streams: Readonly<Record<string, readonly (string | Readonly<Record<string, unknown>>)[]>> = {
   '/v1/chat/completions': [
     {
       model: 'gpt-5.6-sol',
@@ -150,10 +157,17 @@ const streams: Readonly<Record<string, readonly unknown[]>> = {
   ],
   '/v1/responses': [
     { type: 'response.created' },
-    { type: 'response.completed', response: { model: 'gpt-5.6-sol' } },
+    { type: 'response.output_item.done', item },
+    {
+      type: 'response.completed',
+      response: { id: 'resp_1', model: 'gpt-5.6-sol', output: [item], usage: null },
+    },
   ],
   '/v1/messages': [
-    { type: 'message_start', message: { model: 'gpt-5.6-sol' } },
+    { type: 'message_start', message: { id: 'msg_1', role: 'assistant', model: 'gpt-5.6-sol' } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'pong' } },
+    { type: 'content_block_stop', index: 0 },
     { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
     { type: 'message_stop' },
   ],
@@ -176,7 +190,9 @@ export const goodGateway: Handler = (request, response) => {
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   for (const event of events) {
-    response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
+    const isNamed = typeof event !== 'string' && event['type'] !== undefined
+    const data = typeof event === 'string' ? event : JSON.stringify(event)
+    response.write(`${isNamed ? `event: ${event['type']}\n` : ''}data: ${data}\n\n`)
   }
   response.end()
 }

@@ -142,10 +142,9 @@ const reasons: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>>
     events.map(({ delta }) => asObject(delta)?.['stop_reason']).findLast(isSaid),
   responses(events) {
     const last = events.findLast(isEvent('response.completed', 'response.incomplete'))
-    const details = asObject(asObject(last?.['response'])?.['incomplete_details'])
-    return last?.['type'] === 'response.incomplete'
-      ? (details?.['reason'] ?? '')
-      : last && 'completed'
+    const { status, incomplete_details: details } = asObject(last?.['response']) ?? {}
+    if (last?.['type'] === 'response.incomplete') return asObject(details)?.['reason'] ?? 'other'
+    return last && (status ?? 'completed')
   },
 }
 
@@ -158,9 +157,11 @@ const usualReasons: Readonly<Record<Protocol, readonly unknown[]>> = {
 
 function oddReason(protocol: Protocol, reason: unknown): Flaw | undefined {
   if (usualReasons[protocol].includes(reason)) return undefined
+  if (reason === 'error') return 'finish-error'
   const isFilter = reason === 'content_filter' || reason === 'refusal'
-  if (protocol === 'responses') return isFilter ? 'incomplete-filter' : 'incomplete-other'
-  return isFilter ? 'finish-filter' : reason === 'error' ? 'finish-error' : 'finish-unknown'
+  if (protocol === 'responses' && isFilter) return 'incomplete-filter'
+  if (reason === 'other') return 'incomplete-other'
+  return isFilter ? 'finish-filter' : 'finish-unknown'
 }
 
 const shapeFlaws: Readonly<
