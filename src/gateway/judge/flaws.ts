@@ -143,7 +143,10 @@ const reasons: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>>
   responses(events) {
     const last = events.findLast(isEvent('response.completed', 'response.incomplete'))
     const { status, incomplete_details: details } = asObject(last?.['response']) ?? {}
-    if (last?.['type'] === 'response.incomplete') return asObject(details)?.['reason'] ?? 'other'
+    if (last?.['type'] === 'response.incomplete') {
+      const reason = String(asObject(details)?.['reason'])
+      return ['max_output_tokens', 'content_filter'].includes(reason) ? reason : 'other'
+    }
     return last && (status ?? 'completed')
   },
 }
