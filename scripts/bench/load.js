@@ -31,7 +31,7 @@ function isWhole(text) {
 export async function load(port, request, { connections, durationMs, answerBytes }) {
   const deadline = performance.now() + durationMs
   const bytes = Buffer.from(request)
-  const stopWaking = stayAwake()
+  const letSleep = keepAwake()
   const counts = await Promise.all(
     Array.from(
       { length: connections },
@@ -56,16 +56,16 @@ export async function load(port, request, { connections, durationMs, answerBytes
         }),
     ),
   )
-  stopWaking()
+  letSleep()
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
 /**
  * Keeps this process from ever sleeping. A write that wakes a sleeping reader costs the writer 5 to 7 µs
- * more (Linux 6.18 in a virtual machine, 2026-11-21). The load sleeps only when it is faster than the
- * server: the slower of two servers would pay this for each answer, and the faster would not.
+ * more (Linux 6.18 in a virtual machine, 2026-11-21). This process would sleep only while it waits for a slow
+ * server, so only slow servers would pay for waking it, which distorts the comparison.
  */
-function stayAwake() {
+function keepAwake() {
   let isAwake = true
   const turn = () => isAwake && setImmediate(turn)
   turn()

@@ -1,14 +1,14 @@
-/** docs/providers.md: from the table that the forged servers and the tests of test/providers run on. */
+/** Writes docs/providers.md from the table that the simulated servers and the tests in test/providers use. */
 
-/** Protocol → how the clients' columns are headed. */
+/** The protocols, one column each. */
 const columns = ['responses', 'messages', 'chat']
 
 /**
- * @param table the forged providers
- * @param programs the gateways that are run as npm has them
- * @param versions of these, by package
+ * @param table the simulated providers
+ * @param programs the real gateways from npm
+ * @param versions their versions, by package
  * @param clients every client
- * @param hosts what is known of hosts by name
+ * @param hosts the rows of src/gateway/hosts.json
  */
 export function providersPage({ table, programs, versions, clients, hosts, asTable }) {
   const heads = columns.map((protocol) => {
@@ -27,34 +27,34 @@ export function providersPage({ table, programs, versions, clients, hosts, asTab
     versions[name],
     Object.entries(setups('http://127.0.0.1:PORT'))
       .map(([id, { refused }]) =>
-        refused === undefined ? `\`${id}\`` : `\`${id}\` refused: \`${refused}\``,
+        refused === undefined ? `\`${id}\`` : `\`${id}\`: rejected (\`${refused}\`)`,
       )
       .join('<br>'),
     note,
   ])
   return `# Providers
 
-What to enter for which gateway, and what \`repoint\` makes of it. \`repoint\` asks the address, with the key, as the client will, and believes what answers; of some hosts it knows by name where to ask first ([below](#hosts-by-name)). This page is written by \`npm run docs\` from the table that the tests run on.
+What to enter for which gateway, and the result. repoint sends the client's own request to the address, and decides by the answer. For some hosts it knows the path to try first ([below](#hosts-by-name)). \`npm run docs\` writes this page from the table that the tests use.
 
-**How this was proven.** Each provider of the first table is forged by a server on this machine: its routes, its keys, its ids and its words when it refuses, after public documentation and reports, which are listed below with their dates; what a model says comes from the local gateway. \`test/providers/\` sets every client up with what stands here and asks as that client would, and \`test/clients/\` lets the real clients answer. The programs of the second table are run as npm has them. No account with a real service was used for either.
+**How this was tested.** A local server simulates each provider of the first table: its routes, key headers, model IDs and error messages, as public documentation and reports describe them (listed below with their dates). The answers of the models come from the local gateway. \`test/providers/\` sets every client up with the values of this page and sends that client's request; \`test/clients/\` runs the real clients. The programs of the second table are the unmodified packages from npm. No test used an account with a real service.
 
 ${asTable(['Provider', ...heads], lines)}
 
-Where a model is named, the provider lists none, or none that a rule would choose. A setup of several clients takes the address for chat, and \`--messages-url\` where the messages protocol has a root of its own.
+If a row names a model, the provider lists none, or none that repoint would choose. A setup of several clients uses the address for chat, and \`--messages-url\` if the messages protocol has its own base URL.
 
 ## Programs
 
 ${asTable(['Package', 'Version', 'Clients', ''], programLines)}
 
-Not run: 9router, which fetches a database at its first start, and claude-code-router 3, which needs a native module.
+Not run: 9router, which downloads a database at its first start, and claude-code-router 3, which needs a native module.
 
 ## Hosts by name
 
-Where only a host is typed, or its web page, these are asked first; whatever answers counts, as with any other address. Written from \`src/gateway/hosts.json\`.
+If someone enters only a host, or the address of its web page, repoint tries these base URLs first. The answer decides, as with any other address. From \`src/gateway/hosts.json\`.
 
-${asTable(['', 'Chat and responses', 'Messages', 'Web pages', 'Keys are made at', 'Wants', 'Source'], hosts.map(hostLine))}
+${asTable(['', 'Chat and responses', 'Messages', 'Web pages', 'Keys', 'Required headers', 'Source'], hosts.map(hostLine))}
 
-## Where the facts are from
+## Sources
 
 ${table.map(facts).join('\n\n')}
 `
@@ -67,25 +67,28 @@ function cell({ host }, setup) {
   const words = args.map((arg) => (/\s/.test(arg) ? `'${arg}'` : arg)).join(' ')
   const entered = `\`${host}${paste}\`${words === '' ? '' : ` \`${words}\``}`
   const said = note === undefined ? [] : [note]
-  return refused === undefined ? [entered, ...said].join('<br>') : `refused: ${note}`
+  return refused === undefined ? [entered, ...said].join('<br>') : `rejected: ${note}`
 }
 
 function hostLine({ name, host, chat, messages, pages, keys, headers = [], source, date }) {
   const root = (path) => (path === undefined ? '' : `\`https://${host}${path}\``)
-  const wants = headers.map((header) => `\`${header}\``).join(' ')
+  const required = headers.map((header) => `\`${header}\``).join(' ')
   return [
     name,
     root(chat),
     root(messages),
     pages.join(' '),
     keys ?? '',
-    wants,
+    required,
     `<${source}> (${date})`,
   ]
 }
 
 function facts({ name, sources, unchecked }) {
   const lines = sources.map(({ url, date }) => `- <${url}> (${date})`)
-  const guesses = unchecked.length === 0 ? [] : [`- Not found, so a guess: ${unchecked.join('; ')}`]
+  const guesses =
+    unchecked.length === 0
+      ? []
+      : [`- Guessed, because no source states it: ${unchecked.join('; ')}`]
   return [`**${name}**`, '', ...lines, ...guesses].join('\n')
 }

@@ -98,7 +98,7 @@ export interface ClientModule {
 
   /**
    * The members and headers of its first request besides the messages: the probe sends the same. Does not
-   * include what the client leaves out by itself after a rejection.
+   * include what the client omits when it retries after a rejection.
    */
   firstRequest(files: LoadedFiles, input: FirstRequestInput): FirstRequest
 
@@ -145,7 +145,7 @@ export interface ConfigRules {
   readonly keptOptions?: readonly OptionName[]
   /** Those that another client of its family keeps too. Absent: all. */
   readonly familyOptions?: readonly OptionName[]
-  /** What follows the ID in the name of a model, as it is in the files: `[1m]`. Absent: nothing. */
+  /** What the files append to the ID of a model: `[1m]`. Absent: nothing. */
   readonly modelSuffix?: RegExp
 }
 
@@ -167,7 +167,7 @@ export interface FirstRequestInput {
   readonly env: Machine['env']
 }
 
-/** The settings that decide where a client's key is sent. Every check of other people's files uses them. */
+/** The settings that decide where a client's key is sent. Every check of files that the user did not write uses them. */
 export interface SensitiveSettings {
   /** The word for the client's files in the codes of findings: `claude-project-settings`. */
   readonly fileWord: 'settings' | 'config'
@@ -184,7 +184,7 @@ export interface SensitiveSetting {
    */
   readonly path: string
   readonly role: 'address' | 'key' | 'provider' | 'proxy' | 'trust' | 'model'
-  /** The kinds of files in which it counts. */
+  /** The kinds of files in which it can override a setup. Empty: it overrides none, but has this role in ours. */
   readonly fileKinds: readonly string[]
   /** The versions that were run or read, and the date. */
   readonly source: string
@@ -438,7 +438,7 @@ export interface ResolvedOptions {
   readonly slotModels?: Readonly<Partial<Record<Slot, string>>>
   readonly subagentModel?: string
   readonly smallModel?: string
-  /** What the rules chose models for. Absent: the user chose them all, now or before. */
+  /** The models that rules chose, by role. Absent: the user chose them all, now or before. */
   readonly uses?: readonly ModelUse[]
   /** The models in the client's picker. */
   readonly offered?: readonly OfferedModel[]
@@ -465,9 +465,9 @@ export interface SetupTarget {
   /** The header that holds the key. Absent: `authorization: Bearer`. */
   readonly keyHeader?: KeyHeader | undefined
   readonly headers?: readonly ExtraHeader[] | undefined
-  /** Headers of other and earlier setups. A plan removes those that are unchanged. */
+  /** Headers of other and earlier setups. A plan removes those that the user has not edited. */
   readonly formerHeaders?: readonly ExtraHeader[] | undefined
-  /** Whether a setup for another address wrote this header. It parses some files of each run. */
+  /** Whether a setup for another address wrote this header. Slow: parses files of every run. */
   readonly isFromElsewhere?: (header: Pick<ExtraHeader, 'name' | 'value'>) => boolean
   readonly query?: readonly QueryParameter[] | undefined
   /** Query parameters of other and earlier setups, as `formerHeaders`. */
@@ -484,8 +484,8 @@ export interface SetupTarget {
    */
   readonly fixes?: readonly FileFix[]
   /**
-   * A file as it was before the newest run, before the newest two, and so on, each with what others
-   * have written since. Empty if the records cannot tell. Each version costs a few parses.
+   * The file with the newest run undone, then with the newest two undone, and so on. What others have
+   * written since stays. Empty if the records cannot tell. Each version costs a few parses.
    */
   readonly earlier?: ((fileKind: string) => Iterable<Bytes | null>) | undefined
 }
@@ -553,7 +553,7 @@ export function whyUnreadable({ findings }: Pick<ClientState, 'findings'>): stri
 }
 
 /** Whether a client sends the same key or login to the same address. */
-export function isSameWay(one: ClientState, other: ClientState): boolean {
+export function usesSameCredentials(one: ClientState, other: ClientState): boolean {
   const [here, there] = [one.endpoint, other.endpoint]
   return here.baseUrl === there.baseUrl && here.key === there.key && one.login === other.login
 }

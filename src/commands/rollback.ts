@@ -18,7 +18,7 @@ import { runsSoFar, settleFirst } from './client-state/history.ts'
 import { stopLeftRunning } from './client-state/program.ts'
 import { runsOf, shownAddress } from './client-state/state.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
-import { describeRun, labelsOf, timeAgo, whatItDid } from './rollback/describe.ts'
+import { describeRun, labelsOf, timeAgo, whatItDid, whatWasUndone } from './rollback/describe.ts'
 import {
   isInstalledHere,
   type Outlook,
@@ -71,22 +71,25 @@ export async function rollback(
   const runs = runsSoFar(session)
   if (flags.list) return listRecorded(session, runsAsked(id, runs))
 
-  const families = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
-  const undoing: Undoing = { session, runs, families }
+  const clients = await loadClients(familyRows.filter((row) => runsOf(row, runs).length > 0))
+  const undoing: Undoing = { session, runs, clients }
   const options = await withPickedRun(undoing, flags, optionsFor(undoing, id, flags))
-  const found = planRollback(platform, options)
-  if (found === undefined) return reportNothing(undoing, id, flags)
+  const undo = planRollback(platform, options)
+  if (undo === undefined) return reportNothing(undoing, id, flags)
 
-  await refuseUnknownClient(session, found)
-  const outlooks = outlooksOf(undoing, found)
+  await refuseUnknownClient(session, undo)
+  const outlooks = outlooksOf(undoing, undo)
+  // Any other undo leaves an address and its key together.
   if (flags.force) refuseWrongKey(undoing, outlooks)
 
-  session.addFindings(...checkTargets(platform, found.plan))
+  session.addFindings(...checkTargets(platform, undo.plan))
   session.showFindings('warning')
-  showPlan(undoing, found, outlooks)
-  session.addFindings(...keptNotices(found), ...sideEffects(session, found, outlooks))
+  showPlan(undoing, undo, outlooks)
+  const effects = sideEffects(session, undo, outlooks)
+  for (const { message, hint } of effects) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
+  session.addFindings(...keptNotices(undo), ...effects)
 
-  return flags.dryRun ? reportDryRun(session, found) : applyAndReport(undoing, flags, found)
+  return flags.dryRun ? reportDryRun(session, undo) : applyAndReport(undoing, flags, undo)
 }
 
 function optionsFor(
@@ -114,8 +117,8 @@ async function withPickedRun(
   { run, original, redo, force, yes, dryRun }: RollbackFlags,
   options: RollbackOptions,
 ): Promise<RollbackOptions> {
-  const isSaid = run !== undefined || original || redo || force || dryRun
-  if (isSaid || session.consent(yes) !== 'ask') return options
+  const isChosen = run !== undefined || original || redo || force || dryRun
+  if (isChosen || session.consent(yes) !== 'ask') return options
   const { platform } = session
   const undoable = undoableRuns(platform, options)
   if (undoable.length < 2) return options
@@ -147,13 +150,13 @@ const maxRunsShown = 5
 
 function showPlan(
   { session, runs }: Undoing,
-  found: RollbackPlan,
+  undo: RollbackPlan,
   outlooks: readonly Outlook[],
 ): void {
-  const { isRedo, runs: undone, files, kept } = found
+  const { isRedo, runs: undone, files, kept } = undo
   const now = session.platform.clock.now()
   const [first, ...more] = undone.map((run) =>
-    isRedo ? whatItDid(run, runs).replace('the undo of ', '') : describeRun(run, runs, now),
+    isRedo ? whatWasUndone(run, runs) : describeRun(run, runs, now),
   )
   session.say(isRedo ? `This sets up again what was undone: ${first}` : `This undoes ${first}`)
   const shown = more.length > maxRunsShown ? more.slice(0, maxRunsShown - 1) : more
@@ -162,7 +165,7 @@ function showPlan(
 
   for (const file of files) {
     const own = kept.filter((one) => one.file === file.path)
-    const changes = changesIn(found, file.path)
+    const changes = changesIn(undo, file.path)
     if (file.action === 'unchanged' && own.length === 0) continue
     session.say(`  ${session.showPath(file.path)} (${actionText(file.action)})`)
     for (const line of changes) session.say(`    ${line}`)
@@ -186,7 +189,8 @@ function changesIn({ plan }: RollbackPlan, path: string): string[] {
 function staysBecause(kept: readonly KeptSetting[]): string {
   const changed = kept.filter(({ why }) => why === 'changed').map(({ path }) => plainPath(path))
   const others = kept.filter(({ why }) => why === 'together').map(({ path }) => plainPath(path))
-  if (changed.includes('')) return 'stays: you changed or deleted this file after the setup'
+  const isWholeFile = changed.includes('')
+  if (isWholeFile) return 'stays: you changed or deleted this file after the setup'
   const stay = (names: readonly string[]) =>
     `${names.join(', ')} ${names.length === 1 ? 'stays' : 'stay'}`
   const it = changed.length === 1 ? 'it' : 'them'
@@ -210,6 +214,7 @@ function keptNotices({ files, kept, isRedo }: RollbackPlan): readonly Finding[] 
   })
 }
 
+/** What else the undo means for the clients, such as where old conversations continue. */
 function sideEffects(
   session: Session,
   { files, removedTables }: RollbackPlan,
@@ -223,11 +228,10 @@ function sideEffects(
   if (removedTables.length > 0)
     notices.push({
       code: 'changes-go-too',
-      message: `Your additions to the gateway's tables are removed too, because ${labelsOf(removedTables)} could not read the rest`,
+      message: `Your additions to the gateway's tables are removed too, because ${labelsOf(removedTables)} cannot read what would be left of them`,
       hint: 'Restore them: repoint rollback --redo',
     })
 
-  for (const { message, hint } of notices) session.say(`  ${message}. ${hint ?? ''}`.trimEnd())
   return notices
 }
 
@@ -239,43 +243,43 @@ function isConcerned(id: string, files: ApplyResult['files']): boolean {
 
 // ---------------------------------------------------------------- doing and reporting it
 
-function reportDryRun(session: Session, found: RollbackPlan): number {
+function reportDryRun(session: Session, undo: RollbackPlan): number {
   session.say('Dry run: nothing changed.')
-  const isChanged = found.files.some(({ action }) => action !== 'unchanged')
-  printDocument(session, found, { dryRun: true, changed: isChanged, run: null, next: [] })
+  const isChanged = undo.files.some(({ action }) => action !== 'unchanged')
+  printDocument(session, undo, { dryRun: true, changed: isChanged, run: null, next: [] })
   return 0
 }
 
 async function applyAndReport(
   undoing: Undoing,
   flags: RollbackFlags,
-  found: RollbackPlan,
+  undo: RollbackPlan,
 ): Promise<number> {
   const { session } = undoing
-  const wouldChange = found.files.some(({ action }) => action !== 'unchanged')
-  if (wouldChange) await askToUndo(session, found, flags)
-  const applied = applyRollback(session.platform, found)
+  const wouldChange = undo.files.some(({ action }) => action !== 'unchanged')
+  if (wouldChange) await askToUndo(session, undo, flags)
+  const applied = applyRollback(session.platform, undo)
   const isChanged = applied.files.some(({ action }) => action !== 'unchanged')
-  if (isChanged) session.noteApplied(applied, undoCommandFor(found))
-  const next = isChanged ? await whatIsNext(undoing, flags, applied) : []
+  if (isChanged) session.noteApplied(applied, undoCommandFor(undo))
+  const next = isChanged ? await stopServersAndAdvise(undoing, flags, applied) : []
 
   if (!isChanged) session.say('Nothing changed.')
-  else if (found.isRedo) session.say(`Done. Undo: ${undoCommandFor(found)}`)
+  else if (undo.isRedo) session.say(`Done. Undo: ${undoCommandFor(undo)}`)
   else {
-    const isOff = found.runs.every((run) => run.command === 'off')
+    const isOff = undo.runs.every((run) => run.command === 'off')
     const again = isOff ? 'Do it again' : 'Set it up again'
-    session.say(`Undone. ${again}: ${undoCommandFor(found)}`)
+    session.say(`Undone. ${again}: ${undoCommandFor(undo)}`)
   }
-  for (const { hint } of keptNotices(found)) session.say(`  ${hint}`)
+  for (const { hint } of keptNotices(undo)) session.say(`  ${hint}`)
   for (const line of next) session.say(`  ${line}`)
   const run = applied.run?.id ?? null
-  printDocument(session, found, { dryRun: undefined, changed: isChanged, run, next })
-  return found.kept.length > 0 ? exitStatus['held-back'] : 0
+  printDocument(session, undo, { dryRun: undefined, changed: isChanged, run, next })
+  return undo.kept.length > 0 ? exitStatus['held-back'] : 0
 }
 
 function printDocument(
   session: Session,
-  found: RollbackPlan,
+  undo: RollbackPlan,
   outcome: {
     readonly dryRun: true | undefined
     readonly changed: boolean
@@ -287,12 +291,12 @@ function printDocument(
   session.document({
     command: 'rollback',
     ...rest,
-    undoes: found.runs.at(-1)?.id,
-    files: found.files.map(({ path, action, kept }) => ({
+    undoes: undo.runs.at(-1)?.id,
+    files: undo.files.map(({ path, action, kept }) => ({
       path,
       action,
       kept: kept.map(plainPath),
-      changes: outcome.dryRun && changesIn(found, path),
+      changes: outcome.dryRun && changesIn(undo, path),
     })),
     warnings: session.warnings,
     next,
@@ -317,12 +321,12 @@ function undoCommandFor({ isRedo }: RollbackPlan): string {
 }
 
 /** Stops servers that still use the old key, and returns what the user must do. */
-async function whatIsNext(
-  { session, families }: Undoing,
+async function stopServersAndAdvise(
+  { session, clients }: Undoing,
   { yes }: RollbackFlags,
   { files }: ApplyResult,
 ): Promise<string[]> {
-  const changed = families.filter(({ id }) => isConcerned(id, files))
+  const changed = clients.filter(({ id }) => isConcerned(id, files))
   const toDo = await stopLeftRunning(session, changed, session.consent(yes))
   return [...toDo, ...changed.map(({ program }) => program.restartAdvice)]
 }

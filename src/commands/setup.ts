@@ -19,7 +19,7 @@ import {
 import type { Session } from './screen/session.ts'
 import { applySetup } from './setup/apply.ts'
 import { confirmSetup, showSetup } from './setup/confirm.ts'
-import { findProvenGateway } from './setup/discover.ts'
+import { proveGateway } from './setup/discover.ts'
 import { planSetup } from './setup/plan.ts'
 import { reportSetup } from './setup/report.ts'
 import type { SetupRequest, SetupRun } from './setup/request.ts'
@@ -39,6 +39,7 @@ export function commandFor(row: ClientRow): ListedCommand {
       clients: [row.id],
       flags,
       optionsOf: () => requested,
+      // `--model` without an ID.
       picksModel: command.getOptionValue('model') === true,
     })
   })
@@ -52,19 +53,19 @@ function asOption({ flag, help, choices, takes }: ClientFlag): Option {
   return option
 }
 
-/** The options that a client's flags add up to. */
+/** The options of a client that the user typed as flags. */
 export function setupOptions(
   flags: readonly ClientFlag[],
   command: Pick<CommandUnknownOpts, 'getOptionValue' | 'getOptionValueSource'>,
 ): ClientOptions {
-  const said = flags.flatMap((flag): ClientOptions[] => {
+  const typed = flags.flatMap((flag): ClientOptions[] => {
     const name = asOption(flag).attributeName()
     // Commander gives a `--no-…` flag a default value that nobody typed.
     if (command.getOptionValueSource(name) !== 'cli') return []
     const value = command.getOptionValue(name) as string | number | boolean
     return flag.takes === 'model' && value === true ? [] : [flag.toOptions(value)]
   })
-  return mergeOptions(said)
+  return mergeOptions(typed)
 }
 
 /**
@@ -85,13 +86,13 @@ export function begin(session: Session): Runs {
 export async function setup(
   session: Session,
   request: SetupRequest,
-  runs = begin(session),
+  runs?: Runs,
   programs?: SetupRun['programs'],
 ): Promise<number> {
-  const started = { ...(await startSetup(session, request, runs)), ...compact({ programs }) }
+  const started = await startSetup(session, request, runs ?? begin(session), programs)
 
   // 1 to 4. A rejection by the gateway leads back to an earlier one of these steps.
-  const proven = await findProvenGateway(started)
+  const proven = await proveGateway(started)
   // 5
   const plan = await planSetup(proven)
   // 6
@@ -109,7 +110,12 @@ export async function setup(
 }
 
 /** Loads the clients and their previous options. @throws UserError `usage`, `client-failed` */
-async function startSetup(session: Session, request: SetupRequest, runs: Runs): Promise<SetupRun> {
+async function startSetup(
+  session: Session,
+  request: SetupRequest,
+  runs: Runs,
+  programs: SetupRun['programs'],
+): Promise<SetupRun> {
   const clients = await loadClients(request.clients.map(rowOf))
   for (const client of clients) {
     checkOptions(client, requestedFor(request, client))
@@ -118,5 +124,5 @@ async function startSetup(session: Session, request: SetupRequest, runs: Runs): 
 
   const consent = session.consent(request.flags.yes)
   const previous = previousSetups(session, clients, runs)
-  return { session, request, consent, clients, runs, previous }
+  return { session, request, consent, clients, runs, previous, ...compact({ programs }) }
 }

@@ -33,8 +33,8 @@ interface UndoableKey {
  * Undoes our changes in a file of any format.
  *
  * First it reverts our changes in the text, including blanks and comments, as far as the text is still
- * there. Then it restores the remaining keys one by one, as in a file that was rewritten. The
- * independent parser verifies each step.
+ * there. Then it restores the remaining keys one by one, as in a file that was rewritten. Each step is
+ * parsed again by the dialect's second parser.
  */
 export function undoWith(
   dialect: Dialect,
@@ -53,6 +53,7 @@ export function undoWith(
     decode(versions.written).text,
   ).map((text) => dialect.parse(text, place)) as [ParsedText, ParsedText]
 
+  // The file was deleted: everything that we changed in it stays as it is.
   if (versions.current === null) {
     const isChanged = (path: SettingPath) =>
       !sameValue(getValue(before.root, path), getValue(written.root, path))
@@ -72,12 +73,12 @@ export function undoWith(
   }
 }
 
-/** Converts two versions to the line breaks of a third, if someone changed all of its line breaks. */
+/** Converts two versions to the line breaks of the current one, if an editor saved an LF file as CRLF. */
 function withLineBreaksOf(current: string, before: string, written: string): string[] {
   const breaksOf = (text: string) => [...new Set(text.match(/\r?\n/g))]
   const [eol, other] = breaksOf(current)
-  const wasRewritten = other === undefined && breaksOf(written).some((one) => one !== eol)
-  if (eol === undefined || !wasRewritten) return [before, written]
+  const isConverted = other === undefined && breaksOf(written).some((one) => one !== eol)
+  if (eol === undefined || !isConverted) return [before, written]
   return [before, written].map((text) => text.replace(/\r?\n/g, eol))
 }
 
@@ -101,24 +102,24 @@ function classifyKeys(
     else kept.push(path)
   }
 
-  return { keys: keys.map((key) => removeWholeElement(before.root, key, kept)), kept }
+  return { keys: keys.map((key) => widenToElement(before.root, key, kept)), kept }
 }
 
 /**
- * Removes a table that we added to a list as a whole, including the additions of others: without our
- * keys it would be a useless entry. If someone changed one of our keys in it, it stays.
+ * Replaces a key in a table that we added to a list by the whole table, including the additions of others:
+ * without our keys it would be a useless entry. If someone changed one of our keys in it, it stays.
  */
-function removeWholeElement(
+function widenToElement(
   before: ValueTable,
   key: UndoableKey,
   kept: readonly SettingPath[],
 ): UndoableKey {
-  const length = key.path.findIndex((step, index) => {
+  const element = key.path.findIndex((step, index) => {
     return typeof step === 'object' && getValue(before, key.path.slice(0, index + 1)) === undefined
   })
-  const path = key.path.slice(0, length + 1)
-  const isKept = kept.some((one) => startsWith(one, path))
-  return length === -1 || isKept ? key : { path, earlier: undefined }
+  if (element === -1) return key
+  const path = key.path.slice(0, element + 1)
+  return kept.some((one) => startsWith(one, path)) ? key : { path, earlier: undefined }
 }
 
 function isElementPath(path: SettingPath): boolean {
@@ -219,8 +220,8 @@ function removeEmptiedTables(
   let parsed = start
   for (const table of createdTables) {
     const source = sourceAt(parsed, table)
-    const hasNoComment = source === undefined || /^.\s*.$/.test(source)
-    if (!hasNoComment || !isEmptyContainer(getValue(parsed.root, table))) continue
+    const isBracketsOnly = source === undefined || /^.\s*.$/.test(source)
+    if (!isBracketsOnly || !isEmptyContainer(getValue(parsed.root, table))) continue
     const expected = setValue(parsed.root, table, undefined)
     parsed = applySteps({
       dialect,

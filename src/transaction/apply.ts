@@ -76,10 +76,11 @@ export interface ApplyOptions {
   /** Reads the files again under the lock, before another run can change them. */
   readonly verify?: () => void
   /**
-   * The last step, after the commit. It reports failures as notices, so it never fails the run. It gets
-   * `locked` if it runs under the lock. A run that changes no file takes no lock.
+   * The last step, after the commit. It reports failures as notices, so it never fails the run. It gets the
+   * paths if it runs under the lock. If no edit of the plan changes a file, no lock is taken, except for
+   * a rollback.
    */
-  readonly lastStep?: ((locked?: StatePaths) => readonly Finding[]) | undefined
+  readonly lastStep?: ((lockedPaths?: StatePaths) => readonly Finding[]) | undefined
 }
 
 /**
@@ -398,8 +399,8 @@ function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: Targ
  * give rights to the group. Rejects files where repoint cannot find out which of the two applies.
  */
 function refuseUnknownMask(world: World, edit: FileEdit, target: TargetFile, mode: number): void {
-  const isMoreThanAll = ((mode >> 3) & ~mode & 0o7) !== 0
-  if (!isMoreThanAll || world.machine.os !== 'linux' || target.status === undefined) return
+  const groupHasMoreRights = ((mode >> 3) & ~mode & 0o7) !== 0
+  if (!groupHasMoreRights || world.machine.os !== 'linux' || target.status === undefined) return
   if (world.files.canCopyAttributes()) return
   throw new UserError({
     code: 'not-permitted',

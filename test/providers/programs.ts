@@ -1,12 +1,12 @@
 import type { ErrorCode } from '../../src/errors.ts'
 
-/** A gateway's own program from npm, as it is: no forged server. */
+/** A real gateway from npm, unmodified. */
 export interface GatewayProgram {
-  /** The package; its version is in scripts/install.js, in the set `gateways`. */
+  /** The package. scripts/install.js has its version, in the set `gateways`. */
   readonly name: string
-  /** In the package. */
+  /** The path of its entry file in the package. */
   readonly file: string
-  /** What it is started with; `upstream` is the local gateway. */
+  /** How it is started. `upstream` is the local gateway. */
   start(at: { readonly port: number; readonly upstream: string; readonly key: string }): {
     readonly args?: readonly string[]
     readonly env?: Readonly<Record<string, string>>
@@ -15,17 +15,17 @@ export interface GatewayProgram {
     /** A module of ours that Node loads first. */
     readonly preload?: string
   }
-  /** The setups that are tried, by client. */
+  /** The setups to try, by client. */
   setups(upstream: string): Readonly<Record<string, ProgramSetup>>
-  /** What is special, for the page. */
+  /** A remark for docs/providers.md. */
   readonly note: string
 }
 
 export interface ProgramSetup {
-  /** Behind the program's own address. */
+  /** The path after the program's address. */
   readonly paste: string
   readonly args?: readonly string[]
-  /** Absent: proven, and answered. */
+  /** The expected error. Absent: the setup succeeds, and the client gets its answer. */
   readonly refused?: ErrorCode
 }
 
@@ -49,7 +49,7 @@ export const programs: readonly GatewayProgram[] = [
         },
       }
     },
-    // "TypeError: immutable" in its log; the same answer in one piece is handed on (2026-11-22).
+    // "TypeError: immutable" in its log; it passes on the same answer in one piece (2026-11-22).
     note: 'two headers of its own; this version fails on every stream, with 500, so no client can use it',
   },
   {
@@ -106,6 +106,6 @@ export const programs: readonly GatewayProgram[] = [
     setups: () => ({
       opencode: { paste: '/v1', args: gptModel, refused: 'wrong-route' },
     }),
-    note: "speaks Ollama's own protocol alone",
+    note: "speaks only Ollama's own protocol",
   },
 ]

@@ -11,107 +11,107 @@ export const routePaths: Readonly<Record<Route, string>> = {
   messages: '/messages',
 }
 
-/** Where a key may come; `authorization` holds it behind `Bearer`. */
+/** The header that may hold the key. In `authorization`, `Bearer` precedes it. */
 export type KeyHeader = 'authorization' | 'x-api-key' | 'api-key'
 
 /**
- * An answer of the provider's own: JSON, or text as it stands (a page where it begins with `<`).
- * `$MODEL`, `$METHOD` and `$PATH` in it are those of the request.
+ * A response that the provider words itself: a JSON value, or a text that is sent unchanged (as HTML if it
+ * begins with `<`). `$MODEL`, `$METHOD` and `$PATH` in it are replaced by those of the request.
  */
 export interface Reply {
   readonly status: number
   readonly body: unknown
 }
 
-/** A root and what lies below it. What it leaves out is as the provider says. */
+/** A base URL and its routes. Rules that it does not state are those of the provider. */
 export interface Root extends Partial<Rules> {
-  /** Behind the host: `/v1`. */
+  /** The path after the host: `/v1`. */
   readonly at: string
   readonly routes: readonly Route[]
 }
 
 export interface Rules {
-  /** Each of them counts; none: whatever comes, or nothing. */
+  /** The headers in which a key is accepted. Empty: no key is needed. */
   readonly key: readonly KeyHeader[]
-  /** Whether the list of models is for everybody. */
+  /** The list of models needs no key. */
   readonly isListPublic?: boolean
-  /** The list of models, or what is answered in its place. */
+  /** The list of models, or the response instead of it. */
   readonly list: Reply
-  /** Ids that are served, whether they are listed or not; `*` is any part of an id. */
+  /** The IDs of the models that it serves, listed or not; `*` matches any part of an ID. */
   readonly models: readonly string[]
-  /** For a wrong key, and for a model that is none of `models`. */
+  /** The responses to a wrong key, and to a model that is not in `models`. */
   readonly wrongKey: Reply
   readonly wrongModel: Reply
 }
 
-/** Where a fact was read, and when it was said there. */
+/** Where a fact was read. */
 export interface Source {
   readonly url: string
-  /** `2026-11-22`, `2026-06`: of what was read, or of the reading where that has no date. */
+  /** The date of the page (`2026-11-22`, `2026-06`), or of the reading if the page has none. */
   readonly date: string
 }
 
-/** What a person enters for clients of one protocol, and what must come of it. */
+/** What a person enters for clients of one protocol, and the expected result. */
 export interface Setup {
-  /** Behind the host, as the documentation has it. */
+  /** The path after the host, as in the documentation. */
   readonly paste: string
-  /** Beside the address and the key. */
+  /** Arguments besides the address and the key. */
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** What it is refused with, and what the message or the hint must hold; absent: proven. */
+  /** The expected error, and what its message or hint must contain. Absent: the setup succeeds. */
   readonly refused?: { readonly code: ErrorCode; readonly says: RegExp }
-  /** What is special, for the page. */
+  /** A remark for docs/providers.md. */
   readonly note?: string
 }
 
-/** A gateway or vendor, forged after what is known of it. */
+/** A simulated gateway or vendor, built from its documentation. */
 export interface Shape extends Rules {
   readonly name: string
-  /** What its documentation writes before the paths. */
+  /** The scheme and host in its documentation. */
   readonly host: string
   readonly roots: readonly Root[]
-  /** Everything that is none of the routes, whatever the key. */
+  /** The response to every path that is not a route, with any key. */
   readonly wrongRoute: Reply
-  /** A header that must come along. */
+  /** A header that every request must have. */
   readonly needs?: { readonly header: string; readonly value: string; readonly otherwise: Reply }
-  /** Whom it serves beside its list, by the beginning of the user agent. */
+  /** Requests must have a user agent that begins with one of `names`. The list of models is for everybody. */
   readonly agents?: {
     readonly names: readonly string[]
     readonly otherwise: Reply
-    /** The IDs of the clients that have such a name, and whose probe is their own request. */
+    /** The IDs of the clients whose user agent, and so whose probe, has such a name. */
     readonly admits: readonly string[]
   }
-  /** By protocol, or by a client's id where that one differs from the others of its protocol. */
+  /** By protocol, or by a client's ID if this client differs from the others of its protocol. */
   readonly setups: Readonly<Partial<Record<Protocol, Setup>>> &
     Readonly<Record<string, Setup | undefined>>
-  /** What several clients at once are refused with; absent: set up from the address for chat. */
+  /** The expected error of one setup of several clients. Absent: it succeeds with the address for chat. */
   readonly severalRefused?: Setup['refused']
-  /** Addresses that people take for the right one. */
+  /** Wrong addresses that people often enter. */
   readonly wrongAddresses?: readonly (Setup & { readonly client: string })[]
   readonly sources: readonly Source[]
-  /** What was found nowhere, and is a guess. */
+  /** Facts that no source states: guesses. */
   readonly unchecked: readonly string[]
 }
 
 export const everyRoute: readonly Route[] = ['models', 'chat', 'responses', 'messages']
 
-/** A list of models as the chat protocol has it. */
+/** A list of models in the form of the chat protocol. */
 export function listOf(ids: readonly string[], more: object = {}): Reply {
   const data = ids.map((id) => ({ id, object: 'model', created: 1_760_000_000, ...more }))
   return { status: 200, body: { object: 'list', data } }
 }
 
-/** An error as the chat protocol has it. */
+/** An error in the form of the chat protocol. */
 export function refusal(status: number, error: object): Reply {
   return { status, body: { error } }
 }
 
-/** An error as the messages protocol has it. */
+/** An error in the form of the messages protocol. */
 export function messagesRefusal(status: number, type: string, message: string): Reply {
   return { status, body: { type: 'error', error: { type, message } } }
 }
 
-/** The ids of Claude Code's slots: of one vendor's spelling, as `anthropic/` with dots. */
+/** The IDs of Claude Code's four models in a vendor's spelling, such as `anthropic/` with dots. */
 export function claudeIds(prefix: string, dot = '-'): readonly string[] {
   return ['opus-5', 'sonnet-5', 'haiku-5', 'fable-5'].map(
     (name, index) => `${prefix}claude-${name}${dot}${index === 3 ? 2 : 5}`,

@@ -5,13 +5,13 @@ import { startGateway } from '../../src/serve/index.ts'
 import { aSocketServer, tlsFile } from '../gateway/forged.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
-import { aLongWay } from '../support/round-trips.ts'
+import { delayingProxy } from '../support/round-trips.ts'
 import { triesAll } from '../support/sample.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-5f4e3d2c1b0a99887766'
 
-/** The local gateway behind TLS 1.3, a long way off. */
+/** The local gateway behind TLS 1.3, a long proxy off. */
 async function aFarGateway() {
   const gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
   onTestFinished(() => gateway.close())
@@ -20,10 +20,10 @@ async function aFarGateway() {
     behind.on('error', () => socket.destroy())
     socket.pipe(behind).pipe(socket)
   }, 'good.pem')
-  const way = await aLongWay(server.port)
+  const proxy = await delayingProxy(server.port)
   return {
     env: {
-      REPOINT_BASE_URL: `https://127.0.0.1:${way.port}`,
+      REPOINT_BASE_URL: `https://127.0.0.1:${proxy.port}`,
       REPOINT_API_KEY: canary,
       // The programs of Node read the first, Codex the second.
       NODE_EXTRA_CA_CERTS: tlsFile('ca.pem'),
@@ -31,12 +31,12 @@ async function aFarGateway() {
     },
     /** What `work` costs. */
     async cost(work: () => Promise<unknown>) {
-      const before = { connections: way.connections(), roundTrips: way.roundTrips() }
+      const before = { connections: proxy.connections(), roundTrips: proxy.roundTrips() }
       gateway.clearRequests()
       await work()
       return {
-        connections: way.connections() - before.connections,
-        roundTrips: way.roundTrips() - before.roundTrips,
+        connections: proxy.connections() - before.connections,
+        roundTrips: proxy.roundTrips() - before.roundTrips,
         posts: gateway.requests().filter(({ method }) => method === 'POST').length,
       }
     },

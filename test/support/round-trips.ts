@@ -1,11 +1,11 @@
 import net from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** As long as nothing new comes, a round has all that was sent at the same time, in ms. */
+/** A round ends when the client has sent nothing for this many ms. */
 const quietMs = 120
 
-/** A way to a server on which everything takes whole round trips. */
-export interface LongWay {
+/** A proxy before a server, which counts round trips. */
+export interface DelayingProxy {
   readonly port: number
   readonly connections: () => number
   /** How often the client had to wait for the other side: connecting, handshake, each answer. */
@@ -13,38 +13,39 @@ export interface LongWay {
 }
 
 /**
- * Hands everything on in rounds: what a client sends, and the opening of a connection, is held until
- * nothing more comes, and goes on together as one round trip. Answers pass at once, so that what
- * depends on one is in a later round. Counts without a clock, so that a busy machine counts alike.
+ * A proxy that delays what the client sends, and the opening of its connections, until nothing more comes.
+ * Then it forwards everything together, which counts as one round trip. Answers pass at once, so that a
+ * request that depends on one is in a later round. It counts rounds, not time, so that the result is the
+ * same on a busy machine.
  */
-export async function aLongWay(to: number): Promise<LongWay> {
-  const held: { client: net.Socket; goOn: () => void }[] = []
+export async function delayingProxy(to: number): Promise<DelayingProxy> {
+  const held: { client: net.Socket; forward: () => void }[] = []
   const sockets = new Set<net.Socket>()
   let connections = 0
   let roundTrips = 0
   let quiet: NodeJS.Timeout | undefined
 
-  const hold = (client: net.Socket, goOn: () => void): void => {
-    held.push({ client, goOn })
+  const hold = (client: net.Socket, forward: () => void): void => {
+    held.push({ client, forward })
     clearTimeout(quiet)
     quiet = setTimeout(() => {
       const round = held.splice(0)
-      // Nobody waits for what goes out at hanging up.
+      // What a client sends while it closes is not a round trip.
       if (round.some((one) => !one.client.destroyed)) roundTrips++
-      for (const { goOn } of round) goOn()
+      for (const { forward } of round) forward()
     }, quietMs)
   }
 
   const server = net.createServer((client) => {
     connections++
-    const behind = net.connect(to, '127.0.0.1')
-    for (const socket of [client, behind]) {
+    const upstream = net.connect(to, '127.0.0.1')
+    for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => socket.destroy())
     }
-    behind.on('data', (bytes) => client.write(bytes)).on('close', () => client.destroy())
-    client.on('close', () => behind.destroy())
-    client.on('data', (bytes) => hold(client, () => behind.write(bytes)))
+    upstream.on('data', (bytes) => client.write(bytes)).on('close', () => client.destroy())
+    client.on('close', () => upstream.destroy())
+    client.on('data', (bytes) => hold(client, () => upstream.write(bytes)))
     client.pause()
     hold(client, () => client.resume())
   })

@@ -50,20 +50,23 @@ function append(home: Home, name: string, text: string): void {
 
 describe('a file with scope whole', () => {
   test.each([
-    ['an earlier run', ['sk-second']],
-    ['past a run, of which nothing is said in the end', ['sk-second', 'sk-third']],
-  ])('restored by hand to %s: the undo continues from there without a report', (_, later) => {
-    const home = aHome(codexPair)
-    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-    const first = home.text(auth)
-    for (const key of later) setUp(home, [authEdit(sourceIn(home), key)])
-    home.put(auth, first)
-    const { files } = rollBack(home, toOriginal)
-    expect(home.text(auth)).toBe(oldLogin)
-    expect(files[0]?.kept).toEqual([])
-  })
+    ['the run before', ['sk-second']],
+    ['the run before that', ['sk-second', 'sk-third']],
+  ])(
+    'that was restored by hand to %s is undone to the original, and nothing is reported',
+    (_, later) => {
+      const home = aHome(codexPair)
+      setUp(home, [authEdit(sourceIn(home), 'sk-first')])
+      const first = home.text(auth)
+      for (const key of later) setUp(home, [authEdit(sourceIn(home), key)])
+      home.put(auth, first)
+      const { files } = rollBack(home, toOriginal)
+      expect(home.text(auth)).toBe(oldLogin)
+      expect(files[0]?.kept).toEqual([])
+    },
+  )
 
-  test('restored by hand to its state before us: no report, and the address is removed', () => {
+  test('that was restored by hand to the original is not reported, and the address is removed', () => {
     const home = aHome(codexPair)
     setUp(home, aPairPlan(sourceIn(home)).edits)
     home.put(auth, oldLogin)
@@ -294,7 +297,7 @@ describe('a deleted file', () => {
     expect(home.text(auth)).toContain(canaryKey)
   })
 
-  test('with our key: the address is removed, unless an older one would return', () => {
+  test('with our key: the undo removes the address, unless it would restore an older one', () => {
     const older = 'model_provider = "mine"\n'
     for (const before of [codexPair[config], older]) {
       const home = aHome({ [auth]: oldLogin, [config]: before })
@@ -347,7 +350,7 @@ describe('an undo of several runs with no changes in between', () => {
 })
 
 describe('the runs that can be undone', () => {
-  test('are none if everything was restored by hand, and a deleted file is reported', () => {
+  test('are none if the user restored everything by hand, and a deleted file is reported', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [configEdit(sourceIn(home)), settingsEdit(sourceIn(home))])
     home.put(config, codexPair[config])
@@ -370,7 +373,7 @@ describe('the runs that can be undone', () => {
     )
   })
 
-  test('to the original are the remaining files after one client was undone', () => {
+  test('for --original are those of the other clients, after one client was undone', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
     rollBack(home, { clients: ['claude'] })
@@ -378,7 +381,7 @@ describe('the runs that can be undone', () => {
     expect(home.text(auth)).toBe(oldLogin)
   })
 
-  test('by force include the whole original, even after an undo', () => {
+  test('with force include the original, even after an undo', () => {
     const home = aHome(codexPair)
     setModel(home, 'first')
     rollBack(home)
@@ -388,7 +391,7 @@ describe('the runs that can be undone', () => {
     expect(home.text(config)).toBe(codexPair[config])
   })
 
-  test('by force exclude files that an undo already restored', () => {
+  test('with force exclude files that an undo already restored', () => {
     const home = aHome({ ...codexPair, [settings]: '{}\n' })
     setUp(home, [settingsEdit(sourceIn(home)), configEdit(sourceIn(home))])
     home.put(config, home.text(config).replace('"gpt-5.6-sol"', '"theirs"'))
@@ -401,7 +404,7 @@ describe('the runs that can be undone', () => {
     expect(left).toContain('theirs')
   })
 
-  test('by force include the older login after an undo restored a newer one', () => {
+  test('with force include the older login after an undo restored a newer one', () => {
     const home = aHome(codexPair)
     setUp(home, aPairPlan(sourceIn(home)).edits)
     home.put(auth, newerLogin)
@@ -412,7 +415,7 @@ describe('the runs that can be undone', () => {
     expect(home.text(auth)).toBe(oldLogin)
   })
 
-  test('by force are none if the files that a run created are gone', () => {
+  test('with force are none if the files that a run created no longer exist', () => {
     const home = aHome()
     setUp(home, aPairPlan(sourceIn(home)).edits)
     rollBack(home)
@@ -571,7 +574,7 @@ describe('the runs that an undo selects', () => {
     expect(() => planRollback(worldIn(home), { ...toOriginal, force: true })).toThrow(place)
   })
 
-  test('a file with scope whole that an undo kept is restored by force, and no other', () => {
+  test('a file with scope whole that an undo kept is restored with force, and no other', () => {
     const home = aHome(codexPair)
     setUp(home, [authEdit(sourceIn(home))])
     rollBack(home)
@@ -630,20 +633,20 @@ describe('earlier versions of a file', () => {
     expect(textsOf(deleted, config)).toEqual([null, null])
   })
 
-  test('of a file next to one with an address are none', () => {
+  test('do not exist for a file without an address that is next to one with an address', () => {
     const home = aHome(codexPair)
     setUp(home, [...aPairPlan(sourceIn(home)).edits])
     setModel(home, 'ours', 'other.toml')
     expect(textsOf(home, 'other.toml')).toEqual([])
   })
 
-  test('of a file that a run created end with no file', () => {
+  test('end with no file if a run created the file', () => {
     const home = aHome()
     setUp(home, [configEdit(sourceIn(home))])
     expect(textsOf(home, config)).toEqual([null])
   })
 
-  test('of a file that no run wrote, or that has no address, are none', () => {
+  test('do not exist for a file that no run wrote, or that has no address', () => {
     const home = aHome({ [config]: 'model = "0"\n' })
     expect(textsOf(home, config)).toEqual([])
     setModel(home, 'ours')

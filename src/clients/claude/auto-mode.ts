@@ -56,14 +56,14 @@ export function safeguardsOf(version: string, withoutBetas: boolean): FirstReque
 
 /**
  * Whether the user or an administrator chose a mode or switched auto mode off. A project's settings apply in
- * its folder only, so they are skipped unless `roles` names them.
+ * its folder only, so they are skipped unless `kinds` names them.
  */
 export function isModeChosen(
   files: LoadedFiles,
-  roles: readonly LoadedFile['kind'][] = ['settings', 'managed'],
+  kinds: readonly LoadedFile['kind'][] = ['settings', 'managed'],
 ): boolean {
   return files
-    .filter(({ kind }) => roles.includes(kind))
+    .filter(({ kind }) => kinds.includes(kind))
     .map((file) => readSettings(file).root)
     .some((root) => {
       const places = [modePath, switchPath, ['disableAutoMode']]

@@ -49,7 +49,7 @@ const shared = {
     ],
     // It reads this from its settings too, before its first connection (2.1.197 and 2.1.329, 2026-11-22).
     caFileVariables: [names.authorities],
-    // Newest and 2.1.120, 2026-11-23; 2.1.54 was still a Node program, and reads only the first.
+    // 2.1.120 and 2.1.330. 2.1.54 was still a Node program and reads only NODE_EXTRA_CA_CERTS (2026-11-23).
     certificateStores: (env: Machine['env']) =>
       env['CLAUDE_CODE_CERT_STORE'] === 'bundled'
         ? { system: false, files: [names.authorities], folders: [] }

@@ -90,7 +90,7 @@ function hasOwnIds({ catalog, catalogError }: GatewayInfo, slot: Slot, named: Pi
   return (first.length > 0 ? first : all).some(isOwnId)
 }
 
-/** The newest model that the version knows: the version would send it if it exists. Else the newest model. */
+/** The newest model that this version of Claude Code knows, as it would choose itself. Else the newest of all. */
 function bestMatch(
   tier: readonly string[],
   version: string = tableVersions.newest,

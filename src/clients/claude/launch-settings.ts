@@ -12,7 +12,7 @@ import { fileOf, overlaid } from '../loaded-files.ts'
 import { askingModeChanges, isModeChosen } from './auto-mode.ts'
 import { asksForKey } from './check.ts'
 import { customHeaders } from './headers.ts'
-import { isElsewhere, ourKeys } from './plan.ts'
+import { isForOtherGateway, ourKeys } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
 
@@ -93,7 +93,7 @@ function secretVariables(
 ): Readonly<Record<string, string>> {
   const { headers = [], key, keyHeader } = target
   // If the settings are for another address, nobody can tell here whose a header line is.
-  const standing = isElsewhere(settings, target) ? undefined : settings.env[names.headers]
+  const standing = isForOtherGateway(settings, target) ? undefined : settings.env[names.headers]
   const lines = customHeaders(standing, target, false)
   const wanted = {
     ...(headers.length > 0 && lines !== undefined ? { [names.headers]: lines } : {}),

@@ -115,8 +115,8 @@ function* withoutKey(
 ): Findings {
   const { settings } = file
   const hasKey = Boolean(settings['apiKey']) || readHeaders(settings['headers']).keyed !== undefined
-  const isElsewhere = hasLogin(file, providerId) || isExported(context, 'OPENAI_API_KEY')
-  if (hasKey || isElsewhere || mayNeedNoKey(url, context)) return
+  const isForOtherGateway = hasLogin(file, providerId) || isExported(context, 'OPENAI_API_KEY')
+  if (hasKey || isForOtherGateway || mayNeedNoKey(url, context)) return
 
   const message = 'the provider of Cline has no apiKey: Cline sends no key'
   yield missingKeyFinding(clineName, file.place(settingsPath), message)

@@ -13,13 +13,13 @@ import {
 } from '../loaded-files.ts'
 import { checkOthersNow, harmfulLayers, othersInTheWay } from './other-providers.ts'
 import {
-  authKeys,
   configRepair,
-  harmfulKeys,
+  credentialSettings,
   hasOwnKey,
   isNameOfBedrock,
   isSetAside,
   marks,
+  namesOfHarmful,
   ownAddressPath,
   providerInUse,
   reservedIds,
@@ -66,7 +66,7 @@ export function* checkProvidersForSetup(
   config: ReadFile,
   target: SetupTarget,
 ): Findings {
-  yield* otherOwnAddress(context, config, target)
+  yield* openaiBaseUrlToReplace(context, config, target)
   for (const { id, table, path } of providersOf(config)) {
     if (id !== target.providerId) continue
     const address = [...path, 'base_url']
@@ -79,6 +79,7 @@ export function* checkProvidersForSetup(
     const url = config.text(address)
     const isOtherAddress = url !== undefined && withoutTrailingSlash(url) !== target.baseUrl
     yield* harmfulSettings(config, { id, table, path }, isOtherAddress)
+    // The plan replaces what an earlier setup of ours wrote.
     const marked: readonly unknown[] = Object.values(marks)
     const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
     yield* ownAuth(config, { id, path, table: Object.fromEntries(others) })
@@ -94,7 +95,7 @@ export function* checkProvidersNow(context: ClientContext, config: ReadFile): Fi
   if (provider === undefined || reservedIds.includes(provider.id)) return
   const url = config.text([...provider.path, 'base_url'])
 
-  yield* withoutVersion(context, config, provider)
+  yield* addressWithoutV1(context, config, provider)
   if (url !== undefined && isOwnAddress(url, context)) {
     yield* harmfulSettings(config, provider)
     yield* harmfulLayers(context.files, provider.id)
@@ -196,7 +197,7 @@ function* harmfulSettings(
   { id, table, path }: Provider,
   isOtherAddress = false,
 ): Findings {
-  const [first, ...others] = harmfulKeys(table, isOtherAddress)
+  const [first, ...others] = namesOfHarmful(table, isOtherAddress)
   if (first !== undefined) {
     const keys = [first, ...others]
     const changes = keys.map((key) => ({
@@ -223,7 +224,7 @@ function* harmfulSettings(
 }
 
 function* ownAuth(config: ReadFile, { id, table, path }: Provider): Findings {
-  for (const key of authKeys) {
+  for (const key of credentialSettings) {
     if (table[key] === undefined) continue
     const isSecret = key === 'experimental_bearer_token'
     yield findingAt(config, [...path, key], {
@@ -256,7 +257,7 @@ function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Findings
 }
 
 /** Codex appends `/responses` to the address unchanged (0.169.0): without `/v1` a web page answers. */
-function* withoutVersion(
+function* addressWithoutV1(
   context: ClientContext,
   config: ReadFile,
   { id, path }: Provider,
@@ -273,7 +274,11 @@ function* withoutVersion(
     })
 }
 
-function* otherOwnAddress(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
+function* openaiBaseUrlToReplace(
+  context: ClientContext,
+  config: ReadFile,
+  target: SetupTarget,
+): Findings {
   const url = config.text(ownAddressPath)
   if (url === undefined || isOwnAddress(url, context, target)) return
   yield findingAt(config, ownAddressPath, {

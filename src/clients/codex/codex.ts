@@ -46,10 +46,10 @@ import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
 
 /**
- * Codex has its own table, which it searches by the beginning of an ID without its vendor. For a model that
- * it does not find, it assumes the same values and warns (run on 0.169.0, 2026-11-22).
+ * Codex finds a model in its own table by the beginning of the ID without its vendor. For any other model it
+ * assumes 272,000 tokens, and warns (run on 0.169.0, 2026-11-22).
  */
-const windows: WindowHabit = {
+const contextWindows: WindowHabit = {
   knows: (id) =>
     /^gpt-(?:5\.5|5\.6-(?:sol|terra|luna)|6-(?:sol|luna|astra)|6\.1-(?:sol|terra))/.test(
       removeVendor(id),
@@ -101,7 +101,7 @@ export const codex: ClientModule = {
     gatewayVariables: { addresses: [], others: ['CODEX_API_KEY'] },
   },
   files: codexFiles,
-  resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], windows)),
+  resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], contextWindows)),
   accepts: responses.protocols,
   firstRequest,
   sideEffects: (system, change) =>
@@ -135,10 +135,10 @@ export const codex: ClientModule = {
     const providerId = config.text(['model_provider'])
     const { url } = addressInUse(config)
     const table = providerInUse(config)?.table
-    const { headers, keyed } = readHeaders(table?.['http_headers'])
+    const { headers, keyed: headerKey } = readHeaders(table?.['http_headers'])
     const query = textMembers(table?.['query_params'])
-    const isKeyed = keyed !== undefined && table?.['requires_openai_auth'] !== true
-    const isKeyUsed = auth.usableKey !== undefined && takesAuthFile(config)
+    const usesHeaderKey = headerKey !== undefined && table?.['requires_openai_auth'] !== true
+    const usesAuthFile = auth.usableKey !== undefined && takesAuthFile(config)
 
     const model = config.text(['model'])
     const contextWindow = config.get(['model_context_window'])
@@ -147,12 +147,12 @@ export const codex: ClientModule = {
     return {
       endpoint: {
         baseUrl: url && withoutTrailingSlash(url),
-        ...(isKeyed ? keyed : {}),
-        ...(isKeyUsed ? { key: auth.usableKey } : {}),
+        ...(usesHeaderKey ? headerKey : {}),
+        ...(usesAuthFile ? { key: auth.usableKey } : {}),
         headers,
         query: query.length === 0 ? undefined : query,
         alsoSendsTo:
-          isKeyUsed && providerId && url
+          usesAuthFile && providerId && url
             ? otherAddress(files, withoutTrailingSlash(url))
             : undefined,
       },
@@ -165,8 +165,12 @@ export const codex: ClientModule = {
       },
       offered: offersOfCodex(files),
       sources: {
-        ...sourcesIn(config.path, { baseUrl: url, model, key: isKeyed ? keyed.key : undefined }),
-        ...(isKeyUsed && { key: authFile.path }),
+        ...sourcesIn(config.path, {
+          baseUrl: url,
+          model,
+          key: usesHeaderKey ? headerKey.key : undefined,
+        }),
+        ...(usesAuthFile && { key: authFile.path }),
       },
       login: auth.login,
       findings: unreadable(config.problem ?? (fault && `${fault.location}: ${fault.message}`)),
@@ -192,7 +196,7 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
     })
   }
 
-  const isRight = readCodexAuth(file).usableKey === target.key
+  const isKeyCurrent = readCodexAuth(file).usableKey === target.key
   const edit = {
     client: 'codex',
     path: file.path,
@@ -202,12 +206,13 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
     holdsSecret: true,
   } as const
   const change = { path: ['OPENAI_API_KEY'], isSecret: true, undoTogether: true }
-  // Older versions send a key in the file as a bearer token all the same (0.105.0; not 0.169.0, 2026-11-22).
+  // 0.105.0 sends the key of the file even if a header holds the key, so the file is removed (0.169.0 does not;
+  // 2026-11-22).
   if (target.keyHeader !== undefined)
     return { ...edit, changes: [{ ...change, value: undefined }], after: null }
 
   const text = `${JSON.stringify({ OPENAI_API_KEY: target.key }, null, 2)}\n`
-  const after = isRight ? file.bytes : new TextEncoder().encode(text)
+  const after = isKeyCurrent ? file.bytes : new TextEncoder().encode(text)
   return { ...edit, changes: [{ ...change, value: target.key }], after }
 }
 
@@ -228,6 +233,7 @@ function ourKeys(files: LoadedFiles, target: SetupTarget): readonly SettingChang
     ...optionChange(config, effortPath, effort, target.input),
     ...catalogKeys(files, config, target),
     { path: ['model_provider'], value: target.providerId },
+    // For old conversations: see `ownAddressPath`.
     { path: ['openai_base_url'], value: target.baseUrl },
     ...withoutOffer(target.resolved.model),
     // Codex does not start with an empty name. A name that the user gave stays.

@@ -63,13 +63,13 @@ export function* aboutConversations(
     if (now === undefined)
       yield {
         code: 'codex-conversations-closed',
-        message: `${some} do not open with \`codex resume\` any more: [model_providers.${id}] goes`,
+        message: `${some} do not open with \`codex resume\` any more: [model_providers.${id}] is removed`,
         hint: '`codex fork SESSION_ID` carries a conversation over to the provider in use.',
       }
     else if (now.isAside && !old.isAside)
       yield {
         code: 'codex-conversations-set-aside',
-        message: `${some} can be read with \`codex resume\`, and send nothing from there`,
+        message: `${some} can be read with \`codex resume\`, but not continued there`,
         hint: '`codex fork SESSION_ID` goes on with a conversation at the gateway, and sends all of that conversation there.',
       }
     else if (

@@ -23,9 +23,9 @@ import { isExported, unsetCommand } from '../shell.ts'
 import { readCodexAuth } from './auth.ts'
 import {
   configRepair,
-  harmfulKeys,
   hasOwnKey,
   marks,
+  namesOfHarmful,
   noKey,
   otherLayers,
   ownAddressPath,
@@ -56,7 +56,7 @@ interface OtherProvider {
 
 /**
  * The providers that send the key of auth.json to another address than `root`, including Codex's own. For the
- * table of `ownId` only the address counts: a setup removes its `harmfulKeys`.
+ * table of `ownId` only the address counts: a setup removes its `namesOfHarmful`.
  *
  * @param planned what a setup is about to write into config.toml
  */
@@ -82,7 +82,7 @@ function* otherProviders(
       if (seen.has(id) || !isTable(table) || hasOwnKey(table)) continue
       const url = textIn(table, ['base_url']) ?? vendorUrl
       const isThere = isSameButVersion(root, withoutTrailingSlash(url))
-      const [harmful] = id === ownId ? [] : harmfulKeys(table)
+      const [harmful] = id === ownId ? [] : namesOfHarmful(table)
       if (isThere && harmful === undefined) continue
 
       seen.add(id)
@@ -118,7 +118,7 @@ export function* harmfulLayers(files: LoadedFiles, ownId: string): Findings {
   for (const file of otherLayers(files))
     for (const id of [ownId, 'openai']) {
       const path = ['model_providers', id]
-      const [first, ...others] = harmfulKeys(file.table(path) ?? {})
+      const [first, ...others] = namesOfHarmful(file.table(path) ?? {})
       if (first === undefined) continue
       yield {
         code: 'codex-key-elsewhere',
@@ -177,7 +177,7 @@ export function* othersInTheWay(
   for (const [id, table] of config.members(['model_providers'])) {
     const url = textIn(table, ['base_url'])
     const isHarmless = [config, ...otherLayers(context.files)].every(
-      (file) => harmfulKeys(file.table(['model_providers', id]) ?? {}).length === 0,
+      (file) => namesOfHarmful(file.table(['model_providers', id]) ?? {}).length === 0,
     )
     const ours = Object.entries(marks).filter(([key, value]) => textIn(table, [key]) === value)
 

@@ -27,7 +27,8 @@ export function providerInUse(
 
 /**
  * `openai_base_url` moves Codex's own provider. A conversation that was recorded with that provider continues
- * with it, whichever provider is selected now. Not before 0.115.0. Run with 0.115.0 to 0.169.0, 2026-11-22.
+ * with it, whichever provider is selected now. Versions before 0.115.0 do not read it. Run with 0.115.0 to
+ * 0.169.0, 2026-11-22.
  */
 export const ownAddressPath: SettingPath = ['openai_base_url']
 
@@ -51,23 +52,23 @@ export function takesAuthFile(config: ReadFile): boolean {
 }
 
 /**
- * The keys of a provider table that hold a credential, which overrides auth.json. An Authorization in
+ * The settings of a provider table that hold a credential, which overrides auth.json. An Authorization in
  * `http_headers` does not: with requires_openai_auth Codex does not send it. Run with 0.169.0, 2026-11-21.
  */
-export const authKeys = ['env_key', 'experimental_bearer_token', 'auth']
+export const credentialSettings = ['env_key', 'experimental_bearer_token', 'auth']
 
 /** Codex sends only the token of `gateway_oauth`, unless the table also requests auth.json. */
 export function hasOwnKey(table: Table): boolean {
   const hasToken = table['gateway_oauth'] !== undefined && table['requires_openai_auth'] !== true
-  return hasToken || authKeys.some((key) => table[key] !== undefined)
+  return hasToken || credentialSettings.some((key) => table[key] !== undefined)
 }
 
 /**
- * The keys of a provider table with which Codex starts, and sends the key to `base_url` only. Read from the
+ * The settings of a provider table with which Codex starts and sends the key to `base_url` only. Read from the
  * fields of `ModelProviderInfo` in nine versions from 0.105.0 to 0.169.0, and run on 0.105.0 and 0.169.0,
  * 2026-11-24.
  */
-const harmlessKeys: readonly string[] = [
+const harmlessSettings: readonly string[] = [
   'name',
   'base_url',
   'wire_api',
@@ -86,25 +87,25 @@ const harmlessKeys: readonly string[] = [
 ]
 
 /** Settings that describe one gateway or that Codex sends to it: a setup for another address removes them. */
-const keysOfOneGateway = ['env_http_headers', 'capabilities', 'supports_standalone_web_search']
+const settingsOfOneGateway = ['env_http_headers', 'capabilities', 'supports_standalone_web_search']
 
 /**
- * The keys that may send the key of auth.json to another address, or stop Codex. An unknown key counts. Codex
- * sends the key to `model_catalog_url` (by default from 0.162.1 on, in 0.157.1 with the feature
+ * The settings that may send the key of auth.json to another address, or stop Codex. Every unknown setting
+ * counts as one. Codex sends the key to `model_catalog_url` (by default from 0.162.1 on, in 0.157.1 with the feature
  * `api_key_model_discovery`), and does not start with `aws` or, next to auth.json, with `gateway_oauth`.
  *
  * @param isOtherAddress the table has been for another gateway so far
  */
-export function harmfulKeys(table: Table, isOtherAddress = false): readonly string[] {
+export function namesOfHarmful(table: Table, isOtherAddress = false): readonly string[] {
   return Object.keys(table).filter((key) => {
-    if (authKeys.includes(key)) return false
-    return !harmlessKeys.includes(key) || (isOtherAddress && keysOfOneGateway.includes(key))
+    if (credentialSettings.includes(key)) return false
+    return !harmlessSettings.includes(key) || (isOtherAddress && settingsOfOneGateway.includes(key))
   })
 }
 
 /** The files, next to config.toml, in which Codex reads provider tables. A setup does not write them. */
 export function otherLayers(files: LoadedFiles): readonly ReadFile[] {
-  return ['system', 'profile', 'managed'].flatMap((role) => readLayers(files, role))
+  return ['system', 'profile', 'managed'].flatMap((kind) => readLayers(files, kind))
 }
 
 /** With these names Codex sends no key of auth.json (0.155.1 to 0.169.0, 2026-11-24). */
@@ -115,7 +116,7 @@ export function isNameOfBedrock(name: ConfigValue | undefined): boolean {
 /** The token for a provider that needs no key. */
 export const noKey = 'repoint-no-key'
 
-/** The settings that keep the key of auth.json from a provider: the first two lines, or the third. */
+/** The settings that keep the key of auth.json from a provider: a variable that is not set, or a token. */
 export const marks = {
   // Nobody sets that variable, so Codex sends the provider nothing.
   env_key: 'REPOINT_SET_ASIDE',

@@ -178,14 +178,19 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
 
   const others = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
     if (!id?.startsWith(`${providerId}/`)) return []
-    const isElsewhere = !isSameButVersion(withoutTrailingSlash(String(entry['baseUrl'])), baseUrl)
+    const isForOtherGateway = !isSameButVersion(
+      withoutTrailingSlash(String(entry['baseUrl'])),
+      baseUrl,
+    )
     const model = id.slice(providerId.length + 1)
     const protocol = protocolOfEntry(entry)
-    return [{ id: model, path: modelPath(id), isElsewhere, isMarked: true as const, protocol }]
+    return [
+      { id: model, path: modelPath(id), isForOtherGateway, isMarked: true as const, protocol },
+    ]
   })
   // If the gateway has not reported its models, the entries for this gateway stay.
   const isKept = offered.length === 0 && !resolved.offersWholeCatalog
-  const all = isKept ? others.filter(({ isElsewhere }) => !isElsewhere) : offered
+  const all = isKept ? others.filter(({ isForOtherGateway }) => !isForOtherGateway) : offered
 
   return [
     ...leavingKeys(file, others, all, target),

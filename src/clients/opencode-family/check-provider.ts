@@ -138,8 +138,9 @@ function* unlistedModel({
 function* withoutKey(view: OpencodeView): Findings {
   const { label, context, providerId, provider } = view
   const auth = fileOf(context.files, 'auth')
-  const isElsewhere = hasKeyFromOutside(provider, context) || readAuth(auth).ignored !== undefined
-  if (mayNeedNoKey(provider.url, context) || isElsewhere) return
+  const isForOtherGateway =
+    hasKeyFromOutside(provider, context) || readAuth(auth).ignored !== undefined
+  if (mayNeedNoKey(provider.url, context) || isForOtherGateway) return
   if (readKey(context.files, providerId, provider.options)) return
 
   const message = `auth.json contains no key for ${providerId}: ${label} sends none`

@@ -104,7 +104,7 @@ function leavingEntries(
     .map(({ id, protocol, entry }) => ({
       id,
       path: entryPath(protocol, id),
-      isElsewhere: isOtherGateway(entry, rootOf(target, protocol)),
+      isForOtherGateway: isOtherGateway(entry, rootOf(target, protocol)),
       isMarked: true as const,
     }))
   return leavingKeys(file, listed, [], target)

@@ -62,31 +62,28 @@ export interface RecordedState extends ClientNow {
   readonly isFixTried: boolean
 }
 
-interface Check {
-  readonly name: string
-  /** @param found what the checks before it found */
-  readonly run: (input: CheckInput, found: readonly Finding[]) => Findings
-}
+/** @param found what the checks before it found */
+type Check = (input: CheckInput, found: readonly Finding[]) => Findings
 
 /** In the order of a report. A general check comes after the specific ones with the same cause. */
 const checks: readonly Check[] = [
-  { name: 'version', run: checkVersion },
-  { name: 'sending', run: ({ client, access }) => (access ? sendingFindings(client, access) : []) },
-  { name: 'trust', run: checkTrust },
-  { name: 'privacy', run: checkPrivacy },
-  { name: 'client', run: checkByClient },
-  { name: 'overrides', run: checkOverrides },
-  { name: 'folder', run: checkFolder },
-  { name: 'permissions', run: checkPermissions },
-  { name: 'files', run: checkReadable },
-  { name: 'key', run: checkKey },
-  { name: 'drift', run: checkDrift },
+  checkVersion,
+  ({ client, access }) => (access ? sendingFindings(client, access) : []),
+  checkTrust,
+  checkPrivacy,
+  checkByClient,
+  checkOverrides,
+  checkFolder,
+  checkPermissions,
+  checkReadable,
+  checkKey,
+  checkDrift,
 ]
 
 /** Runs every check that the input allows. */
 export function checkClient(input: CheckInput): readonly Finding[] {
   const found: Finding[] = []
-  for (const check of checks) found.push(...check.run(input, found))
+  for (const check of checks) found.push(...check(input, found))
   return found
 }
 
@@ -116,7 +113,7 @@ function* checkPrivacy({ session, client, state }: CheckInput): Findings {
 function checkByClient({ client, context, target, ...input }: CheckInput): Findings {
   if (context === undefined) return []
   const found = client.check(context, target)
-  return input.purpose === 'run' ? unreadInRun(found) : ifAtGateway(found, input)
+  return input.purpose === 'run' ? unreadInRun(found) : atOwnServiceAsWarnings(found, input)
 }
 
 /**
@@ -137,11 +134,11 @@ function checkFolder({ session, client, own, folders }: CheckInput): Findings {
 }
 
 function checkPermissions({ session, context, ...input }: CheckInput): Findings {
-  return context ? ifAtGateway(worldWritablePaths(session, context.files), input) : []
+  return context ? atOwnServiceAsWarnings(worldWritablePaths(session, context.files), input) : []
 }
 
-/** At its own service, a client works whatever is in the way of a gateway. */
-function ifAtGateway(
+/** A client at its own service works even if something would keep it from using a gateway. */
+function atOwnServiceAsWarnings(
   findings: Findings,
   { purpose, own }: Pick<CheckInput, 'purpose' | 'own'>,
 ): Findings {
@@ -151,7 +148,7 @@ function ifAtGateway(
   )
 }
 
-/** The client cannot read its files, and its own check does not say why. */
+/** Reports that the client cannot read its files, if its own check does not say why. */
 function* checkReadable({ client, state }: CheckInput, found: readonly Finding[]): Findings {
   const broken = state && whyUnreadable(state.settings)
   if (broken === undefined || hasCause('broken', found)) return
@@ -164,7 +161,7 @@ function* checkReadable({ client, state }: CheckInput, found: readonly Finding[]
   yield { code: 'broken', severity: 'error', message: broken, hint: hints.join(', or ') }
 }
 
-/** The client has a gateway and no key, and its own check does not say so. */
+/** Reports that the client has a gateway and no key, if its own check does not say so. */
 function checkKey(
   { session, client, context, state }: CheckInput,
   found: readonly Finding[],
@@ -194,7 +191,7 @@ export function missingKey(client: Client, gateway: Gateway, caFile: string | un
   }
 }
 
-/** What someone else changed since the last setup. A repair does not approve such changes. */
+/** Reports what others changed since the last setup. `doctor --fix` does not accept such changes. */
 function* checkDrift({ session, client, state }: CheckInput, found: readonly Finding[]): Findings {
   const drifted = state?.runs && driftSince(session, { ...state, findings: found }, state.runs)
   if (drifted === undefined) return

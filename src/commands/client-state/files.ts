@@ -114,7 +114,7 @@ export function readShellProfiles(session: Session): readonly { path: string; te
   })
 }
 
-/** The files with the contents that runs recorded. If several records are for one file, the first counts. */
+/** The files with the contents that runs recorded. `files` may have several records of one file; the first counts. */
 export function asRecorded(
   { platform }: Session,
   texts: LoadedFiles,
@@ -185,15 +185,17 @@ function isOpenToOthers({ kind, mode, uid, gid }: FileStatus): boolean {
 }
 
 function openPlace(session: Session, path: string, { kind, mode }: FileStatus): Finding {
-  const who = (mode & othersWrite) === 0 ? 'The group of this file' : 'Every user of this machine'
+  const who =
+    (mode & othersWrite) === 0 ? `The group of this ${kind}` : 'Every user of this machine'
   const what = kind === 'folder' ? 'replace the files in it' : 'write it'
+  const rights = (mode & othersWrite) === 0 ? 'g-w' : 'go-w'
   const place = session.showPath(path)
   return {
     code: 'open-to-others',
     message: `${who} can ${what} (mode ${mode.toString(8)}) and so redirect your key`,
     location: path,
-    hint: `chmod ${(mode & othersWrite) === 0 ? 'g-w' : 'go-w'} ${place}`,
-    consent: `${who} can ${what} and so redirect your key: ${place}. Close it: chmod go-w ${place}`,
+    hint: `chmod ${rights} ${place}`,
+    consent: `${who} can ${what} and so redirect your key: ${place}. Close it: chmod ${rights} ${place}`,
     severity: 'error',
   }
 }

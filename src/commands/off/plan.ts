@@ -1,5 +1,10 @@
 /** What `repoint off` does for each client. */
-import { type Client, isSameWay, type LoadedFiles, whyUnreadable } from '../../clients/client.ts'
+import {
+  type Client,
+  type LoadedFiles,
+  usesSameCredentials,
+  whyUnreadable,
+} from '../../clients/client.ts'
 import { environmentRows, loadClients, rowOf, rows } from '../../clients/list.ts'
 import { asPlanned, readFile } from '../../clients/loaded-files.ts'
 import { isAtGateway, planOwnService } from '../../clients/own-service.ts'
@@ -113,7 +118,8 @@ export function mismatchesIn(
   return clients.flatMap(({ client, after }) => {
     const planned = client.read(after)
     const written = client.read(readClientFiles(session, client))
-    if (isSameWay(planned, written) && whyUnreadable(planned) === whyUnreadable(written)) return []
+    if (usesSameCredentials(planned, written) && whyUnreadable(planned) === whyUnreadable(written))
+      return []
     return new UserError({
       code: 'internal',
       message: `${client.label} would not read the planned files as intended`,

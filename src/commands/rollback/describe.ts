@@ -8,18 +8,20 @@ export function describeRun(run: RunRecord, runs: Runs, now: Date): string {
 
 /** The same without the time. */
 export function whatItDid(run: RunRecord, runs: Runs): string {
-  if (run.kind !== 'change') {
-    const ids = new Set(run.undoes?.map((part) => part.run))
-    const undone = runs.findLast(({ id }) => ids.has(id))
-    const change = run.kind === 'redo' ? undone && undoneBy(undone, runs) : undone
-    return `the ${run.kind} of ${change ? whatItDid(change, runs) : 'an earlier run'}`
-  }
+  if (run.kind !== 'change') return `the ${run.kind} of ${whatWasUndone(run, runs)}`
 
   const earlier = (run.mergedRuns ?? 1) - 1
   const more = earlier === 0 ? '' : ` (with ${earlier} earlier ${earlier === 1 ? 'run' : 'runs'})`
   const isOffOfSeveral = run.command === 'off' && run.clients.length > 1
   const noun = isOffOfSeveral ? 'return to their own services' : nounOf(run.command)
   return `${possessive(labelsOf(run.clients))} ${noun}${more}`
+}
+
+/** The change that an undo took back, or that a redo made again. */
+export function whatWasUndone(run: RunRecord, runs: Runs): string {
+  const undone = undoneBy(run, runs)
+  const change = run.kind === 'redo' ? undone && undoneBy(undone, runs) : undone
+  return change ? whatItDid(change, runs) : 'an earlier run'
 }
 
 function undoneBy({ undoes = [] }: RunRecord, runs: Runs): RunRecord | undefined {

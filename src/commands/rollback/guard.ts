@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type Client,
   type ClientState,
-  isSameWay,
   type LoadedFiles,
+  usesSameCredentials,
   whyUnreadable,
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
@@ -27,7 +27,7 @@ export interface Undoing {
   readonly session: Session
   readonly runs: Runs
   /** One client of each family that a run names. */
-  readonly families: readonly Client[]
+  readonly clients: readonly Client[]
 }
 
 /** What a client reads before a rollback, and after it. */
@@ -39,10 +39,10 @@ export interface Outlook {
 }
 
 export function outlooksOf(
-  { session, runs, families }: Undoing,
+  { session, runs, clients }: Undoing,
   { plan: { edits } }: RollbackPlan,
 ): readonly Outlook[] {
-  const concerned = families.filter(({ id }) =>
+  const concerned = clients.filter(({ id }) =>
     edits.some(({ client }) => familyIds(id).includes(client)),
   )
   return concerned.map((client): Outlook => {
@@ -62,7 +62,7 @@ function readAllFiles(session: Session, client: Client, runs: Runs): LoadedFiles
 export function problemAfterUndo(undoing: Undoing): ProblemAfter {
   const checks = new Map<Client, ClientCheck>()
   const checkOf = (id: string) => {
-    const client = undoing.families.find((one) => familyIds(one.id).includes(id))
+    const client = undoing.clients.find((one) => familyIds(one.id).includes(id))
     if (client === undefined) return undefined
     const check = checks.get(client) ?? clientCheck(undoing, client)
     checks.set(client, check)
@@ -182,10 +182,10 @@ function wrongKeyCheck(
     } = future
     if (baseUrl === undefined || !roots.some((one) => isSameButVersion(one, baseUrl))) return false
     // The undo does not cause what is already so.
-    if (isSameWay(present, future)) return false
+    if (usesSameCredentials(present, future)) return false
     if (login === undefined && key !== undefined && isWrittenKey(key)) return false
     ways ??= waysBefore(session, client, files, own)
-    return !ways.some((way) => isSameWay(way, future))
+    return !ways.some((way) => usesSameCredentials(way, future))
   }
 }
 
@@ -223,8 +223,8 @@ export async function refuseUnknownClient(session: Session, { plan }: RollbackPl
   const unknown = plan.edits.filter((edit) => rows.every(({ id }) => id !== edit.client))
   if (unknown.length === 0) return
 
-  const families = await loadClients(familyRows)
-  const paths = families.flatMap((one) => readClientFiles(session, one)).map(({ path }) => path)
+  const clients = await loadClients(familyRows)
+  const paths = clients.flatMap((one) => readClientFiles(session, one)).map(({ path }) => path)
   const edit = unknown.find(({ path }) => paths.includes(path))
   if (edit === undefined) return
   throw new UserError({
@@ -308,9 +308,9 @@ function isCopyOfOurs(
 }
 
 /** Whether a recorded file belongs to a client as it is installed here, or to an unknown client. */
-export function isInstalledHere({ session, families }: Undoing): (file: RecordedFile) => boolean {
+export function isInstalledHere({ session, clients }: Undoing): (file: RecordedFile) => boolean {
   const path = session.platform.machine.os === 'win32' ? win32 : posix
-  const targets = families
+  const targets = clients
     .flatMap((client) => listClientFiles(session, client))
     .filter(({ use }) => use === 'target')
   const folders = new Set(targets.map((target) => path.dirname(target.path)))

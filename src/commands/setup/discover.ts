@@ -42,7 +42,7 @@ const maxTries = 5
  * the gateway rejects an address or a key that the user typed, repoint asks for it again. If it came from a
  * flag or the environment, that is an error.
  */
-export async function findProvenGateway(started: SetupRun): Promise<ProvenRun> {
+export async function proveGateway(started: SetupRun): Promise<ProvenRun> {
   const { session, request, runs } = started
   const { flags } = request
   const inUse = request.isKeyOnly ? [] : await gatewaysInUse(session, runs)

@@ -202,8 +202,9 @@ export async function chooseModels(asking: ResolvingClient): Promise<Chosen | un
   const reason =
     catalogError === undefined || isNamed ? errorFrom(resolved) : adviseNamingModel(catalogError)
   // repoint asks for a wrong address or key again.
-  const isElsewhere = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
-  if (run.consent !== 'ask' || isElsewhere) throw reason
+  const isForOtherGateway =
+    catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
+  if (run.consent !== 'ask' || isForOtherGateway) throw reason
   return askForModel(asking, input, reason)
 }
 
