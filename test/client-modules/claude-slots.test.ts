@@ -184,6 +184,30 @@ describe('where the installed version says nothing', () => {
   })
 })
 
+describe('the thinking of the first request', () => {
+  // What the real client sent with `--model` (2.1.197 and 2.1.330, 2026-11-26).
+  test.each([
+    ['claude-opus-5-5', 'adaptive'],
+    ['claude-opus-5', 'adaptive'],
+    ['claude-opus-4-7', 'adaptive'],
+    ['claude-opus-4-6', 'adaptive'],
+    ['claude-opus-4-5', 'enabled'],
+    ['claude-sonnet-5', 'adaptive'],
+    ['claude-sonnet-4-6', 'adaptive'],
+    ['claude-sonnet-4-5', 'enabled'],
+    ['claude-haiku-4-5-20251001', 'enabled'],
+    ['claude-fable-5', 'adaptive'],
+    ['gpt-5.4', 'adaptive'],
+  ])('of %s: %s', (model, type) => {
+    const client = byId('claude')
+    const files = textsOf(client, aMachine(), {})
+    for (const version of ['2.1.197', '2.1.330']) {
+      const asking = { model, protocol: 'messages', version, env: {} } as const
+      expect(client.firstRequest(files, asking).body['thinking']).toMatchObject({ type })
+    }
+  })
+})
+
 describe('names as the client reads them', () => {
   const client = byId('claude')
   const asked = (settings: object, version = '2.1.285') => {

@@ -1,4 +1,5 @@
 import { asObject } from '../../gateway/foreign-text.ts'
+import { removeVendor } from '../../gateway/models/rules.ts'
 import type { FirstRequest, RetryRule } from '../../gateway/types.ts'
 import { type FirstRequestInput, type LoadedFiles, slots } from '../client.ts'
 import { fileOf } from '../loaded-files.ts'
@@ -6,7 +7,7 @@ import { recordedRequest } from '../recorded-request.ts'
 import { isBefore } from '../tested.ts'
 import { safeguardsOf } from './auto-mode.ts'
 import recordings from './first-requests.json' with { type: 'json' }
-import { knowsModel, sentFirst, tableVersions } from './sent.ts'
+import { knowsModel, sentFirst, tableVersions, withoutDate } from './sent.ts'
 import { isOn, names, readSettings } from './settings.ts'
 
 /** What the settings, the environment and the model change in the recorded request. */
@@ -47,14 +48,15 @@ function withEffort(body: FirstRequest['body'], effort: string | undefined): Fir
   }
 }
 
+/** A model that is known, but not the newest of its slot, is requested almost like an unknown one. */
 function kindOf(model: string, version: string): string {
-  const isOwn = slots.some((slot) => sentFirst(version, slot) === model)
   if (!knowsModel(model, version)) return 'unknown'
-  return isOwn && !isOlder.test(model) ? 'own' : 'older'
+  if (thinksInBudget.test(withoutDate(removeVendor(model)))) return 'older'
+  return slots.some((slot) => sentFirst(version, slot) === model) ? 'own' : 'unknown'
 }
 
-/** It thinks within a budget, and not adaptively. */
-const isOlder = /^claude-haiku-4-5/
+/** Models up to 4.5. Newer ones choose how long they think (12 models, 2.1.197 and 2.1.330, 2026-11-26). */
+const thinksInBudget = /^claude-(?:3\b|(?:opus|sonnet|haiku)-4(?:-[0-5])?$)/
 
 /** Anthropic's own error text; for any other text Claude Code gives up (2.1.330, 2026-11-23; 2.1.238 does not retry). */
 const withoutBetas: RetryRule = {

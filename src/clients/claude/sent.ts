@@ -88,6 +88,6 @@ export function knowsModel(id: string, version: string = tableVersions.newest): 
   return /^claude-(?:3|opus-4|sonnet-4|haiku-4)\b/.test(name)
 }
 
-function withoutDate(id: string): string {
+export function withoutDate(id: string): string {
   return id.replace(/-\d{8}$/, '')
 }
