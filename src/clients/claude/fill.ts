@@ -30,17 +30,17 @@ const standIns: Readonly<Record<Slot, readonly Slot[]>> = {
  * has the client's IDs, if nobody can tell, or if no model can fill a slot.
  */
 export function fillSlots(asked: {
-  readonly wanted: ResolveInput
+  readonly input: ResolveInput
   /** The slot that the client starts with. */
   readonly slot: Slot
   readonly named: Pins
   readonly version: string | undefined
 }): Pins {
-  const { wanted, slot, named, version } = asked
-  const { gatewayInfo, previous } = wanted
+  const { input, slot, named, version } = asked
+  const { gatewayInfo, previous } = input
   const mayBeRefused =
     gatewayInfo.rejected.length > 0 || (gatewayInfo.catalogOnly && previous?.isOtherGateway)
-  if (keepsModels(wanted) && !mayBeRefused) return {}
+  if (keepsModels(input) && !mayBeRefused) return {}
 
   const { catalog } = gatewayInfo
   const only = catalog && onlyModel(catalog, 'messages')

@@ -52,11 +52,11 @@ export function resolveSlots(input: ResolveInput, version?: string): ResolvedOpt
   const subagentModel = checkedSubagent(input)
   if (isFinding(subagentModel)) return subagentModel
 
-  const filled = fillSlots({ wanted: input, slot, named, version })
+  const filled = fillSlots({ input, slot, named, version })
   const { catalog } = input.gatewayInfo
   return resolvedWith({
     command: 'claude',
-    wanted: input,
+    input,
     version,
     slotModels: { ...named, ...filled },
     subagentModel,
@@ -86,7 +86,7 @@ export function resolveMapping(input: ResolveInput, version?: string): ResolvedO
   }
   return resolvedWith({
     command: 'claude-gpt',
-    wanted: input,
+    input,
     version,
     slotModels,
     subagentModel:
@@ -96,7 +96,7 @@ export function resolveMapping(input: ResolveInput, version?: string): ResolvedO
 }
 
 interface Found extends Pick<Start, 'command' | 'version'> {
-  readonly wanted: ResolveInput
+  readonly input: ResolveInput
   readonly slotModels: Pins
   readonly subagentModel: string | undefined
   readonly aboutSlots?: readonly Finding[]
@@ -104,20 +104,20 @@ interface Found extends Pick<Start, 'command' | 'version'> {
 }
 
 function resolvedWith(found: Found): ResolvedOptions | Finding {
-  const { command, wanted, version, slotModels, subagentModel, aboutSlots = [], uses } = found
-  const { requested, gatewayInfo } = wanted
-  const wishes = effectiveOptions(wanted)
-  const { slot = defaultSlot } = wishes
+  const { command, input, version, slotModels, subagentModel, aboutSlots = [], uses } = found
+  const { requested, gatewayInfo } = input
+  const options = effectiveOptions(input)
+  const { slot = defaultSlot } = options
   // A slot or a model that the user names overrides the current model.
   const startModel =
-    (requested.slot ?? requested.model) === undefined ? wishes.startModel : undefined
+    (requested.slot ?? requested.model) === undefined ? options.startModel : undefined
   // The probe uses a model that replaces the start slot as if it were the pin of that slot.
   const pins = startModel === undefined ? slotModels : { ...slotModels, [slot]: startModel }
   const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
-  const window = windowOf(wanted, used, windows(version))
+  const window = windowOf(input, used, windows(version))
   const first = firstAsked({
     command,
-    slot: slotTaken(wanted, slot, version),
+    slot: slotTaken(input, slot, version),
     pins: idsOf(pins),
     catalog: gatewayInfo.catalog,
     version,
@@ -134,7 +134,7 @@ function resolvedWith(found: Found): ResolvedOptions | Finding {
     slotModels,
     ...window,
     findings: [
-      ...aboutNames(wanted, askedFor(wishes)),
+      ...aboutNames(input, askedFor(options)),
       ...aboutSlots,
       ...first.findings,
       ...window.notes,
