@@ -10,9 +10,10 @@ const protocolOf = [
 
 /**
  * @param models the IDs of the catalog
+ * @param usual the case of a prompt that names none; absent: an ordinary response
  * @returns its URL, and `log(NAME)`: the main requests of a case, each with the time of its arrival in ms
  */
-export async function startForgedGateway(models) {
+export async function startForgedGateway(models, usual) {
   const logs = new Map()
   const handler = (server) => async (request, response) => {
     const path = request.url.replace(/^\/redirected/, '')
@@ -22,7 +23,7 @@ export async function startForgedGateway(models) {
     if (request.method === 'GET' || protocol === undefined || /count_tokens/.test(path))
       return catalog(response, models)
 
-    const name = /case\(([\w-]+)\)/.exec(body)?.[1]
+    const name = /case\(([\w-]+)\)/.exec(body)?.[1] ?? usual
     const { stream, tools = [], input = [] } = jsonIn(body)
     const isMain =
       name !== undefined &&

@@ -3,10 +3,10 @@
 const statuses = [429, 500, 502, 503, 529]
 
 /** An empty answer has no words to show. */
-const wordless = ['no-text', 'empty-text']
+const wordless = ['no-text', 'empty-text', 'content-null', 'thinking-only']
 
 /** The same flaw under the name of the case in one protocol. */
-const otherNames = { 'finish-filter': 'finish-refusal' }
+const otherNames = { 'finish-filter': 'finish-refusal', 'finish-tools': 'finish-tool' }
 
 /** @param flaws the names in src/gateway/judge/flaws.ts */
 export function acceptedFrom(rows, flaws) {

@@ -28,7 +28,7 @@ export const prompt = 'In one word: which type does this JavaScript have? const 
 const maxTokens = 16
 
 /** How long the end of an answer may take after its last event, in ms, for a client that waits for it. */
-const slowEndMs = 5_000
+const slowEndMs = 3_000
 
 /** Whether a client sends a token limit itself. */
 export function hasLimit(carried: FirstRequest | undefined): boolean {

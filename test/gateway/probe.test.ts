@@ -1,8 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+// @ts-expect-error plain JavaScript, shared with the script
+import { startForgedGateway } from '../../scripts/responses/server.js'
 import { readCatalog } from '../../src/gateway/catalog.ts'
 import { closeIdleConnections, preopenConnections } from '../../src/gateway/http/request.ts'
 import { probe } from '../../src/gateway/probe.ts'
-import type { Protocol } from '../../src/gateway/types.ts'
+import type { AcceptedResponses, Protocol } from '../../src/gateway/types.ts'
 import { startGateway } from '../../src/serve/index.ts'
 import {
   accessTo,
@@ -181,6 +183,42 @@ describe('probe: proves a protocol', () => {
   })
 })
 
+describe('probe: judges as the client does', () => {
+  const accepts = { rejects: ['open'], retries: [503], retriesIfTold: [429] }
+  const asks = async (name: string, more: Partial<AcceptedResponses> = {}) => {
+    const gateway = await startForgedGateway([model], name)
+    onTestFinished(() => gateway.close())
+    const access = accessTo({ port: Number(new URL(gateway.url).port) }, { timeoutMs: 30_000 })
+    const sender = { label: 'It', body: {}, accepts: { ...accepts, ...more } }
+    const code = await probe(access, 'chat', model, { sender }).then(
+      () => undefined,
+      (error) => error.code,
+    )
+    return [code, gateway.log(name).length]
+  }
+
+  test('once more after a failure that the client survives, and only then', async () => {
+    expect(await asks('once-503')).toEqual([undefined, 2])
+    expect(await asks('once-500')).toEqual(['gateway-fault', 1])
+    expect(await asks('always-503')).toEqual(['gateway-fault', 2])
+    expect(await asks('always-429')).toEqual(['rate-limited', 2])
+    expect(await asks('once-429')).toEqual(['rate-limited', 1])
+    expect(await asks('once-429-after-30', { retries: [429] })).toEqual(['rate-limited', 1])
+  })
+
+  test('an answer that does not end, by whether the client waits for that', {
+    timeout: 60_000,
+  }, async () => {
+    expect(await asks('open', { rejects: [] })).toEqual([undefined, 1])
+    expect(await asks('open')).toEqual(['gateway-fault', 1])
+  })
+
+  test('more headers than Node reads', async () => {
+    expect(await asks('headers-60kb')).toEqual([undefined, 1])
+    expect(await asks('headers-60kb', { rejects: ['headers-30kb'] })).toEqual(['gateway-fault', 1])
+  })
+})
+
 describe('probe: tells apart', () => {
   test('a protocol that the gateway lacks from a wrong address, by asking for the catalog', async () => {
     const oneApi = await aServer((request, response) =>
@@ -208,7 +246,7 @@ describe('probe: tells apart', () => {
     async (protocol) => {
       const gateway = await startGateway({ families: 'rewritten', port: 0, key })
       onTestFinished(() => gateway.close())
-      const access = accessTo({ port: Number(new URL(gateway.url).port) })
+      const access = accessTo({ port: Number(new URL(gateway.url).port) }, { timeoutMs: 30_000 })
       await probe(access, 'chat', 'gpt-audio')
       const error = await failure(probe(access, protocol, 'gpt-audio'))
       expect(error.code).toBe('protocol-unsupported')

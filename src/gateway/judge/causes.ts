@@ -102,6 +102,7 @@ export const causeRows: readonly CauseRow[] = [
         { before: 40, after: 60 },
       ),
       String.raw`\b(?:provider|vendor|upstream|byok)(?:['’]s)? (?:api )?(?:keys?|credentials?|auth\w*)\b`,
+      String.raw`\b(?:returned|answered|responded with) 40[13]\b`,
       String.raw`\bchannels?\b${within(20)}\b(?:disabled|suspended|banned|expired)\b`,
       String.raw`\b(?:all|no available|no healthy) (?:\w+ )?accounts? (?:failed|are|is|have|were|limited|unhealthy)`,
     ),
@@ -156,6 +157,7 @@ export const causeRows: readonly CauseRow[] = [
     words: anyOf(
       near(client, denied, { before: 15, after: 40 }),
       String.raw`\b(?:unknown|unrecogni[sz]ed|unofficial|non-official|invalid|outdated|too old)${within(15)}${client}`,
+      String.raw`${client}${within(15)}\b(?:outdated|too old|obsolete)\b`,
       String.raw`\b(?:upgrade|update) (?:to )?(?:your|the)${within(20)}${client}`,
       String.raw`${clientName}${within(20)}\b(?:too old|outdated|not supported|upgrade)\b`,
     ),
@@ -169,7 +171,7 @@ export const causeRows: readonly CauseRow[] = [
       String.raw`${clientName}.{0,20}\brestricted\b`,
       String.raw`\b(?:come|originate|sent|made|called?)\b${within(12)}\b(?:from|by|through|via|with)\b${within(15)}${clientName}`,
       String.raw`\buse (?:the |an? )?(?:official )?${clientName}|${clientName}.{0,20}\brequired\b`,
-      String.raw`\bwithout an?\b.{0,10}${clientName}`,
+      String.raw`\bwithout an?\b.{0,10}${clientName}|\bclient fingerprint\b`,
     ),
     source: `${github}/leookun/cursor-byok/issues/131 (2026-11-24), ${github}/mnfst/llm-gateway/issues/2446 (2026-07)`,
   },
@@ -287,7 +289,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'content',
     words: anyOf(
-      String.raw`\bmoderation\b|\bcontent (?:policy|filter\w*|management|safety|inspection|moderation)\b|\bno credits were charged\b|\bguardrails?\b|\bsafety (?:checks?|systems?|polic\w+|filters?|settings?)\b`,
+      String.raw`\bmoderation\b|\bcontent (?:policy|filter\w*|classif\w+|management|safety|inspection|moderation)\b|\bno credits were charged\b|\bguardrails?\b|\bsafety (?:checks?|systems?|polic\w+|filters?|settings?)\b`,
       String.raw`\b(?:inappropriate|unsafe|harmful) content\b|\bsens?i?tive (?:words?|content|information)\b|\bmay contain sens?i?tive\b|\bconsidered high risk\b|\bviolat\w+ .{0,20}\bpolic(?:y|ies)\b`,
       near(
         String.raw`\b(?:input|prompt|content|request|message)\b`,
@@ -326,7 +328,7 @@ export const causeRows: readonly CauseRow[] = [
     words: anyOf(
       near(
         plan,
-        String.raw`\b(?:exhausted|exceed(?:ed|s)|depleted|consumed|used up|r[au]n out|reached|hit)\b`,
+        String.raw`\b(?:exhausted|exceed(?:ed|s)|depleted|consumed|full|used up|r[au]n out|reached|hit)\b`,
         {
           before: 15,
           after: 40,
@@ -425,7 +427,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'route',
     words:
-      /\bmissing scopes?\b|\bnot allowed to call this route\b|\bpermission is required to access this endpoint\b/i,
+      /\b(?:missing|lacks?|insufficient|without)(?: the| a)?(?: required)? scopes?\b|\bnot allowed to call this route\b|\bpermission is required to access this endpoint\b/i,
     statuses: [401, 403],
     source: 'restricted keys of OpenAI, LiteLLM and GitHub, 2026-11-22',
   },
@@ -474,7 +476,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'account',
     words: anyOf(
-      String.raw`\b(?:must be|not been) verified\b|\b(?:verify|confirm|complete|bind|link) your (?:[\w-]+ ){0,3}(?:e-?mail|phone|identity|accounts?|organi[sz]ation|registration|profile)\b|\bunusual (?:\w+ )?activity\b|\bgood standing\b`,
+      String.raw`\b(?:must be|not been) verified\b|\bwait-?list\b|\b(?:beta|early) access\b|\b(?:verify|confirm|complete|bind|link) your (?:[\w-]+ ){0,3}(?:e-?mail|phone|identity|accounts?|organi[sz]ation|registration|profile)\b|\bunusual (?:\w+ )?activity\b|\bgood standing\b`,
       near(
         String.raw`\b(?:terms|agreement|licen[cs]e|eula|usage polic(?:y|ies)|form|questionnaire)\b`,
         String.raw`\b(?:accept(?:ed)?|agreed?(?: to)?|sign(?:ed)?|fill out|submit(?:ted)?)\b`,
@@ -542,7 +544,7 @@ export const causeRows: readonly CauseRow[] = [
     cause: 'protocol',
     words: anyOf(
       near(
-        String.raw`(?:\bv1\/(?:chat\/completions|responses|messages|completions)|\bchat\/completions|\b(?:responses|messages|chat completions|anthropic|openai) (?:api|end ?point|protocol|format))\b`,
+        String.raw`(?:(?:\bv1\/(?:chat\/completions|responses|messages|completions)|\bchat\/completions|\b(?:responses|messages|chat completions|anthropic|openai) (?:api|end ?point|protocol|format))\b|\b(?:responses|messages|chat) ?(?:接口|协议|格式))`,
         String.raw`(?:\b(?:only|instead|unsupported|did you mean)\b|\b(?:not|n['’]t) (?:\w+ ){0,3}support\w*|不支持|仅支持|只支持|请使用)`,
         { before: 40, after: 40 },
       ),
@@ -590,13 +592,13 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'model-unknown',
     words:
-      /\bno (?:\w+ ){0,3}(?:routes?|channels?|providers?|deployments?|backends?|endpoints?|instances?|servers?|replicas?|workers?|distributors?)\b(?:.{0,40}\bmodel\b| (?:\w+ )?for\b)|\bnot one of the (?:\w+ )?models\b|\b(?:unknown|invalid) provider for\b|\b(?:could not|failed to|cannot|unable to) (?:load|find|resolve|locate|route|map|match|serve|schedule) (?:\w+ ){0,2}model\b|\bno (?:active )?credentials for provider\b|\bllm provider not provided\b/i,
+      /\bno (?:\w+ ){0,3}(?:routes?|channels?|providers?|deployments?|backends?|endpoints?|instances?|servers?|replicas?|workers?|distributors?|adapters?|handlers?|engines?)\b(?:.{0,40}\bmodel\b| (?:\w+ )?for\b)|\bnot one of the (?:\w+ )?models\b|\b(?:unknown|invalid) provider for\b|\b(?:could not|failed to|cannot|unable to) (?:load|find|resolve|locate|route|map|match|serve|schedule) (?:\w+ ){0,2}model\b|\bno (?:active )?credentials for provider\b|\bllm provider not provided\b/i,
     source: `9router, 2026-11-22; LocalAI, CLIProxyAPI, Envoy and Cloudflare, 2026-11-24`,
   },
   {
     cause: 'model-unknown',
     words: new RegExp(
-      `模型.{0,30}(?:不存在|未找到|找不到|无效|未知|已?下线|已?下架|未上架|未部署|已?停止服务|无可用渠道|没有可用|名称?(?:错误|有误|不正确)|不支持${notTheseZh})|(?:不存在|未知|无效|不支持|找不到|未找到|没有)(?:的|该|此|这个|具体|任何|当前|指定){0,3}模型`,
+      `(?:没有|无)可用.{0,40}(?:渠道|通道)|模型.{0,30}(?:不存在|未找到|找不到|无效|未知|已?下线|已?下架|未上架|未部署|已?停止服务|无可用渠道|没有可用|名称?(?:错误|有误|不正确)|不支持${notTheseZh})|(?:不存在|未知|无效|不支持|找不到|未找到|没有)(?:的|该|此|这个|具体|任何|当前|指定){0,3}模型`,
     ),
     source: `${github}/QuantumNous/new-api, 2026-11-21; https://docs.z.ai/api-reference/api-code (2026-11-24)`,
   },

@@ -78,6 +78,7 @@ export function errorFrom(value: unknown): ErrorBody {
     param:
       layers
         .map((layer) => layer['param'])
+        .concat(layers.map((layer) => placeIn(layer['loc'])))
         .filter(isText)
         .find((param) => param !== 'None') ?? '',
     words: words.slice(0, maxWords),
@@ -205,6 +206,11 @@ function titleOf(body: string): string {
     .replace(/<[^>]*>/g, ' ')
     .replace(/&amp;/g, '&')
     .replace(/&#?\w+;/g, ' ')
+}
+
+/** FastAPI names the place in the body: `["body", "model"]`. */
+function placeIn(loc: unknown): unknown {
+  return Array.isArray(loc) && loc[0] === 'body' ? loc[1] : undefined
 }
 
 /** Google's errors contain their cause in `details[].reason`. */

@@ -26,6 +26,8 @@ export const flawWords = {
   'no-finish-no-end': 'stopped in the middle of its answer',
   'finish-error': 'ended its answer because of an error',
   'finish-filter': 'ended its answer because of its content filter',
+  'finish-empty': 'does not say why its answer ended',
+  'finish-tools': 'ended its answer for a tool call without one',
   'finish-unknown': 'ended its answer for a reason that the protocol does not have',
   'incomplete-filter': 'ended its answer because of its content filter',
   'incomplete-other': 'ended its answer early',
@@ -35,10 +37,16 @@ export const flawWords = {
   'choices-null': 'sends an event without choices',
   'choice-error': 'sends an error in place of an answer',
   'whole-choice': 'sends the whole answer in one event',
+  'error-null': 'sends an empty error with each event',
+  'usage-null': 'does not count the tokens',
+  'usage-empty': 'does not count the tokens',
   'usage-text': 'counts the tokens with something other than numbers',
   'no-ids': 'sends an answer without an ID',
   'no-role': 'sends an answer without a role',
+  'no-finish': 'does not finish the items of its answer',
   'deltas-only': 'streams an answer without its items',
+  'item-only': 'sends the text of its answer in one piece',
+  'completed-only': 'sends the text of its answer only at its end',
   'no-start': 'starts its answer without message_start',
   'no-block-start': 'streams text without content_block_start',
   'no-block-stop': 'streams text without content_block_stop',
@@ -147,7 +155,7 @@ const reasons: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>>
       const reason = String(asObject(details)?.['reason'])
       return ['max_output_tokens', 'content_filter'].includes(reason) ? reason : 'other'
     }
-    return last && (status ?? 'completed')
+    return last && (status || 'completed')
   },
 }
 
@@ -161,6 +169,7 @@ const usualReasons: Readonly<Record<Protocol, readonly unknown[]>> = {
 function oddReason(protocol: Protocol, reason: unknown): Flaw | undefined {
   if (usualReasons[protocol].includes(reason)) return undefined
   if (reason === 'error') return 'finish-error'
+  if (reason === '') return 'finish-empty'
   const isFilter = reason === 'content_filter' || reason === 'refusal'
   if (protocol === 'responses' && isFilter) return 'incomplete-filter'
   if (reason === 'other') return 'incomplete-other'
@@ -177,6 +186,8 @@ const shapeFlaws: Readonly<
     const isCut = reasons.chat(events) === 'length'
     return [
       choices.some(({ error }) => isSaid(error)) && 'choice-error',
+      events.some((event) => event['error'] === null) && 'error-null',
+      reasons.chat(events) === 'tool_calls' && !texts.some(Array.isArray) && 'finish-tools',
       events.some((event) => event['choices'] === null) && 'choices-null',
       events.some((event) => event['choices'] === undefined) && 'choices-missing',
       choices.some(({ message, delta }) => isSaid(message) && !isSaid(delta)) && 'whole-choice',
@@ -197,11 +208,14 @@ const shapeFlaws: Readonly<
       .map(({ item }) => asObject(item) ?? {})
     const messages = items.filter(({ type }) => type === 'message')
     const hasText = events.some(isEvent('response.output_text.delta'))
+    const hasAdded = events.some(isEvent('response.output_item.added'))
     const output = Array.isArray(last?.['output']) ? last['output'] : []
     return [
       last !== undefined && !isSaid(last['id']) && 'no-ids',
       messages.some(({ role }) => !isSaid(role)) && 'no-role',
-      items.length === 0 && (hasText || output.length > 0) && 'deltas-only',
+      items.length === 0 && hasText && (hasAdded ? 'no-finish' : 'deltas-only'),
+      items.length === 0 && !hasText && output.length > 0 && 'completed-only',
+      messages.length > 0 && !hasText && 'item-only',
       last !== undefined && items.length === 0 && !hasText && output.length === 0 && 'no-text',
       ...usageFlaws([last?.['usage']]),
     ]
@@ -216,25 +230,30 @@ const shapeFlaws: Readonly<
     const isCut = reasons.messages(events) === 'max_tokens'
     return [
       !events.some(isEvent('message_start')) && 'no-start',
+      reasons.messages(events) === 'tool_use' && !kinds.includes('tool_use') && 'finish-tools',
       hasDelta && kinds.length === 0 && 'no-block-start',
       hasDelta && !events.some(isEvent('content_block_stop')) && 'no-block-stop',
       !/^event:/m.test(body) && 'no-names',
       (!hasDelta || isThought) && !kinds.includes('tool_use') && !isCut && 'no-text',
-      ...usageFlaws(events.map(({ usage }) => usage)),
+      ...usageFlaws(events.flatMap(({ usage, message }) => [usage, asObject(message)?.['usage']])),
     ]
   },
 }
 
-function usageFlaws(usages: readonly unknown[]): readonly Flaw[] {
-  const counts = usages.flatMap((usage) => {
+function usageFlaws(usages: readonly unknown[]): readonly (Flaw | false)[] {
+  const counts = usages.filter(isSaid).map((usage) => {
     const {
       total_tokens: total,
       output_tokens: output,
       completion_tokens: completion,
     } = asObject(usage) ?? {}
-    return isSaid(usage) ? [output ?? completion ?? total] : []
+    return output ?? completion ?? total
   })
-  return counts.some((count) => typeof count !== 'number') ? ['usage-text'] : []
+  return [
+    usages.some((usage) => usage === null) && 'usage-null',
+    counts.some((count) => count === undefined) && 'usage-empty',
+    counts.some((count) => count !== undefined && typeof count !== 'number') && 'usage-text',
+  ]
 }
 
 function choicesOf(events: readonly Event[]): readonly Event[] {

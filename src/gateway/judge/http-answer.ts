@@ -215,7 +215,10 @@ function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
   const { answer, error, question, status } = judged
   if (isFirewall(answer)) return forbidden(judged, 'firewall')
   if (isTunnelClosed(answer)) return fault(judged, 'is not connected to its tunnel')
-  if (status === 402) return quota(judged)
+  if (status === 402) {
+    const [cause] = causesOf(error, status).filter((one) => one === 'plan' || one === 'quota')
+    return quota(judged, cause === 'plan' ? 'plan' : 'balance')
+  }
 
   const header =
     hundredsOf(status) === 4 && error.kind !== 'page' ? wantedHeader(error, answer.body) : undefined

@@ -55,16 +55,16 @@ const ended = `(?:expired|revoked|disabled|deactivated|deleted|removed|archived|
 const stopped = `(?:${ended}|blocked|banned|(?:black|deny)-?listed)`
 
 /** A credential does not work. */
-export const broken = String.raw`(?:\b(?:${stopped}|invalid|incorrect|wrong|malformed|missing|bad|unknown|unrecogni[sz]ed|unregistered|leaked|compromised|mismatch(?:ed)?|rejected|required?|absent|empty|illegal|fail(?:s|ed|ure)?|flagged|corrupt\w*|must be|past (?:its|their)|ran out|(?:could not|couldn['’]t|cannot|can['’]t|failed to|unable to)(?! reach| connect)|no)\b|${negated(String.raw`valid|found|recogni[sz]ed|active|exist|provided?|supplied|present|authori[sz]ed|registered|match|verif\w*|validated?|belong|accepted|known|us(?:ed|able)|work\w*|correct|sent|set|parse[ds]?|get`)})`
+export const broken = String.raw`(?:\b(?:${stopped}|invalid|incorrect|wrong|malformed|missing|bad|unknown|unrecogni[sz]ed|unregistered|leaked|compromised|mismatch(?:ed)?|rejected|required?|absent|empty|illegal|fail(?:s|ed|ure)?|flagged|corrupt\w*|must (?:be|look|start|begin|have|contain)|past (?:its|their)|ran out|(?:could not|couldn['’]t|cannot|can['’]t|failed to|unable to)(?! reach| connect)|no)\b|${negated(String.raw`valid|found|recogni[sz]ed|active|exist|provided?|supplied|present|authori[sz]ed|registered|match|verif\w*|validated?|belong|accepted|known|us(?:ed|able)|work\w*|correct|sent|set|parse[ds]?|get`)})`
 
 /** An account, or what it belongs to, may not act. */
-export const held = String.raw`(?:\b(?:${stopped}|suspension|restricted|un-?verified|delinquent|flagged|denied access|access (?:is |was )?denied|on hold|under review|(?:pending|a?waiting)(?: for)? (?:\w+ )?(?:review|approval|verification|activation|confirmation)|under investigation)\b|\b(?:needs?|requires?|must|has|have)(?: to)? be (?:\w+ )?(?:approved|verified|activated|confirmed|linked|bound|completed)\b|${negated('active|activated|verified|approved|enabled|opened|open|in good standing|completed|confirmed|accepted|opted in')})`
+export const held = String.raw`(?:\b(?:${stopped}|suspension|restricted|limited(?! to)|un-?verified|delinquent|flagged|denied access|access (?:is |was )?denied|on hold|under review|(?:pending|a?waiting)(?: for)? (?:\w+ )?(?:review|approval|verification|activation|confirmation)|under investigation)\b|\b(?:needs?|requires?|must|has|have)(?: to)? be (?:\w+ )?(?:approved|verified|activated|confirmed|linked|bound|completed)\b|${negated('active|activated|verified|approved|enabled|opened|open|in good standing|completed|confirmed|accepted|opted in')})`
 
 /** Money, a quota or a plan is used up. */
-export const usedUp = String.raw`\b(?:insufficient|not enough|low|negative|exhausted|exceed(?:ed|s|ing)?|depleted|used up|consumed|finished|r[au]n out|running out|out of|overdue|reached|hit|over|zero|spent|unpaid|arrears|past due|empty|no)\b`
+export const usedUp = String.raw`\b(?:insufficient|not enough|low|negative|exhausted|exceed(?:ed|s|ing)?|depleted|used up|consumed|finished|more than your|r[au]n out|running out|out of|overdue|reached|hit|over|zero|spent|unpaid|arrears|past due|empty|no)\b`
 
 /** A plan or a subscription has ended, or does not cover something. */
-export const lapsed = String.raw`(?:\b(?:${ended}|lapsed|invalid|missing|required|only|too low|starts? (?:at|with|from)|or (?:higher|above)|at least|requires?|needs?|upgrade|purchase|renew|subscribe|without|over|part of|reserved for|no)\b|${negated(String.raw`active|valid|found|includ\w*|support\w*|cover\w*|allow\w*|available|eligible|entitled|permit\w*|subscribed|purchased|part of`)})`
+export const lapsed = String.raw`(?:\b(?:${ended}|lapsed|past due|unpaid|overdue|invalid|missing|required|only|too low|starts? (?:at|with|from)|or (?:higher|above)|at least|requires?|needs?|upgrade|purchase|renew|subscribe|without|over|part of|reserved for|no)\b|${negated(String.raw`active|valid|found|includ\w*|support\w*|cover\w*|allow\w*|available|eligible|entitled|permit\w*|subscribed|purchased|part of`)})`
 
 export const secret = String.raw`\b(?:(?:api|access|secret|bearer|auth\w*|security|subscription|virtual|id|login|app|master|proxy|service)[-_ ]?(?:keys?|tokens?|secrets?)(?: ?ids?)?|apikeys?|x-api-key|secret ?ids?|credentials?|jwt|signature(?!.{0,15}thinking)|authori[sz]ation(?: (?:header|field|token)\b)?|authentication (?:header|token|credentials?|information))\b`
 
@@ -72,20 +72,20 @@ export const secret = String.raw`\b(?:(?:api|access|secret|bearer|auth\w*|securi
 export const bareSecret = String.raw`(?<!unexpected )\b(?:key|token)\b(?!\s*["'\x60(:])(?! (?:count|limit|length|budget|usage|bucket|quota|id|type|pool|error))`
 
 /** Not the one who did something: `disabled by its owner`. */
-export const holder = String.raw`(?<!\bby (?:its|the|an?|your) )\b(?:accounts?|users?(?: ?ids?)?|members?(?:hips?)?|organi[sz]ations?|orgs?|workspaces?|teams?|tenants?|projects?|customers?|owners?|profiles?|subscribers?|consumers?|compan(?:y|ies)|groups?)\b(?! (?:agents?|errors?|prompts?|messages?|content|input|keys?|tokens?))`
+export const holder = String.raw`(?<!\bby (?:its|the|an?|your) (?:\w+ )?)\b(?:accounts?|users?(?: ?ids?)?|members?(?:hips?)?|organi[sz]ations?|orgs?|workspaces?|teams?|tenants?|projects?|customers?|owners?|profiles?|subscribers?|consumers?|compan(?:y|ies)|groups?)\b(?! (?:agents?|errors?|prompts?|messages?|content|input|keys?|tokens?))`
 
 export const money = String.raw`\b(?:balance|allotment|credits?|funds|quota|allowance|budgets?(?![_ ]tokens)|spend(?:ing)?(?: (?:limit|cap))?|(?:key|usage|cost|credit|billing|payment|monthly|weekly|daily) (?:limits?|caps?)|bills?|billing|wallet|payments?|invoices?|free (?:quota|usage|allowance|allocation))\b`
 
-export const plan = String.raw`\b(?:(?:coding |token )?plans?|subscriptions?(?! ?keys?)|package|licen[cs]es?(?! (?:agreement|server))|free[- ]tier|paid tier|tier|trial)\b`
+export const plan = String.raw`\b(?:(?:coding |token )?plans?|(?:your|my|pro|plus|premium|vip) memberships?|subscriptions?(?! ?keys?)|package|licen[cs]es?(?! (?:agreement|server))|free[- ]tier|paid tier|tier|trial)\b`
 
 export const country = String.raw`\b(?:country|countries|regions?|territor(?:y|ies)|locations?|jurisdictions?|geograph\w+|geo|(?:your|this) area|where you are(?: located)?|mainland china)\b`
 
-export const network = String.raw`\b(?:ips?|ip address(?:es)?|ip ranges?|(?:source|client|remote) address(?:es)?|cidrs?|subnets?|virtual networks?|vnet|private (?:endpoints?|links?)|public (?:network )?access|(?:corporate|internal|trusted|company|private) network|(?:your|this) network)\b`
+export const network = String.raw`\b(?:ips?|ip address(?:es)?|ip ranges?|(?:source|client|remote) address(?:es)?|cidrs?|subnets?|virtual networks?|vnet|private (?:endpoints?|links?)|public (?:network )?access|(?:corporate|internal|trusted|company|private) network|(?:your|this) network|data ?cent(?:er|re)s?|ip reputation)\b`
 
 /** Programs that gateways reserve themselves for, and words for programs like them. */
 export const clientName = String.raw`(?<![\w/.]|(?<!\bnon)-)(?:(?:claude|qwen|kimi|roo|kilo)[- _]?(?:code|cli)|codex(?:[- _]?cli)?|opencode|gemini[- _]?cli|cline|cursor|copilot|coding (?:agents?|tools?|assistants?)|(?:official|approved|supported|certain|specific|whitelisted) (?:cli|clients?|apps?|tools?))(?![-\w.]*(?: \w+)? ?models?\b)(?!-\w)`
 
-export const client = String.raw`\b(?:clients?|user[- ]?agents?|third[- ]party (?:\w+ )?(?:apps?|tools?|clients?|software|harness(?:es)?))\b(?! (?:errors?|ids?|secrets?|auth\w*|cert\w*|credentials?|ip|addresse?s?|tokens?|keys?|side|closed|network))`
+export const client = String.raw`\b(?:clients?|cli|user[- ]?agents?|third[- ]party (?:\w+ )?(?:apps?|tools?|clients?|software|harness(?:es)?))\b(?! (?:errors?|ids?|secrets?|auth\w*|cert\w*|credentials?|ip|addresse?s?|tokens?|keys?|side|closed|network))`
 
 /** The word, and the model's ID after it. */
 export const model = String.raw`\b(?:models?|deployments?)\b(?: (?:id|name|identifier|code|version|deployment)\b)?[\s:="'\x60]{0,3}(?:[\w./:@-]{1,120})?["'\x60]?,?`
@@ -109,7 +109,7 @@ export const goneModel = [
 export const zh = {
   secret: String.raw`(?:令牌|\bkey\b|密钥|密鑰|金鑰|钥匙|秘钥|api ?key|apikey|access ?key|secret ?(?:id|key)|token|鉴权|认证|認證|身份验证|身份校验|身份信息|凭证|凭据|签名)`,
   broken:
-    '(?:无效|無效|错误|錯誤|过期|過期|失效|不正确|不合法|非法|禁用|停用|删除|吊销|撤销|注销|不存在|失败|缺失|缺少|为空|未提供|未通过|有误|不可用|不匹配|封禁|冻结|泄露|禁止)',
+    '(?:无效|無效|错误|錯誤|过期|過期|失效|不正确|不合法|非法|禁用|停用|删除|吊销|撤销|注销|不存在|不(?:匹配|符|一致)|失败|缺失|缺少|为空|未提供|未通过|有误|不可用|不匹配|封禁|冻结|泄露|禁止)',
   holder:
     '(?:账号|账户|帐号|帐户|賬號|帳號|用户|用戶|组织|企业|团队|租户|分组|项目)(?!.{0,6}(?:令牌|密钥|模型|余额|额度))',
   held: '(?:封禁|封号|封停|禁用|停用|冻结|凍結|锁定|注销|异常|限制|未(?:通过)?.{0,4}(?:激活|绑定|认证|实名|验证|审核)|审核|解散|违规|停权|暂停|拉黑|黑名单|未启用|过期|到期|不存在)',

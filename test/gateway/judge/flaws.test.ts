@@ -45,7 +45,10 @@ function answerOf(protocol: Protocol, name: string): HttpAnswer {
 const clients = (await loadClients()).filter(({ accepts }) => accepts)
 
 /** The case of another name that shows the same flaw. */
-const caseOf: Partial<Record<string, string>> = { 'finish-filter': 'finish-refusal' }
+const caseOf: Partial<Record<string, string>> = {
+  'finish-filter': 'finish-refusal',
+  'finish-tools': 'finish-tool',
+}
 
 /** What some client does not accept over a protocol, and the case that shows it. */
 const every = protocols.flatMap((protocol) => {
@@ -62,7 +65,9 @@ describe('flaws of a response', () => {
     '$protocol: the judge sees $flaw in the case $name',
     ({ protocol, flaw, name }) => {
       // A stream of responses says nothing of its end before the last event.
-      const seen = protocol === 'responses' ? flaw.replace('cut-at-end', 'cut') : flaw
+      const other =
+        protocol === 'responses' ? { 'cut-at-end': 'cut' } : { 'no-finish': 'finish-null' }
+      const seen = (other as Partial<Record<string, string>>)[flaw] ?? flaw
       const proof = proofIn(protocol, answerOf(protocol, name))
       expect(proof).toMatchObject({ kind: 'streamed', flaws: expect.arrayContaining([seen]) })
     },
@@ -75,7 +80,7 @@ describe('flaws of a response', () => {
   test.each(protocols.flatMap((protocol) => usual.map((name) => ({ protocol, name }))))(
     '$protocol: no flaw in $name',
     ({ protocol, name }) => {
-      const own = name === 'type-json' ? ['type-json'] : []
+      const own = name in flawWords ? [name] : []
       const flaws = protocol === 'chat' && name === 'unknown-event' ? ['choices-missing'] : own
       expect(proofIn(protocol, answerOf(protocol, name))).toEqual({ kind: 'streamed', flaws })
     },
