@@ -18,6 +18,9 @@ function alone(name, timeoutMs) {
   return { test: { ...test, fileParallelism: false } }
 }
 
+/** Files that are flushed wait for no disk. */
+const inMemory = { globalSetup: 'test/support/temporary-folder.ts' }
+
 export default defineConfig({
   test: {
     // Vitest leaves a core free otherwise, which is half of a small machine.
@@ -29,6 +32,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           testTimeout: 30_000,
+          ...inMemory,
           // Neither src nor a test keeps state in a module that another could see: loaded once a worker,
           // it costs half the processor time.
           isolate: false,
@@ -48,7 +52,7 @@ export default defineConfig({
         },
       },
       slow('clients', 300_000),
-      alone('crash', 240_000),
+      { test: { ...alone('crash', 240_000).test, ...inMemory } },
       alone('browser', 60_000),
       alone('network', 20_000),
       alone('load', 120_000),
