@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { FileStatus, Files } from '../../src/platform/platform.ts'
 
-/** Thrown by the call at which the power goes; and by every call after it. */
+/** Thrown by the call at which the power is lost, and by every later call. */
 export class PowerLoss extends Error {}
 
 interface FileNode {
@@ -41,11 +41,12 @@ interface PendingChange {
 export class ForgetfulFiles implements Files {
   /** Calls so far. */
   calls = 0
-  /** The power goes at this call, counted from 1; it does not take place. */
+  /** The power is lost before this call, counted from 1. */
   powerLossAt = Number.POSITIVE_INFINITY
   readonly #root: FolderNode
   #pending: PendingChange[] = []
   readonly #handles = new Map<number, FileNode>()
+  readonly #unsynced = new Set<FileNode>()
   #nextHandle = 3
 
   constructor(root: FolderNode = newFolder(0o755)) {
@@ -96,11 +97,12 @@ export class ForgetfulFiles implements Files {
     }
     for (let index = 0; index < randomStates; index++)
       choices.push(Array.from({ length: count }, () => random() < 0.5))
-    const contents = ['durable', 'current', 'half'] as const
-    const states = choices.flatMap((kept) =>
+    const contents =
+      this.#unsynced.size > 0 ? (['durable', 'current', 'half'] as const) : (['current'] as const)
+    const states = distinct(choices, String).flatMap((kept) =>
       contents.map((content) => this.#restart(kept, content)),
     )
-    return distinct(states)
+    return distinct(states, (state) => state.describe())
   }
 
   /** All that a power loss would keep if everything had been synced. */
@@ -135,8 +137,8 @@ export class ForgetfulFiles implements Files {
 
   realpath(path: string): string {
     this.#count()
-    const real = this.#resolve(path, true)
-    if (this.#find(real, false) === undefined) throw failure('ENOENT', path)
+    const { real, node } = this.#walk(path, true)
+    if (node === undefined) throw failure('ENOENT', path)
     return real
   }
 
@@ -194,9 +196,10 @@ export class ForgetfulFiles implements Files {
   write(handle: number, bytes: Uint8Array, offset: number): number {
     this.#count()
     const node = this.#opened(handle)
-    // Never more than this at once, so that whoever trusts a single write is found out.
+    // Never writes more at once, so that code which trusts a single write fails.
     const piece = bytes.subarray(offset, offset + 4096)
     node.data = Buffer.concat([node.data, piece])
+    this.#unsynced.add(node)
     return piece.length
   }
 
@@ -204,6 +207,7 @@ export class ForgetfulFiles implements Files {
     this.#count()
     const node = this.#opened(handle)
     node.durable = node.data
+    this.#unsynced.delete(node)
   }
 
   fchmod(handle: number, mode: number): void {
@@ -230,7 +234,7 @@ export class ForgetfulFiles implements Files {
     const toFolder = posix.dirname(to)
     if (this.#folder(fromFolder) === this.#folder(toFolder)) {
       this.#change(fromFolder, (entries) => {
-        // Nothing to rename where the forgotten change was what made it.
+        // The change that created it may be lost.
         if (entries.get(fromName) !== node) return
         entries.delete(fromName)
         entries.set(toName, node)
@@ -352,31 +356,25 @@ export class ForgetfulFiles implements Files {
   }
 
   #find(path: string, follow: boolean): Node | undefined {
-    const real = this.#resolve(path, follow)
-    let node: Node | undefined = this.#root
-    for (const name of real.split('/').filter(Boolean)) {
-      if (node?.kind === 'file') throw failure('ENOTDIR', path)
-      node = node?.kind === 'folder' ? node.entries.get(name) : undefined
-    }
-    return node
+    return this.#walk(path, follow).node
   }
 
-  /** The same path without symlinks on the way, and at its end if `follow`. */
-  #resolve(path: string, follow: boolean, depth = 0): string {
+  /** Goes to a path through the symlinks on the way, and through one at its end if `follow`. */
+  #walk(path: string, follow: boolean, depth = 0): { real: string; node: Node | undefined } {
     if (depth > 40) throw failure('ELOOP', path)
     const names = path.split('/').filter(Boolean)
-    let real = '/'
     let node: Node | undefined = this.#root
     for (const [index, name] of names.entries()) {
+      if (node?.kind === 'file') throw failure('ENOTDIR', path)
       node = node?.kind === 'folder' ? node.entries.get(name) : undefined
       const isLast = index === names.length - 1
       if (node?.kind === 'symlink' && (follow || !isLast)) {
+        const folder = `/${names.slice(0, index).join('/')}`
         const rest = names.slice(index + 1).join('/')
-        return this.#resolve(posix.resolve(real, node.target, rest), follow, depth + 1)
+        return this.#walk(posix.resolve(folder, node.target, rest), follow, depth + 1)
       }
-      real = posix.join(real, name)
     }
-    return real
+    return { real: `/${names.join('/')}`, node }
   }
 }
 
@@ -393,6 +391,6 @@ function failure(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code })
 }
 
-function distinct(states: readonly ForgetfulFiles[]): ForgetfulFiles[] {
-  return [...new Map(states.map((state) => [state.describe(), state])).values()]
+function distinct<T>(all: readonly T[], keyOf: (one: T) => string): T[] {
+  return [...new Map(all.map((one) => [keyOf(one), one])).values()]
 }
