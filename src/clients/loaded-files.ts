@@ -42,6 +42,11 @@ export function asPlanned(files: LoadedFiles, edits: readonly FileEdit[]): Loade
   })
 }
 
+/** A file's content as text, with replacement characters for invalid bytes. Empty if there is no file. */
+export function textOf({ bytes }: Pick<LoadedFile, 'bytes'>): string {
+  return bytes === null ? '' : new TextDecoder().decode(bytes)
+}
+
 /** A file as far as repoint can read it, with its values. Without a document it has no values. */
 export interface ReadFile {
   readonly kind: string

@@ -10,6 +10,7 @@ import {
   type LoadedFiles,
   whyUnreadable,
 } from './client.ts'
+import { textOf } from './loaded-files.ts'
 import { roleOf } from './overrides.ts'
 
 /** A client's files at earlier times, from the records. */
@@ -125,7 +126,7 @@ function withoutSettings(
       .map((path) => ({ path, value: then?.get(path) }))
       .filter(({ path, value }) => !isDeepStrictEqual(now?.get(path), value))
     const bytes = formatOf(file.format).edit(file.bytes, changes, file.path)
-    const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(new TextDecoder().decode(bytes))
+    const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(textOf({ bytes }))
     return { ...file, bytes: isEmpty && own?.bytes === null ? null : bytes }
   })
 }

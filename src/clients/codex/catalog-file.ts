@@ -3,7 +3,7 @@ import { UserError } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import type { ClientContext, LoadedFiles, SetupTarget } from '../client.ts'
 import { findingAt } from '../findings.ts'
-import { fileOf, type ReadFile, readKind } from '../loaded-files.ts'
+import { fileOf, type ReadFile, readKind, textOf } from '../loaded-files.ts'
 import { entriesIn, isForAll } from './catalog.ts'
 
 /**
@@ -61,8 +61,9 @@ export function namesCatalog(files: LoadedFiles, config: ReadFile): boolean {
 /** Reports a file with which Codex, or some of its versions, does not start. */
 export function* catalogFaults(files: LoadedFiles, config: ReadFile): Findings {
   if (!namesCatalog(files, config)) return
-  const { path, bytes } = fileOf(files, 'catalog')
-  const entries = entriesIn(bytes === null ? undefined : new TextDecoder().decode(bytes))
+  const file = fileOf(files, 'catalog')
+  const { path, bytes } = file
+  const entries = entriesIn(textOf(file))
   const misfit = entries.find((one) => !isForAll(one))
 
   const why =
@@ -99,9 +100,8 @@ export function* otherCatalog(files: LoadedFiles, config: ReadFile, target: Setu
 
 /** The models in the file that a setup wrote. */
 export function offersOfCodex(files: LoadedFiles): readonly string[] {
-  const { bytes } = fileOf(files, 'catalog')
-  const isRead = bytes !== null && namesCatalog(files, readKind(files, 'config'))
-  return isRead ? entriesIn(new TextDecoder().decode(bytes)).map(({ slug }) => slug) : []
+  if (!namesCatalog(files, readKind(files, 'config'))) return []
+  return entriesIn(textOf(fileOf(files, 'catalog'))).map(({ slug }) => slug)
 }
 
 /**

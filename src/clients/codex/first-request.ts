@@ -2,7 +2,7 @@ import { asObject } from '../../gateway/foreign-text.ts'
 import { removeVendor } from '../../gateway/models/rules.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
-import { fileOf, type ReadFile, readKind } from '../loaded-files.ts'
+import { fileOf, type ReadFile, readKind, textOf } from '../loaded-files.ts'
 import { recordedRequest } from '../recorded-request.ts'
 import { type Entry, entriesIn, entryOf } from './catalog.ts'
 import { namesCatalog } from './catalog-file.ts'
@@ -22,7 +22,7 @@ export function firstRequest(
 ): FirstRequest {
   const config = readKind(files, 'config')
   const isOfFile = namesCatalog(files, config)
-  const table = isOfFile ? textOf(files, 'catalog') : modelTable
+  const table = isOfFile ? textOf(fileOf(files, 'catalog')) : modelTable
   const entry = entryOf(entriesIn(table), model)
   const kind = kindOf(model, { table, entry, isOfFile })
   const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
@@ -37,11 +37,6 @@ export function firstRequest(
       text: entry?.['support_verbosity'] === false ? undefined : body['text'],
     },
   }
-}
-
-function textOf(files: LoadedFiles, kind: string): string {
-  const { bytes } = fileOf(files, kind)
-  return bytes === null ? '' : new TextDecoder().decode(bytes)
 }
 
 /** Without a table, Codex knows the models of its own family. */

@@ -1,7 +1,7 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import { type Protocol, protocols } from '../../gateway/types.ts'
 import type { LoadedFile } from '../client.ts'
-import { isTable, type Table, textIn, wordsIn } from '../loaded-files.ts'
+import { isTable, type Table, textIn, textOf, wordsIn } from '../loaded-files.ts'
 import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /** The prefix of the IDs of the user's own models. */
@@ -62,7 +62,7 @@ export interface CustomModel {
  * missing (0.215.0, 0.225.2, 2026-11-22).
  */
 export function readSettings(file: LoadedFile): DroidSettings {
-  const isBlank = new TextDecoder().decode(file.bytes ?? undefined).trim() === ''
+  const isBlank = textOf(file).trim() === ''
   const read = readStrictly(isBlank ? { ...file, bytes: null } : file, { allowsComments: true })
   const { root } = read
   const list = root['customModels']

@@ -7,6 +7,7 @@ import {
   type Table,
   tableIn,
   textIn,
+  textOf,
   valueIn,
   wordsIn,
 } from '../loaded-files.ts'
@@ -34,7 +35,7 @@ export function readConfig(files: LoadedFiles): StrictFile {
   if (text.bytes === null) return { ...read, root: {} }
 
   const root = read.document?.root ?? {}
-  const isEmpty = new TextDecoder().decode(text.bytes).trim() === ''
+  const isEmpty = textOf(text).trim() === ''
   const why = isEmpty ? 'an empty file' : (read.problem ?? problemOfProviders(root))
   const ignored = why?.replace(`Cannot read ${text.path}: `, '')
   return ignored === undefined ? { ...read, root } : { ...read, root: {}, ignored }

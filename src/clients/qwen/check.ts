@@ -19,6 +19,7 @@ import {
   type ReadFile,
   readKind,
   readLayers,
+  textOf,
   valueIn,
 } from '../loaded-files.ts'
 import { usualProtocol } from '../protocols.ts'
@@ -208,10 +209,10 @@ function* variables(context: ClientContext): Findings {
 /** The lines at which .env files of these roles set a variable. */
 function envLines(files: LoadedFiles, name: string, roles: readonly string[]): readonly string[] {
   return roles.flatMap((role) =>
-    layersOf(files, role).flatMap(({ path, bytes }) =>
-      exportedVariables(path, new TextDecoder().decode(bytes ?? new Uint8Array()))
+    layersOf(files, role).flatMap((file) =>
+      exportedVariables(file.path, textOf(file))
         .filter((found) => found.name === name)
-        .map(({ line }) => `${path}:${line}`),
+        .map(({ line }) => `${file.path}:${line}`),
     ),
   )
 }

@@ -12,7 +12,7 @@ import {
   whyUnreadable,
 } from '../../clients/client.ts'
 import { sendingFindings } from '../../clients/headers.ts'
-import { mayNeedNoKey } from '../../clients/loaded-files.ts'
+import { mayNeedNoKey, textOf } from '../../clients/loaded-files.ts'
 import { type OwnSetup, overrideFindings, ownSetupOf } from '../../clients/overrides.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import { errorFrom, type Finding, type Findings, hasCause } from '../../finding.ts'
@@ -233,8 +233,8 @@ export function secretFiles(
 }
 
 /** Whether a file contains a secret, as it is or escaped as in JSON and TOML. */
-function holds({ bytes }: LoadedFile, secret: string): boolean {
-  const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+function holds(file: LoadedFile, secret: string): boolean {
+  const text = textOf(file)
   return text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
 }
 

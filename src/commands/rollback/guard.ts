@@ -8,7 +8,7 @@ import {
   whyUnreadable,
 } from '../../clients/client.ts'
 import { familyIds, familyRows, loadClients, rows } from '../../clients/list.ts'
-import { asPlanned } from '../../clients/loaded-files.ts'
+import { asPlanned, textOf } from '../../clients/loaded-files.ts'
 import { documentOf } from '../../edits/format.ts'
 import type { Bytes } from '../../edits/plan.ts'
 import { UserError } from '../../errors.ts'
@@ -138,7 +138,7 @@ function movedAddressCheck(
       ),
     )
   const namesOurGateway = (bytes: Bytes | null) => {
-    const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+    const text = textOf({ bytes })
     return hosts.some((host) => text.includes(host))
   }
 
