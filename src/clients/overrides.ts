@@ -12,7 +12,7 @@ import {
   type SensitiveSettings,
   shownModel,
 } from './client.ts'
-import { isTable, readFile, shownUrl, withoutTrailingSlash } from './loaded-files.ts'
+import { isTable, readFile, shownUrl, textOf, withoutTrailingSlash } from './loaded-files.ts'
 
 /** A sensitive setting that a file sets. */
 interface FoundSetting extends SensitiveSetting {
@@ -117,7 +117,7 @@ export function gatewaySettingsIn(
 
 /** The settings of a file of any kind, as one table. */
 function contentOf(file: LoadedFile): ConfigValue {
-  const text = textOf(file)
+  const text = unixText(file)
   if (file.kind.endsWith('-env'))
     return { env: Object.fromEntries(variablesIn(text).map(({ name }) => [name, true])) }
   if (file.path.endsWith('.md')) {
@@ -128,8 +128,9 @@ function contentOf(file: LoadedFile): ConfigValue {
   return readFile(file).document?.root ?? null
 }
 
-function textOf({ bytes }: LoadedFile): string {
-  return new TextDecoder().decode(bytes ?? new Uint8Array()).replace(/\r\n?/g, '\n')
+/** With every line ending as `\n`. */
+function unixText(file: LoadedFile): string {
+  return textOf(file).replace(/\r\n?/g, '\n')
 }
 
 /**
@@ -213,6 +214,7 @@ function isEmptyAddress({ role }: SensitiveSetting, value: ConfigValue): boolean
 
 /** Ignores case: variables of proxies count in both cases, and on Windows every variable does. */
 function isLike(pattern: string, name: string): boolean {
+  if (!pattern.includes('*')) return pattern.toUpperCase() === name.toUpperCase()
   const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`, 'is').test(name)
 }
@@ -330,6 +332,6 @@ function nameOf({ path }: LoadedFile): string {
 function placeIn(file: LoadedFile, { location }: FoundSetting): string {
   const [parent, name] = location
   if (!file.kind.endsWith('-env') || parent !== 'env') return readFile(file).place(location)
-  const line = variablesIn(textOf(file)).find((one) => one.name === name)?.line
+  const line = variablesIn(unixText(file)).find((one) => one.name === name)?.line
   return line === undefined ? file.path : `${file.path}:${line}`
 }

@@ -376,6 +376,7 @@ export function uniquePaths(paths: readonly SettingPath[]): SettingPath[] {
 
 /** A string for a path. Two paths have the same string exactly if they are equal for `samePath`. */
 export function pathKey(path: AnyPath): string {
+  if (path.every((step) => typeof step === 'string')) return JSON.stringify(path)
   return JSON.stringify(path, (_name, value: unknown) => {
     if (typeof value === 'bigint') return `${value}n`
     return isValueTable(value as Value) && !('element' in (value as object))

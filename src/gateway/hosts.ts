@@ -41,6 +41,7 @@ export function productsAt(baseUrl: string): readonly KnownHost[] {
 }
 
 function fits(pattern: string, hostname: string): boolean {
+  if (!pattern.includes('*')) return pattern === hostname
   const parts = pattern.split('*').map((part) => part.replaceAll('.', '\\.'))
   return new RegExp(`^${parts.join('[\\w.-]+')}$`).test(hostname)
 }
