@@ -46,18 +46,30 @@ test('CHANGELOG.md: the newest entry is that of the version in package.json', ()
   expect(newest).toBe(version)
 })
 
-test('SECURITY.md: every promise names a test that there is', () => {
+test('SECURITY.md: every promise names existing tests, by file and title', () => {
   const page = readFileSync('SECURITY.md', 'utf8')
   const promises = page.split('\n').filter((line) => /^\| (?!Promise|---)/.test(line))
   expect(promises.length).toBeGreaterThan(25)
   for (const line of promises) {
-    const paths = line.match(/test\/[\w./-]+/g) ?? []
-    expect([line, paths.length > 0 && paths.every((path) => existsSync(path))]).toEqual([
-      line,
-      true,
-    ])
+    const tests = citedTests(line)
+    expect([line, tests.length]).not.toEqual([line, 0])
+    for (const { path, titles } of tests) {
+      expect([path, existsSync(path)]).toEqual([path, true])
+      for (const title of titles) expect(readFileSync(path, 'utf8')).toContain(title)
+    }
   }
 })
+
+/** The tests of a line, each as `test/FILE` or `test/FILE (TITLE, TITLE)`. A title may begin or end with `…`. */
+function citedTests(line: string) {
+  const cited = line.matchAll(/(test\/[\w./-]+)(?: \((`[^)]*`)\))?/g)
+  return [...cited].map(([, path, titles = '']) => ({
+    path: path!,
+    titles: [...titles.matchAll(/`([^`]+)`/g)].map(([, title]) =>
+      title!.replaceAll(/^… | …$/g, ''),
+    ),
+  }))
+}
 
 test('the READMEs in English and in Chinese have the same commands, tables, links and pictures', () => {
   const [english, chinese] = ['README.md', 'README.zh.md'].map((name) => {
