@@ -1,8 +1,8 @@
 import net from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
 import { aSocketServer, tlsFile } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { claudeVersions } from './support/install.ts'
 import { prompt, type Runner } from './support/prompt.ts'
@@ -13,8 +13,7 @@ const key = 'sk-real-clients-4f7a1c9e2b8d6035'
 const caFile = tlsFile('ca.pem')
 
 async function aPrivateGateway(): Promise<string> {
-  const gateway = await startGateway({ families: 'rewritten', key })
-  onTestFinished(() => gateway.close())
+  const gateway = await withGateway({ key }, onTestFinished)
   const { port } = await aSocketServer((socket) => {
     const behind = net.connect(gateway.port, '127.0.0.1')
     behind.on('error', () => socket.destroy())

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { expect, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
@@ -22,7 +22,7 @@ function living(program: string, home: string): readonly string[] {
 }
 
 test('repoint run leaves the key in no file, the settings as they were, and no daemon', async () => {
-  const gateway = await startGateway({ families: 'rewritten', key })
+  const gateway = await withGateway({ key }, onTestFinished)
   const mine = '{ "version": 1, "lastUsedProvider": "ollama", "providers": {} }'
   const [program] = installedClient('cline')
   const home = aHome({ '.cline/data/settings/providers.json': mine, 'work/.keep': '' })
@@ -52,5 +52,4 @@ test('repoint run leaves the key in no file, the settings as they were, and no d
     .filter((path) => statSync(path).isFile())
   expect(files.filter((path) => readFileSync(path).includes(key))).toEqual([])
   expect(living(program, home.path)).toEqual([])
-  await gateway.close()
 })

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { chmodSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { expect, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { installedClient, installedVersions } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
@@ -58,7 +58,7 @@ async function setUp(home: Home, url: string, ...flags: readonly string[]) {
 }
 
 test('every version that bears a catalog offers what the gateway lists, and asks a model of another maker', async () => {
-  const gateway = await startGateway({ families: 'rewritten', key, models })
+  const gateway = await withGateway({ key, models }, onTestFinished)
   const home = aHome()
   const done = await setUp(home, gateway.url, '--catalog', '--model', foreign)
   expect(done).toMatchObject({ status: 0, json: { warnings: [] } })
@@ -71,11 +71,10 @@ test('every version that bears a catalog offers what the gateway lists, and asks
   }
   const asked = inferences(gateway.requests()).map(({ modelAsked }) => modelAsked)
   expect(new Set(asked)).toEqual(new Set([foreign]))
-  await gateway.close()
 })
 
 test('a gateway that refuses Responses Lite is refused, and serves with a catalog', async () => {
-  const gateway = await startGateway({ families: 'rewritten', key, models, faults: [refusesLite] })
+  const gateway = await withGateway({ key, models, faults: [refusesLite] }, onTestFinished)
   const home = aHome()
   const refused = await setUp(home, gateway.url)
   expect(refused).toMatchObject({
@@ -94,5 +93,4 @@ test('a gateway that refuses Responses Lite is refused, and serves with a catalo
   const said = await runClient('codex', undefined, { home: home.path, prompt: 'ping' })
   expect(said).toMatchObject({ exitStatus: 0, stdout: expect.stringContaining('pong') })
   expect(inferences(gateway.requests()).map(({ status }) => status)).toEqual([200])
-  await gateway.close()
 })

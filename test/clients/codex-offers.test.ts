@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { Home } from '../support/home.ts'
 import { openCodex } from './support/codex-tui.ts'
 import { installedClient } from './support/install.ts'
@@ -20,7 +20,7 @@ test.concurrent.for([
 ] as const)(
   '%s: nothing is offered after a setup; what was taken, doctor --fix takes back',
   async ([model, newer, title], { onTestFinished }) => {
-    const gateway = await startGateway({ families: 'rewritten', key })
+    const gateway = await withGateway({ key }, onTestFinished)
     // Tests run beside each other here, and each clears up behind itself alone.
     const home = new Home({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
     onTestFinished(() => home.remove())
@@ -61,14 +61,13 @@ test.concurrent.for([
     const fixed = await runCli(home, [...doctor, '--fix'], { env })
     expect(fixed.status).toBe(0)
     expect(home.text(config)).toContain(`model = "${model}"`)
-    await gateway.close()
   },
 )
 
 test.concurrent.for([['run work'], ['serve']] as const)(
   '%s: the process opens on no offer, and nothing is written',
   async ([words], { onTestFinished }) => {
-    const gateway = await startGateway({ families: 'rewritten', key })
+    const gateway = await withGateway({ key }, onTestFinished)
     const home = new Home({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
     onTestFinished(() => home.remove())
     home.put('bin/codex', `#!/bin/sh\nexec ${installedClient('codex').join(' ')} "$@"\n`)
@@ -101,6 +100,5 @@ test.concurrent.for([['run work'], ['serve']] as const)(
     await tui.quit()
     expect(shown).not.toContain('Meet GPT')
     expect(home.text(config)).not.toMatch(/^model|migrations/m)
-    await gateway.close()
   },
 )

@@ -1,7 +1,8 @@
 import { chmodSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Gateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { installedClient, installedVersions } from './support/install.ts'
 import { prompt } from './support/prompt.ts'
@@ -15,17 +16,9 @@ import { prompt } from './support/prompt.ts'
 const keys = { one: 'sk-real-one-4f7a1c9e2b8d6035', two: 'sk-real-two-9e2b8d60354f7a1c' }
 const config = '.codex/config.toml'
 
-let one: Gateway
-let two: Gateway
-let old: Gateway
-beforeAll(async () => {
-  one = await startGateway({ families: 'rewritten', key: keys.one })
-  two = await startGateway({ families: 'rewritten', key: keys.two })
-  old = await startGateway({ families: 'rewritten', key: 'sk-real-old-2b8d60354f7a1c9e' })
-})
-afterAll(async () => {
-  for (const gateway of [one, two, old]) await gateway.close()
-})
+const one = await withGateway({ key: keys.one })
+const two = await withGateway({ key: keys.two })
+const old = await withGateway({ key: 'sk-real-old-2b8d60354f7a1c9e' })
 beforeEach(() => {
   for (const gateway of [one, two, old]) gateway.clearRequests()
 })

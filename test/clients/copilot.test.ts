@@ -1,10 +1,10 @@
 import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { modulesOf } from '../../scripts/install.js'
-import { startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { inferences } from './support/prompt.ts'
 
@@ -23,7 +23,7 @@ test.each([
   async (protocol, model) => {
     const endpointTypes = [protocol === 'chat' ? 'openai' : 'openai-response'] as const
     const entry = { id: model, ownedBy: 'x', endpointTypes }
-    const gateway = await startGateway({ families: 'rewritten', key, models: [entry] })
+    const gateway = await withGateway({ key, models: [entry] }, onTestFinished)
     const home = aHome({
       'bin/copilot': `#!/bin/sh\nexec '${modulesOf('copilot')}/copilot/copilot' "$@" </dev/null\n`,
     })
@@ -58,6 +58,5 @@ test.each([
       return rest
     }
     expect(carried(proof)).toEqual(carried(asked[0]))
-    await gateway.close()
   },
 )

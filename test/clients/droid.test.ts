@@ -1,7 +1,8 @@
 import { execa } from 'execa'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
@@ -11,7 +12,7 @@ const key = 'sk-real-droid-9d21c4e7b80f3a56'
 // As people have it, unlike the other tests: without FACTORY_AIRGAP_ENABLED it takes no model by itself.
 test('droid starts with the model that was set up, though another one of its user stands before it', async () => {
   const gateway = await startGateway({ families: 'rewritten', key })
-  const other = await startGateway({ families: 'rewritten' })
+  const other = await withGateway({}, onTestFinished)
   const mine = {
     model: 'gpt-5.4',
     id: 'mine',
@@ -39,5 +40,4 @@ test('droid starts with the model that was set up, though another one of its use
   expect(inferences(gateway.requests()).length).toBeGreaterThan(0)
   expect(inferences(other.requests())).toEqual([])
   await gateway.close()
-  await other.close()
 })

@@ -3,8 +3,9 @@ import { dirname } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/drift/clients.js'
-import { type LoggedRequest, startGateway } from '../../src/serve/index.ts'
+import type { LoggedRequest } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { installedClient, installedVersions } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
@@ -84,12 +85,13 @@ test.each(rows)(
   '$client, $setup',
   { timeout: 300_000 },
   async ({ client, command = client, setup, models, files = {} }) => {
-    const gateway = await startGateway({
-      families: 'rewritten',
-      key,
-      ...(models && { models: [...models] }),
-    })
-    onTestFinished(() => gateway.close())
+    const gateway = await withGateway(
+      {
+        key,
+        ...(models && { models: [...models] }),
+      },
+      onTestFinished,
+    )
     const version = installedVersions[client]!.at(-1)!
     const home = aHome({ ...files, 'work/.keep': '' })
     const words = installedClient(client, version).map((word) => `'${word}'`)

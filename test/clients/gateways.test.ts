@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/drift/clients.js'
 import { familyRows, loadClients } from '../../src/clients/list.ts'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
 import { type CliResult, runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { claudeVersions, installedClient, installedVersions } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
@@ -17,18 +18,10 @@ import { runClient } from './support/run-client.ts'
 
 const keys = { one: 'sk-real-one-4f7a1c9e2b8d6035', two: 'sk-real-two-9e2b8d60354f7a1c' }
 
-let one: Gateway
-let two: Gateway
-beforeAll(async () => {
-  one = await startGateway({ families: 'rewritten', key: keys.one })
-  const entries = builtInCatalog.filter(({ id }) => /^(gpt-5\.6-sol|gpt-5\.4|claude)/.test(id))
-  const models = entries.map((entry) => ({ ...entry, id: entry.id.replace('5.6-sol', '5.5-sol') }))
-  two = await startGateway({ families: 'rewritten', key: keys.two, models })
-})
-afterAll(async () => {
-  await one.close()
-  await two.close()
-})
+const one = await withGateway({ key: keys.one })
+const entries = builtInCatalog.filter(({ id }) => /^(gpt-5\.6-sol|gpt-5\.4|claude)/.test(id))
+const models = entries.map((entry) => ({ ...entry, id: entry.id.replace('5.6-sol', '5.5-sol') }))
+const two = await withGateway({ key: keys.two, models })
 beforeEach(() => {
   one.clearRequests()
   two.clearRequests()
@@ -191,8 +184,7 @@ const links: readonly [string, string, string, Readonly<Record<string, string>>]
 test.each(links)('a link of %s sets up %s, which then answers', async (_, app, path, more) => {
   const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
   const models = [...builtInCatalog, { ...entry!, id: 'gpt-6-astra' }]
-  const gateway = await startGateway({ families: 'rewritten', key: keys.one, models })
-  onTestFinished(() => gateway.close())
+  const gateway = await withGateway({ key: keys.one, models }, onTestFinished)
   const fields = { resource: 'provider', app, endpoint: gateway.url + path, apiKey: keys.one }
   const query = new URLSearchParams({ ...fields, homepage: gateway.url, ...more })
 

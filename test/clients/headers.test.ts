@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { type Demands, startFront } from '../support/front.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { claudeVersions } from './support/install.ts'
 import { prompt } from './support/prompt.ts'
@@ -13,11 +13,7 @@ const secret = 'pk-real-header-9e2b8d60354f7a1c'
 const headers = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': secret }
 const asked = ['--header', 'x-portkey-provider: openai', '--header', 'x-portkey-api-key: $PK']
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key: 'sk-inner-4f7a1c9e2b8d6035' })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: 'sk-inner-4f7a1c9e2b8d6035' })
 
 const newest = `claude ${claudeVersions.at(-1)!}`
 const cases: readonly [string, Omit<Demands, 'key'>, readonly string[], readonly string[]][] = [

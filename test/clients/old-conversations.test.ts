@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import type { Gateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { openCodex } from './support/codex-tui.ts'
 import { installedClient, installedVersions } from './support/install.ts'
@@ -30,8 +31,7 @@ afterEach(() => {
 })
 
 async function aGateway(key: string): Promise<Gateway> {
-  const gateway = await startGateway({ families: 'rewritten', key })
-  onTestFinished(() => gateway.close())
+  const gateway = await withGateway({ key }, onTestFinished)
   return gateway
 }
 

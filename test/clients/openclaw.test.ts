@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { clientFixtures, readHome } from '../support/fixtures.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
@@ -47,7 +47,7 @@ describe.concurrent.each(['2026.9.6'])('OpenClaw %s', (version) => {
   test('sends the key of a setup, and not the login that its database holds', async ({
     onTestFinished,
   }) => {
-    const gateway = await startGateway({ families: 'rewritten', key })
+    const gateway = await withGateway({ key }, onTestFinished)
     const provider = `{baseUrl:'${gateway.url}/v1',api:'openai-completions',models:[]}`
     const home = aHome({ [path]: `{models:{providers:{gateway:${provider}}}}` }, onTestFinished)
     const paste = ['models', 'auth', 'paste-api-key', '--provider', 'gateway']
@@ -60,6 +60,5 @@ describe.concurrent.each(['2026.9.6'])('OpenClaw %s', (version) => {
     const { text } = await prompt(`openclaw ${version}`, { home: home.path })
     expect(text).toBe('pong')
     expect(inferences(gateway.requests()).map(({ status }) => status)).toEqual([200])
-    await gateway.close()
   })
 })

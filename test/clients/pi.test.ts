@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { Home } from '../support/home.ts'
 import { prompt } from './support/prompt.ts'
 
@@ -9,14 +9,10 @@ const key = 'sk-real-clients-7c05e1ab94d2f638'
 const models = '.pi/agent/models.json'
 const settings = '.pi/agent/settings.json'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key })
-})
+const gateway = await withGateway({ key })
 const homes: Home[] = []
-afterAll(async () => {
+afterAll(() => {
   for (const home of homes) home.remove()
-  await gateway.close()
 })
 
 /** A pair by hand, with what is changed in it. */
@@ -65,8 +61,7 @@ describe.each(['pi 0.73.1', 'pi'])('%s', (runner) => {
   test.concurrent('starts with another model where enabledModels leaves ours out', async ({
     onTestFinished,
   }) => {
-    const own = await startGateway({ families: 'rewritten', key })
-    onTestFinished(() => own.close())
+    const own = await withGateway({ key }, onTestFinished)
     const both = (text: string) =>
       text.replace(gateway.url, own.url).replace('[{', '[{"id":"gpt-5.4"},{')
     await says(aPair(both, { enabledModels: ['gateway/gpt-5.4'] }))

@@ -1,11 +1,11 @@
 import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/drift/clients.js'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { startFront } from '../support/front.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 import { runClient } from './support/run-client.ts'
@@ -16,11 +16,7 @@ const key = 'sk-real-key-4f7a1c9e2b8d6035'
 const query = { 'api-version': '2026-04-01-preview', region: 'eu:west,1/a~c' }
 const asked = 'api-version=2026-04-01-preview&region=eu:west,1/a~c'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key: 'sk-inner-4f7a1c9e2b8d6035' })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: 'sk-inner-4f7a1c9e2b8d6035' })
 
 test.each(['0.105.0', '0.169.0'])(
   'Codex %s sends it with every request, by its file and in `run`, as it stands',

@@ -5,7 +5,7 @@ import { readCatalog } from '../../src/gateway/catalog.ts'
 import { closeIdleConnections, preopenConnections } from '../../src/gateway/http/request.ts'
 import { probe } from '../../src/gateway/probe.ts'
 import type { AcceptedResponses, Protocol } from '../../src/gateway/types.ts'
-import { startGateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import {
   accessTo,
   aServer,
@@ -244,8 +244,7 @@ describe('probe: tells apart', () => {
   test.each(['responses', 'messages'] as const)(
     'a model that does not speak %s, as the local gateway answers for it',
     async (protocol) => {
-      const gateway = await startGateway({ families: 'rewritten', port: 0, key })
-      onTestFinished(() => gateway.close())
+      const gateway = await withGateway({ key }, onTestFinished)
       const access = accessTo({ port: Number(new URL(gateway.url).port) }, { timeoutMs: 30_000 })
       await probe(access, 'chat', 'gpt-audio')
       const error = await failure(probe(access, protocol, 'gpt-audio'))

@@ -2,21 +2,17 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { blocksOf } from '../support/doc-blocks.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 
 /** As root in a container: a mount namespace, in which HOME can be read and not written. */
 
 const key = 'sk-canary-container-4f7a2b9c6d1e8035'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key })
 
 /** Programs that say how they were started. */
 function aContainer(): Home {

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -23,7 +23,7 @@ test.each([
 })
 
 test('nor is it when the address works, in the plan or in status; it stands in the files alone', async () => {
-  const gateway = await startGateway({ families: 'rewritten', port: 0 })
+  const gateway = await withGateway({}, onTestFinished)
   const home = aHome()
   const env = { REPOINT_API_KEY: gateway.key }
   const address = `${gateway.url}/v1?k=${canary}`
@@ -32,5 +32,4 @@ test('nor is it when the address works, in the plan or in status; it stands in t
   const { stdout } = await runInProcess(home, ['status', '--json'])
   expect(setup.stdout + setup.stderr + stdout).not.toContain(canary)
   expect(home.text('.codex/config.toml')).toContain(canary)
-  await gateway.close()
 })

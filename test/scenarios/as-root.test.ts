@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runOnTerminal } from '../support/terminal.ts'
 
@@ -19,7 +19,7 @@ test.runIf(isRoot)(
 )
 
 test.runIf(isRoot)('and stands in the document; without sudo there is nothing to say', async () => {
-  const gateway = await startGateway({ families: 'rewritten', port: 0 })
+  const gateway = await withGateway({}, onTestFinished)
   const env = { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: gateway.key }
   const warnings = async (more: Record<string, string>) => {
     const { json } = await runCli(aHome(), ['codex', '--yes', '--json'], {
@@ -29,5 +29,4 @@ test.runIf(isRoot)('and stands in the document; without sudo there is nothing to
   }
   expect(await warnings({ SUDO_UID: '1000' })).toContain('runs-as-root')
   expect(await warnings({})).not.toContain('runs-as-root')
-  await gateway.close()
 })

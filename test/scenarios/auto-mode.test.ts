@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
 import type { Forged } from '../gateway/forged.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 import { type AboutSafeguards, aSafeguardsFront } from '../support/safeguards-front.ts'
@@ -9,11 +9,7 @@ const key = 'sk-canary-auto-mode-0a1b2c3d4e5f'
 const settingsFile = '.claude/settings.json'
 const env = { REPOINT_API_KEY: key }
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key })
 
 const aFront = (does: AboutSafeguards) => aSafeguardsFront(gateway, does)
 

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import { aServer, sendJson } from '../gateway/forged.ts'
 import { type Demands, startFront } from '../support/front.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 
 const key = 'sk-canary-balance-6e1d0b9c8a7f5432'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key })
 
 type Balance = Demands['balance']
 

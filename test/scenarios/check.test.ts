@@ -1,21 +1,15 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { environmentRows, rows } from '../../src/clients/list.ts'
-import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
+import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
 const canary = 'sk-canary-7c1d0e9f8a7b6c5d4e3f2a1b'
 
-const opened: Gateway[] = []
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((one) => one.close()))
-})
-
-async function aGateway(options: Omit<GatewayOptions, 'key'> = {}): Promise<Gateway> {
-  const gateway = await startGateway({ ...options, key: canary })
-  opened.push(gateway)
-  return gateway
+function aGateway(options: Omit<GatewayOptions, 'key'> = {}): Promise<Gateway> {
+  return withGateway({ families: 'vendor', ...options, key: canary }, onTestFinished)
 }
 
 async function run(home: Home, args: readonly string[], key?: string) {

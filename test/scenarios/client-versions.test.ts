@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { environmentRows, familyRows, loadClient, rows } from '../../src/clients/list.ts'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -11,11 +11,7 @@ const key = 'sk-canary-versions-3b8e5d1f7a2c4069'
 const clients = await Promise.all([...rows, ...environmentRows].map(loadClient))
 const fileClients = await Promise.all(familyRows.map(loadClient))
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key })
 
 type Client = (typeof clients)[number]
 

@@ -1,16 +1,13 @@
 import { chmodSync, renameSync, rmSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
+import { builtInCatalog, startGateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 
 const canary = 'sk-canary-5e6f708192a3b47f3a9b2c4d'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 function setUp(home: Home, args: readonly string[], env: Record<string, string> = {}) {
   const line = [...args, '--base-url', gateway.url, '--yes']

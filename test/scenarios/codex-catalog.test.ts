@@ -1,7 +1,8 @@
 import { existsSync, rmSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
 import { codexTable } from '../support/codex-table.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -13,8 +14,7 @@ const config = '.codex/config.toml'
 
 async function aGateway(...ids: string[]): Promise<Gateway> {
   const models = builtInCatalog.filter(({ id }) => ids.length === 0 || ids.includes(id))
-  const gateway = await startGateway({ families: 'rewritten', key, models })
-  onTestFinished(() => gateway.close())
+  const gateway = await withGateway({ key, models }, onTestFinished)
   return gateway
 }
 

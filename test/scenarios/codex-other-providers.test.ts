@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { expect, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -21,16 +21,8 @@ wire_api = "responses"
 requires_openai_auth = true
 `
 
-let gateway: Gateway
-let other: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: newKey })
-  other = await startGateway({ families: 'rewritten', port: 0, key: newKey })
-})
-afterAll(async () => {
-  await gateway.close()
-  await other.close()
-})
+const gateway = await withGateway({ key: newKey })
+const other = await withGateway({ key: newKey })
 
 function aHomeWithOld(): Home {
   const home = aHome({ [config]: byHand })

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -11,16 +11,8 @@ const key = 'sk-canary-table-8293a4b5c6d7e8f9'
 const config = '.codex/config.toml'
 const harmful = 'model_catalog_url = "https://old.example/models?token=sk-canary-old-1a2b3c4d"'
 
-let gateway: Gateway
-let other: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key })
-  other = await startGateway({ families: 'rewritten', port: 0, key })
-})
-afterAll(async () => {
-  await gateway.close()
-  await other.close()
-})
+const gateway = await withGateway({ key })
+const other = await withGateway({ key })
 
 async function repoint(home: Home, line: string, url = gateway.url) {
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: url }

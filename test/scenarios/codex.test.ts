@@ -1,18 +1,15 @@
 import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
 /** Searched for in every output and file. */
 const canary = 'sk-canary-7f3a9b2c4d5e6f708192a3b4'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 function codex(home: Home, args: readonly string[] = [], env: Record<string, string> = {}) {
   return runInProcess(home, ['codex', '--base-url', gateway.url, '--yes', '--json', ...args], {

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { spellingOf } from '../../src/commands/gateways/by-environment.ts'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
 /** A client without files: its variables are printed without the key, and set for one process. */
 
 const key = 'sk-canary-env-9b8a7f6e5d4c3b2a'
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key })
 
 async function told(args: readonly string[], env: Record<string, string> = {}) {
   const home = aHome({ key: `${key}\n` })

@@ -1,30 +1,28 @@
 import { chmodSync, statSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { startGateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 function setUp(home: Home, client: string) {
   return runHere(home, [client, '--base-url', gateway.url, '--yes'], { REPOINT_API_KEY: canary })
 }
 
 test('doctor: the list of models is an extra to the messages client', async () => {
-  const listless = await startGateway({
-    families: 'rewritten',
-    port: 0,
-    key: canary,
-    faults: [{ route: 'models', error: 'overloaded' }],
-  })
+  const listless = await withGateway(
+    {
+      key: canary,
+      faults: [{ route: 'models', error: 'overloaded' }],
+    },
+    onTestFinished,
+  )
   const home = aHome()
   const env = { REPOINT_API_KEY: canary }
   const args = ['claude', '--base-url', listless.url, '--model', 'claude-sonnet-5-5', '--yes']
@@ -39,7 +37,6 @@ test('doctor: the list of models is an extra to the messages client', async () =
       expect.objectContaining({ id: 'probe', result: 'ok' }),
     ]),
   })
-  await listless.close()
 })
 
 describe('repoint status', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -10,9 +10,8 @@ let url = ''
 
 /** Gone before any test begins: what is told of a drift needs no network. */
 beforeAll(async () => {
-  const gateway = await startGateway({ families: 'rewritten', port: 0, key })
+  const gateway = await withGateway({ key }, onTestFinished)
   url = gateway.url
-  await gateway.close()
 })
 
 async function setUp(home: Home, client: string, address = url): Promise<void> {

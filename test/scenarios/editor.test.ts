@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { isPrivate } from '../../src/gateway/input/base-url.ts'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
@@ -8,11 +8,7 @@ import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-aa00bb11cc22dd33ee44ff55'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 test('editor prints the fields for a gateway of the internet, with the key masked', async () => {
   const { origin, args, env, close } = await internetTo(gateway.port)

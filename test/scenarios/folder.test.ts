@@ -2,24 +2,16 @@ import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 
 const keys = { own: 'sk-canary-own-1f2e3d4c5b6a7988', work: 'sk-canary-work-8a9b7c6d5e4f3021' }
 const list = '.local/state/repoint/folders.json'
 
-let own: Gateway
-let work: Gateway
-beforeAll(async () => {
-  own = await startGateway({ families: 'rewritten', port: 0, key: keys.own })
-  work = await startGateway({ families: 'rewritten', port: 0, key: keys.work })
-})
-afterAll(async () => {
-  await own.close()
-  await work.close()
-})
+const own = await withGateway({ key: keys.own })
+const work = await withGateway({ key: keys.work })
 
 /** Codex is set up for `own`, while `work` is remembered. `bin/codex` tells how it was started. */
 async function aHomeBetween(): Promise<Home> {

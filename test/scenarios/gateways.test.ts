@@ -1,22 +1,15 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
+import type { Gateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
 const list = '.local/state/repoint/gateways.json'
 
-let one: Gateway
-let two: Gateway
-beforeAll(async () => {
-  one = await startGateway({ families: 'rewritten', port: 0, key: keys.one })
-  two = await startGateway({ families: 'rewritten', port: 0, key: keys.two })
-})
-afterAll(async () => {
-  await one.close()
-  await two.close()
-})
+const one = await withGateway({ key: keys.one })
+const two = await withGateway({ key: keys.two })
 
 function setUp(home: Home, { url, key }: Gateway, ...args: string[]) {
   return runInProcess(home, [...args, '--base-url', url, '--yes', '--json'], {

@@ -1,16 +1,12 @@
 import { chmodSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
 /** What a setup depends on: the modes of the files, and what was before. */
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key: 'sk-ground-0123456789abcdef' })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: 'sk-ground-0123456789abcdef' })
 
 interface Said {
   readonly changed: boolean

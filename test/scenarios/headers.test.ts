@@ -1,8 +1,8 @@
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Front, startFront } from '../support/front.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -10,19 +10,12 @@ const key = 'sk-canary-key-5e6f708192a3b47f'
 const secret = 'pk-canary-header-d1c0b9a8f7e6d5c4'
 const wanted = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': secret }
 
-let gateway: Gateway
-/** Wants two headers beside the key. */
-let particular: Front
-/** Wants the same key and nothing beside it. */
-let plain: Front
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key: 'sk-inner-5e6f708192a3b47f' })
-  particular = await startFront(gateway, { key, headers: wanted })
-  plain = await startFront(gateway, { key })
-})
-afterAll(async () => {
-  for (const server of [particular, plain, gateway]) await server.close()
-})
+const gateway = await withGateway({ key: 'sk-inner-5e6f708192a3b47f' })
+/** Requires two headers in addition to the key. */
+const particular = await startFront(gateway, { key, headers: wanted })
+/** Requires only the same key. */
+const plain = await startFront(gateway, { key })
+afterAll(() => Promise.all([particular.close(), plain.close()]))
 beforeEach(() => {
   particular.seen.length = 0
   plain.seen.length = 0

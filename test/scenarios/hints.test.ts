@@ -1,11 +1,12 @@
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { exitStatus } from '../../src/errors.ts'
-import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
+import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
 import { aServer, tlsFile } from '../gateway/forged.ts'
 import type { CliResult } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -18,11 +19,7 @@ const key = 'sk-canary-9d1f27c3b58e4a60b7d2c4e6'
 const otherKey = 'sk-canary-0c7e5d3b1a29f8e6d4c2b0a9'
 const model = 'gpt-5.6-sol'
 
-let working: Gateway
-beforeAll(async () => {
-  working = await startGateway({ families: 'rewritten', key })
-})
-afterAll(() => working.close())
+const working = await withGateway({ key })
 
 /** What the user typed, and with what. */
 interface Typed {
@@ -45,8 +42,7 @@ interface State {
 }
 
 async function aGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const gateway = await startGateway({ families: 'rewritten', key, ...options })
-  onTestFinished(() => gateway.close())
+  const gateway = await withGateway({ key, ...options }, onTestFinished)
   return gateway
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -9,8 +10,7 @@ const key = 'sk-installed-5f0a83c1b7d96e24'
 
 async function aGatewayWithout(...ids: string[]): Promise<Gateway> {
   const models = builtInCatalog.filter(({ id }) => !ids.includes(id))
-  const gateway = await startGateway({ families: 'rewritten', key, models })
-  onTestFinished(() => gateway.close())
+  const gateway = await withGateway({ key, models }, onTestFinished)
   return gateway
 }
 

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
+import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
 const canary = 'sk-canary-7c1d0e9f8a7b6c5d4e3f2a1b'
 const otherCanary = 'sk-canary-1b2a3f4e5d6c7b8a9f0e1d7c'
 
-/** Two that say nothing of windows, and one that does. */
-let here: Gateway
-let silent: Gateway
-let telling: Gateway
-beforeAll(async () => {
-  here = await startGateway({ families: 'rewritten', port: 0, key: canary })
-  silent = await startGateway({ families: 'rewritten', port: 0, key: otherCanary })
-  const told = builtInCatalog.map((one) => ({ ...one, listed: { context_length: 64_000 } }))
-  telling = await startGateway({ families: 'rewritten', port: 0, key: otherCanary, models: told })
-})
-afterAll(async () => {
-  await Promise.all([here, silent, telling].map((gateway) => gateway.close()))
-})
+/** The first two do not report the context window of a model; the last one does. */
+const here = await withGateway({ key: canary })
+const silent = await withGateway({ key: otherCanary })
+const models = builtInCatalog.map((one) => ({ ...one, listed: { context_length: 64_000 } }))
+const telling = await withGateway({ key: otherCanary, models })
 
 async function setUp(home: Home, line: string, { url, key }: Gateway) {
   const run = await runHere(home, [...line.split(' '), '--base-url', url, '--yes'], {

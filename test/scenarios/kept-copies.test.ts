@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
 const canary = 'sk-canary-9e8d7c6b5a4f3e2d1c0b9a8f'
 const database = '.local/share/kilo/kilo.db'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 async function aHomeWith(client: string, ...flags: string[]): Promise<Home> {
   const home = aHome()

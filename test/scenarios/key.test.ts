@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -227,7 +228,7 @@ test('the cure of a missing key keeps the mapping', async () => {
 test('a gateway is named as `use` and `forget` name it', async () => {
   const home = aHome()
   await setUp(home, 'codex --name work')
-  const other = await startGateway({ families: 'rewritten', port: 0, key: canary })
+  const other = await withGateway({ key: canary }, onTestFinished)
   await setUp(home, 'opencode --name home', other.url)
   await rotateKey()
   const before = written(home)
@@ -245,5 +246,4 @@ test('a gateway is named as `use` and `forget` name it', async () => {
   expect(await changeKey(home, 'wrok')).toMatchObject({
     json: { error: { hint: expect.stringContaining('Did you mean work?') } },
   })
-  await other.close()
 })

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
@@ -8,11 +8,7 @@ import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const key = 'sk-canary-link-8d5a1f3e7b9c2046'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key })
 
 function linkOf(fields: Readonly<Record<string, string>> = {}): string {
   const all = { resource: 'provider', app: 'codex', endpoint: `${gateway.url}/v1`, apiKey: key }
@@ -93,13 +89,12 @@ describe('a link in the place of a key', () => {
   })
 
   test('its key goes to no other address', async () => {
-    const other = await startGateway({ families: 'rewritten', port: 0, key })
+    const other = await withGateway({ key }, onTestFinished)
     const args = ['codex', '--key-stdin', '--yes', '--base-url', other.url]
     const { status, document } = await run(aHome(), args, { stdin: linkOf() })
     expect(status).toBe(2)
     expect(document.error.message).toContain(', not for')
     expect(other.requests()).toEqual([])
-    await other.close()
   })
 
   test.each([['codex'], ['use'], ['setup'], ['codex', '--base-url'], ['key']])(

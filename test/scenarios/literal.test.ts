@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { expect, test } from 'vitest'
+import { builtInCatalog } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -9,22 +10,13 @@ const key = 'sk-canary-literal-5e6f708192a3b47f'
 const team = 'TEAM'
 const hostile = '{file:~/.ssh/id_rsa}'
 
-let gateway: Gateway
-let onlyHostile: Gateway
-beforeAll(async () => {
-  const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
-  const named = (...ids: string[]) => ids.map((id) => ({ ...entry!, id }))
-  gateway = await startGateway({
-    families: 'rewritten',
-    key,
-    models: named(hostile, 'gpt-5.6-sol', 'gpt-5.4-mini'),
-  })
-  onlyHostile = await startGateway({ families: 'rewritten', key, models: named(hostile) })
+const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
+const named = (...ids: string[]) => ids.map((id) => ({ ...entry!, id }))
+const gateway = await withGateway({
+  key,
+  models: named(hostile, 'gpt-5.6-sol', 'gpt-5.4-mini'),
 })
-afterAll(async () => {
-  await gateway.close()
-  await onlyHostile.close()
-})
+const onlyHostile = await withGateway({ key, models: named(hostile) })
 
 function repoint(home: Home, args: readonly string[], url = gateway.url) {
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: url }

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import type { Gateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -8,8 +9,7 @@ import { runHere } from '../support/in-process.ts'
 const key = 'sk-pickers-3d9f07b2c6a81e54'
 
 async function aGateway(ids: readonly string[], port = 0): Promise<Gateway> {
-  const gateway = await startGateway({ families: 'rewritten', key, port, models: ids })
-  onTestFinished(() => gateway.close())
+  const gateway = await withGateway({ key, port, models: ids }, onTestFinished)
   return gateway
 }
 

@@ -1,22 +1,16 @@
 import { request as ask, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
-import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
 const canary = 'sk-canary-7c1d0e9f8a7b6c5d4e3f2a1b'
 
-const opened: { close(): unknown }[] = []
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((one) => one.close()))
-})
-
 /** Rejects tools over chat for gpt-5.6, as OpenAI does. */
-async function aGateway(options: Omit<GatewayOptions, 'key'> = {}): Promise<Gateway> {
-  const gateway = await startGateway({ ...options, key: canary })
-  opened.push(gateway)
-  return gateway
+function aGateway(options: Omit<GatewayOptions, 'key'> = {}): Promise<Gateway> {
+  return withGateway({ families: 'vendor', ...options, key: canary }, onTestFinished)
 }
 
 /** The address of the same gateway with a catalog that does not say which model speaks what. */
@@ -44,7 +38,10 @@ async function silentAddress(gateway: Gateway): Promise<string> {
     request.pipe(upstream)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  opened.push({ close: () => server.closeAllConnections() ?? server.close() })
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 

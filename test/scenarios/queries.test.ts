@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadClient, rows } from '../../src/clients/list.ts'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { aServer, key as forgedKey, goodGateway, sendJson } from '../gateway/forged.ts'
-import { type Front, startFront } from '../support/front.ts'
+import { startFront } from '../support/front.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -13,18 +13,11 @@ const key = 'sk-canary-key-5e6f708192a3b47f'
 const version = '2026-04-01-canary'
 const query = `?api-version=${version}`
 
-let gateway: Gateway
-/** Wants a version in the query. */
-let versioned: Front
-let plain: Front
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key: 'sk-inner-5e6f708192a3b47f' })
-  versioned = await startFront(gateway, { key, query: { 'api-version': version } })
-  plain = await startFront(gateway, { key })
-})
-afterAll(async () => {
-  for (const server of [versioned, plain, gateway]) await server.close()
-})
+const gateway = await withGateway({ key: 'sk-inner-5e6f708192a3b47f' })
+/** Requires a version in the query. */
+const versioned = await startFront(gateway, { key, query: { 'api-version': version } })
+const plain = await startFront(gateway, { key })
+afterAll(() => Promise.all([versioned.close(), plain.close()]))
 beforeEach(() => {
   versioned.urls.length = 0
   plain.urls.length = 0

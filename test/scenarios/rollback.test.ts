@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, cpSync, openSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -10,13 +10,7 @@ const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token"
 const newerLogin = login.replace('"x"', '"newer"')
 const pair = { '.codex/auth.json': login, '.codex/config.toml': '# mine\nmodel = "gpt-5.5"\n' }
 const key = 'sk-canary-9f1c7ad20b6e4553'
-let url = ''
-
-beforeAll(async () => {
-  const gateway = await startGateway({ families: 'rewritten', port: 0, key })
-  url = gateway.url
-  return () => gateway.close()
-})
+const { url } = await withGateway({ key })
 
 async function setUp(
   home: Home,

@@ -1,8 +1,8 @@
 import net from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { loadClient, rows } from '../../src/clients/list.ts'
-import { startGateway } from '../../src/serve/index.ts'
 import { aSocketServer, tlsFile } from '../gateway/forged.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { delayingProxy } from '../support/round-trips.ts'
@@ -13,8 +13,7 @@ const canary = 'sk-canary-5f4e3d2c1b0a99887766'
 
 /** The local gateway behind TLS 1.3, a long proxy off. */
 async function aFarGateway() {
-  const gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-  onTestFinished(() => gateway.close())
+  const gateway = await withGateway({ key: canary }, onTestFinished)
   const server = await aSocketServer((socket) => {
     const behind = net.connect(gateway.port, '127.0.0.1')
     behind.on('error', () => socket.destroy())

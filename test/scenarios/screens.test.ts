@@ -1,18 +1,14 @@
 import { chmodSync, existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal, type TerminalRun } from '../support/terminal.ts'
 
 const canary = 'sk-canary-4d3c2b1a09f8e7d6c5b4a392'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 /** A home with programs of these names, by what they do. */
 function homeWith(programs: Readonly<Record<string, string>>): Home {

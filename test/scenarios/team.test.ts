@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
 import { aServer, tlsFile } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 
 const canary = 'sk-canary-team-5e6f708192a3b47f'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 async function setUp(home: Home, args: readonly string[], env: Record<string, string> = {}) {
   // Node reads its authorities when a process starts.

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { main } from '../../src/cli.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import type { Files } from '../../src/platform/platform.ts'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { captured } from '../support/captured.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 import { worldIn } from '../support/world.ts'
@@ -15,11 +15,7 @@ const canary = 'sk-canary-5f4e3d2c1b0a99887766'
 const changed = 'The files were changed. Undo: repoint rollback'
 const platform = nodePlatform()
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 function environment(home: Home): Record<string, string> {
   return {

@@ -1,19 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
 import { aServer } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-708192a3b47f3a9b2c4d5e6f'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 /** A home with a `codex` of its own: a shell script. Real clients are tried in test/clients. */
 function withCodex(script: string): Home {

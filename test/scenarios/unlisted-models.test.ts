@@ -2,8 +2,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { main } from '../../src/cli.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
 import type { Ask } from '../../src/platform/platform.ts'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
 import { type RunningProvider, startProvider } from '../providers/server.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 import { worldIn } from '../support/world.ts'
@@ -19,12 +20,10 @@ async function aProvider(name: string): Promise<RunningProvider> {
   return provider
 }
 
-async function aGateway(ids: readonly string[]): Promise<Gateway> {
+function aGateway(ids: readonly string[]): Promise<Gateway> {
   const endpointTypes = ['openai', 'openai-response', 'anthropic']
   const models = ids.map((id) => ({ id, ownedBy: 'team', endpointTypes }))
-  const gateway = await startGateway({ families: 'rewritten', port: 0, key: canary, models })
-  onTestFinished(() => gateway.close())
-  return gateway
+  return withGateway({ key: canary, models }, onTestFinished)
 }
 
 async function repoint(home: Home, url: string, line: string) {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { keys as keyboard, runOnTerminal } from '../support/terminal.ts'
@@ -13,17 +14,9 @@ const files = {
   opencode: ['.config/opencode/opencode.json', '.local/share/opencode/auth.json'],
 }
 
-let one: Gateway
-let two: Gateway
-beforeAll(async () => {
-  one = await startGateway({ families: 'rewritten', port: 0, key: keys.one })
-  const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.6-terra')
-  two = await startGateway({ families: 'rewritten', port: 0, key: keys.two, models })
-})
-afterAll(async () => {
-  await one.close()
-  await two.close()
-})
+const one = await withGateway({ key: keys.one })
+const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.6-terra')
+const two = await withGateway({ key: keys.two, models })
 beforeEach(() => {
   one.clearRequests()
   two.clearRequests()
@@ -80,8 +73,7 @@ describe('repoint use', () => {
 
   test('takes the model that is named where no rule chooses one', async () => {
     const models = ['up/one', 'up/two'].map((id) => ({ ...builtInCatalog[0]!, id }))
-    const three = await startGateway({ families: 'rewritten', port: 0, key: keys.one, models })
-    onTestFinished(() => three.close())
+    const three = await withGateway({ key: keys.one, models }, onTestFinished)
     const home = aHome()
     await setUp(home, three, 'opencode', '--name', 'three', '--model', 'up/one')
 

@@ -1,21 +1,17 @@
 import { readFileSync } from 'node:fs'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the scripts
 import { packageSets } from '../../scripts/install.js'
-import type { Gateway, Protocol } from '../../src/serve/index.ts'
-import { builtInCatalog, startGateway } from '../../src/serve/index.ts'
+import type { Protocol } from '../../src/serve/index.ts'
+import { builtInCatalog } from '../../src/serve/index.ts'
 import families from '../../src/serve/requests/data/families.json' with { type: 'json' }
 import rules from '../../src/serve/requests/data/rules.json' with { type: 'json' }
 import shapes from '../../src/serve/requests/data/shapes.json' with { type: 'json' }
+import { withGateway } from '../support/gateway.ts'
 import { aGateway, ask, jsonOf, paths, saying } from './support/gateway.ts'
 
 /** One gateway for all: nothing that is asked here stays in it. */
-let gateway: Gateway
-
-beforeAll(async () => {
-  gateway = await startGateway()
-  return () => gateway.close()
-})
+const gateway = await withGateway({ families: 'vendor' })
 
 interface Row {
   readonly source: string

@@ -4,21 +4,13 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { Gateway, GatewayOptions } from '../../../src/serve/index.ts'
-import { startGateway } from '../../../src/serve/index.ts'
+import { withGateway } from '../../support/gateway.ts'
 
-const open: Gateway[] = []
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((gateway) => gateway.close()))
-})
-
-/** A gateway that ends with the test. */
-export async function aGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const gateway = await startGateway(options)
-  open.push(gateway)
-  return gateway
+/** A gateway that rejects what vendors reject. It ends with the test. */
+export function aGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  return withGateway({ families: 'vendor', ...options }, onTestFinished)
 }
 
 /** A gateway that forwards to another one, which replaces a real one. */
