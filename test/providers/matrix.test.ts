@@ -4,7 +4,7 @@ import { loadClient, rowOf, rows } from '../../src/clients/list.ts'
 import { compact } from '../../src/compact.ts'
 import type { Protocol } from '../../src/serve/index.ts'
 import { aHome } from '../support/home.ts'
-import { runHere, type Said } from '../support/in-process.ts'
+import { type JsonResult, runHere } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
 import { oneInTurn, triesAll } from '../support/sample.ts'
 import { exchange, sendsOf } from './as-client.ts'
@@ -44,7 +44,10 @@ async function setUp(provider: RunningProvider, home = aHome(), { client, setup,
   return said
 }
 
-function expectRefused({ text, json }: Said, { code, says }: NonNullable<Setup['refused']>): void {
+function expectRefused(
+  { text, json }: JsonResult,
+  { code, says }: NonNullable<Setup['refused']>,
+): void {
   expect(json['error']).toMatchObject({ code, filesChanged: false })
   expect(text).toMatch(says)
 }

@@ -9,40 +9,27 @@ import {
   utimesSync,
 } from 'node:fs'
 import { resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { compact } from '../../src/compact.ts'
+import { builtInCatalog } from '../../src/serve/index.ts'
 import { tlsFile } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
 
-let one: Gateway
-let two: Gateway
-beforeAll(async () => {
-  one = await startGateway({ families: 'rewritten', port: 0, key: keys.one })
-  const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
-  const models = ['gpt-5.5-sol', 'gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ ...entry!, id }))
-  two = await startGateway({ families: 'rewritten', port: 0, key: keys.two, models })
-})
-afterAll(async () => {
-  await one.close()
-  await two.close()
-})
+const one = await withGateway({ key: keys.one })
+const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
+const models = ['gpt-5.5-sol', 'gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ ...entry!, id }))
+const two = await withGateway({ key: keys.two, models })
 
-/** These clients set up for ONE, while TWO is remembered; and programs that tell how they were started. */
+/** These clients are set up for ONE, and TWO is saved. The programs only report a version. */
 async function aHomeBetween(...clients: readonly string[]): Promise<Home> {
   const home = aHome()
   for (const name of ['codex', 'claude', 'opencode', 'other']) {
-    home.put(
-      `bin/${name}`,
-      `#!${process.execPath}
-const { argv, env } = process
-console.log(argv[2] === '--version' ? '9.9.9' : JSON.stringify({ args: argv.slice(2), env }))
-`,
-    )
-    chmodSync(home.at(`bin/${name}`), 0o755)
+    home.put(`bin/${name}`, '#!/bin/sh\necho 9.9.9\n', 0o755)
   }
   const first = ['codex', '--name', 'two', '--model', 'gpt-5.5-sol', '--base-url', two.url, '--yes']
   expect(await runHere(home, first, { REPOINT_API_KEY: keys.two })).toMatchObject({ status: 0 })
@@ -53,16 +40,34 @@ console.log(argv[2] === '--version' ? '9.9.9' : JSON.stringify({ args: argv.slic
   return home
 }
 
-async function started(home: Home, args: readonly string[], env: Record<string, string> = {}) {
-  const PATH = `${home.at('bin')}:${process.env['PATH']}`
+/** What `repoint run` starts, without starting it. */
+async function started(home: Home, words: readonly string[], env: Record<string, string> = {}) {
+  let child:
+    | { args: readonly string[]; env: Readonly<Record<string, string | undefined>> }
+    | undefined
   const before = home.snapshot()
-  const { status, stdout, stderr } = await runCli(home, ['run', ...args], { env: { PATH, ...env } })
+  const { status, stderr } = await runInProcess(home, ['run', ...words], {
+    env: { PATH: pathOf(home), ...env },
+    runInForeground: async (_, args, options) => {
+      child = { args, env: compact(options.env ?? {}) }
+      return { reason: 'exited', exitStatus: 0 }
+    },
+  })
   expect(home.snapshot()).toEqual(before)
   expect({ status, stderr }).toMatchObject({ status: 0 })
-  const said = JSON.parse(stdout) as { args: string[]; env: Record<string, string> }
-  for (const key of Object.values(keys)) expect(said.args.join(' ') + stderr).not.toContain(key)
-  return { ...said, stderr }
+  for (const key of Object.values(keys)) expect(child!.args.join(' ') + stderr).not.toContain(key)
+  return { ...child!, stderr }
 }
+
+function pathOf(home: Home): string {
+  return `${home.at('bin')}:${process.env['PATH']}`
+}
+
+/** A program that prints its arguments and environment as JSON. */
+const reportsItsStart = `#!/bin/sh
+[ "$1" = --version ] && echo 9.9.9 && exit
+exec '${process.execPath}' -e 'console.log(JSON.stringify({ args: process.argv.slice(1), env: process.env }))' -- "$@"
+`
 
 describe('repoint run', () => {
   test('codex: by -c under the provider id of its files, with the key in a variable', async () => {
@@ -104,8 +109,7 @@ describe('repoint run', () => {
     const [entry] = builtInCatalog.filter(({ id }) => id === 'claude-sonnet-5')
     const ids = ['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5']
     const models = ids.map((id) => ({ ...entry!, id }))
-    const up = await startGateway({ families: 'rewritten', port: 0, key: keys.two, models })
-    onTestFinished(() => up.close())
+    const up = await withGateway({ key: keys.two, models }, onTestFinished)
     for (const [name, { url, key }] of Object.entries({ up, one }))
       await runHere(home, ['claude', '--name', name, '--base-url', url, '--yes'], {
         REPOINT_API_KEY: key,
@@ -151,7 +155,7 @@ describe('repoint run', () => {
 
   test('claude: --settings of its own is refused, because it is taken once', async () => {
     const home = await aHomeBetween('claude-gpt')
-    const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
+    const env = { PATH: pathOf(home) }
     const result = await runInProcess(home, ['run', 'two', 'claude', '--settings', '{}'], { env })
     expect([result.status, result.stdout]).toEqual([2, ''])
   })
@@ -179,20 +183,25 @@ describe('repoint run', () => {
     const home = await aHomeBetween('codex')
     home.put(
       'bin/droid',
-      `#!${process.execPath}
-const { readFileSync, statSync } = require('node:fs')
-const path = process.env.FACTORY_RUNTIME_SETTINGS_PATH
-const modes = [path, require('node:path').dirname(path)].map((one) => statSync(one).mode & 0o777)
-console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path, 'utf8') } }))
+      `#!/bin/sh
+[ "$1" = --version ] && echo 9.9.9 && exit
+path=$FACTORY_RUNTIME_SETTINGS_PATH
+ls -ld "$path" | cut -c1-10
+ls -ld "$(dirname "$path")" | cut -c1-10
+echo "$path"
+cat "$path"
 `,
+      0o755,
     )
-    chmodSync(home.at('bin/droid'), 0o755)
-    const { args, env } = await started(home, ['two', 'droid', 'exec', 'hi'])
-    expect(env).toMatchObject({ modes: [0o600, 0o700] })
-    expect(JSON.parse(env['text']!)).toMatchObject({
+    const env = { PATH: pathOf(home) }
+    const { stdout, stderr } = await runCli(home, ['run', 'two', 'droid', 'exec', 'hi'], { env })
+    expect(stdout + stderr).not.toContain(keys.two)
+    const [fileMode, folderMode, path, ...lines] = stdout.split('\n')
+    expect([fileMode, folderMode]).toEqual(['-rw-------', 'drwx------'])
+    expect(JSON.parse(lines.join('\n'))).toMatchObject({
       customModels: [{ baseUrl: `${two.url}/v1`, apiKey: '${REPOINT_RUN_KEY}' }],
     })
-    expect(existsSync(args[0]!)).toBe(false)
+    expect(existsSync(path!)).toBe(false)
   })
 
   test('the authorities of the gateway go along, in the variable that the client reads', async () => {
@@ -223,9 +232,10 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
 
   test('a shell: says which clients obey their files there', async () => {
     const home = await aHomeBetween('codex', 'claude-gpt', 'opencode')
-    for (const name of ['copilot', 'droid']) home.put(`bin/${name}`, '#!/bin/sh\necho 9.9.9\n')
-    for (const name of ['copilot', 'droid']) chmodSync(home.at(`bin/${name}`), 0o755)
-    const env = { PATH: `${home.at('bin')}:${process.env['PATH']}`, SHELL: '/bin/sh' }
+    for (const name of ['copilot', 'droid'])
+      home.put(`bin/${name}`, '#!/bin/sh\necho 9.9.9\n', 0o755)
+    home.put('bin/opencode', reportsItsStart, 0o755)
+    const env = { PATH: pathOf(home), SHELL: '/bin/sh' }
     const { stdout, stderr, status } = await runCli(home, ['run', 'two'], {
       env,
       stdin: 'opencode; exit 7\n',
@@ -321,14 +331,10 @@ console.log(JSON.stringify({ args: [path], env: { modes, text: readFileSync(path
     },
   )
 
-  describe('at a gateway of whose models no rule chooses one', () => {
-    let three: Gateway
-    beforeAll(async () => {
-      const [entry] = builtInCatalog
-      const models = ['up/one', 'up/two'].map((id) => ({ ...entry!, id }))
-      three = await startGateway({ families: 'rewritten', port: 0, key: keys.one, models })
-    })
-    afterAll(() => three.close())
+  describe('at a gateway of whose models no rule chooses one', async () => {
+    const [entry] = builtInCatalog
+    const models = ['up/one', 'up/two'].map((id) => ({ ...entry!, id }))
+    const three = await withGateway({ key: keys.one, models })
 
     async function aHomeWithThree(): Promise<Home> {
       const home = await aHomeBetween('codex')

@@ -1,15 +1,26 @@
 import { main } from '../../src/cli.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
+import type { Platform } from '../../src/platform/platform.ts'
 import type { CliResult } from './cli.ts'
 import type { Home } from './home.ts'
 import { worldIn } from './world.ts'
 
-/** Listens for signals, so it is made once. */
+/** Created once, because it listens for signals. */
 const platform = nodePlatform()
 
+/** This machine with another home, where nobody can be asked. */
+export function platformIn(
+  home: Home,
+  { env = {}, cwd = home.path }: { env?: Record<string, string>; cwd?: string } = {},
+): Platform {
+  const { machine, ...world } = worldIn(home, env)
+  const terminal = { ...platform.terminal, canAsk: false }
+  return { ...platform, ...world, machine: { ...machine, cwd }, terminal }
+}
+
 /**
- * The same as `runCli` in this process, where programs are those of a PATH that `env` gives: many times faster
- * than the built program. Not for what a process alone has: its time zone, its signals, its files.
+ * Like `runCli`, but in this process, which is many times faster than the built program. Programs are found only
+ * in a PATH in `env`. Not for what only a process has: a time zone, signals, open files.
  */
 export async function runInProcess(
   home: Home,
@@ -18,31 +29,26 @@ export async function runInProcess(
     stdin?: string
     env?: Record<string, string>
     cwd?: string
+    /** Replaces the start of a command on our terminal. */
+    runInForeground?: Platform['runInForeground']
     /** How long a program may run that is not on our terminal, in ms. Absent: as long as repoint says. */
     programLimitMs?: number
   } = {},
 ): Promise<CliResult> {
-  const {
-    stdin = '',
-    env = {},
-    cwd = home.path,
-    programLimitMs = Number.POSITIVE_INFINITY,
-  } = options
+  const { stdin = '', programLimitMs = Number.POSITIVE_INFINITY } = options
   const output = { stdout: '', stderr: '' }
-  const { machine, processes, ...world } = worldIn(home, env)
+  const { processes, terminal, ...others } = platformIn(home, options)
   const status = await main(
     {
-      ...platform,
-      ...world,
-      machine: { ...machine, cwd },
+      ...others,
+      ...(options.runInForeground && { runInForeground: options.runInForeground }),
       processes: {
         ...processes,
         run: (command, args, { timeoutMs, ...more }) =>
           processes.run(command, args, { ...more, timeoutMs: Math.min(timeoutMs, programLimitMs) }),
       },
       terminal: {
-        ...platform.terminal,
-        canAsk: false,
+        ...terminal,
         out: (text) => {
           output.stdout += text
         },
@@ -63,11 +69,11 @@ export async function runInProcess(
   }
 }
 
-export interface Said {
+export interface JsonResult {
   readonly status: number
   /** The document that --json printed. */
   readonly json: { readonly [member: string]: unknown }
-  /** All that was said. */
+  /** Standard output and standard error. */
   readonly text: string
 }
 
@@ -76,7 +82,7 @@ export async function runHere(
   home: Home,
   args: readonly string[],
   env: Record<string, string> = {},
-): Promise<Said> {
+): Promise<JsonResult> {
   const { status, stdout, stderr } = await runInProcess(home, [...args, '--json'], { env })
   return { status: status!, json: JSON.parse(stdout), text: stdout + stderr }
 }
