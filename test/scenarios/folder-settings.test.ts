@@ -1,20 +1,18 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Client, FolderFiles } from '../../src/clients/client.ts'
 import { loadClients, loadPrograms } from '../../src/clients/list.ts'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { folderSettings } from '../../src/commands/client-state/folder-settings.ts'
+import { Session } from '../../src/commands/screen/session.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runInProcess } from '../support/in-process.ts'
+import { platformIn, runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-4d5e6f70819292a3b47f3a9b'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 const programs = await loadPrograms()
 const clients = await loadClients()
@@ -59,24 +57,31 @@ const patterns = programs.flatMap((client) =>
   ),
 )
 
-test.each(patterns)('run of %s names %s, and continues', async (_, pattern, client, reach) => {
+test.each(patterns)('%s reads %s', (_, pattern, client, reach) => {
   const sample = sampleOf(pattern)
-  const project = await aProject(client, { [`shop/${sample}`]: '' })
-  const here = await started(project, client)
-  expect([here.status, here.isStarted]).toEqual([0, true])
-  expect(linesIn(here.stderr)).toEqual([expect.stringContaining(`: ${sample} (`)])
-  expect(here.stdout + here.stderr).not.toContain(canary)
+  const home = aHome({ 'shop/.git/HEAD': '', 'shop/a/README.md': '', [`shop/${sample}`]: '' })
+  const filesIn = (folder: string) => {
+    const session = new Session(platformIn(home, { cwd: home.at(folder) }), { isJson: false })
+    return folderSettings(session, client).map(({ message }) => message)
+  }
 
-  const below = await started(project, client, project.home.at('shop/a'))
+  expect(filesIn('shop')).toEqual([expect.stringContaining(`: ${sample}`)])
   const isRead = reach !== 'folder'
-  expect(linesIn(below.stderr).some((line) => line.includes(`../${sample}`))).toBe(isRead)
+  expect(filesIn('shop/a').some((message) => message.includes(`../${sample}`))).toBe(isRead)
 })
 
 test.each(programs.map((client) => [client.id, client] as const))(
-  'run of %s names nothing in a folder without settings',
+  'run of %s names the settings of the folder, if there are any, and continues',
   async (_, client) => {
-    const result = await started(await aProject(client, { 'shop/AGENTS.md': 'x' }), client)
-    expect([result.status, linesIn(result.stderr)]).toEqual([0, []])
+    const project = await aProject(client, { 'shop/AGENTS.md': 'x' })
+    const without = await started(project, client)
+    expect([without.status, without.isStarted, linesIn(without.stderr)]).toEqual([0, true, []])
+
+    const sample = sampleOf(client.config.folderFiles[0]!.patterns[0]!)
+    project.home.put(`shop/${sample}`, '')
+    const { status, stdout, stderr } = await started(project, client)
+    expect([status, linesIn(stderr)]).toEqual([0, [expect.stringContaining(`: ${sample} (`)]])
+    expect(stdout + stderr).not.toContain(canary)
   },
 )
 
