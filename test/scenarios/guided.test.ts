@@ -1,28 +1,21 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import {
   builtInCatalog,
   type CatalogEntry,
   type Gateway,
   startGateway,
 } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal, typeAddress } from '../support/terminal.ts'
 
 const canary = 'sk-canary-7788990011aabbccddeeff22'
 
-let gateway: Gateway
-/** One without a model of Claude Code's own. */
-let gptAlone: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-  const models = builtInCatalog.filter(({ id }) => !id.startsWith('claude'))
-  gptAlone = await startGateway({ families: 'rewritten', port: 0, key: canary, models })
-})
-afterAll(async () => {
-  await gateway.close()
-  await gptAlone.close()
-})
+const gateway = await withGateway({ key: canary })
+const models = builtInCatalog.filter(({ id }) => !id.startsWith('claude'))
+/** It has no Claude model. */
+const gptAlone = await withGateway({ key: canary, models })
 
 test('--yes on a terminal asks for nothing that the environment says', async () => {
   const home = aHome()
@@ -59,7 +52,7 @@ test('a gateway without models for a client: it is left out, and the others are 
   expect(home.snapshot()).not.toHaveProperty('.claude')
 })
 
-test('or a model is chosen, for all its slots', async () => {
+test('a gateway without models for a client: the user chooses one for all its slots, in the same run', async () => {
   const home = aHome()
   const run = await askedForAModel(home)
   run.type('gpt-5.4-mini')
@@ -68,6 +61,7 @@ test('or a model is chosen, for all its slots', async () => {
   await run.shows('Apply?')
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
+  expect(home.text('.codex/config.toml')).toContain(gptAlone.url)
   const { env } = JSON.parse(home.text('.claude/settings.json'))
   for (const slot of ['OPUS', 'SONNET', 'HAIKU', 'FABLE'])
     expect(env[`ANTHROPIC_DEFAULT_${slot}_MODEL`]).toBe('gpt-5.4-mini')
@@ -94,7 +88,7 @@ function pathOf(home: Home): string {
 }
 
 /** A gateway without chat completions. It lists two models that it does not serve. */
-async function aNarrowGateway(): Promise<Gateway> {
+function aNarrowGateway(): Promise<Gateway> {
   const entry = (id: string, endpointTypes: string[], isNotForChat = false): CatalogEntry => ({
     id,
     ownedBy: 'team',
@@ -109,9 +103,7 @@ async function aNarrowGateway(): Promise<Gateway> {
     entry('claude-haiku-5-5', ['anthropic']),
     entry('claude-fable-5-2', ['anthropic']),
   ]
-  const narrow = await startGateway({ families: 'rewritten', port: 0, key: canary, models })
-  onTestFinished(() => narrow.close())
-  return narrow
+  return withGateway({ key: canary, models }, onTestFinished)
 }
 
 test.each([
@@ -205,8 +197,7 @@ test('a rejected key of a saved gateway is asked for, and goes to no other addre
     env: { REPOINT_API_KEY: canary },
   })
   await old.close()
-  const other = await startGateway({ families: 'rewritten', port: 0, key: `${canary}-other` })
-  onTestFinished(() => other.close())
+  const other = await withGateway({ key: `${canary}-other` }, onTestFinished)
 
   const gone = runOnTerminal(home, [])
   await gone.shows(/❯ work +http/)
@@ -220,8 +211,7 @@ test('a rejected key of a saved gateway is asked for, and goes to no other addre
 
   const renewed = `${canary}-2`
   const port = Number(new URL(old.url).port)
-  const again = await startGateway({ families: 'rewritten', port, key: renewed })
-  onTestFinished(() => again.close())
+  await withGateway({ port, key: renewed }, onTestFinished)
   const run = runOnTerminal(home, [])
   await run.shows('Gateway address')
   run.type('work')

@@ -1,18 +1,15 @@
 import { chmodSync } from 'node:fs'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { builtInCatalog, startGateway } from '../../src/serve/index.ts'
 import { aServer } from '../gateway/forged.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal, type TerminalRun, typeAddress } from '../support/terminal.ts'
 
 const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key: canary })
 
 test('codex on a terminal: asks, hides the key, shows the plan, asks once, applies', async () => {
   // A system on which every client runs.
@@ -52,7 +49,7 @@ test('a key that was pasted with a line break in it is taken as a whole', async 
 })
 
 test('a refused answer is gone: the address and the key that follow it are all that counts', async () => {
-  const gateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
+  const gateway = await withGateway({ key: canary }, onTestFinished)
   const home = aHome()
   const run = runOnTerminal(home, ['codex'], { columns: 200 })
   await run.shows('Gateway address')
@@ -69,20 +66,15 @@ test('a refused answer is gone: the address and the key that follow it are all t
   expect(run.screen()).not.toContain('✗ ')
   expect(gateway.requests().map(({ status }) => status)).not.toContain(401)
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
-  await gateway.close()
 })
 
 test('codex on a terminal: the next run offers the last base URL', async () => {
-  const home = aHome()
-  const first = runOnTerminal(home, ['codex', '--base-url', gateway.url, '--yes'], {
-    env: { REPOINT_API_KEY: canary },
-  })
-  expect(await first.ended).toBe(0)
-  const second = runOnTerminal(home, ['codex'], { env: { REPOINT_API_KEY: canary } })
-  await second.shows(gateway.url)
-  second.type(keys.enter)
-  expect(await second.ended).toBe(0)
-  expect(second.screen()).toContain('Nothing changed')
+  const home = await homeWithCodexAt(gateway.url)
+  const run = runOnTerminal(home, ['codex'], { env: { REPOINT_API_KEY: canary } })
+  await run.shows(gateway.url)
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(run.screen()).toContain('Nothing changed')
 })
 
 test('a model that the gateway rejects is asked for again, the nearest first', async () => {
@@ -113,27 +105,14 @@ test('of several clients, one that cannot use the gateway is left out with the r
   await vendor.close()
 })
 
-test.each([
-  ['at the address', 'Gateway address'],
-  ['at the confirmation', 'Apply?'],
-])('Ctrl-C %s: status 130, nothing changed, and it says so', async (_, where) => {
-  const home = aHome()
-  const args = where === 'Gateway address' ? ['codex'] : ['codex', '--base-url', gateway.url]
-  const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary } })
-  await run.shows(where)
-  run.type(keys.ctrlC)
-  expect(await run.ended).toBe(130)
-  expect(run.screen()).toContain('Nothing changed.')
-  expect(home.snapshot()).toEqual({})
-})
-
 test('Ctrl-C while the gateway keeps us waiting: status 130, nothing changed', async () => {
-  const slow = await startGateway({
-    families: 'rewritten',
-    port: 0,
-    key: canary,
-    faults: [{ delayMs: 15_000 }],
-  })
+  const slow = await withGateway(
+    {
+      key: canary,
+      faults: [{ delayMs: 15_000 }],
+    },
+    onTestFinished,
+  )
   const home = aHome()
   const run = runOnTerminal(home, ['codex', '--base-url', slow.url, '--yes'], {
     env: { REPOINT_API_KEY: canary },
@@ -143,7 +122,6 @@ test('Ctrl-C while the gateway keeps us waiting: status 130, nothing changed', a
   expect(await run.ended).toBe(130)
   expect(run.screen()).toContain('Nothing changed.')
   expect(home.snapshot()).toEqual({})
-  await slow.close()
 })
 
 test('Ctrl-C while a gateway makes us work on an absurd answer', async () => {
@@ -161,17 +139,6 @@ test('Ctrl-C while a gateway makes us work on an absurd answer', async () => {
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
   expect(performance.now() - typedAt).toBeLessThan(5_000)
-})
-
-test('a no at the confirmation changes nothing', async () => {
-  const home = aHome()
-  const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], {
-    env: { REPOINT_API_KEY: canary },
-  })
-  await run.shows('Apply?')
-  run.type(`n${keys.enter}`)
-  expect(await run.ended).toBe(0)
-  expect(home.snapshot()).toEqual({})
 })
 
 test('a rollback shows its plan and asks; a no is an answer, not an error', async () => {
@@ -194,10 +161,6 @@ test('a rollback shows its plan and asks; a no is an answer, not an error', asyn
   expect(home.snapshot()).toEqual({})
   expect(await asked(['rollback', '--redo'], 'Set it up again?', '')).toMatchObject({ status: 0 })
   expect(home.snapshot()).toEqual(setUp)
-
-  const given = runOnTerminal(home, ['rollback', '--yes'])
-  expect(await given.ended).toBe(0)
-  expect(home.snapshot()).toEqual({})
 })
 
 test('rollback offers the latest runs: an older one goes with the newer ones of its client', async () => {
@@ -252,25 +215,6 @@ test('key on a terminal: asks for the new key alone, hides it, and asks once mor
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: newCanary })
 })
 
-test('repoint alone: lists the clients, sets up the ticked ones in one run', async () => {
-  const home = aHome({ '.claude/settings.json': '{}\n' })
-  const run = runOnTerminal(home, [], {
-    env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
-  })
-  await run.shows(`❯ ${gateway.url}`)
-  run.type(keys.enter)
-  await run.shows('Which clients')
-  run.type(keys.space)
-  run.type(keys.down)
-  run.type(keys.space)
-  run.type(keys.enter)
-  await run.shows('Apply?')
-  run.type(keys.enter)
-  expect(await run.ended).toBe(0)
-  expect(home.text('.codex/config.toml')).toContain(gateway.url)
-  expect(home.text('.claude/settings.json')).toContain(gateway.url)
-})
-
 test('repoint alone: of the two setups of Claude Code the one in force is ticked', async () => {
   const home = aHome({ 'bin/claude': '#!/bin/sh\necho 2.1.329\n' })
   chmodSync(home.at('bin/claude'), 0o755)
@@ -314,8 +258,7 @@ test('repoint alone: an unknown window is told of the clients that would guess i
   const [flagship] = builtInCatalog
   const ids = ['gpt-5.6-sol', 'gpt-5.5-terra', 'gpt-5.5-luna']
   const models = ids.map((id) => ({ ...flagship!, id }))
-  const unknown = await startGateway({ families: 'rewritten', port: 0, key: canary, models })
-  onTestFinished(() => unknown.close())
+  const unknown = await withGateway({ key: canary, models }, onTestFinished)
   const run = runOnTerminal(aHome(), [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: unknown.url },
     columns: 300,
@@ -356,13 +299,13 @@ test('a key that is typed at the question for the address does not show', async 
 })
 
 test('what is typed before the list of clients selects none of them', async () => {
-  const slow = await startGateway({
-    families: 'rewritten',
-    port: 0,
-    key: canary,
-    faults: [{ delayMs: 1_000 }],
-  })
-  onTestFinished(() => slow.close())
+  const slow = await withGateway(
+    {
+      key: canary,
+      faults: [{ delayMs: 1_000 }],
+    },
+    onTestFinished,
+  )
   const run = runOnTerminal(aHome(), [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: slow.url },
   })
@@ -379,13 +322,15 @@ test('what is typed before the list of clients selects none of them', async () =
 })
 
 test('a key that is typed while the gateway is asked does not show either', async () => {
-  const slow = await startGateway({
-    families: 'rewritten',
-    port: 0,
-    key: canary,
-    faults: [{ delayMs: 1_000 }],
-  })
-  const run = runOnTerminal(aHome(), ['codex', '--base-url', slow.url], {
+  const slow = await withGateway(
+    {
+      key: canary,
+      faults: [{ delayMs: 1_000 }],
+    },
+    onTestFinished,
+  )
+  const home = aHome()
+  const run = runOnTerminal(home, ['codex', '--base-url', slow.url], {
     env: { REPOINT_API_KEY: canary },
   })
   await run.shows('Asking the gateway')
@@ -393,8 +338,8 @@ test('a key that is typed while the gateway is asked does not show either', asyn
   await run.shows('Apply?')
   run.type(`n${keys.enter}`)
   expect(await run.ended).toBe(0)
+  expect(home.snapshot()).toEqual({})
   expect(run.raw()).not.toContain(canary.slice(3, 12))
-  await slow.close()
 })
 
 test('a key that is typed as the address is dots, not text', async () => {
@@ -451,7 +396,7 @@ test('the next client on a terminal takes the key that the first one has for tha
     ANTHROPIC_AUTH_TOKEN: canary,
   })
 
-  const other = await startGateway({ families: 'rewritten', key: `${canary}-2` })
+  const other = await withGateway({ key: `${canary}-2` }, onTestFinished)
   const elsewhere = runOnTerminal(home, ['opencode', '--base-url', other.url])
   await elsewhere.shows(`API key for ${other.url}:`)
   elsewhere.type(keys.enter)
@@ -459,14 +404,13 @@ test('the next client on a terminal takes the key that the first one has for tha
   elsewhere.type(keys.ctrlC)
   expect(await elsewhere.ended).toBe(130)
   expect(other.requests()).toEqual([])
-  await other.close()
 })
 
 test('a key in use goes to no other address, though its own cannot be reached any more', async () => {
   const first = await startGateway({ families: 'rewritten', key: canary })
   const home = await homeWithCodexAt(first.url)
   // Started first: otherwise it may get the port that becomes free.
-  const other = await startGateway({ families: 'rewritten', key: `${canary}-2` })
+  const other = await withGateway({ key: `${canary}-2` }, onTestFinished)
   await first.close()
   const run = runOnTerminal(home, ['claude'])
   await takeKeyInUse(run, first.url)
@@ -477,7 +421,6 @@ test('a key in use goes to no other address, though its own cannot be reached an
   expect(other.requests()).toEqual([])
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
-  await other.close()
 })
 
 test('a key in use that is none by now is not offered', async () => {
@@ -494,7 +437,7 @@ test('a key in use that the gateway refuses by now is asked for', async () => {
   const home = await homeWithCodexAt(url)
   await first.close()
   const renewed = `${canary}-renewed`
-  const second = await startGateway({ families: 'rewritten', port, key: renewed })
+  await withGateway({ port, key: renewed }, onTestFinished)
   const run = runOnTerminal(home, ['codex'])
   await takeKeyInUse(run, url)
   await run.shows('✗ ')
@@ -504,31 +447,23 @@ test('a key in use that the gateway refuses by now is asked for', async () => {
   run.type(keys.enter)
   expect(await run.ended).toBe(0)
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: renewed })
-  await second.close()
 })
 
-test('a typed key that the gateway refuses is asked again, and so is an address', async () => {
+test('an address that does not answer is asked for again, and so is a key that the gateway rejects', async () => {
   const home = aHome()
   const run = runOnTerminal(home, ['codex'])
   await run.shows('Gateway address')
   run.type(`http://127.0.0.1:9${keys.enter}`)
   await run.shows('API key')
-  run.type(`${canary}${keys.enter}`)
+  run.type(`sk-wrong-0123456789abcdef${keys.enter}`)
   await run.shows('✗ ')
   await run.shows('Gateway address')
   run.type(`${keys.ctrlU}${gateway.url}${keys.enter}`)
+  await run.shows('✗ ')
+  await run.shows('API key')
+  run.type(`${canary}${keys.enter}`)
   await run.shows('Apply?')
-  run.type(`n${keys.enter}`)
+  run.type(keys.enter)
   expect(await run.ended).toBe(0)
-
-  const second = runOnTerminal(home, ['codex', '--base-url', gateway.url])
-  await second.shows('API key')
-  second.type(`sk-wrong-0123456789abcdef${keys.enter}`)
-  await second.shows('✗ ')
-  await second.shows('API key')
-  second.type(`${canary}${keys.enter}`)
-  await second.shows('Apply?')
-  second.type(keys.enter)
-  expect(await second.ended).toBe(0)
-  expect(second.raw()).not.toContain('sk-wrong-0123456789abcdef')
+  expect(run.raw()).not.toContain('sk-wrong-0123456789abcdef')
 })
