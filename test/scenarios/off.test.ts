@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
-import { startGateway } from '../../src/serve/index.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import { foreignHome, foreignKey, ownHome } from '../support/foreign-homes.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { aSafeguardsFront } from '../support/safeguards-front.ts'
@@ -29,14 +29,22 @@ async function setUp(home: Home, id: string, ...args: string[]): Promise<void> {
 
 /** Runs `off`, which must not print a key. */
 async function off(home: Home, args: readonly string[] = [], env: Record<string, string> = {}) {
-  const told = await runHere(home, ['off', ...args], env)
-  const read = await runInProcess(home, ['off', ...args, '--dry-run', '--details'], { env })
-  for (const text of [told.text, read.stdout, read.stderr]) {
-    expect(text).not.toContain(key)
-    expect(text).not.toContain(foreignKey)
-    expect(text).not.toContain('sk-users-own')
-  }
-  return told
+  const result = await runHere(home, ['off', ...args], env)
+  expectNoKey(result.text)
+  return result
+}
+
+/** Shows every line that `off` would change, which must not print a key either. */
+async function preview(home: Home, id: string): Promise<void> {
+  const { status, stdout, stderr } = await runInProcess(home, ['off', id, '--dry-run', '--details'])
+  expect(status).toBe(0)
+  expectNoKey(stdout + stderr)
+}
+
+function expectNoKey(text: string): void {
+  expect(text).not.toContain(key)
+  expect(text).not.toContain(foreignKey)
+  expect(text).not.toContain('sk-users-own')
 }
 
 describe.each(families)('%s', (id) => {
@@ -44,6 +52,7 @@ describe.each(families)('%s', (id) => {
     const home = aHome(foreignHome(id))
     const before = home.snapshot()
 
+    await preview(home, id)
     const { status, json } = await off(home, [id, '--yes'])
     expect({ status, json }).toMatchObject({ status: 0, json: { command: 'off', changed: true } })
     expect(textsIn(home)).toEqual(ownHome(id))
@@ -78,6 +87,7 @@ describe.each(families)('%s', (id) => {
     await setUp(home, id)
     const before = home.snapshot()
 
+    await preview(home, id)
     expect(await off(home, [id, '--yes'])).toMatchObject({ status: 0, json: { changed: true } })
     const state = await runHere(home, ['status', id])
     expect((state.json['clients'] as { baseUrl?: string }[])[0]?.baseUrl).toBeUndefined()
@@ -196,7 +206,7 @@ describe('what a setup wrote besides', () => {
       { '.claude/settings.json': '{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:1"}}' },
     ],
   ])('%s: the permission mode for a gateway without verdicts goes', async (_, given) => {
-    const gateway = await startGateway({ families: 'rewritten', port: 0, key })
+    const gateway = await withGateway({ key }, onTestFinished)
     const front = await aSafeguardsFront(gateway, 'drops')
     const home = aHome(given)
     const args = ['claude', '--base-url', `http://127.0.0.1:${front.port}`, '--yes']
@@ -207,7 +217,6 @@ describe('what a setup wrote besides', () => {
     expect(home.text('.claude/settings.json')).not.toMatch(
       /defaultMode|disableAutoMode|127\.0\.0\.1/,
     )
-    await gateway.close()
   })
 
   test("Codex's catalog goes, and its setting", async () => {
@@ -240,13 +249,12 @@ describe('which clients', () => {
   })
 
   test.each(['claude', 'claude-gpt'])('%s stands for its family', async (id) => {
-    const gateway = await startGateway({ families: 'rewritten', port: 0, key })
+    const gateway = await withGateway({ key }, onTestFinished)
     const home = aHome()
     const args = ['claude-gpt', '--base-url', gateway.url, '--yes']
     expect((await runHere(home, args, { REPOINT_API_KEY: key })).status).toBe(0)
     expect(await off(home, [id, '--yes'])).toMatchObject({ json: { changed: true } })
     expect(textsIn(home)).toEqual({})
-    await gateway.close()
   })
 
   test('one that cannot be read is left out, or an error if it was named', async () => {
