@@ -37,10 +37,11 @@ function homesOf({ family }: Client): readonly (readonly [string, Disk, Machine]
   ]
 }
 
-/** Each protocol and each key header that a client names. */
-function waysOf({ protocols, sends }: Client) {
+/** Each protocol and each key header that a client names. On Windows only the paths differ: one header. */
+function waysOf({ protocols, sends }: Client, { os }: Machine) {
+  const keyHeaders = os === 'win32' ? [] : (sends?.keyHeaders ?? [])
   return protocols.flatMap((protocol) =>
-    [undefined, ...(sends?.keyHeaders ?? [])].map((keyHeader) => ({
+    [undefined, ...keyHeaders].map((keyHeader) => ({
       way: `${protocol}, the key in ${keyHeader ?? 'authorization'}`,
       protocol,
       keyHeader,
@@ -60,7 +61,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
     })
 
     describe.each(homesOf(client))('on %s', (_, disk, machine) => {
-      describe.each(waysOf(client))('$way', ({ protocol, keyHeader, options }) => {
+      describe.each(waysOf(client, machine))('$way', ({ protocol, keyHeader, options }) => {
         const env = { ANTHROPIC_API_KEY: 'sk-x', ANTHROPIC_MODEL: 'x', CODEX_API_KEY: 'sk-y' }
         const shell = { ...machine, env }
         const setup: Setup = { options, choice: { keyHeader }, catalog: catalogWithWindows }
@@ -199,7 +200,7 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
   (_, client) => {
     const [, lived, , onWindows] = homesOf(client)
     const cases = [lived!, onWindows!].flatMap(([home, disk, machine]) =>
-      waysOf(client).map((one) => ({ ...one, home, disk, machine })),
+      waysOf(client, machine).map((one) => ({ ...one, home, disk, machine })),
     )
 
     test.each(cases)('$way, on $home: the key stands in no file and no argument', (one) => {
