@@ -1,7 +1,7 @@
 import { formatOf } from '../../src/edits/format.ts'
 import type { FileEdit, Plan, SettingChange } from '../../src/edits/plan.ts'
 
-/** Where the texts of a plan come from: a home on the disk, or one in memory. */
+/** The source of a plan's texts: a home on the disk or in memory. */
 export interface PlanSource {
   /** The absolute path of a file in the home. */
   at(name: string): string
@@ -15,15 +15,15 @@ export function bytesOf(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
-/** A plan over some edits, as a setup of the pair would make it. */
+/** A plan of these edits, like that of a setup of Codex. */
 export function aPlan(edits: readonly FileEdit[], command = 'codex'): Plan {
   return { command, baseUrl: 'https://gateway.example', model: 'gpt-5.6-sol', edits }
 }
 
-/** The key that no file but the secret ones may ever hold. */
+/** Only files for secrets may contain this key. */
 export const canaryKey = 'sk-canary-0123456789abcdef'
 
-/** The pair of the responses agent, from whatever stands in the home: the secret first. */
+/** A setup of Codex's two files in this home. The file with the secret is first. */
 export function aPairPlan(home: PlanSource, key = canaryKey): Plan {
   return aPlan([authEdit(home, key), configEdit(home)])
 }
@@ -52,7 +52,7 @@ export function configEdit(home: PlanSource, baseUrl = 'https://gateway.example/
   ])
 }
 
-/** Address and key of the messages client, which stand in one file. */
+/** Claude Code's address and key, which are in one file. */
 export function settingsEdit(
   home: PlanSource,
   baseUrl = 'https://gateway.example',
@@ -66,7 +66,7 @@ export function settingsEdit(
   return keysEdit(home, '.claude/settings.json', changes, { client: 'claude', holdsSecret: true })
 }
 
-/** Key and address of the provider-config tool, each in a file that belongs to the user. */
+/** opencode's key and address, each in a file that belongs to the user. */
 export function providerEdits(
   home: PlanSource,
   baseUrl = 'https://gateway.example/v1',
@@ -92,7 +92,7 @@ export function providerEdits(
   ]
 }
 
-/** An edit of some keys in a file of the user's. */
+/** An edit of some keys in a file that belongs to the user. */
 export function keysEdit(
   home: PlanSource,
   name: string,

@@ -6,7 +6,7 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { name: str
 
 /** A fenced block of a page. */
 export interface DocBlock {
-  /** What stands behind the fence; empty: nothing. */
+  /** The word after the fence. May be empty. */
   readonly language: string
   readonly text: string
   /** The line of its fence. */

@@ -19,7 +19,7 @@ export function readHome(folder: string): Readonly<Record<string, string>> {
   )
 }
 
-/** A lived-in home of a family: comments where the client bears them, and plenty of others' keys. */
+/** A home of a family that was in use: with comments if the client accepts them, and with other tools' keys. */
 export function livedInHome(family: string): Readonly<Record<string, string>> {
   return readHome(join(clientFixtures, family, 'lived-in/before'))
 }

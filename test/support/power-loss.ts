@@ -26,9 +26,9 @@ export interface Sweep {
   /** The machine before the work begins: everything on it is durable. */
   readonly start: ForgetfulFiles
   readonly work: (world: World) => void
-  /** What must hold after a power loss. Returns what does not. */
+  /** Checks the files after a power loss. Returns the problems. */
   readonly check: (files: ForgetfulFiles, hasEnded: boolean) => string[]
-  /** What stands between the work and the disk: a planted mistake. Its first violation is enough. */
+  /** A planted mistake in the file calls. The sweep ends at its first violation. */
   readonly mistake?: ((files: Files) => Files) | undefined
   readonly boot?: number
 }
@@ -39,7 +39,7 @@ export interface Swept {
   readonly violations: readonly string[]
 }
 
-/** Does the work again and again, and takes the power away at each of its file calls in turn. */
+/** Repeats the work. Each time the power is lost at the next of its file calls. */
 export function sweepPowerLoss({ start, work, check, mistake, boot = 1 }: Sweep): Swept {
   const random = seededRandom(boot)
   const violations: string[] = []

@@ -11,21 +11,21 @@ import { aPlan } from './a-plan.ts'
 import type { Home } from './home.ts'
 import { worldIn } from './world.ts'
 
-/** Carries the edits out, which have to change something. */
+/** Applies the edits. Throws if they change nothing. */
 export function setUp(home: Home, edits: readonly FileEdit[], world = worldIn(home)): RunRecord {
   const { run } = applyPlan(world, aPlan(edits))
   if (!run) throw new Error('nothing changed')
   return run
 }
 
-/** Undoes what there has to be to undo. */
+/** Undoes the latest run. Throws if there is none. */
 export function rollBack(home: Home, options: RollbackOptions = {}) {
   const plan = planRollback(worldIn(home), options)
   if (!plan) throw new Error('there is nothing to undo')
   return { ...plan, applied: applyRollback(worldIn(home), plan) }
 }
 
-/** What a person is told; anything but a UserError passes. */
+/** The UserError that `work` throws. Other errors pass through. */
 export function failureOf(work: () => unknown): UserError {
   try {
     work()
@@ -33,5 +33,5 @@ export function failureOf(work: () => unknown): UserError {
     if (error instanceof UserError) return error
     throw error
   }
-  throw new Error('it did not fail')
+  throw new Error('there was no error')
 }

@@ -7,7 +7,7 @@ import type { World } from '../../src/transaction/record.ts'
 import type { PlanSource } from './a-plan.ts'
 import type { Home } from './home.ts'
 
-/** The world as a run in this home sees it: real files, this process. */
+/** A run's view of the outside world: this home's real files, and this process. */
 export function worldIn(home: Home, env: Machine['env'] = {}): World {
   const machine: Machine = { os: 'linux', env, home: home.path, cwd: home.path }
   return {
@@ -23,7 +23,7 @@ export function withCalls(world: World, calls: Partial<Files>): World {
   return { ...world, files: { ...world.files, ...calls } }
 }
 
-/** The same world for a user who is not root, to whom everything belongs that belongs to root. */
+/** The same world for a user who is not root and who owns root's files. */
 export function notAsRoot(world: World): World {
   const { files, processes } = world
   const ours = <T extends { uid: number }>(status: T) =>
@@ -39,7 +39,7 @@ export function notAsRoot(world: World): World {
   }
 }
 
-/** Where a plan's texts come from: what stands in the home now. */
+/** The files of a home, as the source of a plan. */
 export function sourceIn(home: Home): PlanSource {
   return {
     at: (name) => home.at(name),
