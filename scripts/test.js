@@ -49,6 +49,7 @@ const needs = {
   sweeps: {
     project: 'unit',
     paths: [
+      'test/gateway/wrong-key.test.ts',
       'test/providers/matrix.test.ts',
       'test/scenarios/round-trips.test.ts',
       'test/scenarios/sequences.test.ts',

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 import { internetTo } from '../support/internet.ts'
+import { oneInTurn, triesAll } from '../support/sample.ts'
 import { aServer, type Seen, sendJson } from './forged.ts'
 
 const wrong = 'sk-canary-wrong-5e1d9a7c3b2f'
@@ -44,9 +45,10 @@ const refusals: Readonly<Record<string, readonly [status: number, body: object]>
 const carriesKey = ({ headers }: Seen) => JSON.stringify(headers).includes(wrong)
 
 describe('a wrong key is sent at most twice in a run', () => {
-  const rows = Object.keys(hosts).flatMap((host) =>
-    Object.keys(refusals).flatMap((refusal) =>
-      [['codex'], ['claude'], ['opencode'], ['setup', 'codex', 'claude', 'opencode']].map(
+  const commands = [['codex'], ['claude'], ['opencode'], ['setup', 'codex', 'claude', 'opencode']]
+  const rows = Object.keys(hosts).flatMap((host, turn) =>
+    Object.keys(refusals).flatMap((refusal, index) =>
+      (triesAll ? commands : oneInTurn(commands, turn + index)).map(
         (args) => [host, refusal, args] as const,
       ),
     ),
