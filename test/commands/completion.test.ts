@@ -34,6 +34,7 @@ async function script(home: Home, shell: string): Promise<string> {
   return (await runInProcess(home, ['completion', shell])).stdout
 }
 
+// What the program offers is in complete.test.ts; here each shell asks it and shows the answer.
 describe.skipIf(!isInstalled('bash'))('completion in bash', () => {
   /** What bash would offer for a command line with the cursor at its end. */
   async function offered(line: string): Promise<string[]> {
@@ -52,19 +53,9 @@ describe.skipIf(!isInstalled('bash'))('completion in bash', () => {
 
   test.each([
     ['repoint ro', ['rollback']],
-    ['repoint codex --key-', ['--key-stdin', '--key-file', '--key-env']],
     ['repoint rollback ', expect.arrayContaining(['codex', 'claude-gpt', '--list'])],
-    ['repoint rollback co', ['codex']],
-    ['repoint he', ['help']],
-    ['repoint help ro', ['rollback']],
-    ['repoint help ', expect.not.arrayContaining(['help', 'complete'])],
-    ['repoint help ', expect.arrayContaining(['codex', 'completion'])],
-    ['repoint claude --slot ', ['opus', 'sonnet', 'haiku', 'fable']],
-    ['repoint codex --model gpt-5.', ['gpt-5.6-sol', 'gpt-5.4-mini']],
     ['repoint codex --yes --model=gpt-5.6', ['gpt-5.6-sol']],
     ['repoint codex --model llama3:', ['8b']],
-    ['repoint claude --opus-model gpt-5.4', ['gpt-5.4-mini']],
-    ['repoint codex --key-env MY_GATE', ['MY_GATEWAY_KEY']],
     ['repoint codex --base-url ', []],
     ['repoint serve -- np', []],
   ])('bash: %s', async (line, wanted) => {
@@ -104,12 +95,7 @@ describe.skipIf(!isInstalled('fish'))('completion in fish', () => {
 
   test.each([
     ['repoint ro', ['rollback']],
-    ['repoint codex --key-', ['--key-env', '--key-file', '--key-stdin']],
-    ['repoint rollback co', ['codex']],
-    ['repoint help ro', ['rollback']],
-    ['repoint claude --slot ', ['fable', 'haiku', 'opus', 'sonnet']],
     ['repoint codex --model gpt-5.', ['gpt-5.4-mini', 'gpt-5.6-sol']],
-    ['repoint codex --key-env MY_GATE', ['MY_GATEWAY_KEY']],
     ['repoint codex --key-file keyf', ['keyfile.txt']],
   ])('fish: %s', async (line, wanted) => {
     expect((await offered(line)).sort()).toEqual(wanted)
