@@ -24,7 +24,7 @@ export function runningServer(
 
 /** Whether a file is newer than another. Both are on one file system, so the same clock wrote both times. */
 export function isNewer({ files }: SystemReader, path: string, other: string): boolean {
-  // If the file with the key is missing, the server has an old key.
+  // If the file with the key is missing, the server counts as older.
   return ifPossible(() => files.stat(path).modifiedMs > files.stat(other).modifiedMs) ?? false
 }
 

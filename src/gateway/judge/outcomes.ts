@@ -65,7 +65,7 @@ function withoutQuery(url: URL, { secrets }: AskedRequest): string {
 export function keyRejected(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'key-rejected',
-    tryOtherKeyHeader: isHeaderOpen(judged),
+    tryOtherKeyHeader: mayAcceptOtherKeyHeader(judged),
     message: `The gateway rejects this key${says(judged)}`,
     hint: `Copy a valid key from ${keysPage(judged)}, then run the command again with it.`,
   })
@@ -76,8 +76,8 @@ function keysPage({ question }: JudgedAnswer): string {
   return knownHost(question.baseUrl)?.keys ?? "the gateway's web page"
 }
 
-/** Gateways of the one-api family, which use this header, read the key from every usual header. */
-function isHeaderOpen({ answer }: JudgedAnswer): boolean {
+/** Whether another header for the key may help. Gateways of the one-api family read the key from all of them. */
+function mayAcceptOtherKeyHeader({ answer }: JudgedAnswer): boolean {
   return answer.headers['x-oneapi-request-id'] === undefined
 }
 
@@ -110,27 +110,27 @@ export function clientRefused(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'client-refused',
     message: `The gateway accepts only certain clients, and rejected repoint's test request${says(judged)}`,
-    hint: 'Set up a client that the gateway accepts: repoint asks the installed client itself.',
+    hint: 'Set up a client that the gateway accepts: repoint then tests with the installed client.',
   })
 }
 
 /** A rejection that names another cause than the key, or none. */
 export function forbidden(
   judged: JudgedAnswer,
-  cause?: Exclude<keyof typeof forbiddings, 'unnamed'>,
+  cause?: Exclude<keyof typeof forbiddenReasons, 'unnamed'>,
 ): Outcome {
-  const { message, hint } = forbiddings[cause ?? 'unnamed']
+  const { message, hint } = forbiddenReasons[cause ?? 'unnamed']
   return outcome(judged, {
     code: 'forbidden',
     ...(cause && { blamed: cause }),
     // AWS says "Forbidden" if it does not see the key.
-    tryOtherKeyHeader: cause === undefined && isHeaderOpen(judged),
+    tryOtherKeyHeader: cause === undefined && mayAcceptOtherKeyHeader(judged),
     message: message + says(judged),
     hint,
   })
 }
 
-const forbiddings = {
+const forbiddenReasons = {
   unnamed: {
     message: 'The gateway forbids the request and does not say why',
     hint: "Check on the gateway's web page what this key may do. If the gateway accepts only certain clients, let the installed client test it: add --try-client",
@@ -242,7 +242,7 @@ function knownRoot({ answer, question }: JudgedAnswer): string {
   const path = question.asked === 'messages' ? known?.messages : known?.chat
   if (known === undefined || path === undefined) return ''
   const root = new URL(question.baseUrl).origin + path
-  return answer.url.startsWith(root) ? '' : ` For ${known.name} it is ${root} (${known.date}).`
+  return answer.url.startsWith(root) ? '' : ` For ${known.name} it is ${root} (as of ${known.date}).`
 }
 
 /** What to do if the address is right and the gateway has no catalog. */
