@@ -72,7 +72,7 @@ export function isModeChosen(
 }
 
 /** Reports why the first command stops if the gateway does not answer `safeguards`. */
-export function* autoMode(files: LoadedFiles, settings: ClaudeSettings): Findings {
+export function* checkAutoMode(files: LoadedFiles, settings: ClaudeSettings): Findings {
   if (isModeChosen(files)) {
     if (valueIn(settings.root, modePath) !== 'auto') return
     yield findingAt(settings, [...modePath], {

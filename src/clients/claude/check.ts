@@ -9,7 +9,7 @@ import {
 } from '../findings.ts'
 import { fileOf, readLayers, withoutTrailingSlash } from '../loaded-files.ts'
 import { isExported, proxyFindings, unsetCommand, variableFindings } from '../shell.ts'
-import { autoMode } from './auto-mode.ts'
+import { checkAutoMode } from './auto-mode.ts'
 import { isCredentialLine, linesOf } from './headers.ts'
 import {
   type ClaudeSettings,
@@ -43,16 +43,16 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
 
   // The plan repairs or rejects every other fault of a skipped file.
   if (now.isRepairable) yield* skipped(now)
-  yield* folder(context)
+  yield* checkFolder(context)
   if (target.keyHeader === undefined) yield* apiKey(context, settings)
-  else yield* asksForKey(context.files, target.key)
-  yield* otherCredentials(context, settings)
-  yield* loginKey(context.files)
-  yield* models(context, settings)
-  yield* oldPins(context, settings, target)
+  else yield* checkKeyQuestion(context.files, target.key)
+  yield* checkOtherCredentials(context, settings)
+  yield* checkLoginKey(context.files)
+  yield* checkModels(context, settings)
+  yield* checkOldPins(context, settings, target)
   yield* shell(context, settings, target)
   yield* proxy(context, settings, target.baseUrl)
-  if (target.answersSafeguards === false) yield* autoMode(context.files, settings)
+  if (target.answersSafeguards === false) yield* checkAutoMode(context.files, settings)
 }
 
 /** Reports what is wrong with the effective configuration of Claude Code. */
@@ -62,17 +62,17 @@ function* checkNow(context: ClientContext): Findings {
   const url = env[names.baseUrl]
 
   yield* skipped(settings)
-  yield* folder(context)
+  yield* checkFolder(context)
   yield* leftovers(context, settings)
   // Without a gateway, Claude Code uses its own service, and the user may configure it freely.
   if (!url) return
 
   if (env[names.token]) yield* apiKey(context, settings)
-  yield* otherCredentials(context, settings)
-  yield* loginKey(context.files)
-  yield* models(context, settings)
-  yield* modelDefault(settings)
-  yield* address(context, settings, url)
+  yield* checkOtherCredentials(context, settings)
+  yield* checkLoginKey(context.files)
+  yield* checkModels(context, settings)
+  yield* checkModelDefault(settings)
+  yield* checkAddress(context, settings, url)
   yield* shell(context, settings)
   yield* proxy(context, settings, url)
 }
@@ -88,7 +88,7 @@ function skipped(file: ClaudeSettings): Findings {
 /**
  * Checks the folder of the settings: if its variable is empty, Claude Code uses the folder where it starts.
  */
-function* folder({ machine }: ClientContext): Findings {
+function* checkFolder({ machine }: ClientContext): Findings {
   yield* relativePathFindings(machine, 'claude-relative-folder', 'Claude Code', [names.folder])
   if (machine.env[names.folder] !== '') return
 
@@ -114,7 +114,7 @@ function leftovers(context: ClientContext, settings: ClaudeSettings): Findings {
 }
 
 /** A setting that a setup removes or replaces if the file has it and the user agrees. */
-function* unwanted(
+function* checkUnwantedSettings(
   settings: ClaudeSettings,
   path: SettingPath,
   { value, ...said }: Unwanted,
@@ -158,7 +158,7 @@ function withoutEffect(context: ClientContext, name: string): '' | undefined {
 }
 
 function apiKey(context: ClientContext, settings: ClaudeSettings): Findings {
-  return unwanted(settings, inEnv(names.apiKey), {
+  return checkUnwantedSettings(settings, inEnv(names.apiKey), {
     code: 'claude-api-key',
     message: `${names.apiKey} overrides your gateway key`,
     value: withoutEffect(context, names.apiKey),
@@ -166,16 +166,16 @@ function apiKey(context: ClientContext, settings: ClaudeSettings): Findings {
 }
 
 /** Reports credentials next to the token, and services that Claude Code uses instead of the gateway. */
-function* otherCredentials(context: ClientContext, settings: ClaudeSettings): Findings {
+function* checkOtherCredentials(context: ClientContext, settings: ClaudeSettings): Findings {
   const { env, path } = settings
-  yield* unwanted(settings, ['apiKeyHelper'], {
+  yield* checkUnwantedSettings(settings, ['apiKeyHelper'], {
     code: 'claude-api-key-helper',
     message: 'apiKeyHelper sends a second key',
   })
 
   const headers = env[names.headers]
   if (carriesCredential(headers)) {
-    yield* unwanted(settings, inEnv(names.headers), {
+    yield* checkUnwantedSettings(settings, inEnv(names.headers), {
       code: 'claude-custom-headers',
       message: `${names.headers} sends a second key`,
       value: withoutCredential(headers),
@@ -184,7 +184,7 @@ function* otherCredentials(context: ClientContext, settings: ClaudeSettings): Fi
   }
 
   for (const name of serviceSwitches) {
-    yield* unwanted(settings, inEnv(name), {
+    yield* checkUnwantedSettings(settings, inEnv(name), {
       code: 'claude-service-switch',
       message: `${name} makes Claude Code use another service than the gateway`,
       value: withoutEffect(context, name),
@@ -197,7 +197,7 @@ function* otherCredentials(context: ClientContext, settings: ClaudeSettings): Fi
  * ANTHROPIC_API_KEY in the settings does not disable it. `--bare` does. Run with 2.1.197 and 2.1.329,
  * 2026-11-21.
  */
-function* loginKey(files: LoadedFiles): Findings {
+function* checkLoginKey(files: LoadedFiles): Findings {
   for (const state of readLayers(files, 'state')) {
     if (!state.text(['primaryApiKey'])) continue
     yield findingAt(state, ['primaryApiKey'], {
@@ -218,7 +218,7 @@ function withoutCredential(headers: string | undefined): string | undefined {
  * its other credentials: it sends a saved login to the gateway. Headless it does not ask. Run with 2.1.197
  * and 2.1.330, 2026-11-22.
  */
-export function* asksForKey(files: LoadedFiles, key: string): Findings {
+export function* checkKeyQuestion(files: LoadedFiles, key: string): Findings {
   const answer = answerFor(files, key)
   if (answer?.list === 'approved') return
 
@@ -259,13 +259,13 @@ function answerFor(
   return undefined
 }
 
-function* models(context: ClientContext, settings: ClaudeSettings): Findings {
-  yield* unwanted(settings, inEnv(names.model), {
+function* checkModels(context: ClientContext, settings: ClaudeSettings): Findings {
+  yield* checkUnwantedSettings(settings, inEnv(names.model), {
     code: 'claude-environment-model',
     message: `${names.model} overrides the chosen model`,
     value: withoutEffect(context, names.model),
   })
-  yield* unwanted(settings, inEnv(names.smallFast), {
+  yield* checkUnwantedSettings(settings, inEnv(names.smallFast), {
     code: 'claude-small-fast-model',
     message: `${names.smallFast} overrides the model of the haiku slot for background work`,
     value: withoutEffect(context, names.smallFast),
@@ -273,7 +273,7 @@ function* models(context: ClientContext, settings: ClaudeSettings): Findings {
   })
 }
 
-function* modelDefault(settings: ClaudeSettings): Findings {
+function* checkModelDefault(settings: ClaudeSettings): Findings {
   if (settings.root['model'] !== 'default') return
 
   yield findingAt(settings, ['model'], {
@@ -285,7 +285,7 @@ function* modelDefault(settings: ClaudeSettings): Findings {
 }
 
 /** Reports slots that someone pinned for another service. Slots next to a base URL belong to its setup. */
-function* oldPins(
+function* checkOldPins(
   context: ClientContext,
   settings: ClaudeSettings,
   { resolved }: SetupTarget,
@@ -295,7 +295,7 @@ function* oldPins(
 
   for (const slot of slots.filter((one) => !resolved.slotModels?.[one])) {
     const name = slotVariable(slot)
-    yield* unwanted(settings, inEnv(name), {
+    yield* checkUnwantedSettings(settings, inEnv(name), {
       code: 'claude-old-pin',
       message: `${name} sets the model of the slot ${slot} to ${JSON.stringify(env[name])}`,
       value: withoutEffect(context, name),
@@ -305,7 +305,7 @@ function* oldPins(
   }
 }
 
-function* address(context: ClientContext, settings: ClaudeSettings, url: string): Findings {
+function* checkAddress(context: ClientContext, settings: ClaudeSettings, url: string): Findings {
   const { env } = settings
   if (/\/v1\/*$/.test(url) && !context.ownRoots.includes(withoutTrailingSlash(url))) {
     yield findingAt(settings, inEnv(names.baseUrl), {

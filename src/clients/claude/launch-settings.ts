@@ -10,7 +10,7 @@ import { editKeys } from '../fixes.ts'
 import { expectUnsaid, ownFlag } from '../flags.ts'
 import { fileOf, overlaid } from '../loaded-files.ts'
 import { askingModeChanges, isModeChosen } from './auto-mode.ts'
-import { asksForKey } from './check.ts'
+import { checkKeyQuestion } from './check.ts'
 import { customHeaders } from './headers.ts'
 import { isForOtherGateway, ourKeys } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
@@ -110,7 +110,7 @@ function secretVariables(
   for (const [name, value] of Object.entries(wanted))
     if (settings.env[name] !== undefined && settings.env[name] !== value)
       throw refuse(`${name} in ${settings.path} overrides the value for this gateway`)
-  const asks = keyHeader === undefined ? [] : [...asksForKey(files, key)]
+  const asks = keyHeader === undefined ? [] : [...checkKeyQuestion(files, key)]
   if (asks.some(({ consent }) => consent !== undefined))
     throw refuse(
       'Claude Code would ask whether to use the key, and send your saved login if you answer No',

@@ -32,9 +32,9 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
  */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
-  yield* aroundTheFile(context, file)
+  yield* checkSurroundings(context, file)
   yield* otherEntry(context, file, target)
-  yield* login(file)
+  yield* checkLogin(file)
   yield* proxyFindings(clineName, target.baseUrl, context.machine.env)
   if (target.keyHeader !== undefined) yield* secondKey(context)
 }
@@ -42,14 +42,14 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
 /** Reports what is wrong with the effective configuration of Cline. */
 function* checkNow(context: ClientContext): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
-  yield* aroundTheFile(context, file)
+  yield* checkSurroundings(context, file)
   // With another provider, the user may configure Cline freely.
   if (file.used !== providerId) return
 
   const { settings } = file
   const url = textIn(settings, ['baseUrl'])
   const key = textIn(settings, ['apiKey'])
-  yield* withoutKey(context, file, url)
+  yield* checkMissingKey(context, file, url)
   yield* addressFindings(clineName, context, file, {
     url,
     path: [...settingsPath, 'baseUrl'],
@@ -61,7 +61,7 @@ function* checkNow(context: ClientContext): Findings {
   if (!key && readHeaders(settings['headers']).keyed) yield* secondKey(context)
 }
 
-function* aroundTheFile(context: ClientContext, file: ProvidersFile): Findings {
+function* checkSurroundings(context: ClientContext, file: ProvidersFile): Findings {
   yield* relativePathFindings(context.machine, 'cline-relative-folder', 'Cline', [
     'CLINE_DIR',
     'CLINE_DATA_DIR',
@@ -95,7 +95,7 @@ function otherEntry(context: ClientContext, file: ProvidersFile, target: SetupTa
 }
 
 /** Reports a login of the provider that Cline starts with before the setup. */
-function* login(file: ProvidersFile): Findings {
+function* checkLogin(file: ProvidersFile): Findings {
   const { used } = file
   if (used === undefined || !hasLogin(file, used)) return
 
@@ -108,7 +108,7 @@ function* login(file: ProvidersFile): Findings {
   })
 }
 
-function* withoutKey(
+function* checkMissingKey(
   context: ClientContext,
   file: ProvidersFile,
   url: string | undefined,

@@ -59,7 +59,7 @@ export function namesCatalog(files: LoadedFiles, config: ReadFile): boolean {
 }
 
 /** Reports a file with which Codex, or some of its versions, does not start. */
-export function* catalogFaults(files: LoadedFiles, config: ReadFile): Findings {
+export function* checkCatalogs(files: LoadedFiles, config: ReadFile): Findings {
   if (!namesCatalog(files, config)) return
   const file = fileOf(files, 'catalog')
   const { path, bytes } = file
@@ -85,7 +85,11 @@ export function* catalogFaults(files: LoadedFiles, config: ReadFile): Findings {
 }
 
 /** Reports that a setup is about to configure its own file instead of another one. */
-export function* otherCatalog(files: LoadedFiles, config: ReadFile, target: SetupTarget): Findings {
+export function* checkOtherCatalog(
+  files: LoadedFiles,
+  config: ReadFile,
+  target: SetupTarget,
+): Findings {
   const named = config.get(catalogPath)
   if (target.resolved.catalog === undefined || named === undefined) return
   if (namesCatalog(files, config)) return
@@ -108,7 +112,7 @@ export function offersOfCodex(files: LoadedFiles): readonly string[] {
  * Reports a model that was chosen after the setup and that the file does not describe: Codex guesses its
  * facts, and warns.
  */
-export function* staleCatalog({ files }: ClientContext, config: ReadFile): Findings {
+export function* checkStaleCatalog({ files }: ClientContext, config: ReadFile): Findings {
   const model = config.text(['model'])
   const ids = offersOfCodex(files)
   if (model === undefined || ids.length === 0 || ids.includes(model)) return

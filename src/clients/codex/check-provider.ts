@@ -11,7 +11,7 @@ import {
   type Table,
   withoutTrailingSlash,
 } from '../loaded-files.ts'
-import { checkOthersNow, harmfulLayers, othersInTheWay } from './other-providers.ts'
+import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './other-providers.ts'
 import {
   configRepair,
   credentialSettings,
@@ -49,14 +49,14 @@ function providersOf(config: ReadFile): readonly Provider[] {
  * @param planned the provider whose table a setup is about to write; the setup fixes its faults
  */
 export function* startupFindings(config: ReadFile, planned?: string): Findings {
-  for (const one of whatStopsIt(config, planned)) yield { ...one, cause: 'broken' }
+  for (const one of checkStart(config, planned)) yield { ...one, cause: 'broken' }
 }
 
-function* whatStopsIt(config: ReadFile, planned: string | undefined): Findings {
-  yield* rootFaults(config, planned)
+function* checkStart(config: ReadFile, planned: string | undefined): Findings {
+  yield* checkRoot(config, planned)
   for (const provider of providersOf(config)) {
-    if (reservedIds.includes(provider.id)) yield* reserved(config, provider)
-    else if (provider.id !== planned) yield* unstartable(config, provider)
+    if (reservedIds.includes(provider.id)) yield* checkReservedId(config, provider)
+    else if (provider.id !== planned) yield* checkTable(config, provider)
   }
 }
 
@@ -66,7 +66,7 @@ export function* checkProvidersForSetup(
   config: ReadFile,
   target: SetupTarget,
 ): Findings {
-  yield* openaiBaseUrlToReplace(context, config, target)
+  yield* checkOpenaiBaseUrl(context, config, target)
   for (const { id, table, path } of providersOf(config)) {
     if (id !== target.providerId) continue
     const address = [...path, 'base_url']
@@ -78,15 +78,15 @@ export function* checkProvidersForSetup(
     })
     const url = config.text(address)
     const isOtherAddress = url !== undefined && withoutTrailingSlash(url) !== target.baseUrl
-    yield* harmfulSettings(config, { id, table, path }, isOtherAddress)
+    yield* checkHarmfulSettings(config, { id, table, path }, isOtherAddress)
     // The plan replaces what an earlier setup of ours wrote.
     const marked: readonly unknown[] = Object.values(marks)
     const others = Object.entries(table).filter(([, value]) => !marked.includes(value))
-    yield* ownAuth(config, { id, path, table: Object.fromEntries(others) })
+    yield* checkOwnAuth(config, { id, path, table: Object.fromEntries(others) })
   }
 
-  yield* harmfulLayers(context.files, target.providerId)
-  yield* othersInTheWay(context, config, target)
+  yield* checkHarmfulLayers(context.files, target.providerId)
+  yield* checkOthersForSetup(context, config, target)
 }
 
 /** Reports what is wrong with the provider in use. */
@@ -95,25 +95,25 @@ export function* checkProvidersNow(context: ClientContext, config: ReadFile): Fi
   if (provider === undefined || reservedIds.includes(provider.id)) return
   const url = config.text([...provider.path, 'base_url'])
 
-  yield* addressWithoutV1(context, config, provider)
+  yield* checkMissingV1(context, config, provider)
   if (url !== undefined && isOwnAddress(url, context)) {
-    yield* harmfulSettings(config, provider)
-    yield* harmfulLayers(context.files, provider.id)
+    yield* checkHarmfulSettings(config, provider)
+    yield* checkHarmfulLayers(context.files, provider.id)
   }
   if (isSetAside(provider.table)) {
-    yield* setAsideInUse(config, provider)
+    yield* reportSetAside(config, provider)
     return
   }
   if (url !== undefined && isOwnAddress(url, context) && takesAuthFile(config))
     yield* checkOthersNow(context.files, config, withoutTrailingSlash(url))
 
   if (provider.table['requires_openai_auth'] === true) {
-    yield* ownAuth(config, provider)
-    if (!url) yield* withoutAddress(config, provider)
-  } else if (!mayNeedNoKey(url, context)) yield* withoutAuth(config, provider)
+    yield* checkOwnAuth(config, provider)
+    if (!url) yield* reportMissingAddress(config, provider)
+  } else if (!mayNeedNoKey(url, context)) yield* checkMissingAuth(config, provider)
 }
 
-function* rootFaults(config: ReadFile, planned: string | undefined): Findings {
+function* checkRoot(config: ReadFile, planned: string | undefined): Findings {
   if (config.problem !== undefined)
     yield {
       code: 'codex-config-invalid',
@@ -149,7 +149,7 @@ const builtInKeys: Readonly<Record<string, readonly string[]>> = {
   gcp: ['base_url', 'auth', 'http_headers', 'project_id', 'location', 'credential_file'],
 }
 
-function* reserved(config: ReadFile, { id, table, path }: Provider): Findings {
+function* checkReservedId(config: ReadFile, { id, table, path }: Provider): Findings {
   const allowed = builtInKeys[id]
   if (allowed && Object.keys(table).every((key) => allowed.includes(key))) return
   yield findingAt(config, path, {
@@ -161,7 +161,7 @@ function* reserved(config: ReadFile, { id, table, path }: Provider): Findings {
   })
 }
 
-function* unstartable(config: ReadFile, { id, table, path }: Provider): Findings {
+function* checkTable(config: ReadFile, { id, table, path }: Provider): Findings {
   const wire = table['wire_api']
   if (wire !== undefined && wire !== 'responses')
     yield findingAt(config, [...path, 'wire_api'], {
@@ -182,7 +182,7 @@ function* unstartable(config: ReadFile, { id, table, path }: Provider): Findings
 }
 
 /** Offers no fix: the key in auth.json may belong to another address than this provider's. */
-function* setAsideInUse(config: ReadFile, { id, path }: Provider): Findings {
+function* reportSetAside(config: ReadFile, { id, path }: Provider): Findings {
   yield findingAt(config, [...path, 'env_key'], {
     code: 'codex-set-aside',
     message: `Codex uses [model_providers.${id}], which a setup turned off: it sends nothing`,
@@ -192,7 +192,7 @@ function* setAsideInUse(config: ReadFile, { id, path }: Provider): Findings {
 }
 
 /** repoint writes this table, so it removes every setting that is not known to be harmless. */
-function* harmfulSettings(
+function* checkHarmfulSettings(
   config: ReadFile,
   { id, table, path }: Provider,
   isOtherAddress = false,
@@ -223,7 +223,7 @@ function* harmfulSettings(
     })
 }
 
-function* ownAuth(config: ReadFile, { id, table, path }: Provider): Findings {
+function* checkOwnAuth(config: ReadFile, { id, table, path }: Provider): Findings {
   for (const key of credentialSettings) {
     if (table[key] === undefined) continue
     const isSecret = key === 'experimental_bearer_token'
@@ -237,7 +237,7 @@ function* ownAuth(config: ReadFile, { id, table, path }: Provider): Findings {
   }
 }
 
-function* withoutAddress(config: ReadFile, { id, path }: Provider): Findings {
+function* reportMissingAddress(config: ReadFile, { id, path }: Provider): Findings {
   yield findingAt(config, path, {
     code: 'codex-no-address',
     message: `[model_providers.${id}] has no base_url: Codex sends the key of auth.json to OpenAI`,
@@ -245,7 +245,7 @@ function* withoutAddress(config: ReadFile, { id, path }: Provider): Findings {
   })
 }
 
-function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Findings {
+function* checkMissingAuth(config: ReadFile, { id, table, path }: Provider): Findings {
   if (hasOwnKey(table) || table['http_headers'] !== undefined) return
   yield findingAt(config, path, {
     code: 'codex-no-auth',
@@ -257,7 +257,7 @@ function* withoutAuth(config: ReadFile, { id, table, path }: Provider): Findings
 }
 
 /** Codex appends `/responses` to the address unchanged (0.169.0): without `/v1` a web page answers. */
-function* addressWithoutV1(
+function* checkMissingV1(
   context: ClientContext,
   config: ReadFile,
   { id, path }: Provider,
@@ -274,7 +274,7 @@ function* addressWithoutV1(
     })
 }
 
-function* openaiBaseUrlToReplace(
+function* checkOpenaiBaseUrl(
   context: ClientContext,
   config: ReadFile,
   target: SetupTarget,

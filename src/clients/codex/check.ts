@@ -17,9 +17,9 @@ import {
 } from '../loaded-files.ts'
 import { variableFindings } from '../shell.ts'
 import { readCodexAuth } from './auth.ts'
-import { catalogFaults, otherCatalog, staleCatalog } from './catalog-file.ts'
+import { checkCatalogs, checkOtherCatalog, checkStaleCatalog } from './catalog-file.ts'
 import { checkProvidersForSetup, checkProvidersNow, startupFindings } from './check-provider.ts'
-import { modelWasMigrated } from './migrations.ts'
+import { checkMigratedModel } from './migrations.ts'
 import { addressInUse, providerInUse } from './provider.ts'
 import { serverLeftRunning } from './server.ts'
 
@@ -35,15 +35,15 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const config = readKind(context.files, 'config')
   yield* startupFindings(config, target.providerId)
-  if (target.resolved.catalog === undefined) yield* catalogFaults(context.files, config)
-  yield* otherCatalog(context.files, config, target)
+  if (target.resolved.catalog === undefined) yield* checkCatalogs(context.files, config)
+  yield* checkOtherCatalog(context.files, config, target)
   yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
-  yield* lostWithAuth(context, config, target)
+  yield* checkLostLogin(context, config, target)
   yield* checkProvidersForSetup(context, config, target)
   yield* environmentKey(context)
-  yield* loginSettings(config)
-  yield* windowOfAnother(config, target)
-  yield* systemLayers(context.files, config, true)
+  yield* checkLoginSettings(config)
+  yield* checkContextWindow(config, target)
+  yield* checkSystemLayers(context.files, config, true)
 }
 
 /** Reports what is wrong with the effective configuration of Codex. */
@@ -54,19 +54,19 @@ function* checkNow(context: ClientContext): Findings {
   const isPointed = inUse?.table?.['requires_openai_auth'] === true
 
   yield* startupFindings(config)
-  yield* catalogFaults(context.files, config)
-  yield* staleCatalog(context, config)
+  yield* checkCatalogs(context.files, config)
+  yield* checkStaleCatalog(context, config)
   yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
-  yield* uselessAuth(context.files, isPointed)
+  yield* checkUselessAuth(context.files, isPointed)
   yield* checkProvidersNow(context, config)
-  yield* modelWasMigrated(context, config)
+  yield* checkMigratedModel(context, config)
   if (isPointed) {
     yield* environmentKey(context)
-    yield* loginSettings(config)
+    yield* checkLoginSettings(config)
   }
 
   yield* leftovers(context, config)
-  yield* systemLayers(context.files, config, isPointed)
+  yield* checkSystemLayers(context.files, config, isPointed)
   yield* serverLeftRunning(context.system)
 }
 
@@ -82,7 +82,7 @@ function environmentKey(context: ClientContext): Findings {
 }
 
 /** Reports what is lost because the setup replaces the whole file. */
-function* lostWithAuth(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
+function* checkLostLogin(context: ClientContext, config: ReadFile, target: SetupTarget): Findings {
   const file = fileOf(context.files, 'auth')
   const { path: location } = file
   const auth = readCodexAuth(file)
@@ -120,7 +120,7 @@ function* lostWithAuth(context: ClientContext, config: ReadFile, target: SetupTa
 }
 
 /** Reports contents of auth.json that Codex cannot use, while a provider takes its key from that file. */
-function* uselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
+function* checkUselessAuth(files: LoadedFiles, isPointed: boolean): Findings {
   const file = fileOf(files, 'auth')
   const { path: location } = file
   const auth = readCodexAuth(file)
@@ -164,7 +164,7 @@ const withoutLogin: FileFix = {
   ],
 }
 
-function* loginSettings(config: ReadFile): Findings {
+function* checkLoginSettings(config: ReadFile): Findings {
   const store = config.text(['cli_auth_credentials_store'])
   if (store !== undefined && store !== 'file' && store !== 'auto')
     yield findingAt(config, ['cli_auth_credentials_store'], {
@@ -193,7 +193,7 @@ function* loginSettings(config: ReadFile): Findings {
 }
 
 /** With the window of another model, Codex compacts too late or too early. */
-function* windowOfAnother(config: ReadFile, target: SetupTarget): Findings {
+function* checkContextWindow(config: ReadFile, target: SetupTarget): Findings {
   const window = config.get(['model_context_window'])
   if (window === undefined || target.resolved.contextWindow !== undefined) return
   if (config.text(['model']) === target.resolved.model) return
@@ -218,7 +218,7 @@ function leftovers(context: ClientContext, config: ReadFile): Findings {
 }
 
 /** Reports the layers below config.toml. */
-function* systemLayers(files: LoadedFiles, config: ReadFile, isPointed: boolean): Findings {
+function* checkSystemLayers(files: LoadedFiles, config: ReadFile, isPointed: boolean): Findings {
   for (const layer of readLayers(files, 'system')) {
     const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
       (key) => isPointed && layer.get([key]) !== undefined && config.get([key]) === undefined,

@@ -19,8 +19,8 @@ import { testedVersions } from '../tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { assumedWindow, withCatalog } from './catalog.ts'
 import {
-  catalogFaults,
   catalogKeys,
+  checkCatalogs,
   namesCatalog,
   offersOfCodex,
   planCatalog,
@@ -142,7 +142,7 @@ export const codex: ClientModule = {
 
     const model = config.text(['model'])
     const contextWindow = config.get(['model_context_window'])
-    const [fault] = [...startupFindings(config), ...catalogFaults(files, config)]
+    const [fault] = [...startupFindings(config), ...checkCatalogs(files, config)]
 
     return {
       endpoint: {

@@ -41,7 +41,7 @@ export function withoutOffer(model: string): readonly SettingChange[] {
  * Reports an accepted offer: Codex wrote the new model, and every prompt fails if the gateway lacks it.
  * Reports nothing if the last catalog lists the model.
  */
-export function* modelWasMigrated(context: ClientContext, config: ReadFile): Findings {
+export function* checkMigratedModel(context: ClientContext, config: ReadFile): Findings {
   const model = config.text(['model'])
   const url = config.text(['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
   if (model === undefined || url === undefined || !isOwnAddress(url, context)) return

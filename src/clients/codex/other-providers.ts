@@ -114,7 +114,7 @@ export function otherAddress(files: LoadedFiles, root: string): string | undefin
  * Reports harmful settings in files that a setup does not write, in the table of our provider: no line in
  * config.toml removes them.
  */
-export function* harmfulLayers(files: LoadedFiles, ownId: string): Findings {
+export function* checkHarmfulLayers(files: LoadedFiles, ownId: string): Findings {
   for (const file of otherLayers(files))
     for (const id of [ownId, 'openai']) {
       const path = ['model_providers', id]
@@ -134,7 +134,7 @@ export function* harmfulLayers(files: LoadedFiles, ownId: string): Findings {
  * Keeps the new key from every other address, and enables a provider again whose address is now the
  * gateway's.
  */
-export function* othersInTheWay(
+export function* checkOthersForSetup(
   context: ClientContext,
   config: ReadFile,
   target: SetupTarget,

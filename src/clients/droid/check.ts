@@ -35,14 +35,14 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
  * 2026-11-22).
  */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
-  yield* aroundTheFile(context)
+  yield* checkSurroundings(context)
   yield* otherEntry(context, target)
-  yield* overridden(context, target.providerId, target.baseUrl)
+  yield* checkOverridden(context, target.providerId, target.baseUrl)
 }
 
 /** Reports what is wrong with the effective configuration of droid. */
 function* checkNow(context: ClientContext): Findings {
-  yield* aroundTheFile(context)
+  yield* checkSurroundings(context)
 
   const settings = readSettings(fileOf(context.files, 'settings'))
   const { defaultModel: chosen } = settings
@@ -60,7 +60,7 @@ function* checkNow(context: ClientContext): Findings {
   }
 
   const url = textIn(found.entry, ['baseUrl'])
-  yield* withoutKey(context, settings, found)
+  yield* checkMissingKey(context, settings, found)
   yield* addressFindings(droidName, context, settings, {
     url,
     protocol: protocolOfEntry(found.entry),
@@ -69,7 +69,7 @@ function* checkNow(context: ClientContext): Findings {
     key: textIn(found.entry, ['apiKey']),
     keyPlace: settings.path,
   })
-  yield* overridden(context, found.providerId, url)
+  yield* checkOverridden(context, found.providerId, url)
 }
 
 /** The path of a member of an entry. Without an ID only the list has a path. */
@@ -77,7 +77,7 @@ function pathIn({ providerId }: CustomModel, name: string): SettingPath {
   return providerId === undefined ? ['customModels'] : [...modelPath(providerId), name]
 }
 
-function* aroundTheFile({ files, machine }: ClientContext): Findings {
+function* checkSurroundings({ files, machine }: ClientContext): Findings {
   const settings = readSettings(fileOf(files, 'settings'))
   yield* relativePathFindings(machine, 'droid-relative-folder', 'droid', ['FACTORY_HOME_OVERRIDE'])
 
@@ -86,10 +86,10 @@ function* aroundTheFile({ files, machine }: ClientContext): Findings {
     effect: 'droid ignores its settings',
     cause: 'broken',
   })
-  yield* unknownProvider(settings)
+  yield* checkProvider(settings)
 }
 
-function* unknownProvider(settings: DroidSettings): Findings {
+function* checkProvider(settings: DroidSettings): Findings {
   const wrong = settings.models.find(({ entry }) => {
     const provider = entry['provider']
     return typeof provider === 'string' && !knownProviders.includes(provider)
@@ -119,7 +119,7 @@ function otherEntry(context: ClientContext, target: SetupTarget): Findings {
   })
 }
 
-function* withoutKey(
+function* checkMissingKey(
   context: ClientContext,
   settings: DroidSettings,
   found: CustomModel,
@@ -146,7 +146,7 @@ function* withoutKey(
 }
 
 /** Reports settings that override the user's file, and policies that forbid its models. */
-function* overridden(
+function* checkOverridden(
   context: ClientContext,
   providerId: string | undefined,
   url: string | undefined,
@@ -163,12 +163,12 @@ function* overridden(
     },
   ])
 
-  for (const file of [own, ...layers]) yield* policyFindings(file, url)
-  yield* otherModels(readSettings(own), providerId)
+  for (const file of [own, ...layers]) yield* checkPolicies(file, url)
+  yield* checkOtherModels(readSettings(own), providerId)
 }
 
 /** droid ignores a model that a policy forbids. */
-function* policyFindings(file: LoadedFile, url: string | undefined): Findings {
+function* checkPolicies(file: LoadedFile, url: string | undefined): Findings {
   const settings = readSettings(file)
   const policy = settings.root['modelPolicy']
   if (!isTable(policy)) return
@@ -193,7 +193,7 @@ function* policyFindings(file: LoadedFile, url: string | undefined): Findings {
 }
 
 /** Reports parts of droid that use another model. */
-function* otherModels(settings: DroidSettings, providerId: string | undefined): Findings {
+function* checkOtherModels(settings: DroidSettings, providerId: string | undefined): Findings {
   const path = ['sessionDefaultSettings', 'specModeModel']
   const model = textIn(settings.root, path)
   if (model === undefined || (providerId !== undefined && model === idOf(providerId))) return

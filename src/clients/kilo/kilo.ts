@@ -79,7 +79,7 @@ export const kilo: ClientModule = {
   files: (machine, disk) => [...shared.files(machine, disk), ...startedFile(machine, disk)],
   *check(context, target) {
     yield* shared.check(context, target)
-    yield* target ? firstStart(context) : serverLeftRunning(context.system)
+    yield* target ? checkFirstStart(context) : serverLeftRunning(context.system)
   },
 
   /**
@@ -118,7 +118,7 @@ function startedFile(machine: Machine, disk: DiskReader): readonly ConfigFile[] 
  * except for commands that only read. A setup before the first start must not change that. An empty table
  * prevents it and changes nothing else (2026-11-22).
  */
-function* firstStart({ files, machine }: ClientContext): Findings {
+function* checkFirstStart({ files, machine }: ClientContext): Findings {
   const isNew =
     layersOf(files, 'started').length === 0 &&
     pathsOf(machine).named('KILO_CONFIG') === undefined &&

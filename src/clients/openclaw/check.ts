@@ -5,11 +5,11 @@ import { findingAt, relativePathFindings, unreadFileFinding } from '../findings.
 import { removal } from '../fixes.ts'
 import { textIn } from '../loaded-files.ts'
 import {
-  formerProviders,
+  checkFormerProviders,
+  checkProviderForSetup,
+  checkProviderNow,
   hasVariable,
   type ProviderView,
-  providerInTheWay,
-  providerWrongNow,
 } from '../pi-family/check-provider.ts'
 import { providerOf, providerPath } from '../pi-family/providers.ts'
 import { proxyFindings } from '../shell.ts'
@@ -34,21 +34,21 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const { providerId, resolved, baseUrl } = target
   const view = viewOf(context, providerId, resolved.model)
-  yield* aroundTheFile(context, view.models)
-  yield* included(view.models)
+  yield* checkSurroundings(context, view.models)
+  yield* checkIncludes(view.models)
   yield* proxyFindings(providers.client, baseUrl, context.machine.env)
 
-  yield* otherLogin(view, true)
-  yield* providerInTheWay(view, target)
-  yield* ownTransport(view)
-  yield* formerProviders(view, target)
-  yield* otherModels(view)
+  yield* checkOtherLogin(view, true)
+  yield* checkProviderForSetup(view, target)
+  yield* checkTransport(view)
+  yield* checkFormerProviders(view, target)
+  yield* checkOtherModels(view)
 }
 
 /** Reports what is wrong with the effective configuration of OpenClaw. */
 function* checkNow(context: ClientContext): Findings {
   const file = readConfig(context.files)
-  yield* aroundTheFile(context, file)
+  yield* checkSurroundings(context, file)
   const { providerId, model } = startingModel(file)
   if (providerId === undefined || model === undefined) return
 
@@ -57,11 +57,11 @@ function* checkNow(context: ClientContext): Findings {
   // With a provider that OpenClaw ships, the user may configure it freely.
   if (url === undefined) return
 
-  yield* included(file)
+  yield* checkIncludes(file)
   yield* proxyFindings(providers.client, url, context.machine.env)
-  yield* otherLogin(view, false)
-  yield* ownTransport(view)
-  yield* providerWrongNow(view, url)
+  yield* checkOtherLogin(view, false)
+  yield* checkTransport(view)
+  yield* checkProviderNow(view, url)
 }
 
 function viewOf(context: ClientContext, providerId: string, model: string): ProviderView {
@@ -86,7 +86,7 @@ function viewOf(context: ClientContext, providerId: string, model: string): Prov
   }
 }
 
-function* aroundTheFile({ machine }: ClientContext, file: StrictFile): Findings {
+function* checkSurroundings({ machine }: ClientContext, file: StrictFile): Findings {
   const code = 'openclaw-config-invalid'
   const names = ['OPENCLAW_CONFIG_PATH', 'OPENCLAW_STATE_DIR', 'OPENCLAW_HOME']
   yield* unreadFileFinding(file, { code, effect: 'OpenClaw does not start', cause: 'broken' })
@@ -94,7 +94,7 @@ function* aroundTheFile({ machine }: ClientContext, file: StrictFile): Findings 
 }
 
 /** The file itself overrides the files that it includes, except for lists: OpenClaw adds those together. */
-function* included(file: StrictFile): Findings {
+function* checkIncludes(file: StrictFile): Findings {
   if (!hasInclude(file.root)) return
 
   yield {
@@ -115,7 +115,7 @@ function hasInclude(value: ConfigValue): boolean {
  * OpenClaw sends a login in its database first, whatever the address of the provider is, unless the file says
  * that its key comes first. A setup does that (2026.9.5 and 2026.9.6, 2026-11-23).
  */
-function* otherLogin(view: ProviderView, isSetUp: boolean): Findings {
+function* checkOtherLogin(view: ProviderView, isSetUp: boolean): Findings {
   const { models, providerId, provider } = view
   const [login] = loginsFor(models, providerId)
   if (login === undefined || prefersKey(provider.table)) return
@@ -137,7 +137,7 @@ function* otherLogin(view: ProviderView, isSetUp: boolean): Findings {
  * Reports how the provider itself changes its requests: with another key, a proxy, or certificates that are
  * not verified.
  */
-function* ownTransport({ models, providerId, provider }: ProviderView): Findings {
+function* checkTransport({ models, providerId, provider }: ProviderView): Findings {
   if (provider.table['request'] === undefined) return
 
   const path = [...providerPath(providers, providerId), 'request']
@@ -149,7 +149,7 @@ function* ownTransport({ models, providerId, provider }: ProviderView): Findings
 }
 
 /** The agent that answers if the user names none must use our model; the others may use another one. */
-function* otherModels({ models, providerId, model }: ProviderView): Findings {
+function* checkOtherModels({ models, providerId, model }: ProviderView): Findings {
   const usual = usualAgent(models.root)
   for (const { agent, path, model: own } of ownModels(models.root)) {
     if (own === `${providerId}/${model}`) continue

@@ -63,7 +63,7 @@ export function viewOf(layout: Layout, context: ClientContext, wanted?: string):
 }
 
 /** Reports what conflicts with the provider that a setup is about to write, or overrides it. */
-export function* providerInTheWay(view: OpencodeView, choice: SetupTarget): Findings {
+export function* checkProviderForSetup(view: OpencodeView, choice: SetupTarget): Findings {
   const { id, context, target, providerId, provider } = view
   yield* otherAddressFinding(context, choice, {
     code: `${id}-provider-conflict`,
@@ -71,15 +71,15 @@ export function* providerInTheWay(view: OpencodeView, choice: SetupTarget): Find
     url: provider.url,
     location: target.place(addressOf(providerId)),
   })
-  yield* inlineKeys(view)
+  yield* checkInlineKeys(view)
 }
 
 /** Reports what is wrong with the provider in use: its address, its key, its models. */
-export function* providerWrongNow(view: OpencodeView): Findings {
+export function* checkProviderNow(view: OpencodeView): Findings {
   const { context, target, chosen, providerId, provider } = view
   const { url } = provider
 
-  if (loginOf(context.files, providerId) !== undefined) yield* inlineKeys(view)
+  if (loginOf(context.files, providerId) !== undefined) yield* checkInlineKeys(view)
   yield* missingVersionFinding(view, context, target, {
     url,
     // The client appends `/messages` to the same base URL.
@@ -90,8 +90,8 @@ export function* providerWrongNow(view: OpencodeView): Findings {
   })
   if (chosen !== providerId) return
 
-  yield* unlistedModel(view)
-  yield* withoutKey(view)
+  yield* checkModel(view)
+  yield* checkMissingKey(view)
   yield* leftovers(view)
 }
 
@@ -99,7 +99,7 @@ function addressOf(providerId: string): readonly string[] {
   return ['provider', providerId, 'options', 'baseURL']
 }
 
-function* inlineKeys({ id, context, target, providerId }: OpencodeView): Findings {
+function* checkInlineKeys({ id, context, target, providerId }: OpencodeView): Findings {
   const path = ['provider', providerId, 'options', 'apiKey']
   for (const file of ownFiles(context.files)) {
     const value = file.get(path)
@@ -115,14 +115,7 @@ function* inlineKeys({ id, context, target, providerId }: OpencodeView): Finding
   }
 }
 
-function* unlistedModel({
-  id,
-  label,
-  context,
-  target,
-  config,
-  providerId,
-}: OpencodeView): Findings {
+function* checkModel({ id, label, context, target, config, providerId }: OpencodeView): Findings {
   const model = String(config['model']).slice(providerId.length + 1)
   const path = ['provider', providerId, 'models', model]
   if (ownFiles(context.files).some((file) => file.table(path))) return
@@ -135,7 +128,7 @@ function* unlistedModel({
   })
 }
 
-function* withoutKey(view: OpencodeView): Findings {
+function* checkMissingKey(view: OpencodeView): Findings {
   const { label, context, providerId, provider } = view
   const auth = fileOf(context.files, 'auth')
   const isForOtherGateway =
@@ -174,7 +167,7 @@ function leftovers(view: OpencodeView): Findings {
 }
 
 /** Reports providers of earlier setups, and their keys. */
-export function* formerProviders(view: OpencodeView, choice: SetupTarget): Findings {
+export function* checkFormerProviders(view: OpencodeView, choice: SetupTarget): Findings {
   const { id: client, context, target, providerId } = view
   const auth = readKind(context.files, 'auth')
   for (const [id, table] of target.members(['provider'])) {

@@ -5,10 +5,10 @@ import { findingAt, placeholderOf, relativePathFindings, unreadFileFinding } fro
 import { fileOf, isOwnAddress, isTable, readKind, valueIn } from '../loaded-files.ts'
 import { variableFindings } from '../shell.ts'
 import {
-  formerProviders,
+  checkFormerProviders,
+  checkProviderForSetup,
+  checkProviderNow,
   type OpencodeView,
-  providerInTheWay,
-  providerWrongNow,
   viewOf,
 } from './check-provider.ts'
 import { loginOf, ownFiles, readAuth } from './config.ts'
@@ -26,19 +26,19 @@ export function check(layout: Layout, context: ClientContext, target?: SetupTarg
 function* checkSetup(layout: Layout, context: ClientContext, target: SetupTarget): Findings {
   const { model, smallModel = model } = target.resolved
   const view = viewOf(layout, context, target.providerId)
-  yield* aroundTheProvider(layout, context)
-  yield* otherKey(view, target)
-  yield* hiddenByLists(view, [model, smallModel])
-  yield* providerInTheWay(view, target)
-  yield* formerProviders(view, target)
-  yield* overridden(view)
+  yield* checkSurroundings(layout, context)
+  yield* checkOtherKey(view, target)
+  yield* checkLists(view, [model, smallModel])
+  yield* checkProviderForSetup(view, target)
+  yield* checkFormerProviders(view, target)
+  yield* checkOverridden(view)
 }
 
 /** Reports what is wrong with the effective configuration of the client. */
 function* checkNow(layout: Layout, context: ClientContext): Findings {
   const view = viewOf(layout, context)
   const { config, chosen, provider, providerId } = view
-  yield* aroundTheProvider(layout, context)
+  yield* checkSurroundings(layout, context)
 
   // With a provider that the client ships, the user may configure it freely.
   const isCustom = provider.url !== undefined && !layout.reservedProviderIds.includes(providerId)
@@ -48,20 +48,20 @@ function* checkNow(layout: Layout, context: ClientContext): Findings {
         ? [model.slice(providerId.length + 1)]
         : [],
     )
-    yield* hiddenByLists(view, inUse)
+    yield* checkLists(view, inUse)
   }
   if (!isCustom) return
 
-  yield* providerWrongNow(view)
-  yield* overridden(view)
+  yield* checkProviderNow(view)
+  yield* checkOverridden(view)
 }
 
 /** Reports files that the client does not read or find. */
-function* aroundTheProvider(layout: Layout, { files, machine }: ClientContext): Findings {
+function* checkSurroundings(layout: Layout, { files, machine }: ClientContext): Findings {
   const { id, label, variables } = layout
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', `${variables}_CONFIG`]
 
-  yield* unreadable(layout, files)
+  yield* checkReadable(layout, files)
   yield* relativePathFindings(machine, `${id}-relative-folder`, label, folders)
   yield* unreadFileFinding(readAuth(fileOf(files, 'auth')), {
     code: `${id}-auth-unreadable`,
@@ -70,7 +70,7 @@ function* aroundTheProvider(layout: Layout, { files, machine }: ClientContext): 
   })
 }
 
-function* unreadable({ id, label, stopsAtNewerKeys }: Layout, files: LoadedFiles): Findings {
+function* checkReadable({ id, label, stopsAtNewerKeys }: Layout, files: LoadedFiles): Findings {
   for (const file of ownFiles(files)) {
     if (file.problem !== undefined)
       yield {
@@ -90,7 +90,7 @@ function* unreadable({ id, label, stopsAtNewerKeys }: Layout, files: LoadedFiles
   }
 }
 
-function* otherKey(view: OpencodeView, target: SetupTarget): Findings {
+function* checkOtherKey(view: OpencodeView, target: SetupTarget): Findings {
   const { id, context, providerId, provider } = view
   const entry = loginOf(context.files, providerId)
   if (!isTable(entry) || entry['key'] === target.key) return
@@ -110,7 +110,7 @@ function* otherKey(view: OpencodeView, target: SetupTarget): Findings {
 }
 
 /** Reports lists that hide a provider or a model. In each, the stronger file's list replaces the weaker's. */
-function* hiddenByLists(
+function* checkLists(
   { id, label, context, config, target, providerId }: OpencodeView,
   models: readonly string[],
 ): Findings {
@@ -144,9 +144,9 @@ function* hiddenByLists(
 }
 
 /** Reports settings that override the files, or bypass them. */
-function* overridden(view: OpencodeView): Findings {
+function* checkOverridden(view: OpencodeView): Findings {
   const { id, label, context, variables } = view
-  yield* agentFindings(view)
+  yield* checkAgents(view)
   yield* variableFindings(context, [
     {
       name: `${variables}_AUTH_CONTENT`,
@@ -164,7 +164,7 @@ function* overridden(view: OpencodeView): Findings {
 }
 
 /** An agent that sets a model does not use the default model. */
-function* agentFindings({ id, context, providerId }: OpencodeView): Findings {
+function* checkAgents({ id, context, providerId }: OpencodeView): Findings {
   const agents = ownFiles(context.files).flatMap((file) =>
     ['agent', 'mode'].flatMap((kind) =>
       file.members([kind]).map(([name, agent]) => ({

@@ -47,7 +47,7 @@ export interface ProviderView {
 }
 
 /** Reports what conflicts with the provider that a setup is about to write, or overrides it. */
-export function* providerInTheWay(view: ProviderView, target: SetupTarget): Findings {
+export function* checkProviderForSetup(view: ProviderView, target: SetupTarget): Findings {
   const { context, at, models, providerId, provider } = view
   yield* otherAddressFinding(context, target, {
     code: `${at.client.id}-provider-conflict`,
@@ -55,18 +55,18 @@ export function* providerInTheWay(view: ProviderView, target: SetupTarget): Find
     url: provider.url,
     location: models.place(addressOf(view)),
   })
-  yield* authorizingHeaders(view, target.key)
+  yield* checkAuthorizingHeaders(view, target.key)
   // The plan replaces or removes the addresses that an earlier setup wrote.
   const isOurs = (url: string) => isOwnAddress(url, context)
-  yield* modelAddresses(view, target.baseUrl, isOurs)
+  yield* checkModelAddresses(view, target.baseUrl, isOurs)
 }
 
 /** Reports what is wrong with the provider in use: its address, its key, its models. */
-export function* providerWrongNow(view: ProviderView, url: string): Findings {
+export function* checkProviderNow(view: ProviderView, url: string): Findings {
   const { context, at, models, providerId, provider, model, sent } = view
 
-  yield* authorizingHeaders(view)
-  yield* modelAddresses(view, withoutTrailingSlash(url))
+  yield* checkAuthorizingHeaders(view)
+  yield* checkModelAddresses(view, withoutTrailingSlash(url))
   yield* addressFindings(at.client, context, models, {
     url,
     protocol: protocols.find((one) => apiOf[one] === provider.table['api']),
@@ -77,7 +77,7 @@ export function* providerWrongNow(view: ProviderView, url: string): Findings {
     keyPlace: sent.keyPath ?? '',
   })
   if (modelOf(provider, model) === undefined) yield unlisted(view)
-  if (sent.key === undefined) yield* withoutKey(view)
+  if (sent.key === undefined) yield* checkMissingKey(view)
 }
 
 function addressOf({ at, providerId }: ProviderView): SettingPath {
@@ -89,7 +89,7 @@ function addressOf({ at, providerId }: ProviderView): SettingPath {
  *
  * @param wanted the key that a setup is about to write. Absent: the current key
  */
-function* authorizingHeaders(view: ProviderView, wanted?: string): Findings {
+function* checkAuthorizingHeaders(view: ProviderView, wanted?: string): Findings {
   const { at, models, providerId, provider } = view
   const key = wanted ?? provider.table['apiKey']
   const all = /^(?:authorization|x-api-key|api-key)$/i
@@ -129,7 +129,7 @@ function* authorizingHeaders(view: ProviderView, wanted?: string): Findings {
 }
 
 /** A model with another address: the client sends the provider's key there too. */
-function* modelAddresses(
+function* checkModelAddresses(
   { at, models, providerId, provider }: ProviderView,
   root: string,
   isOurs: (url: string) => boolean = () => false,
@@ -160,7 +160,7 @@ function unlisted({ at, providerId, model, modelPlace }: ProviderView): Finding 
   }
 }
 
-function* withoutKey(view: ProviderView): Findings {
+function* checkMissingKey(view: ProviderView): Findings {
   const { context, at, models, providerId, provider } = view
   if (view.isKeyElsewhere || mayNeedNoKey(provider.url, context)) return
 
@@ -177,7 +177,7 @@ export function hasVariable(said: string, env: ClientContext['machine']['env']):
 }
 
 /** Reports providers of earlier setups, each with its key. */
-export function* formerProviders(
+export function* checkFormerProviders(
   { context, at, models, providerId }: ProviderView,
   target: SetupTarget,
 ): Findings {

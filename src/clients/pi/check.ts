@@ -4,11 +4,11 @@ import type { ClientContext, SetupTarget } from '../client.ts'
 import { findingAt, relativePathFindings, unreadFileFinding } from '../findings.ts'
 import { readKind, textIn } from '../loaded-files.ts'
 import {
-  formerProviders,
+  checkFormerProviders,
+  checkProviderForSetup,
+  checkProviderNow,
   hasVariable,
   type ProviderView,
-  providerInTheWay,
-  providerWrongNow,
 } from '../pi-family/check-provider.ts'
 import { providerOf } from '../pi-family/providers.ts'
 import { isExported, proxyFindings, unsetCommand } from '../shell.ts'
@@ -55,19 +55,19 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
 /** Reports what would defeat the setup (run with pi 0.60.0, 0.73.1 and 0.87.1, 2026-11-22). */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const view = viewOf(context, target.providerId, target.resolved.model)
-  yield* aroundTheFiles(context)
-  yield* keyIsVariable(context, target.key)
+  yield* checkSurroundings(context)
+  yield* checkKeyVariable(context, target.key)
   yield* proxyFindings(providers.client, target.baseUrl, context.machine.env)
-  yield* otherLogin(view)
-  yield* providerInTheWay(view, target)
-  yield* otherIncomplete(view)
-  yield* formerProviders(view, target)
-  yield* narrowed(view)
+  yield* checkOtherLogin(view)
+  yield* checkProviderForSetup(view, target)
+  yield* checkOtherProviders(view)
+  yield* checkFormerProviders(view, target)
+  yield* checkModelLists(view)
 }
 
 /** Reports what is wrong with the effective configuration of pi. */
 function* checkNow(context: ClientContext): Findings {
-  yield* aroundTheFiles(context)
+  yield* checkSurroundings(context)
   const { providerId, model } = startingModel(readSettings(context.files))
   if (providerId === undefined || model === undefined) return
 
@@ -77,12 +77,12 @@ function* checkNow(context: ClientContext): Findings {
   if (url === undefined) return
 
   yield* proxyFindings(providers.client, url, context.machine.env)
-  yield* otherLogin(view)
-  yield* providerWrongNow(view, url)
-  yield* narrowed(view)
+  yield* checkOtherLogin(view)
+  yield* checkProviderNow(view, url)
+  yield* checkModelLists(view)
 }
 
-function* aroundTheFiles({ files: texts, machine }: ClientContext): Findings {
+function* checkSurroundings({ files: texts, machine }: ClientContext): Findings {
   const files = [
     {
       file: readAuth(texts),
@@ -109,7 +109,7 @@ function* aroundTheFiles({ files: texts, machine }: ClientContext): Findings {
 }
 
 /** Up to 0.76 pi takes a key for a variable if a variable has the same name. */
-function* keyIsVariable(context: ClientContext, key: string): Findings {
+function* checkKeyVariable(context: ClientContext, key: string): Findings {
   if (!/^\w+$/.test(key) || !isExported(context, key)) return
 
   yield {
@@ -121,7 +121,7 @@ function* keyIsVariable(context: ClientContext, key: string): Findings {
   }
 }
 
-function* otherIncomplete({ models, providerId }: PiView): Findings {
+function* checkOtherProviders({ models, providerId }: PiView): Findings {
   const lack = incompleteProvider(models, providerId)
   if (lack === undefined) return
 
@@ -134,7 +134,7 @@ function* otherIncomplete({ models, providerId }: PiView): Findings {
   }
 }
 
-function* otherLogin({ context, providerId }: PiView): Findings {
+function* checkOtherLogin({ context, providerId }: PiView): Findings {
   if (loginOf(context.files, providerId) === undefined) return
 
   yield findingAt(readKind(context.files, 'auth'), [providerId], {
@@ -147,7 +147,7 @@ function* otherLogin({ context, providerId }: PiView): Findings {
 }
 
 /** If the list contains only other models, pi starts with the first of them. */
-function* narrowed({ settings, providerId, model }: PiView): Findings {
+function* checkModelLists({ settings, providerId, model }: PiView): Findings {
   const full = `${providerId}/${model}`
   const path = ['enabledModels']
   if (!isNarrowed(settings.root['enabledModels'], full, model)) return

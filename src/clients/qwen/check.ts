@@ -53,14 +53,14 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
  */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readKind(context.files, 'settings')
-  yield* aroundTheEntries(context)
-  yield* brokenEntries(file)
+  yield* checkSurroundings(context)
+  yield* checkBrokenEntries(file)
   const { model, protocol = usualProtocol } = target.resolved
-  yield* onlyOtherType(context.files, protocol)
-  yield* login(context.files)
-  yield* otherOfSameId(file, { model, protocol })
-  yield* older(file)
-  yield* variables(context)
+  yield* checkEntryTypes(context.files, protocol)
+  yield* checkLogin(context.files)
+  yield* checkSameId(file, { model, protocol })
+  yield* checkOlderEntries(file)
+  yield* checkVariables(context)
   // 0.15.10 ignores every exemption from a proxy.
   yield* proxyFindings(qwenName, target.baseUrl, context.machine.env)
 }
@@ -70,31 +70,31 @@ function* checkNow(context: ClientContext): Findings {
   const { files } = context
   const file = readKind(files, 'settings')
   const { value } = mergedSettings(files)
-  yield* aroundTheEntries(context)
-  yield* brokenEntries(file)
-  yield* copies(files)
+  yield* checkSurroundings(context)
+  yield* checkBrokenEntries(file)
+  yield* checkCopies(files)
 
   const used = inUse(value)
   // With another service, the user may configure Qwen Code freely.
   if (used?.url === undefined) return
 
   const { protocol, model } = used
-  yield* onlyOtherType(files, protocol)
-  yield* withoutKey(context, used)
-  yield* addresses(context, used)
+  yield* checkEntryTypes(files, protocol)
+  yield* checkMissingKey(context, used)
+  yield* checkAddresses(context, used)
   yield* proxyFindings(qwenName, used.url, context.machine.env)
   if (used.variable !== keyVariable) return
 
-  yield* older(file)
-  yield* variables(context)
-  if (model !== undefined) yield* otherOfSameId(file, { model, protocol })
+  yield* checkOlderEntries(file)
+  yield* checkVariables(context)
+  if (model !== undefined) yield* checkSameId(file, { model, protocol })
 }
 
 /**
  * Checks whether Qwen Code can read the settings, and where they are; the .env files of the home folder may
  * name the place too.
  */
-function* aroundTheEntries({ machine, files }: ClientContext): Findings {
+function* checkSurroundings({ machine, files }: ClientContext): Findings {
   yield* unreadFileFinding(readSettings(fileOf(files, 'settings')), {
     code: 'qwen-settings-broken',
     effect: 'Qwen Code does not start, or (0.15.10) ignores the whole file',
@@ -115,7 +115,7 @@ function* aroundTheEntries({ machine, files }: ClientContext): Findings {
 }
 
 /** Both versions exit at once if an entry has no ID. */
-function* brokenEntries(file: ReadFile): Findings {
+function* checkBrokenEntries(file: ReadFile): Findings {
   for (const path of protocols.map(listPath)) {
     const list = file.get(path)
     const isWrong = (entry: ConfigValue) => !isTable(entry) || !entry['id']
@@ -131,7 +131,7 @@ function* brokenEntries(file: ReadFile): Findings {
 }
 
 /** Qwen Code then waits for another kind of login; without a terminal it waits forever. */
-function* onlyOtherType(files: LoadedFiles, protocol: Protocol): Findings {
+function* checkEntryTypes(files: LoadedFiles, protocol: Protocol): Findings {
   const file = readKind(files, 'settings')
   const path = paths.onlyType
   const only = file.get(path)
@@ -145,7 +145,7 @@ function* onlyOtherType(files: LoadedFiles, protocol: Protocol): Findings {
   })
 }
 
-function* login(files: LoadedFiles): Findings {
+function* checkLogin(files: LoadedFiles): Findings {
   const file = readKind(files, 'settings')
   const isChosen = file.get(paths.type) === 'qwen-oauth'
   if (!isChosen || layersOf(files, 'login').length === 0) return
@@ -160,7 +160,7 @@ function* login(files: LoadedFiles): Findings {
 }
 
 /** Qwen Code uses the first entry with an ID, if no setting next to the model distinguishes them. */
-function* otherOfSameId(file: ReadFile, route: ModelRoute): Findings {
+function* checkSameId(file: ReadFile, route: ModelRoute): Findings {
   if (!isBehindAnother(file, route)) return
 
   const { model, protocol } = route
@@ -172,7 +172,7 @@ function* otherOfSameId(file: ReadFile, route: ModelRoute): Findings {
   })
 }
 
-function* older(file: ReadFile): Findings {
+function* checkOlderEntries(file: ReadFile): Findings {
   const root = file.document?.root
   if (root === undefined || root['$version'] === layoutVersion || isCurrentLayout(file)) return
 
@@ -186,7 +186,7 @@ function* older(file: ReadFile): Findings {
 }
 
 /** Another value of the variable that our entry names overrides the settings. */
-function* variables(context: ClientContext): Findings {
+function* checkVariables(context: ClientContext): Findings {
   yield* variableFindings(context, [
     {
       name: keyVariable,
@@ -218,7 +218,7 @@ function envLines(files: LoadedFiles, name: string, roles: readonly string[]): r
 }
 
 /** Rollback does not change copies that the client made. */
-function* copies(files: LoadedFiles): Findings {
+function* checkCopies(files: LoadedFiles): Findings {
   for (const file of readLayers(files, 'copy')) {
     if (file.get(paths.key) === undefined) continue
 
@@ -231,7 +231,7 @@ function* copies(files: LoadedFiles): Findings {
   }
 }
 
-function* withoutKey(
+function* checkMissingKey(
   context: ClientContext,
   { url, key, variable, entry, protocol }: InUse,
 ): Findings {
@@ -251,7 +251,10 @@ function* withoutKey(
   yield missingKeyFinding(qwenName, fileOf(files, 'settings').path, message)
 }
 
-function* addresses(context: ClientContext, { url, key, variable, protocol }: InUse): Findings {
+function* checkAddresses(
+  context: ClientContext,
+  { url, key, variable, protocol }: InUse,
+): Findings {
   const file = readKind(context.files, 'settings')
   if (variable === keyVariable) {
     const path = [...firstOwnPath(protocol), 'baseUrl']

@@ -242,7 +242,9 @@ function knownRoot({ answer, question }: JudgedAnswer): string {
   const path = question.asked === 'messages' ? known?.messages : known?.chat
   if (known === undefined || path === undefined) return ''
   const root = new URL(question.baseUrl).origin + path
-  return answer.url.startsWith(root) ? '' : ` For ${known.name} it is ${root} (as of ${known.date}).`
+  return answer.url.startsWith(root)
+    ? ''
+    : ` For ${known.name} it is ${root} (as of ${known.date}).`
 }
 
 /** What to do if the address is right and the gateway has no catalog. */
