@@ -19,7 +19,7 @@ import { clientNow, contextOf } from './client-state/state.ts'
 import { conflictingClients, noFlags, oneOfEachFamily } from './command.ts'
 import { table } from './screen/drawing.ts'
 import type { Session } from './screen/session.ts'
-import type { Answered, SetupRun } from './setup/request.ts'
+import type { GatewayAnswer, SetupRun } from './setup/request.ts'
 import { isUndecided, resolveInputFor } from './setup/resolve.ts'
 import { begin, setup } from './setup.ts'
 
@@ -56,10 +56,10 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
       command: 'setup',
       clients: offered.map(({ id }) => id),
       flags: noFlags,
-      chooseClients: (run, answered) =>
+      chooseClients: (run, answer) =>
         askClients(
           run,
-          answered,
+          answer,
           all.filter((client) => !offered.includes(client)),
         ),
       preset: { offersGateways: true },
@@ -87,7 +87,7 @@ async function programNow(session: Session, client: Client): Promise<InstalledPr
  */
 async function askClients(
   run: SetupRun,
-  answered: Answered,
+  answer: GatewayAnswer,
   absent: readonly Client[],
 ): Promise<readonly string[]> {
   const { session, clients, programs } = run
@@ -95,7 +95,7 @@ async function askClients(
   const known = new Map<string, Offer>()
   const updates = clients.map(async (client) => {
     const program = await programs!.get(client.id)!
-    known.set(client.id, offerOf(run, answered, client, program))
+    known.set(client.id, offerOf(run, answer, client, program))
   })
   const all = Promise.all(updates)
   if (machine.env['TERM'] === 'dumb') await session.step('Looking for clients', all)
@@ -106,14 +106,14 @@ async function askClients(
   const unknown = new Map(
     clients
       .filter(({ id }) => !known.has(id))
-      .map((client) => [client.id, offerOf(run, answered, client, undefined)]),
+      .map((client) => [client.id, offerOf(run, answer, client, undefined)]),
   )
   const offers = () => clients.map(({ id }) => known.get(id) ?? unknown.get(id)!)
   if (offers().every(({ problem }) => problem !== undefined)) {
     await all
     const found = offers()
     const works = found.some(({ problem }) => problem === undefined)
-    if (!works) throw noClientError(session, answered, found)
+    if (!works) throw noClientError(session, answer, found)
   }
 
   if (absent.length > 0)
@@ -147,7 +147,7 @@ interface Offer {
 
 function offerOf(
   run: SetupRun,
-  { access, catalog, catalogError }: Answered,
+  { access, catalog, catalogError }: GatewayAnswer,
   client: Client,
   program: InstalledProgram | undefined,
 ): Offer {
@@ -263,7 +263,7 @@ function currentGateway(session: Session, client: Client): string {
 /** Reports every client's reason, and returns the first as the error. */
 function noClientError(
   session: Session,
-  { access }: Answered,
+  { access }: GatewayAnswer,
   offers: readonly Offer[],
 ): UserError {
   for (const { client, problem } of offers)

@@ -31,7 +31,7 @@ import {
   programsOf,
   proveClients,
 } from './prove.ts'
-import type { Answered, Chosen, Proof, ProvenRun, SetupRun } from './request.ts'
+import type { Chosen, GatewayAnswer, Proof, ProvenRun, SetupRun } from './request.ts'
 import { noGatewayInfo, requestedFor, resolveInputFor, withModelFromUser } from './resolve.ts'
 
 /** How often the user may type an address or a key that does not work. */
@@ -60,9 +60,9 @@ export async function proveGateway(started: SetupRun): Promise<ProvenRun> {
 
     checkNameIsFree(session.platform, flags.name, found.access.baseUrl)
     // A later try does not ask again for what the user chose in this one.
-    const onAnswer = async (asked: SetupRun, answered: Answered) => {
-      showAnswer(session, answered)
-      const chosen = await withClientsFromUser(asked, answered)
+    const onAnswer = async (asked: SetupRun, answer: GatewayAnswer) => {
+      showAnswer(session, answer)
+      const chosen = await withClientsFromUser(asked, answer)
       if (asked !== chosen) given = chosen
       return chosen
     }
@@ -84,11 +84,11 @@ export async function proveGateway(started: SetupRun): Promise<ProvenRun> {
 }
 
 /** The run with the clients that the user chooses, now that the gateway has answered. */
-async function withClientsFromUser(run: SetupRun, answered: Answered): Promise<SetupRun> {
+async function withClientsFromUser(run: SetupRun, answer: GatewayAnswer): Promise<SetupRun> {
   const { chooseClients, ...request } = run.request
   if (chooseClients === undefined) return run
 
-  const ids = await chooseClients(run, answered)
+  const ids = await chooseClients(run, answer)
   const command = ids.length === 1 ? ids[0]! : request.command
   return {
     ...run,
@@ -140,7 +140,7 @@ function currentGateway(
 }
 
 /** What the gateway has, as soon as its catalog has answered. */
-function showAnswer(session: Session, { access, catalog }: Answered): void {
+function showAnswer(session: Session, { access, catalog }: GatewayAnswer): void {
   if (catalog === undefined) return
   const listed = protocols.filter((one) =>
     catalog.models.some((model) => supportsProtocol(model, one) === true),

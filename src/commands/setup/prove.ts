@@ -27,7 +27,7 @@ import { type InstalledProgram, programOf } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 import { askClient } from './ask-client.ts'
 import { ifSlow, isUnserved, type ProbeAnswer, Probes, sendersOf } from './probes.ts'
-import type { Answered, Chosen, Proof, SetupRun } from './request.ts'
+import type { Chosen, GatewayAnswer, Proof, SetupRun } from './request.ts'
 import {
   askForOtherModel,
   canChooseAgain,
@@ -73,7 +73,7 @@ export interface ProveOptions {
   /** A client that cannot work ends the run before a model is asked. */
   readonly needsAll?: boolean
   /** Called once the catalog has answered, or has failed. Returns the run with what the user chose. */
-  readonly onAnswer?: ((run: SetupRun, answered: Answered) => Promise<SetupRun>) | undefined
+  readonly onAnswer?: ((run: SetupRun, answer: GatewayAnswer) => Promise<SetupRun>) | undefined
 }
 
 /**

@@ -27,7 +27,7 @@ export interface SetupRequest {
   /** The user chooses the model from the catalog. */
   readonly picksModel?: boolean
   /** Asks which of `clients` to set up, once the gateway has answered. Absent: all of them. */
-  readonly chooseClients?: (run: SetupRun, answered: Answered) => Promise<readonly string[]>
+  readonly chooseClients?: (run: SetupRun, answer: GatewayAnswer) => Promise<readonly string[]>
   /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
   readonly preset?: Preset
   /** Changes only the key, whatever else the gateway offers now. */
@@ -48,7 +48,7 @@ export interface SetupRun {
 }
 
 /** What the gateway has answered before a model was requested. */
-export interface Answered {
+export interface GatewayAnswer {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
   readonly catalogError: UserError | undefined
