@@ -153,7 +153,7 @@ async function* askedChecks(
       () => sendersOf(session, client, by),
       earlier,
     )
-  const started = ifSlow(asked.catalog, async () => {
+  const started = ifSlow(asked.catalog, access, async (slowCatalog) => {
     const early = probesFor(slowCatalog)
     const resolved = resultOf(() => resolvedNow(examined, slowCatalog))
     if (!(resolved instanceof UserError)) void early.askFor(client, resolved)
@@ -176,11 +176,6 @@ async function* askedChecks(
   yield* checkBalance(await asked.balance)
   yield* checkPicker(examined, list)
 }
-
-const slowCatalog = new UserError({
-  code: 'gateway-fault',
-  message: 'The gateway is slow to list its models',
-})
 
 /** Nothing listens at a loopback address: the program that did, such as another tool's proxy, is gone. */
 function isLeftBehind({ code }: UserError, { baseUrl }: Gateway): boolean {

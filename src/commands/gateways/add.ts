@@ -23,14 +23,16 @@ export async function addGateway(
   address: string,
   flags: AddFlags,
 ): Promise<number> {
-  const { finder, answer } = await askCatalog(session, { ...flags, baseUrl: address })
+  const { finder, answer, probe } = await askCatalog(
+    session,
+    { ...flags, baseUrl: address },
+    (gateway) => questionFor(flags.model, { catalog: undefined, rejected: [], gateway }),
+  )
   checkNameIsFree(session.platform, flags.name, finder.access.baseUrl)
 
   const catalog = answer instanceof UserError ? undefined : answer
   const gatewayInfo = { catalog, rejected: [], gateway: finder.access }
-  const proof = await firstAnswer(session, flags.model, gatewayInfo, (question) =>
-    finder.probe(question.protocol, question.model, { catalog: answer }),
-  )
+  const proof = await firstAnswer(session, flags.model, gatewayInfo, probe)
 
   const { name = flags.name, ...access } = finder.access
   const findings = saveGateway(session.platform, { access: { ...access, name }, proof })
@@ -62,16 +64,20 @@ async function firstAnswer(
 ): Promise<AnsweredQuestion> {
   const rejected: RejectedModel[] = []
   for (;;) {
-    const input = { requested: { model }, gatewayInfo: { ...gatewayInfo, rejected } }
-    const resolved = expectNoFinding(resolveOneModel(input, protocols, { otherwise: '' }))
-    const { probeModel, protocol = protocols[0] } = resolved
-    const question = { model: probeModel, protocol }
+    const question = questionFor(model, { ...gatewayInfo, rejected })
     try {
-      await session.step(`Asking ${probeModel} for one word`, probe(question))
+      await session.step(`Asking ${question.model} for one word`, probe(question))
       return question
     } catch (error) {
       if (!(error instanceof UserError) || !traitsOf(error)?.mayBeOneProtocol) throw error
       rejected.push({ ...question, error })
     }
   }
+}
+
+function questionFor(model: string | undefined, gatewayInfo: GatewayInfo): AnsweredQuestion {
+  const input = { requested: { model }, gatewayInfo }
+  const resolved = expectNoFinding(resolveOneModel(input, protocols, { otherwise: '' }))
+  const { probeModel, protocol = protocols[0] } = resolved
+  return { model: probeModel, protocol }
 }

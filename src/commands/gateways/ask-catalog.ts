@@ -1,28 +1,47 @@
 import { type Client, protocolOf, type ResolvedOptions } from '../../clients/client.ts'
 import { sendingFindings } from '../../clients/headers.ts'
-import { UserError } from '../../errors.ts'
+import { resultOf, UserError } from '../../errors.ts'
 import { expectNoFinding, type Finding } from '../../finding.ts'
 import { adviseNamingModel, catalogUnavailable, mayStillServe } from '../../gateway/catalog.ts'
 import { GatewayFinder } from '../../gateway/find-roots.ts'
-import type { Catalog, GatewayAccess, Protocol, Sender } from '../../gateway/types.ts'
+import type { ProbeResult } from '../../gateway/probe.ts'
+import type { Catalog, GatewayAccess, ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { refuseBlocked } from '../client-state/check-client.ts'
 import { runsSoFar, settleFirst } from '../client-state/history.ts'
 import type { GatewayFlags } from '../command.ts'
 import { findGateway, presetUnlessNamed } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
+import { ifSlow } from '../setup/probes.ts'
 
 type CatalogFlags = GatewayFlags & { readonly model?: string }
+
+/** The model to ask, as this client would. */
+interface Question extends ModelRoute {
+  readonly sender?: Sender | undefined
+}
+
+export interface AskedCatalog {
+  readonly finder: GatewayFinder
+  /** The error only if the user named a model. */
+  readonly answer: Catalog | UserError
+  /** Asks the model for one word. The same question is sent once. @throws UserError as `probe` does */
+  readonly probe: (question: Question) => Promise<ProbeResult>
+}
 
 /**
  * Finds the gateway and requests its catalog, as the first step of every command that only reads from the
  * gateway. It uses the newest setup in force, unless the user names an address or a key: the two belong
  * together. If the user names a model, the answer can be the error instead of a catalog.
+ *
+ * @param firstQuestion what to ask without a catalog, in parallel, if the user named a model and the catalog
+ *   is slow
  */
 export async function askCatalog(
   session: Session,
   flags: CatalogFlags,
-): Promise<{ finder: GatewayFinder; answer: Catalog | UserError }> {
+  firstQuestion?: (access: GatewayAccess) => Question,
+): Promise<AskedCatalog> {
   settleFirst(session)
   const { preset, inUse } = await presetUnlessNamed(session, flags, runsSoFar(session))
   if (inUse) session.remark(`Using ${inUse.label}'s gateway. Another: --base-url URL`)
@@ -33,16 +52,34 @@ export async function askCatalog(
   const finder = new GatewayFinder(access)
   const isExtra = flags.model !== undefined
   const asking = finder.askCatalog({ isExtra })
+
+  const asked = new Map<string, Promise<ProbeResult>>()
+  const probe = ({ protocol, model, sender }: Question, catalog: Catalog | UserError) => {
+    const question = `${protocol} ${model}`
+    const word = asked.get(question) ?? finder.probe(protocol, model, { catalog, sender })
+    asked.set(question, word)
+    return word
+  }
+  if (isExtra && firstQuestion !== undefined)
+    void ifSlow(asking, access, async (slow) => {
+      const question = resultOf(() => firstQuestion(finder.access))
+      if (!(question instanceof UserError)) probe(question, slow).catch(() => {})
+    })
   const answer = await session.step('Asking the gateway for its models', asking)
+  const askedCatalog = {
+    finder,
+    answer,
+    probe: (question: Question) => probe(question, answer),
+  }
 
   session.addFindings(...notices)
   if (answer instanceof UserError) {
-    if (isExtra && mayStillServe(answer)) return { finder, answer }
+    if (isExtra && mayStillServe(answer)) return askedCatalog
     throw adviseNamingModel(answer)
   }
   saveModels(session.platform, answer)
   session.addFindings(...(answer.findings ?? []))
-  return { finder, answer }
+  return askedCatalog
 }
 
 interface ModelProof<Models> {
@@ -65,12 +102,16 @@ export async function proveModel<
   flags: CatalogFlags,
   { client, choose, senderOf }: ModelProof<Models>,
 ): Promise<{ readonly access: GatewayAccess; readonly models: Models }> {
-  const { finder, answer } = await askCatalog(session, flags)
+  const questionFor = (models: Models): Question => {
+    const model = models.probeModel
+    const protocol = protocolOf(client, models)
+    return { model, protocol, sender: senderOf?.(protocol, model) }
+  }
+  const firstQuestion = () => questionFor(expectNoFinding(choose(undefined)))
+  const { finder, answer, probe } = await askCatalog(session, flags, firstQuestion)
   const isMissing = answer instanceof UserError
   const models = expectNoFinding(choose(isMissing ? undefined : answer))
-  const protocol = protocolOf(client, models)
-  const sender = senderOf?.(protocol, models.probeModel)
-  const asking = finder.probe(protocol, models.probeModel, { catalog: answer, sender })
+  const asking = probe(questionFor(models))
   await session.step(`Asking ${models.probeModel} for one word`, asking)
 
   const { access } = finder

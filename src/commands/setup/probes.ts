@@ -4,7 +4,7 @@ import { routesToProve } from '../../clients/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
-import type { Catalog, ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
+import type { Catalog, GatewayAccess, ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
 
@@ -137,16 +137,28 @@ export class Probes {
 /** A healthy gateway lists its models sooner, in ms. */
 const slowCatalogMs = 2_000
 
-/** Does `work` if the catalog is slow, without waiting for it: a silent gateway is noticed sooner. */
+/** With a short time limit, the catalog is slow after this share of it. */
+const slowCatalogShare = 1 / 15
+
+/**
+ * Does `work` if the catalog is slow, without waiting for it: a silent gateway is noticed sooner.
+ *
+ * @param work gets the error that stands for the catalog until it arrives
+ */
 export async function ifSlow<Result>(
   catalog: Promise<unknown>,
-  work: () => Promise<Result>,
+  { timeoutMs }: GatewayAccess,
+  work: (slow: UserError) => Promise<Result>,
 ): Promise<Result | undefined> {
+  const slowMs = Math.min(slowCatalogMs, slowCatalogShare * timeoutMs)
   const isSlow = await Promise.race([
     catalog.then(() => false),
-    pause(slowCatalogMs, true, { ref: false }),
+    pause(slowMs, true, { ref: false }),
   ])
-  return isSlow ? work() : undefined
+  if (!isSlow) return undefined
+  return work(
+    new UserError({ code: 'gateway-fault', message: 'The gateway is slow to list its models' }),
+  )
 }
 
 /** Equal requests are sent once for all clients that read the answer alike. */

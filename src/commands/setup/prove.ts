@@ -107,7 +107,9 @@ export async function proveClients(
     const asking = finder.askCatalog({ isExtra })
     const askedPrograms = isChosenLater ? undefined : programsOf(given)
     const starting = isExtra
-      ? ifSlow(asking, () => startProbes(given, finder, askedPrograms!))
+      ? ifSlow(asking, access, (slow) =>
+          startProbes(given, finder, { catalogError: slow, asked: askedPrograms! }),
+        )
       : undefined
     const [answer, ofAll] = await session.step(
       'Asking the gateway for its models',
@@ -234,13 +236,15 @@ function proberFor(
 async function startProbes(
   run: SetupRun,
   finder: GatewayFinder,
-  asked: Promise<ReadonlyMap<Client, InstalledProgram>>,
+  {
+    catalogError,
+    asked,
+  }: {
+    readonly catalogError: UserError
+    readonly asked: Promise<ReadonlyMap<Client, InstalledProgram>>
+  },
 ): Promise<Probes> {
   const programs = await asked
-  const catalogError = new UserError({
-    code: 'gateway-fault',
-    message: 'The gateway is slow to list its models',
-  })
   const probes = proberFor(run, finder, { answer: catalogError, programs })
   for (const client of run.clients) {
     const { version, modelTable } = programs.get(client)!
