@@ -14,7 +14,10 @@ export interface DocBlock {
 }
 
 export function blocksOf(page: string): readonly DocBlock[] {
-  const text = readFileSync(page, 'utf8')
+  return blocksIn(readFileSync(page, 'utf8'))
+}
+
+export function blocksIn(text: string): readonly DocBlock[] {
   return [...text.matchAll(/^```(\w*)\n(.*?)^```/gms)].map((match) => ({
     language: match[1]!,
     text: match[2]!,

@@ -1,0 +1,39 @@
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { execa } from 'execa'
+import { expect, onTestFinished, test } from 'vitest'
+import { startGateway } from '../../src/serve/index.ts'
+import { blocksOf } from '../support/doc-blocks.ts'
+import { aHome } from '../support/home.ts'
+import { installedClient } from './support/install.ts'
+
+const key = 'sk-canary-pages-6b1d8f3a5c7e9024'
+
+test('docs/ci.md: the first command works as typed with the real Codex, outside of a Git folder', async () => {
+  const gateway = await startGateway({ families: 'rewritten', key })
+  onTestFinished(() => gateway.close())
+  const home = aHome()
+  const programs = {
+    codex: installedClient('codex'),
+    repoint: [process.execPath, resolve('bin/repoint.js')],
+  }
+  for (const [name, words] of Object.entries(programs)) {
+    const quoted = words.map((word) => `'${word}'`).join(' ')
+    home.put(`bin/${name}`, `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o755)
+  }
+  mkdirSync(home.at('build'))
+
+  const [{ text } = { text: '' }] = blocksOf('docs/ci.md').filter(({ language }) => language === '')
+  expect(text).toContain('https://gw.example')
+  const line = text.trim().replace('https://gw.example', gateway.url)
+  const { exitCode, stdout, stderr } = await execa('sh', ['-c', line], {
+    cwd: home.at('build'),
+    env: { HOME: home.path, PATH: `${home.at('bin')}:/usr/bin:/bin`, KEY: key },
+    extendEnv: false,
+    reject: false,
+    input: '',
+  })
+  expect([exitCode, stderr]).toEqual([0, stderr])
+  expect(stdout).toContain('say hello')
+  expect(stdout + stderr).not.toContain(key)
+})
