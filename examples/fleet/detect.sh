@@ -1,10 +1,10 @@
 #!/bin/sh
-# For a device management: does the user who runs this have these clients at the gateway?
+# For device management: do these clients of the current user point at the gateway?
 #
 #   detect.sh https://gateway.example.com codex claude
 #
-# Ends with 0 where all are there, and with 1 where repoint is missing or a client is elsewhere. Says why in one
-# line. Asks no network and changes nothing. REPOINT names the program where it lies in another place.
+# Exits with 0 if all do, and with 1 if a client does not or repoint is missing. Prints the reason in one line.
+# Sends no request and changes nothing. REPOINT is the path of the program if it is not in PATH.
 program=${REPOINT:-/usr/local/bin/repoint}
 gateway=$1
 shift
@@ -14,10 +14,10 @@ if [ ! -x "$program" ]; then
   exit 1
 fi
 
-if said=$("$program" status "$@" --expect "$gateway" 2>&1); then
+if output=$("$program" status "$@" --expect "$gateway" 2>&1); then
   echo "$* at $gateway"
 else
-  reason=$(echo "$said" | grep -m 1 -E 'expected|error' | sed 's/^ *//')
+  reason=$(echo "$output" | grep -m 1 -E 'expected|error' | sed 's/^ *//')
   echo "${reason:-repoint status ended with an error}"
   exit 1
 fi

@@ -52,8 +52,8 @@ export const rows: readonly ClientRow[] = [
     ],
     changes: {
       files:
-        '`~/.codex/auth.json`, then `~/.codex/config.toml`; with `--catalog` `~/.codex/repoint-models.json` between them',
-      keys: 'the key; `model`, `model_provider`, with `--catalog` `model_catalog_json`, `openai_base_url`, one `[model_providers.gateway]` table (with `query_params`, where the address has a query), in `[notice.model_migrations]` that no newer model is offered, and in tables of other providers what keeps the key from them',
+        '`~/.codex/auth.json`, then `~/.codex/config.toml`; with `--catalog` also `~/.codex/repoint-models.json`',
+      keys: 'the key; `model`, `model_provider`, `openai_base_url`, with `--catalog` `model_catalog_json`; one `[model_providers.gateway]` table, with `query_params` if the address has a query; an entry in `[notice.model_migrations]`, so that Codex does not offer a newer model; settings in the tables of other providers, so that they do not get the key',
     },
     flags: [
       modelFlag,
@@ -74,7 +74,7 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint claude', 'repoint claude --slot opus --opus-model claude-opus-5-5'],
     changes: {
       files: '`~/.claude/settings.json`',
-      keys: '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`; where the gateway has other ids than the client sends, also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`; if the gateway gives no verdicts for auto mode, `permissions.defaultMode` and `permissions.disableAutoMode`',
+      keys: '`env.ANTHROPIC_AUTH_TOKEN`, `env.ANTHROPIC_BASE_URL`, `env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC`, `model`; if the gateway has other model IDs than Claude Code sends, also `ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU,FABLE}_MODEL` with their `_NAME`; if the gateway does not support auto mode, `permissions.defaultMode` and `permissions.disableAutoMode`',
     },
     flags: claudeFlags,
     checkFlags: checkClaudeFlags,
@@ -102,7 +102,7 @@ export const rows: readonly ClientRow[] = [
     changes: {
       files:
         '`~/.local/share/opencode/auth.json`, then `~/.config/opencode/opencode.json` or `.jsonc`',
-      keys: 'the key under your provider id; one provider with its address and its models, each with its protocol; `model`, `small_model`',
+      keys: 'the key under your provider ID; one provider with its address and its models, each with its protocol; `model`, `small_model`',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./opencode/opencode.ts')).opencode,
@@ -116,8 +116,8 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint kilo', 'repoint kilo --model gpt-5.6-sol --provider-id work'],
     changes: {
       files:
-        '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc` or the strongest that is there',
-      keys: 'the key under your provider id; one provider with its address and its models, each with its protocol; `model`, `small_model`; before its first start an empty `permission.bash`',
+        '`~/.local/share/kilo/auth.json`, then `~/.config/kilo/kilo.jsonc`, or the file that overrides it',
+      keys: 'the key under your provider ID; one provider with its address and its models, each with its protocol; `model`, `small_model`; an empty `permission.bash` if Kilo has never started',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
     load: async () => (await import('./kilo/kilo.ts')).kilo,
@@ -130,7 +130,7 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint pi', 'repoint pi --model claude-opus-5-5 --protocol messages'],
     changes: {
       files: '`~/.pi/agent/models.json`, then `~/.pi/agent/settings.json`',
-      keys: 'one provider with the key, its address and its models, each with its protocol; `defaultProvider`, `defaultModel`; a login for the same provider in `auth.json` goes',
+      keys: 'one provider with the key, its address and its models, each with its protocol; `defaultProvider`, `defaultModel`; removes a login for the same provider from `auth.json`',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./pi/pi.ts')).pi,
@@ -143,7 +143,7 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint openclaw', 'repoint openclaw --model claude-opus-5-5 --protocol messages'],
     changes: {
       files: '`~/.openclaw/openclaw.json`',
-      keys: 'one provider with the key, its address and its models, each with its protocol, which comes before logins in OpenClaw’s database; `agents.defaults.model`, and a model of its own of the agent that answers goes',
+      keys: 'one provider with the key, its address and its models, each with its protocol (it overrides logins in OpenClaw’s database); `agents.defaults.model`; removes the separate model of the agent that answers',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
     load: async () => (await import('./openclaw/openclaw.ts')).openclaw,
@@ -171,7 +171,7 @@ export const rows: readonly ClientRow[] = [
     examples: ['repoint droid', 'repoint droid --model gpt-5.6-sol --provider-id work'],
     changes: {
       files: '`~/.factory/settings.json`',
-      keys: 'an entry of `customModels` for each model, with its protocol, known by its `id`, and `sessionDefaultSettings.model`; its screen wants a Factory login all the same, `droid exec` does not',
+      keys: 'an entry of `customModels` for each model, with its protocol and our `id`; `sessionDefaultSettings.model`. The interactive droid still needs a Factory login, `droid exec` does not',
     },
     flags: [modelFlag, protocolFlag, providerIdFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./droid/droid.ts')).droid,
@@ -201,7 +201,7 @@ export const environmentRows: readonly EnvironmentRow[] = [
     description: 'check the key and print the variables that point GitHub Copilot CLI at it',
     examples: ['repoint copilot', 'repoint copilot --name work', 'repoint run work -- copilot'],
     changes: {
-      keys: 'nothing: its variables are printed, without the key, and `repoint run NAME -- copilot` sets them for one process',
+      keys: 'nothing. repoint prints the variables without the key, and `repoint run NAME -- copilot` sets them for one process',
     },
     load: async () => (await import('./copilot/copilot.ts')).copilot,
   },

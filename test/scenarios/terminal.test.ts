@@ -90,6 +90,23 @@ test('a model that the gateway rejects is asked for again, the nearest first', a
   expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
 })
 
+test('the model that the user chooses after a rejection replaces the one of an earlier setup', async () => {
+  const home = aHome()
+  const env = { REPOINT_API_KEY: canary }
+  const first = ['codex', '--base-url', gateway.url, '--model', 'gpt-5.6-sol', '--yes']
+  expect(await runInProcess(home, first, { env })).toMatchObject({ status: 0 })
+
+  const run = runOnTerminal(home, ['codex', '--model', 'gpt-5.4-minni'], { columns: 200 })
+  await run.shows('Which model should Codex use?')
+  await run.shows('❯ gpt-5.4-mini')
+  run.type(keys.enter)
+  await run.shows('Codex: gpt-5.4-mini answers')
+  await run.shows('Apply?')
+  run.type(keys.enter)
+  expect(await run.ended).toBe(0)
+  expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
+})
+
 test('of several clients, one that cannot use the gateway is left out with the reason', async () => {
   const vendor = await startGateway({ port: 0, key: canary })
   const home = aHome()

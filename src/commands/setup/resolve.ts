@@ -287,10 +287,33 @@ export function askForOtherModel(
   input: ResolveInput,
   reason: UserError,
 ): Promise<Chosen | undefined> {
+  const { gatewayInfo } = asking
   // What the user named before is what the gateway rejected.
-  const { model: _, slotModels: __, ...requested } = input.requested
-  const withoutModel = { ...input, requested, gatewayInfo: asking.gatewayInfo }
+  const { model: named, slotModels: _, ...requested } = input.requested
+  const previous = input.previous && withoutRejected(input.previous, gatewayInfo)
+  // The answer is for the model that the user named: an earlier one must not override it.
+  const unnamed = named === undefined ? {} : { model: undefined, startModel: undefined }
+  const withoutModel = {
+    ...input,
+    requested,
+    gatewayInfo,
+    ...(previous && { previous: { ...previous, ...unnamed } }),
+  }
   return askForModel(asking, withoutModel, reason)
+}
+
+/** The previous options without the models that the gateway rejected. */
+function withoutRejected(options: PreviousOptions, { rejected }: GatewayInfo): PreviousOptions {
+  const unlessRejected = (id: string | undefined) =>
+    rejected.some(({ model }) => model === id) ? undefined : id
+  const pins = Object.entries(options.slotModels ?? {}).filter(([, id]) => unlessRejected(id))
+  return {
+    ...options,
+    model: unlessRejected(options.model),
+    startModel: unlessRejected(options.startModel),
+    subagentModel: unlessRejected(options.subagentModel),
+    slotModels: Object.fromEntries(pins),
+  }
 }
 
 /** Asks the user for one model, for everything that is not requested. */
