@@ -143,7 +143,7 @@ function editDistance(a: string, b: string): number {
 }
 
 /** `a`, `a and b`, or `a, b and c`. */
-export function listAnd(words: readonly string[]): string {
+export function listWords(words: readonly string[], conjunction: 'and' | 'or' = 'and'): string {
   const last = words.at(-1) ?? ''
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} ${conjunction} ${last}`
 }

@@ -15,6 +15,7 @@ import {
   type Client,
   type ClientOptions,
   type ClientState,
+  type GatewayInfo,
   isConfiguredAs,
   type ModelUse,
   type OptionName,
@@ -163,8 +164,15 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
       usable.length === 0
         ? `The gateway has no model for the ${protocols.join(' or ')} protocol`
         : `Which of the gateway's ${usable.length} models? repoint knows no default among them`,
-    hint: `Name one with --model${listed(usable.slice(0, 5).map(({ id }) => id))}. \`repoint models\` shows all.`,
+    hint: `Name one with --model${listed(usable.slice(0, 5).map(({ id }) => id))}${allModels(input.gatewayInfo, 5)}`,
   }
+}
+
+/** Where to see the rest of a list that shows the first `shown` models. */
+export function allModels({ catalog, gateway }: GatewayInfo, shown: number): string {
+  const count = catalog?.models.length ?? 0
+  if (count <= shown || gateway?.baseUrls === undefined) return ''
+  return `. All ${count}: repoint models --base-url ${gateway.baseUrls.chat}`
 }
 
 function protocolsFor(

@@ -117,18 +117,22 @@ function show(
 
   const rows = results.flatMap(({ client, model, protocol, images, reasoning, error }) =>
     error === undefined && model !== undefined
-      ? [[`✔ ${client.label}`, model, protocol ?? '', 'yes', word(images), word(reasoning)]]
+      ? [[`✔ ${client.label}`, model, protocol ?? '', word(images), word(reasoning)]]
       : [],
   )
+  // Every probe offers tools. Without a column for them, the table fits into 80 columns.
   if (rows.length > 0)
-    session.sayTable(['  CLIENT', 'MODEL', 'PROTOCOL', 'TOOLS', 'IMAGES', 'REASONING'], rows)
+    session.sayTable(['  CLIENT', 'MODEL', 'PROTOCOL', 'IMAGES', 'REASONING'], rows)
 
   for (const { client, error } of results) {
     if (error === undefined) continue
     session.say(`✗ ${client.label}: ${error.message}`)
     if (error.hint !== undefined) session.say(`  → ${error.hint}`)
   }
-  if (rows.some((row) => row.includes('?'))) session.remark('? unknown')
+  if (rows.length > 0) {
+    const legend = rows.some((row) => row.includes('?')) ? ' · ? unknown' : ''
+    session.remark(`✔ answers this client's first request, with tools${legend}`)
+  }
   for (const { id, label } of environmentRows)
     session.say(`${label} has no file for a gateway. Its variables: repoint ${id}`)
 }

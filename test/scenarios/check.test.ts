@@ -134,3 +134,25 @@ describe('several clients, of which one cannot use the gateway', () => {
     expect(again.json).toMatchObject({ changed: true })
   })
 })
+
+test('every client at a slow gateway: Node warns of nothing', async () => {
+  const gateway = await aGateway({ faults: [{ delayMs: 1_000 }] })
+  const { status, stderr } = await runCli(aHome(), ['check', gateway.url, '--json'], {
+    env: { REPOINT_API_KEY: canary },
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('Warning') })
+})
+
+test('many models of which no rule knows one: the hint lists all of them', async () => {
+  const models = Array.from({ length: 8 }, (_, n) => `house-${n}`)
+  const gateway = await aGateway({ families: 'rewritten', models })
+  const home = aHome()
+  const failed = await run(home, ['codex', '--base-url', gateway.url, '--yes'], canary)
+  const { hint } = failed.json['error'] as { hint: string }
+  const [, command = ''] = /repoint (models --base-url \S+)/.exec(hint)!
+  const list = await run(home, command.split(' '), canary)
+  expect(list).toMatchObject({
+    status: 0,
+    json: { models: expect.objectContaining({ length: 8 }) },
+  })
+})

@@ -20,6 +20,7 @@ import {
 } from '../client.ts'
 import {
   aboutNames,
+  allModels,
   checkedModel,
   effectiveOptions,
   keepsModels,
@@ -231,7 +232,8 @@ function idsOf(pins: Pins): Pins {
   return Object.fromEntries(Object.entries(pins).map(([slot, id]) => [slot, withoutWindow(id)]))
 }
 
-function noRule({ catalog, catalogError }: GatewayInfo, unfilled: readonly Slot[]): Finding {
+function noRule(gatewayInfo: GatewayInfo, unfilled: readonly Slot[]): Finding {
+  const { catalog, catalogError } = gatewayInfo
   const flags = unfilled.map((slot) => `--${slot}-model`)
   if (catalog === undefined) {
     const [why, otherWay] = catalogError
@@ -250,7 +252,7 @@ function noRule({ catalog, catalogError }: GatewayInfo, unfilled: readonly Slot[
   return {
     code: 'usage',
     severity: 'error',
-    message: `No rule finds a GPT model for the ${unfilled.length === 1 ? 'slot' : 'slots'} ${unfilled.join(', ')} in the gateway's catalog`,
-    hint: `Name one with ${flags.join(', ')}${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}. \`repoint models\` shows all.`,
+    message: `The gateway has no GPT model that repoint knows, for the ${unfilled.length === 1 ? 'slot' : 'slots'} ${unfilled.join(', ')}`,
+    hint: `Name one with ${flags.join(', ')}${offered.length === 0 ? '' : `: ${offered.map(({ id }) => id).join(', ')}`}${allModels(gatewayInfo, 5)}`,
   }
 }

@@ -3,6 +3,7 @@ import { isBefore } from '../../clients/tested.ts'
 import { resultOf, UserError } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { listWords } from '../../text.ts'
 import type { Consent, Session } from '../screen/session.ts'
 import { readClientFiles } from './files.ts'
 import { packagedVersion } from './packaged-version.ts'
@@ -248,7 +249,7 @@ export function nowRun(session: Session, clients: readonly Client[]): string {
     const { command } = client.program
     return isInstalled(session, client) ? command : `${command} (not installed here)`
   })
-  return `Now run: ${[...new Set(commands)].join(', or ')}`
+  return `Now run: ${listWords([...new Set(commands)], 'or')}`
 }
 
 export function absentText(clients: readonly Pick<Client, 'label'>[]): string {

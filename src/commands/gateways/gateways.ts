@@ -123,7 +123,7 @@ function show(session: Session, all: readonly SavedGateway[], clients: readonly 
   const rows = all.map((one) => {
     const { name, baseUrl, key, proven } = one
     const users = idsOf(usersOf(one, clients))
-    const by = proven && `${formatAge(proven.at, now)} by ${proven.protocol} ${proven.model}`
+    const by = proven && `${formatAge(proven.at, now)}: ${proven.model} over ${proven.protocol}`
     return [
       `${users.length > 0 ? '*' : ' '} ${name}`,
       baseUrl,
@@ -132,7 +132,7 @@ function show(session: Session, all: readonly SavedGateway[], clients: readonly 
       by ?? 'never',
     ]
   })
-  session.sayTable(['  NAME', 'ADDRESS', 'KEY', 'CLIENTS', 'PROVEN'], rows)
+  session.sayTable(['  NAME', 'ADDRESS', 'KEY', 'CLIENTS', 'TESTED'], rows)
 
   for (const { name, baseUrls, headers = [], query, keyHeader } of all) {
     if (baseUrls !== undefined)

@@ -1,4 +1,5 @@
 import { rows } from '../../clients/list.ts'
+import { listWords } from '../../text.ts'
 import type { RunRecord, Runs } from '../../transaction/record.ts'
 
 /** `Codex's setup of 2 minutes ago`, or `the undo of …`. */
@@ -42,8 +43,7 @@ function nounOf(command: string): string {
 /** The clients' labels. */
 export function labelsOf(ids: readonly string[]): string {
   const labels = ids.map((id) => rows.find((row) => row.id === id)?.label ?? id)
-  if (labels.length < 3) return labels.join(' and ')
-  return `${labels.slice(0, -1).join(', ')} and ${labels.at(-1)}`
+  return listWords(labels)
 }
 
 function possessive(name: string): string {

@@ -12,7 +12,7 @@ import { unusualRoots } from '../../gateway/roots.ts'
 import { type Gateway, type GatewayAccess, protocols } from '../../gateway/types.ts'
 import { keptAddress } from '../../state/last-address.ts'
 import { checkNameIsFree } from '../../state/save-gateway.ts'
-import { listAnd } from '../../text.ts'
+import { listWords } from '../../text.ts'
 import {
   type FoundGateway,
   findGateway,
@@ -145,7 +145,7 @@ function showAnswer(session: Session, { access, catalog }: GatewayAnswer): void 
   const listed = protocols.filter((one) =>
     catalog.models.some((model) => supportsProtocol(model, one) === true),
   )
-  const over = listed.length === 0 ? '' : `, over ${listAnd(listed)}`
+  const over = listed.length === 0 ? '' : `, over ${listWords(listed)}`
   session.remark(`✔ ${hostOf(access)} answers: ${catalog.models.length} models${over}`)
 }
 
@@ -159,7 +159,7 @@ function showProof(session: Session, { access, catalog, chosen, balance }: Proof
     }
     const ids = routesToProve(client, resolved, catalog).map(({ model }) => model)
     session.remark(
-      `✔ ${client.label}: ${listAnd(ids)} ${ids.length > 1 ? 'answer' : 'answers'}${overProtocol(client, resolved)}, with tools`,
+      `✔ ${client.label}: ${listWords(ids)} ${ids.length > 1 ? 'answer' : 'answers'}${overProtocol(client, resolved)}, with tools`,
     )
   }
   if (balance !== undefined) session.remark(`✔ The key has ${shownBalance(balance)}`)
