@@ -222,10 +222,11 @@ export function asUsageError(
     isExcess && !args.includes('--base-url') && words.some((word) => /^https?:\/\//i.test(word))
   const isCommand = error.code !== 'commander.unknownCommand' && /^[a-z]/.test(command)
   const clients = [command, ...words].filter((word) => rows.some(({ id }) => id === word))
-  const help =
-    isExcess && clients.length > 1
-      ? `Several clients: repoint setup ${clients.join(' ')}`
-      : `See: repoint ${isCommand ? `${command} ` : ''}--help`
+  // Only a client is a command for one client; other commands have flags or a form for several.
+  const isSetup = isExcess && clients.length > 1 && clients[0] === command
+  const help = isSetup
+    ? `Several clients: repoint setup ${clients.join(' ')}`
+    : `See: repoint ${isCommand ? `${command} ` : ''}--help`
   return new UserError({
     code: 'usage',
     message: message.charAt(0).toUpperCase() + message.slice(1),

@@ -784,7 +784,7 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
       'a provider of its own with a key of its own',
       {
         '.codex/config.toml':
-          'model_provider = "x"\n[model_providers.x]\nname = "X"\nbase_url = "https://x.example/v1"\nenv_key = "X_KEY"\n',
+          'model_provider = "x"\n[model_providers.x]\nname = "X"\nbase_url = "https://x.example/v1"\nexperimental_bearer_token = "sk-x"\n',
       },
     ],
     ['claude', 'a model', { '.claude/settings.json': '{"model":"opus"}' }],

@@ -55,6 +55,17 @@ const cases: readonly (readonly [string, Changed])[] = [
     },
   ],
   [
+    'a key in a variable that is not set',
+    {
+      client: 'codex',
+      change: (home) => {
+        const table = 'name = "X"\nbase_url = "http://127.0.0.1:4000/v1"\nenv_key = "X_KEY"\n'
+        home.put('.codex/config.toml', `model_provider = "x"\n[model_providers.x]\n${table}`)
+      },
+      code: 'codex-no-key',
+    },
+  ],
+  [
     'a login in place of the key',
     {
       client: 'codex',

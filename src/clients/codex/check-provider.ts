@@ -1,7 +1,12 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { Findings } from '../../finding.ts'
 import type { ClientContext, SetupTarget } from '../client.ts'
-import { findingAt, missingVersionFinding, otherAddressFinding } from '../findings.ts'
+import {
+  findingAt,
+  missingKeyFinding,
+  missingVersionFinding,
+  otherAddressFinding,
+} from '../findings.ts'
 import {
   isOwnAddress,
   isTable,
@@ -9,8 +14,10 @@ import {
   type ReadFile,
   shownUrl,
   type Table,
+  textIn,
   withoutTrailingSlash,
 } from '../loaded-files.ts'
+import { isExported } from '../shell.ts'
 import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './other-providers.ts'
 import {
   configRepair,
@@ -110,7 +117,26 @@ export function* checkProvidersNow(context: ClientContext, config: ReadFile): Fi
   if (provider.table['requires_openai_auth'] === true) {
     yield* checkOwnAuth(config, provider)
     if (!url) yield* reportMissingAddress(config, provider)
-  } else if (!mayNeedNoKey(url, context)) yield* checkMissingAuth(config, provider)
+  } else {
+    yield* checkKeyVariable(context, config, provider)
+    if (!mayNeedNoKey(url, context)) yield* checkMissingAuth(config, provider)
+  }
+}
+
+/** Codex stops if the variable that `env_key` names is not set (0.169.0). */
+function* checkKeyVariable(
+  context: ClientContext,
+  config: ReadFile,
+  { table, path }: Provider,
+): Findings {
+  const variable = textIn(table, ['env_key'])
+  if (variable === undefined || isExported(context, variable)) return
+  const place = config.place([...path, 'env_key'])
+  const message = `Codex reads its key from ${variable}, which is not set`
+  yield {
+    ...missingKeyFinding(codexName, place, message),
+    hint: `Set ${variable}, or set Codex up: repoint codex`,
+  }
 }
 
 function* checkRoot(config: ReadFile, planned: string | undefined): Findings {

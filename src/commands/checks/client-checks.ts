@@ -2,7 +2,6 @@ import { whyUnreadable } from '../../clients/client.ts'
 import { isBefore } from '../../clients/tested.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
-import { asSentence } from '../../text.ts'
 import { type ClientStatus, checkClient } from '../client-state/check-client.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
@@ -35,13 +34,15 @@ export function reportFindings(
       code,
       severity: severity === 'error' || severity === 'ok' ? severity : 'warning',
       message,
-      ...compact({
-        location,
-        cause,
-        hint: hint && fix && !isFixTried ? `${asSentence(hint)} Or: ${command}` : hint,
-      }),
+      ...compact({ location, cause, hint: fix && !isFixTried ? orCommand(hint, command) : hint }),
     }
   })
+}
+
+/** A hint that ends in a command gets no full stop, which someone could copy with it. */
+function orCommand(hint: string | undefined, command: string): string {
+  if (hint === undefined) return command
+  return hint.endsWith('.') ? `${hint} Or: ${command}` : `${hint} (or: ${command})`
 }
 
 export function checkInstalled(session: Session, examined: Examined): CheckResult {

@@ -107,8 +107,9 @@ function wordFor({ state, findings }: ExaminedClient): string {
   const overrides = problems.filter(({ cause }) => cause === 'override').length
   if (overrides > 0)
     return overrides === 1 ? '1 setting overrides it' : `${overrides} settings override it`
-  if (mostSevere(problems) === 'error') return 'does not work'
-  return problems.some(({ code }) => code === 'drifted') ? 'changed manually' : 'see below'
+  if (problems.some(({ cause }) => cause === 'key-missing')) return 'has no key'
+  if (problems.some(({ code }) => code === 'drifted')) return 'changed manually'
+  return problems.length === 1 ? '1 problem' : `${problems.length} problems`
 }
 
 /** Findings about this machine or about a gateway, each on a separate line. */
