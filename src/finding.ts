@@ -51,6 +51,8 @@ export interface FileFix {
   /** The `kind` of the file. */
   readonly fileKind: string
   readonly changes: readonly SettingChange[]
+  /** What it does, for the plan: a verb and its object. Absent: the plan names the finding that it fixes. */
+  readonly effect?: string
   /**
    * Also removes comments and trailing commas, because the client reads strict JSON only.
    * `but-comments`: those stay, and a byte order mark is removed.

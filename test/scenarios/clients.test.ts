@@ -32,6 +32,15 @@ describe('repoint claude', () => {
     })
   })
 
+  test('the plan names a variable that it turns off once, also if a shell profile exports it too', async () => {
+    const home = aHome({ '.zshrc': 'export CLAUDE_CODE_USE_BEDROCK=1\n' })
+    const env = { REPOINT_API_KEY: canary, CLAUDE_CODE_USE_BEDROCK: '1', SHELL: '/bin/zsh' }
+    const args = ['claude', '--base-url', gateway.url, '--yes']
+    const { stdout } = await runInProcess(home, args, { env })
+    expect(stdout.match(/^.*CLAUDE_CODE_USE_BEDROCK.*$/gm)).toHaveLength(1)
+    expect(settingsOf(home).env).toMatchObject({ CLAUDE_CODE_USE_BEDROCK: '' })
+  })
+
   test('a legacy API key is removed from the settings, and said', async () => {
     const home = aHome({
       '.claude/settings.json': '{"env":{"ANTHROPIC_API_KEY":"sk-old-0123456789"}}',

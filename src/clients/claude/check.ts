@@ -372,7 +372,10 @@ function shell(context: ClientContext, settings: ClaudeSettings, target?: SetupT
         code: 'claude-shell-variable',
         effect,
         severity: name === names.smallFast ? 'warning' : 'error',
-        fix: settingsRepair(change(inEnv(name), '')),
+        fix: {
+          ...settingsRepair(change(inEnv(name), '')),
+          effect: `turns ${name} off for Claude Code; your shell keeps it`,
+        },
       })),
   )
 }
@@ -382,7 +385,10 @@ function proxy({ machine }: ClientContext, settings: ClaudeSettings, url: string
   const env = { ...machine.env, ...settings.env }
   return proxyFindings(claudeName, url, env, ({ variable, exempt }) => ({
     location: settings.env[variable] === undefined ? 'environment' : settings.path,
-    fix: settingsRepair(...['NO_PROXY', 'no_proxy'].map((name) => change(inEnv(name), exempt))),
+    fix: {
+      ...settingsRepair(...['NO_PROXY', 'no_proxy'].map((name) => change(inEnv(name), exempt))),
+      effect: 'adds this address to NO_PROXY for Claude Code',
+    },
   }))
 }
 

@@ -78,7 +78,7 @@ function showSummary({ run: { session }, clients }: SetupPlan): void {
   })
   session.sayTable(['CLIENT', 'MODEL', 'FILES'], rows)
   for (const { client, problems } of clients)
-    showFixes(session, problems, (message) => `${client.label}: ${message}`)
+    showFixes(session, problems, (effect) => `${client.label}: ${effect}`)
 }
 
 /** Two lines for one client, or every key. */
@@ -101,7 +101,7 @@ function showClient(
     )
 
   showEdits(session, edits, isDetailed)
-  showFixes(session, problems, (message) => `fixes: ${message}`)
+  showFixes(session, problems, (effect) => effect)
 }
 
 /** `gpt-5.6-sol, 6 models in its list`. */
@@ -113,10 +113,14 @@ function modelOf({ model, offered = [] }: ResolvedOptions, via = ''): string {
 function showFixes(
   session: Session,
   problems: readonly Finding[],
-  format: (message: string) => string,
+  format: (effect: string) => string,
 ): void {
-  for (const problem of problems)
-    if (problem.fix && !problem.isReported) session.say(`  ${format(messageWithLocation(problem))}`)
+  const effects = problems.flatMap((problem) => {
+    const { fix, isReported } = problem
+    if (fix === undefined || isReported) return []
+    return [fix.effect ?? `fixes: ${messageWithLocation(problem)}`]
+  })
+  for (const effect of new Set(effects)) session.say(`  ${format(effect)}`)
 }
 
 function questionFor(marked: number): string {
