@@ -74,7 +74,6 @@ for (const page of ['README.md', 'README.zh.md', 'docs/what-it-changes.md', 'doc
 for (const page of [
   'README.md',
   'README.zh.md',
-  'docs/ci.md',
   'docs/gateway.md',
   'examples/fleet/roles/repoint_install/defaults/main.yml',
 ])
@@ -87,7 +86,6 @@ function withPackageName(text) {
   return text
     .replace(/(?<=from ')(@[\w-]+\/)?repoint(?=\/gateway')/g, name)
     .replace(/(?<=npm link )(@[\w-]+\/)?repoint\b/g, name)
-    .replace(/(?<=npx --yes )(@[\w-]+\/)?repoint@\S+/g, `${name}@${version}`)
     .replace(/(?<=^repoint_version: ).*/m, version)
     .replace(/(?<=^repoint_package: ")[^"{]*@(?={)/m, `${name}@`)
 }
