@@ -106,12 +106,14 @@ function aNarrowGateway(): Promise<Gateway> {
   return withGateway({ key: canary, models }, onTestFinished)
 }
 
-test.each([
+const terminals: readonly (readonly [string, number, Record<string, string>])[] = [
   ['100 columns', 100, {}],
   ['60 columns', 60, {}],
   ['a dumb terminal', 100, { TERM: 'dumb' }],
   ['a terminal without UTF-8', 100, { LC_ALL: 'C' }],
-])(
+]
+
+test.each(terminals)(
   '%s: what the gateway rejects is asked for again there, and nothing twice',
   async (_, columns, env) => {
     const narrow = await aNarrowGateway()
@@ -151,6 +153,41 @@ test.each([
     expect(Object.keys(home.snapshot()).filter((path) => /^\.cl/.test(path))).toEqual([])
     for (const secret of [canary, 'sk-wrong-0123456789abcdef'])
       expect(run.raw()).not.toContain(secret.slice(3, 14))
+    const lines = run.screen().split(/[\r\n]+/)
+    expect(lines.filter((line) => line.length > columns && !/\? |navigate|❯/.test(line))).toEqual(
+      [],
+    )
+  },
+)
+
+test.each(terminals)(
+  '%s: a client that the gateway rejects is left out, and the others are set up',
+  async (_, columns, env) => {
+    const message = 'This plan is currently only available for Coding Agents such as Claude Code.'
+    const picky = await startGateway({
+      families: 'rewritten',
+      port: 0,
+      key: canary,
+      faults: [{ status: 403, message, route: 'responses' }],
+    })
+    onTestFinished(() => picky.close())
+    const home = homeWith({ claude: '2.1.330' })
+    const script = '[ "$1" = --version ] && echo codex-cli 0.169.0 && exit\necho 403 >&2\nexit 1'
+    home.put('bin/codex', `#!/bin/sh\n${script}\n`, 0o755)
+    const run = runOnTerminal(home, [], { env: { PATH: pathOf(home), ...env }, columns })
+
+    await typeAddress(run, picky.url)
+    await run.shows('API key')
+    run.type(`${canary}${keys.enter}`)
+    await run.shows('Which clients')
+    run.type(keys.enter)
+    await run.shows(/(?:✗|X) Codex/)
+    await run.shows('Apply?')
+    run.type(keys.enter)
+    expect(await run.ended).toBe(0)
+    expect(run.screen().trimEnd().split(/\r?\n/).at(-1)).toBe('  Now run: claude')
+    expect(home.text('.claude/settings.json')).toContain(picky.url)
+    expect(home.snapshot()).not.toHaveProperty('.codex')
     const lines = run.screen().split(/[\r\n]+/)
     expect(lines.filter((line) => line.length > columns && !/\? |navigate|❯/.test(line))).toEqual(
       [],
