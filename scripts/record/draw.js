@@ -26,7 +26,7 @@ export function drawScreen(screen, title) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${title} on a terminal">
 <rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>
 <circle cx="22" cy="22" r="6" fill="#ff5f57"/><circle cx="42" cy="22" r="6" fill="#febc2e"/><circle cx="62" cy="22" r="6" fill="#28c840"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="#e6edf3" style="white-space: pre">
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="#e6edf3">
 ${rows.join('\n')}
 </g>
 </svg>
@@ -41,14 +41,14 @@ function runsOf(line) {
     if (last?.style === style) last.text += sign
     else runs.push({ column, style, text: sign })
   }
-  // A blank at the beginning of a run would be dropped, and the rest stretched into its place.
-  return runs
-    .map(({ column, style, text }) => ({
-      column: column + text.length - text.trimStart().length,
+  // Browsers collapse spaces, and would stretch the rest of the run into their place.
+  return runs.flatMap(({ column, style, text }) =>
+    [...text.matchAll(/\S+(?: \S+)*/g)].map((words) => ({
+      column: column + words.index,
       style,
-      text: text.trim(),
-    }))
-    .filter(({ text }) => text !== '')
+      text: words[0],
+    })),
+  )
 }
 
 function drawRun({ column, style, text }) {
