@@ -54,7 +54,7 @@ export async function askSecret({ message, validate }: Parameters<Ask['secret']>
       // The prompt's own mask would show the length of the key.
       const style = {
         help: () => (paste.hasBegun() ? '********' : ''),
-        answer: () => maskSecret(answer),
+        answer: () => maskSecret(answer.trim()),
       }
       // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
       const question = { message, toggleMask: false, validate: checkWhole, theme: { style } }

@@ -290,20 +290,15 @@ export function askForOtherModel(
   const { gatewayInfo } = asking
   // What the user named before is what the gateway rejected.
   const { model: named, slotModels: _, ...requested } = input.requested
-  const previous = input.previous && withoutRejected(input.previous, gatewayInfo)
+  const options = input.previous && withoutRejected(input.previous.options, gatewayInfo)
   // The answer is for the model that the user named: an earlier one must not override it.
   const unnamed = named === undefined ? {} : { model: undefined, startModel: undefined }
-  const withoutModel = {
-    ...input,
-    requested,
-    gatewayInfo,
-    ...(previous && { previous: { ...previous, ...unnamed } }),
-  }
-  return askForModel(asking, withoutModel, reason)
+  const previous = input.previous && { ...input.previous, options: { ...options, ...unnamed } }
+  return askForModel(asking, { ...input, requested, gatewayInfo, previous }, reason)
 }
 
-/** The previous options without the models that the gateway rejected. */
-function withoutRejected(options: PreviousOptions, { rejected }: GatewayInfo): PreviousOptions {
+/** The options without the models that the gateway rejected. */
+function withoutRejected(options: ClientOptions, { rejected }: GatewayInfo): ClientOptions {
   const unlessRejected = (id: string | undefined) =>
     rejected.some(({ model }) => model === id) ? undefined : id
   const pins = Object.entries(options.slotModels ?? {}).filter(([, id]) => unlessRejected(id))
