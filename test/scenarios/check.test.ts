@@ -144,7 +144,7 @@ test('every client at a slow gateway: Node warns of nothing', async () => {
 })
 
 test('many models of which no rule knows one: the hint lists all of them', async () => {
-  const models = Array.from({ length: 8 }, (_, n) => `house-${n}`)
+  const models = 'alpha bravo charlie delta echo foxtrot golf hotel'.split(' ')
   const gateway = await aGateway({ families: 'rewritten', models })
   const home = aHome()
   const failed = await run(home, ['codex', '--base-url', gateway.url, '--yes'], canary)
