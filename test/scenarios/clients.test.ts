@@ -41,6 +41,14 @@ describe('repoint claude', () => {
     expect(settingsOf(home).env).toMatchObject({ CLAUDE_CODE_USE_BEDROCK: '' })
   })
 
+  test('the plan names a setting that needs consent once', async () => {
+    const home = aHome({ '.claude/settings.json': '{ "apiKeyHelper": "/bin/echo x" }' })
+    const args = ['claude', '--base-url', gateway.url, '--dry-run']
+    const { stdout, stderr } = await runInProcess(home, args, { env: { REPOINT_API_KEY: canary } })
+    const shown = (stdout + stderr).replace(/^ {4}[-+] .*$/gm, '')
+    expect(shown.match(/^.*apiKeyHelper.*$/gm)).toEqual([expect.stringContaining('!')])
+  })
+
   test('a legacy API key is removed from the settings, and said', async () => {
     const home = aHome({
       '.claude/settings.json': '{"env":{"ANTHROPIC_API_KEY":"sk-old-0123456789"}}',

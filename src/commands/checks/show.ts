@@ -107,7 +107,6 @@ function wordFor({ state, findings }: ExaminedClient): string {
   const overrides = problems.filter(({ cause }) => cause === 'override').length
   if (overrides > 0)
     return overrides === 1 ? '1 setting overrides it' : `${overrides} settings override it`
-  if (problems.some(({ cause }) => cause === 'key-missing')) return 'has no key'
   if (problems.some(({ code }) => code === 'drifted')) return 'changed manually'
   return problems.length === 1 ? '1 problem' : `${problems.length} problems`
 }

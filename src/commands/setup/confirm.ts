@@ -116,8 +116,9 @@ function showFixes(
   format: (effect: string) => string,
 ): void {
   const effects = problems.flatMap((problem) => {
-    const { fix, isReported } = problem
-    if (fix === undefined || isReported) return []
+    const { fix, isReported, consent } = problem
+    // The lines marked "!" name those that need consent.
+    if (fix === undefined || isReported || consent !== undefined) return []
     return [fix.effect ?? `fixes: ${messageWithLocation(problem)}`]
   })
   for (const effect of new Set(effects)) session.say(`  ${format(effect)}`)
