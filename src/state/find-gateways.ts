@@ -132,12 +132,12 @@ export function checkName(name: string): void {
   })
 }
 
-/** The choices of a prompt: `work  https://gw.example, proven 2 h ago`. */
+/** The choices of a prompt: `work  https://gw.example, tested 2 h ago`. */
 export function savedChoices({ clock }: World, all: readonly SavedGateway[]): readonly AskChoice[] {
   const now = clock.now()
   return all.map(({ name, baseUrl, proven }) => ({
     value: name,
-    name: `${name}  ${baseUrl}${proven === undefined ? '' : `, proven ${formatAge(proven.at, now)}`}`,
+    name: `${name}  ${baseUrl}${proven === undefined ? '' : `, tested ${formatAge(proven.at, now)}`}`,
     short: name,
   }))
 }

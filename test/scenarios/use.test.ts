@@ -188,7 +188,7 @@ describe('repoint use', () => {
     const home = await aHomeBetween()
     const run = runOnTerminal(home, [])
     await run.shows('Gateway address')
-    await run.shows('proven just now')
+    await run.shows('tested just now')
     run.type(`${keyboard.down}${keyboard.enter}`)
     await run.shows('Which clients should')
     run.type(`${keyboard.space}${keyboard.enter}`)
