@@ -8,6 +8,7 @@ import { catalogEntry } from '../gateway/models/rules.ts'
 import type { ModelFacts, Protocol } from '../gateway/types.ts'
 import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
+import { listWords } from '../text.ts'
 import { runsSoFar, settleFirst } from './client-state/history.ts'
 import {
   commandOf,
@@ -124,10 +125,9 @@ function show(
   if (rows.length > 0)
     session.sayTable(['  CLIENT', 'MODEL', 'PROTOCOL', 'IMAGES', 'REASONING'], rows)
 
-  for (const { client, error } of results) {
-    if (error === undefined) continue
-    session.say(`✗ ${client.label}: ${error.message}`)
-    if (error.hint !== undefined) session.say(`  → ${error.hint}`)
+  for (const [message, { labels, hint }] of failuresIn(results)) {
+    session.say(`✗ ${listWords(labels)}: ${message}`)
+    if (hint !== undefined) session.say(`  → ${hint}`)
   }
   if (rows.length > 0) {
     const legend = rows.some((row) => row.includes('?')) ? ' · ? unknown' : ''
@@ -135,6 +135,21 @@ function show(
   }
   for (const { id, label } of environmentRows)
     session.say(`${label} has no file for a gateway. Its variables: repoint ${id}`)
+}
+
+/** The failures by message, because clients fail for the same reason. */
+function failuresIn(results: readonly ClientResult[]) {
+  const failures = new Map<string, { readonly labels: string[]; readonly hint?: string }>()
+  for (const { client, error } of results) {
+    if (error === undefined) continue
+    const { message, code } = error
+    // This command has no flag for a model.
+    const hint = error.hint && code === 'usage' ? `For a setup: ${error.hint}` : error.hint
+    const failure = failures.get(message) ?? { labels: [], ...compact({ hint }) }
+    failure.labels.push(client.label)
+    failures.set(message, failure)
+  }
+  return failures
 }
 
 function word(fact: boolean | undefined): string {

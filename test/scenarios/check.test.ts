@@ -4,7 +4,7 @@ import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 
 const canary = 'sk-canary-7c1d0e9f8a7b6c5d4e3f2a1b'
 
@@ -155,4 +155,13 @@ test('many models of which no rule knows one: the hint lists all of them', async
     status: 0,
     json: { models: expect.objectContaining({ length: 8 }) },
   })
+})
+
+test('clients that fail for the same reason share a line', async () => {
+  const models = 'alpha bravo'.split(' ')
+  const gateway = await aGateway({ families: 'rewritten', models })
+  const env = { REPOINT_API_KEY: canary }
+  const { stdout } = await runInProcess(aHome(), ['check', gateway.url], { env })
+  const lines = stdout.split('\n').filter((line) => /\b(?:opencode|Kilo|Cline)\b/.test(line))
+  expect(lines).toHaveLength(1)
 })
