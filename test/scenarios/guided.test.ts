@@ -181,7 +181,7 @@ test.each(terminals)(
     run.type(`${canary}${keys.enter}`)
     await run.shows('Which clients')
     run.type(keys.enter)
-    await run.shows(/(?:✗|X) Codex/)
+    await run.shows(/(?:✗|X) Skipped\s+Codex/)
     await run.shows('Apply?')
     run.type(keys.enter)
     expect(await run.ended).toBe(0)
