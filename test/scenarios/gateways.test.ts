@@ -53,7 +53,9 @@ describe('a setup remembers its gateway', () => {
       { name: '127.0.0.1', baseUrl: one.url, clients: ['codex'] },
     ])
     const { stdout } = await runInProcess(home, ['gateways'])
-    expect(stdout).toMatch(/^\* 127\.0\.0\.1 +http:\S+ +\.{4}b47f +codex +just now by responses/m)
+    expect(stdout).toMatch(
+      /^\* 127\.0\.0\.1 +http:\S+ +\.{4}b47f +codex +just now: \S+ over responses/m,
+    )
   })
 
   test('a second run and a new key stay under the same name', async () => {
