@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { Ansible, type Played } from './ansible.ts'
 import { bridge, Fleet } from './hosts.ts'
 
@@ -24,7 +25,7 @@ let gateway: Gateway
 let before: Record<string, string>
 
 beforeAll(async () => {
-  fleet = new Fleet(4)
+  fleet = new Fleet(2)
   const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', fleet.folder], {
     encoding: 'utf8',
   })
@@ -131,28 +132,28 @@ test('drift is told by its exit status, and the next run heals it', async () => 
 
 test('a host whose gateway is down fails alone, or is passed over, and nothing is changed', async () => {
   const after = fleet.snapshot()
-  const host3 = { repoint_base_url: elsewhere, repoint_flags: ['--allow-http'] }
-  const hosts = ['host2', 'host3']
+  const host1 = { repoint_base_url: elsewhere, repoint_flags: ['--allow-http'] }
+  const hosts = ['host1', 'host2']
   const args = only(...hosts)
-  const played = await ansible.play('setup.yml', key, { args, hostVars: { host3 } })
-  expectPlayed(played, { changed: 0, failed: ['host3'], hosts })
+  const played = await ansible.play('setup.yml', key, { args, hostVars: { host1 } })
+  expectPlayed(played, { changed: 0, failed: ['host1'], hosts })
   expect(played.output).toContain('alice: status 6')
 
-  const tolerant = { ...host3, repoint_tolerated: [6, 7] }
-  const passed = await ansible.play('setup.yml', key, { args, hostVars: { host3: tolerant } })
+  const tolerant = { ...host1, repoint_tolerated: [6, 7] }
+  const passed = await ansible.play('setup.yml', key, { args, hostVars: { host1: tolerant } })
   expectPlayed(passed, { changed: 0, hosts })
   expect(passed.output).toContain('alice: status 6')
   expect(fleet.snapshot()).toEqual(after)
 })
 
 test('a broken file of one user fails there with its place, and the others are set up', async () => {
-  const right = fleet.snapshot()['host4 bob .codex/config.toml']!
-  fleet.put('host4', 'bob', '.codex/config.toml', 'model = {{{\n')
-  const hosts = ['host3', 'host4']
+  const right = fleet.snapshot()['host1 bob .codex/config.toml']!
+  fleet.put('host1', 'bob', '.codex/config.toml', 'model = {{{\n')
+  const hosts = ['host1', 'host2']
   const played = await ansible.play('setup.yml', key, { args: only(...hosts) })
-  expectPlayed(played, { changed: 0, failed: ['host4'], hosts })
+  expectPlayed(played, { changed: 0, failed: ['host1'], hosts })
   expect(played.output).toMatch(/bob: status 8, .*config\.toml/)
-  fleet.put('host4', 'bob', '.codex/config.toml', right.replace(/^\d+ \d+ /, ''))
+  fleet.put('host1', 'bob', '.codex/config.toml', right.replace(/^\d+ \d+ /, ''))
 })
 
 test('a rotated key changes the key and nothing else', async () => {
@@ -167,7 +168,7 @@ test('a rotated key changes the key and nothing else', async () => {
 
 test('a switch to another gateway, and back by its name', async () => {
   const after = fleet.snapshot()
-  const other = await startGateway({ families: 'rewritten', host: bridge, port: 0, key })
+  const other = await withGateway({ host: bridge, key }, onTestFinished)
   const vars = {
     repoint_base_url: other.url,
     repoint_flags: ['--allow-http', '--name', 'spare'],
@@ -178,7 +179,6 @@ test('a switch to another gateway, and back by its name', async () => {
   expect(fleet.snapshot()['host1 bob .codex/config.toml']).toContain(other.url)
   expectPlayed(await ansible.play('use.yml', key, { hostVars }), { changed: 1 })
   expect(fleet.snapshot()).toEqual(after)
-  await other.close()
 })
 
 test('rollback restores every account, and what somebody changed in between with force', async () => {
