@@ -1,0 +1,49 @@
+import { execa } from 'execa'
+import { expect, test } from 'vitest'
+import { loadClients } from '../../src/clients/list.ts'
+import type { Protocol } from '../../src/gateway/types.ts'
+
+/**
+ * The newest real clients still do with unusual responses what their tables say: a sample of the cases
+ * in scripts/responses/cases.js, with one that each accepts and one that it does not.
+ */
+const samples: readonly (readonly [client: string, protocol: Protocol, cases: string])[] = [
+  ['codex', 'responses', 'gzip headers-60kb item-only usage-text once-503'],
+  ['claude', 'messages', 'no-end zstd no-block-stop whole once-529'],
+  ['opencode', 'chat', 'no-end choices-missing'],
+  ['droid', 'chat', 'finish-unknown content-list'],
+  ['pi', 'messages', 'br no-end'],
+  ['qwen', 'chat', 'finish-error type-json'],
+]
+
+interface Row {
+  readonly case: string
+  readonly answered: boolean
+  readonly unstreamed?: number
+}
+
+const clients = await loadClients()
+
+test.each(samples)('%s over %s: %s', { timeout: 400_000 }, async (client, protocol, cases) => {
+  const { stdout } = await execa(
+    process.execPath,
+    ['scripts/responses.js', client, protocol, ...cases.split(' ')],
+    { env: { AT_ONCE: '1' } },
+  )
+  const rows: readonly Row[] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const {
+    rejects,
+    repeats = [],
+    retries,
+  } = clients.find(({ id }) => id === client)!.accepts![protocol]!
+
+  for (const { case: name, answered, unstreamed = 0 } of rows) {
+    const status = /^once-(\d+)$/.exec(name)?.[1]
+    const isAccepted =
+      status === undefined ? !rejects.includes(name) : retries.includes(Number(status))
+    expect([name, answered, unstreamed > 0]).toEqual([name, isAccepted, repeats.includes(name)])
+  }
+})
