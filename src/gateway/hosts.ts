@@ -10,6 +10,8 @@ export interface KnownHost {
   /** The paths of the chat and messages base URLs. Absent: the product has none. */
   readonly chat?: string
   readonly messages?: string
+  /** The paths follow the account in the address. Absent: they follow the host. */
+  readonly isBelow?: boolean
   /** Hosts of its web pages, which users mistake for the API's host. */
   readonly pages: readonly string[]
   /** The web page where users create keys. */

@@ -49,7 +49,7 @@ function withKnown(
   const path = row?.[side]
   if (row === undefined || path === undefined) return [...new Set(guessed)]
 
-  const known = new URL(baseUrl).origin + path
+  const known = (row.isBelow ? baseUrl : new URL(baseUrl).origin) + path
   const typed = pathOf(baseUrl)
   const isExact = [row.product, row.chat, row.messages].includes(typed)
   if (typed === '' || isExact) return [...new Set([known, ...guessed])]

@@ -76,6 +76,20 @@ describe('hosts by name', () => {
     },
   )
 
+  test('an address with an account is continued below it', () => {
+    const baseUrl = 'https://gateway.ai.cloudflare.com/v1/account/gateway'
+    expect(chatRoots(baseUrl)).toContain(`${baseUrl}/compat`)
+    expect(chatRoots(baseUrl)[0]).toBe(baseUrl)
+    expect(messagesRoots(baseUrl)).toContain(`${baseUrl}/anthropic`)
+  })
+
+  test.each(['my-gateway.example', 'https://my-company.openai.azure.com', 'your-llm.internal'])(
+    '%s is a host',
+    (typed) => {
+      expect(normaliseBaseUrl(typed, {}).baseUrl).toBe(`https://${typed.replace('https://', '')}`)
+    },
+  )
+
   test('an address of Azure with a deployment and a version leads to its root without either', () => {
     const typed =
       'https://team.openai.azure.com/openai/deployments/sol/chat/completions?api-version=p'

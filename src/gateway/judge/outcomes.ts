@@ -240,7 +240,7 @@ export function notAnApi(judged: JudgedAnswer): Outcome {
 function knownRoot({ answer, question }: JudgedAnswer): string {
   const known = knownHost(question.baseUrl)
   const path = question.asked === 'messages' ? known?.messages : known?.chat
-  if (known === undefined || path === undefined) return ''
+  if (known === undefined || path === undefined || known.isBelow) return ''
   const root = new URL(question.baseUrl).origin + path
   return answer.url.startsWith(root)
     ? ''

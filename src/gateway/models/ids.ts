@@ -27,7 +27,7 @@ export function plainModelName(id: string): string {
       .replace(/[@:]/g, '-')
       .replace(quantisation, '')
       .replace(/(\d)p(\d)/, '$1.$2')
-      .replace(/^(gpt|glm|gemini|grok|qwen)-(\d)-(\d)(?=-|$)/, '$1-$2.$3')
+      .replace(/^(gpt|glm|gemini|grok|qwen|doubao-seed)-(\d)-(\d)(?=-|$)/, '$1-$2.$3')
   )
 }
 

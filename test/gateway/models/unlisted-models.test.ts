@@ -12,6 +12,11 @@ describe('the default for catalogs of any maker', () => {
     ['Databricks', ['databricks-gpt-5-6-sol', 'databricks-claude-x'], 'databricks-gpt-5-6-sol'],
     ['Snowflake', ['openai-gpt-5.6-sol', 'mistral-large2'], 'openai-gpt-5.6-sol'],
     ['a coding alias', ['doubao-seed-2.1', 'ark-code-latest', 'glm-5'], 'ark-code-latest'],
+    [
+      'Ark, with hyphens and dates',
+      ['doubao-seed-2-1-pro-260628', 'doubao-seed-2-1-turbo-260628', 'doubao-seed-1-8-251228'],
+      'doubao-seed-2-1-pro-260628',
+    ],
     ['a plan of GLM', ['glm-4.7', 'glm-5.3-flash', 'glm-5.3', 'glm-5-turbo'], 'glm-5.3'],
     ['Grok', ['grok-4.7', 'grok-4.3', 'grok-4.20-0309-reasoning', 'grok-4.6'], 'grok-4.7'],
     ['DeepSeek', ['deepseek-v4-flash', 'deepseek-v4-pro', 'deepseek-v3.2'], 'deepseek-v4-pro'],
