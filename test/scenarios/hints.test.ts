@@ -420,7 +420,7 @@ const states: readonly State[] = [
     code: 'gateway-fault',
     when: 'a 502',
     make: async () => ({
-      args: codex((await faulty('upstream', { times: 2 })).url, '--timeout', '2'),
+      args: codex((await faulty('upstream', { times: 3 })).url, '--timeout', '2'),
       env: withKey,
     }),
     hint: 'Run the command again',
