@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { triesAll } from '../support/sample.ts'
 import { claudeVersions, installedVersions } from './support/install.ts'
@@ -35,6 +36,8 @@ interface Asked {
   readonly isToldToReason?: true
   /** It takes every model for one that sees, whatever it is told. */
   readonly isAlwaysSeeing?: true
+  /** It starts slowly, and another client with the same code is asked about the other model. */
+  readonly isOnlySeeing?: true
 }
 
 const readsIt = (path: string) => `#call Read ${JSON.stringify({ file_path: path })}`
@@ -55,6 +58,8 @@ const asked: Readonly<Record<string, Asked>> = {
     setup: ['--protocol', 'responses'],
     says: () => '#call view_image {"path": "pic.png"}',
     isToldToReason: true,
+    // pi has the same code.
+    isOnlySeeing: true,
   },
   qwen: { says: () => `${question} @pic.png` },
   droid: { says: readsIt, list: [['exec', '--help'], /^ *custom:gateway(?:\/(\S+)| )/gm] },
@@ -81,8 +86,7 @@ interface Place {
 }
 
 async function aPlace(): Promise<Place> {
-  const gateway = await startGateway({ families: 'rewritten', key, models: [...models] })
-  onTestFinished(() => gateway.close())
+  const gateway = await withGateway({ key, models: [...models] }, onTestFinished)
   const home = aHome({ 'work/.keep': '' })
   writeFileSync(home.at('work/pic.png'), picture)
   return { gateway, home }
@@ -114,7 +118,15 @@ describe('what is known of a model reaches the client', () => {
     '$client $version',
     { timeout: 400_000 },
     async ({ client, version, isOldest }) => {
-      const { setup = [], args = [], says, list, isToldToReason, isAlwaysSeeing } = asked[client]!
+      const {
+        setup = [],
+        args = [],
+        says,
+        list,
+        isToldToReason,
+        isAlwaysSeeing,
+        isOnlySeeing,
+      } = asked[client]!
       const place = await aPlace()
       const { home } = place
       const text = says?.(home.at('work/pic.png')) ?? question
@@ -130,7 +142,7 @@ describe('what is known of a model reaches the client', () => {
       const sent = await sentBy(runner, place, models[0], { args, says: text })
       expect(sent).toMatch(isSeen)
       if (isToldToReason) expect(sent).toMatch(isReasonedAbout)
-      if (!isOldest) return
+      if (!isOldest || isOnlySeeing) return
 
       await setUp(place, client, '--model', models[1], ...setup)
       // Another model may be asked what the picture shows.

@@ -5,12 +5,11 @@ import { dirname } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/drift/clients.js'
-import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 import { installedClient } from './support/install.ts'
-import { runClient } from './support/run-client.ts'
 
 /** The real clients in a folder whose files lead elsewhere: to a server that writes down what it is sent. */
 
@@ -150,27 +149,3 @@ test.each(starting)(
     expect(result.stdout + result.stderr).not.toContain(key)
   },
 )
-
-test('opencode: an id that names a file sends none of it', async () => {
-  const secret = 'PRIVATE-KEY-5e6f708192a3b47f'
-  const home = aHome({ '.ssh/id_rsa': secret })
-  const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
-  const ids = [`{file:${home.at('.ssh/id_rsa')}}`, '{env:HOME}', 'gpt-5.6-sol']
-  const up = await startGateway({
-    families: 'rewritten',
-    key,
-    models: ids.map((id) => ({ ...entry!, id })),
-  })
-
-  const args = ['opencode', '--base-url', up.url, '--yes']
-  const set = await runCli(home, args, { env: { REPOINT_API_KEY: key } })
-  expect([set.status, set.stderr]).toEqual([0, expect.stringContaining('leaves the model')])
-  await runClient('opencode', undefined, { home: home.path, prompt: 'ping', timeoutMs: 150_000 })
-  const asked = up.requests().filter(({ method }) => method === 'POST')
-  expect(asked.length).toBeGreaterThan(1)
-  expect(JSON.stringify(asked)).not.toContain(secret)
-
-  const named = await runCli(home, [...args, '--model', ids[0]!], { env: { REPOINT_API_KEY: key } })
-  expect(named.status).toBe(8)
-  await up.close()
-})

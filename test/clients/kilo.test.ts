@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { execa } from 'execa'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 
@@ -11,11 +11,7 @@ import { installedClient } from './support/install.ts'
 const key = 'sk-real-clients-9d21c4e7b80f3a56'
 const file = '.config/kilo/kilo.jsonc'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key })
 
 async function start(home: Home): Promise<void> {
   const [program, ...first] = installedClient('kilo')
@@ -33,32 +29,26 @@ async function repoint(home: Home, ...args: string[]): Promise<void> {
   expect((await runCli(home, [...args, '--yes', '--json'], { env })).status).toBe(0)
 }
 
-test('a configuration by hand lets every command run; one of repoint does not, and goes as it came', async () => {
-  const byHand = aHome({ [file]: '{\n  "share": "disabled"\n}\n' })
-  await start(byHand)
-  expect(JSON.parse(byHand.text(file)).permission).toEqual({ bash: 'allow' })
+test('a configuration by hand allows every command', async () => {
+  const home = aHome({ [file]: '{\n  "share": "disabled"\n}\n' })
+  await start(home)
+  expect(JSON.parse(home.text(file)).permission).toEqual({ bash: 'allow' })
+})
 
+test('a configuration of repoint does not, and the hint removes the key from the database of Kilo', async () => {
   const home = aHome()
   await repoint(home, 'kilo')
   const written = home.text(file)
   await start(home)
   expect(home.text(file)).toBe(written)
   expect(JSON.parse(written).permission).toEqual({ bash: {} })
-
-  await repoint(home, 'rollback')
-  expect(existsSync(home.at(file))).toBe(false)
-})
-
-test('it copies the key into its own database, from which the command that is said removes it', async () => {
-  const home = aHome()
-  await repoint(home, 'kilo')
-  await start(home)
   const held = () => readdirSync(home.at('.local/share/kilo')).filter(holdsKey)
   const holdsKey = (name: string) =>
     name.startsWith('kilo.db') && home.text(`.local/share/kilo/${name}`).includes(key)
   expect(held()).not.toEqual([])
 
   const { stdout } = await runCli(home, ['rollback', '--yes', '--json'])
+  expect(existsSync(home.at(file))).toBe(false)
   expect(held()).not.toEqual([])
   const [said] = JSON.parse(stdout).warnings.filter(
     ({ code }: { code: string }) => code === 'key-copied',

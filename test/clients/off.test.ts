@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { inferences, prompt } from './support/prompt.ts'
 
@@ -8,11 +8,7 @@ import { inferences, prompt } from './support/prompt.ts'
 
 const key = 'sk-real-clients-off-5b2e8d7f1c9a'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key })
 
 const handWritten: Readonly<Record<string, (url: string) => Record<string, string>>> = {
   codex: (url) => ({
@@ -63,6 +59,7 @@ test.each(Object.entries(handWritten))('%s', async (runner, filesFor) => {
   const before = await ask(home, runner)
   expect(before.hasAnswered).toBe(true)
   expect(before.count).toBeGreaterThan(0)
+  const files = textsOf(home, runner)
 
   const off = await runCli(home, ['off', '--yes', '--json'])
   expect(off.stdout + off.stderr).not.toContain(key)
@@ -76,5 +73,9 @@ test.each(Object.entries(handWritten))('%s', async (runner, filesFor) => {
   expect(after.all).toEqual([])
 
   await runCli(home, ['rollback', '--yes'])
-  expect((await ask(home, runner)).hasAnswered).toBe(true)
+  expect(textsOf(home, runner)).toEqual(files)
 })
+
+function textsOf(home: Home, runner: string) {
+  return Object.keys(handWritten[runner]!('')).map((name) => home.text(name))
+}

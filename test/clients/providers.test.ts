@@ -18,7 +18,7 @@ const pi = { client: 'pi', protocol: 'chat', runner: 'pi' } as const
 const opencode = { client: 'opencode', protocol: 'chat', runner: 'opencode' } as const
 
 /** opencode takes ten times the processor time of pi, and so the fewest turns. */
-const order = [pi, pi, opencode].flatMap((chat) => [codex, claude, codex, claude, chat])
+const order = [pi, pi, pi, pi, pi, opencode].flatMap((chat) => [codex, claude, codex, claude, chat])
 
 const turns = table.flatMap((shape, index) => {
   const start = index % order.length

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { describe, expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { inferences, prompt } from './support/prompt.ts'
 
@@ -12,16 +12,11 @@ import { inferences, prompt } from './support/prompt.ts'
 const key = 'sk-real-second-model-8c41f07a'
 const claude = 'claude-opus-5-5'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key, families: 'vendor' })
 
-/** The arguments that choose the model for one prompt. */
+/** The arguments that choose the model for one prompt. Kilo has the same code as opencode. */
 const clients: Readonly<Record<string, readonly string[]>> = {
   opencode: ['--model', `gateway/${claude}`],
-  kilo: ['--model', `gateway/${claude}`],
   pi: ['--provider', 'gateway', '--model', claude],
   qwen: ['--auth-type', 'anthropic', '--model', claude],
   droid: ['--model', `custom:gateway/${claude}`],

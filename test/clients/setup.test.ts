@@ -1,21 +1,20 @@
 import { cpSync, lstatSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { claudeSettings, codexConfig, opencodeConfig } from './support/hand-written.ts'
 import { claudeVersions } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
 
-/** The main job: repoint sets a real client up, the client works, rollback gives every byte back. */
+/**
+ * The main job: repoint sets up a real client, the client works, and rollback restores every byte. That the
+ * client does not answer without a setup is shown in test/clients/versions.test.ts.
+ */
 
 const key = 'sk-real-clients-4f7a1c9e2b8d6035'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key })
 beforeEach(() => gateway.clearRequests())
 
 async function repoint(home: Home, ...args: string[]): Promise<void> {
@@ -56,11 +55,8 @@ function lostLines(before: string, after: string): string[] {
 describe('Codex', () => {
   const files = ['.codex/config.toml', '.codex/auth.json']
 
-  test('an empty home: signed out before, completes after, empty again after rollback', async () => {
+  test('an empty home: completes after a setup, empty again after rollback', async () => {
     const home = aHome({ 'work/.keep': '' })
-    const before = await prompt('codex', { home: home.path, timeoutMs: 8_000 })
-    expect(before.hasAnswered).toBe(false)
-    expect(gateway.requests()).toEqual([])
     const empty = snapshot(home, files)
 
     await repoint(home, 'codex')
@@ -124,11 +120,8 @@ describe.each(claudeVersions)('Claude Code %s', (version) => {
   const runner = `claude ${version}` as const
   const file = '.claude/settings.json'
 
-  test('an empty home: asks to log in before, completes after', async () => {
+  test('an empty home: completes after a setup, empty again after rollback', async () => {
     const home = aHome()
-    const before = await prompt(runner, { home: home.path })
-    expect(before).toMatchObject({ hasAnswered: false, text: expect.stringContaining('/login') })
-
     await repoint(home, 'claude')
     expect(await prompt(runner, { home: home.path })).toMatchObject({
       text: 'pong',
@@ -267,12 +260,8 @@ describe('everything in the way at once', () => {
 describe('opencode', () => {
   const files = ['.config/opencode/opencode.jsonc', '.local/share/opencode/auth.json']
 
-  test('an empty home', async () => {
+  test('an empty home: completes after a setup, empty again after rollback', async () => {
     const home = aHome()
-    const before = await prompt('opencode', { home: home.path, timeoutMs: 8_000 })
-    expect(before.hasAnswered).toBe(false)
-    expect(gateway.requests()).toEqual([])
-
     await repoint(home, 'opencode')
     const askOnce = async () => {
       gateway.clearRequests()

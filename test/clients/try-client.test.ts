@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { loadClients, rows } from '../../src/clients/list.ts'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 
@@ -9,14 +9,13 @@ import { installedClient } from './support/install.ts'
 
 const key = 'sk-real-clients-6035b2d8e91c4f7a'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ families: 'rewritten', key })
-})
-afterAll(() => gateway.close())
+const gateway = await withGateway({ key })
 
-/** Clients that test/clients/hostile-catalog.test.ts tries in the same way, and that start slowly. */
-const elsewhere = ['cline', 'kilo', 'openclaw', 'pi']
+/**
+ * test/clients/hostile-catalog.test.ts tries these in the same way, and they start slowly. Kilo has the same
+ * code as opencode.
+ */
+const elsewhere = ['cline', 'kilo', 'openclaw', 'opencode', 'pi']
 
 const newest = (await loadClients(rows.filter(({ id }) => !elsewhere.includes(id)))).map(
   ({ id, program }) => ({
