@@ -7,15 +7,12 @@ import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 
 /**
- * A gateway that admits only certain clients. It knows them by their long instructions, which the recorded
- * first request does not have: only the installed client itself can prove the setup.
+ * A gateway that admits only certain clients. It reads the whole user agent, in which repoint's probe names
+ * itself: only the installed client itself can prove the setup.
  */
 
 const key = 'sk-asked-1b7f3d9c5e2a8046'
 const note = 'canary-note-of-the-user'
-
-/** Longer than the recorded first request of every client, shorter than each real one. */
-const leastRealBytes = 20_000
 
 const refusal = JSON.stringify({
   error: { message: 'This plan is currently only available for Coding Agents such as Codex.' },
@@ -48,7 +45,7 @@ test.each([
     const front = await aServer((request, response) => {
       const { method, url: path, headers, body } = request
       const isInference = method === 'POST' && !path.includes('count_tokens')
-      if (isInference && body.length < leastRealBytes) {
+      if (isInference && /repoint/.test(headers['user-agent'] ?? '')) {
         response.writeHead(403, { 'content-type': 'application/json' }).end(refusal)
         return
       }
