@@ -33,7 +33,6 @@ import {
   canChooseAgain,
   chooseModels,
   isDecided,
-  noGatewayInfo,
   type ResolvingClient,
   resolveInputFor,
   withModelFromUser,
@@ -248,7 +247,13 @@ async function startProbes(
   const probes = proberFor(run, finder, { answer: catalogError, programs })
   for (const client of run.clients) {
     const { version, modelTable } = programs.get(client)!
-    const gatewayInfo = { ...noGatewayInfo, catalogError, modelTable, gateway: finder.access }
+    const gatewayInfo = {
+      catalog: undefined,
+      catalogError,
+      rejected: [],
+      modelTable,
+      gateway: finder.access,
+    }
     const input = resolveInputFor(run, client, finder.access, gatewayInfo)
     const resolved = client.resolve(input, version)
     if (!isFinding(resolved)) void probes.askFor(client, resolved)

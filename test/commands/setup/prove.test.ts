@@ -134,19 +134,21 @@ test.each([
   },
 )
 
-test('a catalog that is slow costs no second inference', async () => {
-  const server = await aServer((request, response) => {
-    const isList = request.method === 'GET'
-    const answer = () =>
-      isList
-        ? sendJson(response, 200, { data: [{ id: 'team-sol' }] })
-        : goodGateway(request, response)
-    setTimeout(answer, isList ? 2_500 : 0)
-  })
-  const proof = await proofOf('codex', accessTo(server, { timeoutMs: 20_000 }), 'team-sol')
-  expect(proof.catalog?.models).toHaveLength(1)
-  expect(asked(server)).toEqual(['GET /v1/models', 'POST /v1/responses'])
-})
+test.each(['codex', 'opencode'])(
+  'a catalog that is slow costs no second inference: %s',
+  async (client) => {
+    const model = 'gpt-5.6-sol'
+    const server = await aServer((request, response) => {
+      const isList = request.method === 'GET'
+      const answer = () =>
+        isList ? sendJson(response, 200, { data: [{ id: model }] }) : goodGateway(request, response)
+      setTimeout(answer, isList ? 2_500 : 0)
+    })
+    const proof = await proofOf(client, accessTo(server, { timeoutMs: 20_000 }), model)
+    expect(proof.catalog?.models).toHaveLength(1)
+    expect(asked(server)).toEqual(['GET /v1/models', 'POST /v1/responses'])
+  },
+)
 
 test.each([
   ['is missing', 404, { detail: 'Not Found' }],
