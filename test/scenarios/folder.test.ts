@@ -171,6 +171,8 @@ echo "status $?"
 describe.each(['bash', 'zsh', 'fish'])('the hook in %s', (shell) => {
   test.skipIf(spawnSync(shell, ['--version']).error !== undefined)(
     'starts clients by folder there, as they are elsewhere, and none where repoint fails',
+    // Each shell starts the program a dozen times.
+    { timeout: 90_000 },
     async () => {
       const home = await aHomeBetween()
       const proj = aFolder(home, `-pro j'"\n$x`)
