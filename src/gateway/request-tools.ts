@@ -21,9 +21,11 @@ export function unusualPartOf(protocol: Protocol, tool: unknown): string | undef
 /** The functions among the client's tools, and the parts of the others that a gateway may not know. */
 export function splitTools(protocol: Protocol, { body }: FirstRequest) {
   const tools = listIn(body['tools'])
-  const held = listIn(body['input']).map((item) => asObject(item)?.['type'])
-  const inInput = held.filter((type) => type === additionalTools)
-  const parts = [...tools.map((tool) => unusualPartOf(protocol, tool)), ...inInput]
+  const inInput = listIn(body['input']).filter(offersTools)
+  const parts = [
+    ...tools.map((tool) => unusualPartOf(protocol, tool)),
+    ...inInput.map((item) => String(asObject(item)?.['type'])),
+  ]
   return {
     functions: tools.filter((tool) => unusualPartOf(protocol, tool) === undefined),
     unusual: [...new Set(parts.filter((part): part is string => part !== undefined))],
@@ -40,14 +42,16 @@ export function withFunctionsOnly(protocol: Protocol, request: FirstRequest): Fi
       ...body,
       ...(functions.length > 0 && { tools: functions }),
       ...(Array.isArray(input) && {
-        input: input.filter((item) => asObject(item)?.['type'] !== additionalTools),
+        input: input.filter((item) => !offersTools(item)),
       }),
     },
   }
 }
 
-/** An item of the input that contains all tools, in the format of Responses Lite. */
-const additionalTools = 'additional_tools'
+/** An item of the input can contain tools, instead of the request's own list. */
+function offersTools(item: unknown): boolean {
+  return Array.isArray(asObject(item)?.['tools'])
+}
 
 /** A value as a list. Empty if it is none. */
 export function listIn(value: unknown): readonly unknown[] {

@@ -8,7 +8,8 @@ import { type Entry, entriesIn, entryOf } from './catalog.ts'
 import { namesCatalog } from './catalog-file.ts'
 import recordings from './first-requests.json' with { type: 'json' }
 
-const liteHeader = 'x-openai-internal-codex-responses-lite'
+/** Responses Lite: without a catalog, Codex sends its tools to some models in an item of the input. */
+const liteParts = ['additional_tools', 'input', 'x-openai-internal-codex-responses-lite']
 const liteCure = 'With a catalog, Codex sends ordinary requests. Add --catalog'
 const searchCure = 'Set web_search = "disabled" in config.toml, then run the command again.'
 
@@ -29,7 +30,10 @@ export function firstRequest(
 
   return {
     headers,
-    hints: { input: liteCure, [liteHeader]: liteCure, web_search: searchCure },
+    hints: {
+      web_search: searchCure,
+      ...Object.fromEntries(liteParts.map((part) => [part, liteCure])),
+    },
     body: {
       ...body,
       ...(Array.isArray(body['tools']) && { tools: toolsFor(body['tools'], config, entry) }),

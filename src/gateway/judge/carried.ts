@@ -52,7 +52,7 @@ function isNamedIn(words: string, name: string): boolean {
   )
 }
 
-/** Whether a list contains an item whose type is named: `additional_tools`. */
+/** Whether a list contains an item whose type is named. */
 function holdsNamed(value: unknown, words: string): boolean {
   const items: readonly unknown[] = Array.isArray(value) ? value : []
   const kinds = items.map((item) => asObject(item)?.['type'])
