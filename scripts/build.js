@@ -11,6 +11,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { dataForUsers } from './build/data.js'
 import { billOfMaterials, licencesOf } from './build/licences.js'
 import { declareTypes } from './build/types.js'
 
@@ -44,6 +45,7 @@ const { metafile } = await build({
   },
   // The page of `serve`.
   loader: { '.html': 'text' },
+  plugins: [dataForUsers],
   minify: true,
   legalComments: 'none',
   metafile: true,
