@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { withGateway } from '../support/gateway.ts'
+import { describe, expect, test } from 'vitest'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
 const key = 'sk-canary-d41f0c7b93aa4412'
-let url = ''
-
-/** Gone before any test begins: what is told of a drift needs no network. */
-beforeAll(async () => {
-  const gateway = await withGateway({ key }, onTestFinished)
-  url = gateway.url
-})
+/** A loopback address where nothing listens: drift is reported without a network. */
+const url = 'http://127.0.0.1:9'
 
 async function setUp(home: Home, client: string, address = url): Promise<void> {
   const args = [client, '--base-url', address, '--no-verify', '--yes', '--json']

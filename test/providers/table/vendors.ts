@@ -287,12 +287,12 @@ const kimiCode: Shape = {
     },
     chat: {
       paste: '/coding/v1',
-      refused: { code: 'client-refused', says: /Install|itself/ },
+      refused: { code: 'client-refused', says: /Install|installed client/ },
       note: 'only for the agents that it names: repoint asks the installed client',
     },
     messages: {
       paste: '/coding',
-      refused: { code: 'client-refused', says: /Install|itself/ },
+      refused: { code: 'client-refused', says: /Install|installed client/ },
       note: 'repoint asks the installed client',
     },
   },
