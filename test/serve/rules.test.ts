@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { packageSets } from '../../scripts/install.js'
 import type { Protocol } from '../../src/serve/index.ts'
 import { builtInCatalog } from '../../src/serve/index.ts'
+import combinations from '../../src/serve/requests/data/combinations.json' with { type: 'json' }
 import families from '../../src/serve/requests/data/families.json' with { type: 'json' }
 import rules from '../../src/serve/requests/data/rules.json' with { type: 'json' }
 import shapes from '../../src/serve/requests/data/shapes.json' with { type: 'json' }
@@ -75,7 +76,7 @@ test('rules: the shapes come from the SDKs that the suites run, and each row of 
   for (const [name, version] of Object.entries(shapes.versions))
     for (const set of [packageSets.sdk, packageSets.schemas])
       expect(set).toHaveProperty([name], version)
-  for (const row of [...rules.chat, ...rules.responses, ...rules.messages])
+  for (const row of [...rules.chat, ...rules.responses, ...rules.messages, ...combinations])
     expect([row.at, row.source]).toEqual([
       row.at,
       expect.stringMatching(/2026-1[12]-\d\d|^not done here|^words of their own/),

@@ -1,5 +1,3 @@
-import { checkShape } from './check.ts'
-import { checkFamily, checkWindow } from './families.ts'
 import {
   answerSchema,
   checkFile,
@@ -18,102 +16,42 @@ import {
   listObjects,
   toObject,
 } from './read.ts'
+import { createReader } from './reader.ts'
 import { readChatTurns } from './reading/chat.ts'
 import { Refusal } from './refusal.ts'
-import { type ModelRequest, type RequestContext, requireMessages, type Tool } from './request.ts'
+import type { Tool } from './request.ts'
 
-/**
- * Reads the body of POST /v1/chat/completions.
- *
- * @throws InvalidRequest, Refusal
- */
-export function readChatRequest(
-  body: JsonObject,
-  { families = 'vendor' }: RequestContext = {},
-): ModelRequest {
-  requireMessages(body)
-  for (const message of listObjects(body['messages']).entries()) checkImages(message)
-  checkShape('chat', body)
-  checkCombinations(body)
+/** Reads the body of POST /v1/chat/completions. */
+export const readChatRequest = createReader('chat', (body) => {
   const messages = listObjects(body['messages'])
   for (const [index, message] of messages.entries()) checkMessage(message, index)
   checkChatToolTurns(messages)
 
-  const { stop, reasoning_effort: effort, max_tokens, max_completion_tokens } = body
-  const request: ModelRequest = {
+  const { stop, max_tokens, max_completion_tokens } = body
+  return {
     model: asString(body['model']) ?? '',
     messages: readChatTurns(body),
-    ...chooseChatTools(body, readChatTools(body)),
+    ...chooseTools(body['tool_choice'] ?? body['function_call'], readChatTools(body)),
     isParallel: body['parallel_tool_calls'] !== false && !isLegacy(body),
-    thinking: thinkingForEffort(effort),
+    thinking: thinkingForEffort(body['reasoning_effort']),
     maxOutputTokens: asNumber(max_completion_tokens ?? max_tokens),
     stopSequences: typeof stop === 'string' ? [stop] : (asList(stop) as string[]),
     outputSchema: readChatFormat(body, messages),
   }
-  if (families === 'vendor') checkFamily('chat', body)
-
-  return checkWindow('chat', request)
-}
+})
 
 /** Whether the request has `functions` instead of tools, as before November 2023. Calls then do too. */
 export function isLegacy(body: JsonObject): boolean {
   return asList(body['functions']).length > 0
 }
 
-/** The combinations that the vendor rejects although each member is valid alone. */
-const combinations: readonly {
-  readonly param: string
-  readonly isRejected: (body: JsonObject) => boolean
-  readonly message: string
-  readonly code?: string
-}[] = [
-  {
-    param: 'stream_options',
-    isRejected: ({ stream_options: options, stream }) => isObject(options) && stream !== true,
-    message: "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
-  },
-  {
-    param: 'max_tokens',
-    isRejected: ({ max_tokens, max_completion_tokens }) =>
-      typeof max_tokens === 'number' && typeof max_completion_tokens === 'number',
-    message: "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
-    code: 'invalid_parameter_combination',
-  },
-  {
-    param: 'top_logprobs',
-    isRejected: ({ top_logprobs }) => typeof top_logprobs === 'number',
-    message:
-      "Invalid value for 'top_logprobs': 'top_logprobs' is only allowed when 'logprobs' is set to true.",
-  },
-  // https://github.com/openai/swarm/issues/30
-  {
-    param: 'parallel_tool_calls',
-    isRejected: ({ parallel_tool_calls: parallel, tools }) =>
-      typeof parallel === 'boolean' && asList(tools).length === 0,
-    message:
-      "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.",
-  },
-  // https://github.com/QwenLM/qwen-code/issues/243 and https://github.com/looplj/axonhub/issues/1380
-  {
-    param: 'metadata',
-    isRejected: ({ metadata, store }) =>
-      isObject(metadata) && Object.keys(metadata).length > 0 && store !== true,
-    message: "The 'metadata' parameter is only allowed when 'store' is enabled.",
-  },
-]
-
-function checkCombinations(body: JsonObject): void {
-  for (const { param, isRejected, message, code } of combinations)
-    if (isRejected(body)) throw new Refusal(message, param, code)
-}
-
 function checkMessage(message: JsonObject, index: number): void {
-  for (const [at, { type, image_url, file }] of listObjects(message['content']).entries()) {
+  for (const [at, { image_url, file }] of listObjects(message['content']).entries()) {
     const where = `messages[${index}].content[${at}]`
     checkImage(toObject(image_url)['url'], `${where}.image_url.url`)
-    if (type === 'file') checkFile(toObject(file), ['file_data', 'file_id'], `${where}.file`)
+    checkFile(toObject(file)['file_data'], `${where}.file.file_data`)
   }
-  const { role, content, refusal, audio, function_call, tool_calls, tool_call_id } = message
+  const { role, content, refusal, audio, function_call, tool_calls } = message
   const calls = isObject(function_call) || asList(tool_calls).length > 0
   const isSilent = role === 'assistant' && (calls || typeof refusal === 'string' || isObject(audio))
 
@@ -122,21 +60,6 @@ function checkMessage(message: JsonObject, index: number): void {
       "Invalid value for 'content': expected a string, got null.",
       `messages.[${index}].content`,
     )
-  if (role === 'tool' && typeof tool_call_id !== 'string')
-    throw new Refusal(
-      "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
-      `messages.[${index}].tool_call_id`,
-    )
-}
-
-/** https://github.com/openai/openai-node/issues/1030 */
-function checkImages([index, { role, content }]: readonly [number, JsonObject]): void {
-  if (role === 'user' || !listObjects(content).some(({ type }) => type === 'image_url')) return
-  throw new Refusal(
-    `Invalid 'messages[${index}]'. Image URLs are only allowed for messages with role 'user', but this message with role '${String(role)}' contains an image URL.`,
-    `messages[${index}]`,
-    'invalid_value',
-  )
 }
 
 /** Checks that the results of all calls follow directly, and that each result has a call. */
@@ -193,16 +116,6 @@ function readChatTools(body: JsonObject): readonly Tool[] {
     const name = String(toObject(tool['custom'])['name'])
     return { name, kind: 'custom', parameters: undefined }
   })
-}
-
-function chooseChatTools(body: JsonObject, tools: readonly Tool[]) {
-  const choice = body['tool_choice'] ?? body['function_call']
-  if (choice !== undefined && choice !== null && tools.length === 0)
-    throw new Refusal(
-      "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
-      'tool_choice',
-    )
-  return chooseTools(choice, tools)
 }
 
 function readChatFormat(body: JsonObject, messages: readonly JsonObject[]): unknown {

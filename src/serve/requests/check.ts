@@ -3,7 +3,7 @@ import type { Protocol } from '../../protocols.ts'
 import { protocolRules, type Rows } from './data/rows.ts'
 import { bodies, type Form, type ObjectForm, resolveShape, type Shape } from './data/shapes.ts'
 import { isObject, type JsonObject } from './read.ts'
-import type { Path, Refusal, Rule, VendorErrors } from './refusal.ts'
+import type { Path, Refusal, Rule } from './refusal.ts'
 
 /**
  * Checks a whole body: kinds, choices and members by the types of the official SDKs, and limits and
@@ -11,24 +11,13 @@ import type { Path, Refusal, Rule, VendorErrors } from './refusal.ts'
  *
  * @throws Refusal with the vendor's message
  */
-export function checkShape(protocol: Protocol, body: JsonObject): void {
-  const { rows, words } = protocolRules[protocol]
-  const problem = new Checker(words).find(bodies[protocol], {
-    value: body,
-    rows,
-    parent: undefined,
-  })
+export function checkTypes(protocol: Protocol, body: JsonObject): void {
+  const problem = checkers[protocol](body, [])
   if (problem !== undefined) throw problem.refusal()
 }
 
-/** A value, its rules in addition to its type, and its place: its key and its parent. */
-interface CheckedValue {
-  readonly value: unknown
-  readonly rows: Rows | undefined
-  /** Absent for the body itself. */
-  readonly key?: string | number
-  readonly parent: CheckedValue | undefined
-}
+/** Finds the first problem of a value. Adds to `path` only while it is running. */
+type Check = (value: unknown, path: (string | number)[]) => Problem | undefined
 
 interface Problem {
   /** Of several alternatives, the one with the deepest problem fits best. */
@@ -36,194 +25,275 @@ interface Problem {
   refusal(): Refusal
 }
 
-class Checker {
-  readonly #errors: VendorErrors
+const noRows: Rows = { inner: new Map() }
 
-  constructor(errors: VendorErrors) {
-    this.#errors = errors
+const checkers: Readonly<Record<Protocol, Check>> = {
+  chat: createChecker('chat'),
+  responses: createChecker('responses'),
+  messages: createChecker('messages'),
+}
+
+/** Creates the check for the bodies of a protocol. A shape is prepared when its first value arrives. */
+function createChecker(protocol: Protocol): Check {
+  const { rows: allRows, words } = protocolRules[protocol]
+  const prepared = new Map<Rows, Map<Shape, Check>>()
+  return checkOf(bodies[protocol], allRows)
+
+  /** Null counts as absent. */
+  function checkOf(shape: Shape, rows: Rows = noRows): Check {
+    const known = prepared.get(rows) ?? new Map<Shape, Check>()
+    prepared.set(rows, known)
+    const found = known.get(shape)
+    if (found !== undefined) return found
+
+    let checkForm: Check | undefined
+    const check: Check = (value, path) => {
+      if (isMissing(value)) return undefined
+      checkForm ??= formCheck(resolveShape(shape), rows)
+      return checkForm(value, path) ?? checkRows(value, rows, path)
+    }
+    known.set(shape, check)
+    return check
   }
 
-  /** The first problem of a value. Null counts as absent. */
-  find(shape: Shape, place: CheckedValue): Problem | undefined {
-    if (isMissing(place.value)) return undefined
-    return this.#findMismatch(resolveShape(shape), place) ?? this.#checkRows(place)
+  function formCheck(form: Form, rows: Rows): Check {
+    if (typeof form === 'object' && 'any' in form) return unionCheck(form.any, rows)
+    const check = innerCheck(form, rows)
+    return (value, path) =>
+      isOfKind(value, form) ? check?.(value, path) : wrongKind([form], value, rows, path)
   }
 
-  #findMismatch(form: Form, place: CheckedValue): Problem | undefined {
-    if (typeof form === 'object' && 'any' in form) return this.#inUnion(form.any, place)
-    if (!isOfKind(place.value, form)) return this.#wrongKind([form], place)
+  /** The check of a value of the right kind. */
+  function innerCheck(form: Form, rows: Rows): Check | undefined {
     if (typeof form === 'string') return undefined
-    if (isChoices(form)) return this.#notAChoice(form, place)
-    if ('of' in form) return this.#inObject(form, place)
-
-    const { value, rows } = place
+    if (isChoices(form)) return (value, path) => notAChoice(form, value, rows, path)
+    if ('of' in form) return objectCheck(form, rows)
 
     if ('list' in form) {
-      const inner = rows && { inner: rows.inner }
-      return firstProblem(value as readonly unknown[], (entry, key) =>
-        this.find(form.list, { value: entry, rows: inner, key, parent: place }),
-      )
+      const inner = rows === noRows ? noRows : { inner: rows.inner }
+      const check = checkOf(form.list, inner)
+      return (value, path) => {
+        for (const [index, entry] of (value as readonly unknown[]).entries()) {
+          const problem = checkInner(check, entry, index, path)
+          if (problem !== undefined) return problem
+        }
+        return undefined
+      }
     }
 
-    const inner = rows?.inner.get('*')
-    return firstProblem(Object.entries(value as JsonObject), ([key, entry]) =>
-      this.find(form.map, { value: entry, rows: inner, key, parent: place }),
+    if ('any' in form) return undefined
+    const check = checkOf(form.map, rows.inner.get('*'))
+    return (value, path) => {
+      for (const [key, entry] of Object.entries(value as JsonObject)) {
+        const problem = checkInner(check, entry, key, path)
+        if (problem !== undefined) return problem
+      }
+      return undefined
+    }
+  }
+
+  function objectCheck({ of, needs }: ObjectForm, rows: Rows): Check {
+    const tags = memberChoices(of, 'type')
+    const required = needs.filter((name) => rows.inner.get(name)?.isOptional !== true)
+    const checks = new Map(
+      Object.entries(of).map(([name, shape]) => [name, checkOf(shape, rows.inner.get(name))]),
     )
+    for (const [name, inner] of rows.inner)
+      if (inner.also !== undefined && !checks.has(name))
+        checks.set(name, checkOf(inner.also, inner))
+
+    return (value, path) => {
+      const members = value as JsonObject
+      const tag = members['type']
+      if (tags !== undefined && !isMissing(tag)) {
+        const check: Check = () => notAChoice(tags, tag, rows.inner.get('type') ?? noRows, path)
+        const wrongTag = checkInner(check, tag, 'type', path)
+        if (wrongTag !== undefined) return wrongTag
+      }
+      for (const name of required)
+        if (isMissing(members[name])) return createProblem([...path, name], words.missing)
+
+      for (const name in members) {
+        const member = members[name]
+        const check = checks.get(name)
+        if (check === undefined && !isMissing(member))
+          return createProblem([...path, name], words.unknown)
+        const problem = check && checkInner(check, member, name, path)
+        if (problem !== undefined) return problem
+      }
+      return undefined
+    }
   }
 
-  #inObject({ of, needs }: ObjectForm, place: CheckedValue): Problem | undefined {
-    const { rows } = place
-    const value = place.value as JsonObject
-    const memberAt = (key: string): CheckedValue => {
-      return { value: value[key], rows: rows?.inner.get(key), key, parent: place }
-    }
-    const [type, tags] = [memberAt('type'), memberChoices(of, 'type')]
-    if (tags !== undefined && !isMissing(type.value)) {
-      const wrongTag = this.#notAChoice(tags, type)
-      if (wrongTag !== undefined) return wrongTag
-    }
-
-    const missing = needs
-      .map(memberAt)
-      .find((member) => isMissing(member.value) && !member.rows?.isOptional)
-    if (missing !== undefined) return createProblem(missing, (path) => this.#errors.missing(path))
-
-    return firstProblem(Object.keys(value), (name) => {
-      const member = memberAt(name)
-      const shape = Object.hasOwn(of, name) ? of[name] : member.rows?.also
-      if (shape !== undefined) return this.find(shape, member)
-      return isMissing(member.value)
-        ? undefined
-        : createProblem(member, (path) => this.#errors.unknown(path))
-    })
-  }
-
-  #inUnion(shapes: readonly Shape[], place: CheckedValue): Problem | undefined {
-    const { value } = place
+  function unionCheck(shapes: readonly Shape[], rows: Rows): Check {
     const forms = shapes.map(resolveShape)
-    const fitting = forms.filter((form) => isOfKind(value, form))
-    if (fitting.length === 0) return this.#wrongKind(forms, place)
-    if (isObject(value)) return this.#inObjects(fitting, place)
+    const choices = forms.filter(isChoices)
+    const others = forms
+      .filter((form) => !isChoices(form) && formKind(form) !== 'object')
+      .map((form) => ({ form, check: innerCheck(form, rows) }))
+    const checkObject = objectUnionCheck(forms, rows)
 
-    const choices = fitting.filter(isChoices)
-    const others = fitting.filter((form) => !isChoices(form))
-    return others[0] === undefined
-      ? this.#notAChoice(choices.flat(), place)
-      : this.#findMismatch(others[0], place)
+    return (value, path) => {
+      if (!forms.some((form) => isOfKind(value, form))) return wrongKind(forms, value, rows, path)
+      if (isObject(value)) return checkObject(value, path)
+      const other = others.find(({ form }) => isOfKind(value, form))
+      if (other !== undefined) return other.check?.(value, path)
+      return choices.length > 0 ? notAChoice(choices.flat(), value, rows, path) : undefined
+    }
   }
 
-  /** Selects the kind of an object by its `type`, then by its `role`. */
-  #inObjects(forms: readonly Form[], place: CheckedValue): Problem | undefined {
-    let left = forms.filter((form) => typeof form === 'object' && 'of' in form) as ObjectForm[]
-    if (left.length < forms.length) return undefined
-    let named = place
+  /** The kind of an object is selected by its `type`, then by its `role`. */
+  function objectUnionCheck(forms: readonly Form[], rows: Rows): Check {
+    const alternatives = forms.filter(isObjectForm)
+    const isOpen = forms.some((form) => formKind(form) === 'object' && !isObjectForm(form))
+    if (isOpen) return () => undefined
+
+    const checks = new Map(alternatives.map((form) => [form, objectCheck(form, rows)]))
+    const selections = new Map<string, Selection>()
+
+    return (value, path) => {
+      const members = value as JsonObject
+      const key = `${members['type']} ${members['role']}`
+      const selected = selections.get(key) ?? selectForms(alternatives, members, rows)
+      if (!('forms' in selected)) return selected.problem(path)
+      selections.set(key, selected)
+
+      const inner = selected.tag === undefined ? path : [...path, selected.tag]
+      let deepest: Problem | undefined
+      for (const form of selected.forms) {
+        const problem = checks.get(form)!(value, inner)
+        if (problem === undefined) return undefined
+        if (deepest === undefined || problem.depth > deepest.depth) deepest = problem
+      }
+      return deepest
+    }
+  }
+
+  function selectForms(
+    forms: readonly ObjectForm[],
+    members: JsonObject,
+    rows: Rows,
+  ): Selection | Rejection {
+    let left = forms
+    let namedTag: string | undefined
 
     for (const name of ['type', 'role']) {
-      const tag = (place.value as JsonObject)[name]
-      const tagged = left.filter(({ of }) => memberChoices(of, name) !== undefined)
+      const tag = members[name]
+      const choicesOf = ({ of }: ObjectForm) => memberChoices(of, name)
+      const tagged = left.filter((form) => choicesOf(form) !== undefined)
       if (tagged.length === 0) continue
 
       const meant = isMissing(tag)
-        ? left.filter(
-            ({ of, needs }) => memberChoices(of, name) === undefined || !needs.includes(name),
-          )
-        : tagged.filter(({ of }) => memberChoices(of, name)!.includes(tag as string))
-      if (meant.length === 0) return this.#unknownTag(name, tagged, place)
+        ? left.filter((form) => choicesOf(form) === undefined || !form.needs.includes(name))
+        : tagged.filter((form) => choicesOf(form)!.includes(tag as string))
+      if (meant.length === 0)
+        return { problem: (path) => unknownTag(name, tag, tagged, rows, path) }
       left = meant
-
-      const word = isMissing(tag) ? memberChoices(meant[0]!.of, name)?.[0] : (tag as string)
-      if (name === 'type' && this.#errors.namesTags && word !== undefined)
-        named = { ...place, key: word, parent: place }
+      if (name === 'type' && words.namesTags)
+        namedTag = isMissing(tag) ? choicesOf(meant[0]!)?.[0] : (tag as string)
     }
 
-    const problems = left.map((form) => this.#inObject(form, named))
-    if (problems.includes(undefined)) return undefined
-
-    return problems.reduce((best, one) => (one!.depth > best!.depth ? one : best))
+    return { forms: left, tag: namedTag }
   }
 
-  #unknownTag(
+  function unknownTag(
     name: string,
+    tag: unknown,
     tagged: readonly ObjectForm[],
-    place: CheckedValue,
+    rows: Rows,
+    path: Path,
   ): Problem | undefined {
-    const tag = (place.value as JsonObject)[name]
-    const named = place.rows?.inner.get(name)?.choices
+    const named = rows.inner.get(name)?.choices
     if (named?.includes(tag as string)) return undefined
-    if (isMissing(tag))
-      return createProblem({ value: tag, rows: undefined, key: name, parent: place }, (path) =>
-        this.#errors.missing(path),
-      )
+    if (isMissing(tag)) return createProblem([...path, name], words.missing)
     const all = named ?? [...new Set(tagged.flatMap(({ of }) => memberChoices(of, name)!))]
-    return createProblem(place, (path) => this.#errors.unknownTag(path, name, all, tag))
+    return createProblem(path, (place) => words.unknownTag(place, name, all, tag))
   }
 
   /** Checks a value of the right kind against its rows. */
-  #checkRows(place: CheckedValue): Problem | undefined {
-    const { value, rows } = place
-    if (rows === undefined) return undefined
-    const { least, most, isWhole, pattern, notDone } = rows
-    const words = this.#errors
-    const refused = (say: (path: Path) => Refusal) => createProblem(place, say)
+  function checkRows(value: unknown, rows: Rows, path: Path): Problem | undefined {
+    if (rows === noRows) return undefined
+    const { least, most, isWhole, longestName, pattern, notDone } = rows
+    const refused = (say: (place: Path) => Refusal) => createProblem(path, say)
 
     if (typeof value === 'number') {
       const rule: Rule = { kind: isWhole ? 'integer' : 'number', least, most }
       if (isWhole && !Number.isInteger(value))
-        return refused((path) => words.wrongKind(path, rule, value))
+        return refused((place) => words.wrongKind(place, rule, value))
       if (least !== undefined && value < least)
-        return refused((path) => words.tooSmall(path, rule, value))
+        return refused((place) => words.tooSmall(place, rule, value))
       if (most !== undefined && value > most)
-        return refused((path) => words.tooLarge(path, rule, value))
+        return refused((place) => words.tooLarge(place, rule, value))
     }
 
-    const { longestName } = rows
-    if (longestName !== undefined && String(place.key).length > longestName)
-      return refused((path) => words.tooLong(path, longestName, place.key))
-
+    const name = path.at(-1)
+    if (longestName !== undefined && String(name).length > longestName)
+      return refused((place) => words.tooLong(place, longestName, name))
     const [shortest, longest] = lengthBounds(value, rows)
     if (longest !== undefined && valueLength(value) > longest)
-      return refused((path) => words.tooLong(path, longest, value))
+      return refused((place) => words.tooLong(place, longest, value))
     if (shortest !== undefined && valueLength(value) < shortest)
-      return refused((path) => words.tooShort(path, shortest, value))
+      return refused((place) => words.tooShort(place, shortest, value))
     if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value))
-      return refused((path) => words.notMatching(path, pattern))
+      return refused((place) => words.notMatching(place, pattern))
 
     return notDone !== undefined && isRequested(value, rows)
-      ? refused((path) => words.notDone(notDone, path))
+      ? refused((place) => words.notDone(notDone, place))
       : undefined
   }
 
-  #wrongKind(forms: readonly Form[], place: CheckedValue): Problem {
-    const { value, rows } = place
+  function wrongKind(forms: readonly Form[], value: unknown, rows: Rows, path: Path): Problem {
     const kinds = new Set(forms.map(formKind))
     const isContent = kinds.has('string') && kinds.has('array')
     const last = [...kinds].at(-1)!
-    const kind = isContent ? 'content' : last === 'number' && rows?.isWhole ? 'integer' : last
+    const kind = isContent ? 'content' : last === 'number' && rows.isWhole ? 'integer' : last
     const choices = forms.flatMap((form) => (isChoices(form) ? form : []))
 
-    return createProblem(place, (path) =>
+    return createProblem(path, (place) =>
       choices.length > 0 && kind === 'string'
-        ? this.#errors.notAChoice(path, choices, value)
-        : this.#errors.wrongKind(path, { kind }, value),
+        ? words.notAChoice(place, choices, value)
+        : words.wrongKind(place, { kind }, value),
     )
   }
 
-  #notAChoice(choices: readonly string[], place: CheckedValue): Problem | undefined {
-    const { value, rows } = place
-    const named = rows?.choices ?? choices
-    if ([choices, named].some((list) => list.includes(value as string))) return undefined
-    return createProblem(place, (path) => this.#errors.notAChoice(path, named, value))
+  function notAChoice(
+    choices: readonly string[],
+    value: unknown,
+    rows: Rows,
+    path: Path,
+  ): Problem | undefined {
+    const named = rows.choices ?? choices
+    if (choices.includes(value as string) || named.includes(value as string)) return undefined
+    return createProblem(path, (place) => words.notAChoice(place, named, value))
   }
 }
 
-function createProblem(place: CheckedValue, say: (path: Path) => Refusal): Problem {
-  const path = valuePath(place)
-  return { depth: path.length, refusal: () => say(path) }
+/** The alternatives of a union that fit the tags of an object. */
+interface Selection {
+  readonly forms: readonly ObjectForm[]
+  /** The tag that paths name. */
+  readonly tag: string | undefined
 }
 
-function valuePath({ key, parent }: CheckedValue): Path {
-  if (parent === undefined) return key === undefined ? [] : [key]
-  return key === undefined ? valuePath(parent) : [...valuePath(parent), key]
+interface Rejection {
+  problem(path: Path): Problem | undefined
+}
+
+function checkInner(
+  check: Check,
+  value: unknown,
+  key: string | number,
+  path: (string | number)[],
+): Problem | undefined {
+  path.push(key)
+  const problem = check(value, path)
+  path.pop()
+  return problem
+}
+
+function createProblem(path: Path, say: (path: Path) => Refusal): Problem {
+  const place = [...path]
+  return { depth: place.length, refusal: () => say(place) }
 }
 
 function isRequested(value: unknown, { nothing = [], holding }: Rows): boolean {
@@ -244,6 +314,10 @@ function valueLength(value: unknown): number {
 
 function isMissing(value: unknown): boolean {
   return value === undefined || value === null
+}
+
+function isObjectForm(form: Form): form is ObjectForm {
+  return typeof form === 'object' && 'of' in form
 }
 
 function isChoices(form: Form): form is readonly string[] {
@@ -269,16 +343,4 @@ function isOfKind(value: unknown, form: Form): boolean {
   const kind = formKind(form)
   if (kind === 'array') return Array.isArray(value)
   return kind === 'object' ? isObject(value) : typeof value === kind
-}
-
-/** The first problem of the entries. */
-function firstProblem<Entry>(
-  entries: readonly Entry[],
-  problemOf: (entry: Entry, index: number) => Problem | undefined,
-): Problem | undefined {
-  for (const [index, entry] of entries.entries()) {
-    const problem = problemOf(entry, index)
-    if (problem !== undefined) return problem
-  }
-  return undefined
 }

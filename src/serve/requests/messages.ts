@@ -1,5 +1,3 @@
-import { checkShape } from './check.ts'
-import { checkFamily, checkWindow } from './families.ts'
 import { checkSearch, isSkippedTool } from './hosted-tools.ts'
 import { anthropicMediaProblem } from './media.ts'
 import {
@@ -11,35 +9,23 @@ import {
   listObjects,
   toObject,
 } from './read.ts'
+import { createReader } from './reader.ts'
 import { readMessagesTurns } from './reading/messages.ts'
 import type { Turn } from './reading/turns.ts'
 import { anthropicErrors, Refusal, unsupportedFeature } from './refusal.ts'
-import type { ModelRequest, RequestContext, Tool, ToolChoice } from './request.ts'
-import { endsWithResults, requireMessages } from './request.ts'
+import type { ModelRequest, Tool, ToolChoice } from './request.ts'
+import { endsWithResults } from './request.ts'
 import { closedProblem, complexityProblem, invalidKeyword } from './schemas.ts'
 import { createSeal } from './seal.ts'
-import { checkVersion } from './version.ts'
 
-/**
- * Reads the body of POST /v1/messages. The service fills in a missing `max_tokens`.
- *
- * @throws InvalidRequest, Refusal
- */
-export function readMessagesRequest(
-  body: JsonObject,
-  { headers = {}, families = 'vendor' }: RequestContext = {},
-): ModelRequest {
-  requireMessages(body)
-  checkShape('messages', body)
-  checkVersion(body, headers)
+/** Reads the body of POST /v1/messages. The service fills in a missing `max_tokens`. */
+export const readMessagesRequest = createReader('messages', (body) => {
   const blocks = listBlocks(body)
   const images = blocks.flatMap(imagesIn).length
   for (const block of blocks) checkBlock(block, images)
-  checkSystem(listObjects(body['system']))
   checkBreakpoints(body)
   checkMessagesToolTurns(blocks)
   checkServerTools(blocks)
-  checkTextEnds(body)
 
   const turns = readMessagesTurns(body)
 
@@ -50,24 +36,20 @@ export function readMessagesRequest(
   checkToolsTogether(offered)
   if (new Set(tools.map(({ name }) => name)).size < tools.length)
     throw new Refusal('tools: Tool names must be unique.')
-  const toolChoice = readToolChoice(choice, tools)
-  const thinking = readThinking(body, toolChoice, turns)
 
-  if (families === 'vendor') checkFamily('messages', body)
-
-  return checkWindow('messages', {
+  return {
     model: asString(body['model']) ?? '',
     messages: turns,
     tools,
-    toolChoice,
+    toolChoice: readToolChoice(choice, tools),
     isParallel: choice['disable_parallel_tool_use'] !== true,
-    thinking,
+    thinking: readThinking(body, turns),
     unsealed: findAlteredThought(blocks),
     maxOutputTokens: asNumber(body['max_tokens']),
     stopSequences: asList(body['stop_sequences']) as string[],
     outputSchema: readMessagesFormat(body),
-  })
-}
+  }
+})
 
 /** A block of a message with its place. */
 interface LocatedBlock {
@@ -80,14 +62,6 @@ interface LocatedBlock {
 function listBlocks(body: JsonObject): readonly LocatedBlock[] {
   const messages = listObjects(body['messages'])
   return messages.flatMap(({ role, content }, message) => {
-    const isEmpty = content === '' || (Array.isArray(content) && content.length === 0)
-    if (isEmpty && role === 'user')
-      throw new Refusal(`messages.${message}: user messages must have non-empty content`)
-    if (isEmpty && role === 'assistant' && message < messages.length - 1)
-      throw new Refusal(
-        `messages.${message}: all messages must have non-empty content except for the optional final assistant message`,
-      )
-
     const texts =
       typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
 
@@ -105,93 +79,24 @@ function imagesIn({ block }: LocatedBlock): readonly JsonObject[] {
   return [block, ...listObjects(block['content'])].filter(({ type }) => type === 'image')
 }
 
-/** https://github.com/vellum-ai/vellum-assistant/pull/30712, https://github.com/anomalyco/opencode/pull/46289 */
-function checkSystem(blocks: readonly JsonObject[]): void {
-  const index = blocks.findIndex(({ text }) => text === '')
-  if (index === -1) return
-  throw new Refusal(
-    isObject(blocks[index]!['cache_control'])
-      ? `system.${index}: cache_control cannot be set for empty text blocks`
-      : 'system: text content blocks must be non-empty',
-  )
-}
-
-/** Returns the reason to reject a block in a request with this number of images, or undefined. */
-type BlockRule = (block: LocatedBlock, images: number) => string | undefined
-
-/** The rules for blocks, with the vendor's messages as users report them. */
-const blockRules: readonly BlockRule[] = [
-  ({ role, message, block: { type } }) =>
-    type === 'tool_result' && role === 'assistant'
-      ? `messages.${message}: \`tool_result\` blocks can only be in \`user\` messages`
-      : undefined,
-  ({ role, message, block: { type } }) =>
-    type === 'tool_use' && role === 'user'
-      ? `messages.${message}: \`tool_use\` blocks can only be in \`assistant\` messages`
-      : undefined,
-  // Only spaces count as empty (https://github.com/anthropics/claude-code/issues/53436).
-  ({ block: { type, text, cache_control } }) => {
-    if (type !== 'text' || typeof text !== 'string' || text.trim() !== '') return undefined
-    if (text === '' && isObject(cache_control))
-      return 'cache_control cannot be set for empty text blocks'
-    return `messages: text content blocks must ${text === '' ? 'be non-empty' : 'contain non-whitespace text'}`
-  },
-  ({ where, block: { type, is_error, content } }) =>
-    type === 'tool_result' &&
-    is_error === true &&
-    listObjects(content).some((part) => part['type'] !== 'text')
-      ? `${where}.tool_result: all content must be type "text" if "is_error" is true`
-      : undefined,
-  // https://github.com/ding113/claude-code-hub/issues/470
-  ({ where, block: { type, id } }) =>
-    type === 'server_tool_use' && !/^srvtoolu_[a-zA-Z0-9_]+$/.test(String(id))
-      ? `${where}.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'`
-      : undefined,
-  ({ where, block }, images) => mediaProblem(block, `${where}.${String(block['type'])}`, images),
-  ({ where, block: { type, content } }, images) =>
-    type === 'tool_result'
-      ? listObjects(content)
-          .map((part, index) =>
-            mediaProblem(part, `${where}.tool_result.content.${index}.image`, images),
-          )
-          .find((problem) => problem !== undefined)
-      : undefined,
-]
-
-function checkBlock(said: LocatedBlock, images: number): void {
-  const { type, input } = said.block
+/** Checks the input of a call, and the images and documents of a block or of the result of a call. */
+function checkBlock({ where, block }: LocatedBlock, images: number): void {
+  const { type, input, content } = block
+  const place = `${where}.${String(type)}`
   if (type === 'tool_use' && !isObject(input))
-    throw anthropicErrors.wrongKind([said.where, 'tool_use', 'input'], { kind: 'object' }, input)
-  for (const rule of blockRules) {
-    const problem = rule(said, images)
-    if (problem !== undefined) throw new Refusal(problem)
-  }
+    throw anthropicErrors.wrongKind([place, 'input'], { kind: 'object' }, input)
+
+  checkMedia(block, place, images)
+  for (const [index, part] of listObjects(content).entries())
+    checkMedia(part, `${place}.content.${index}.${String(part['type'])}`, images)
 }
 
-function mediaProblem(
-  { type, source }: JsonObject,
-  where: string,
-  images: number,
-): string | undefined {
-  const { type: kind, media_type: media, data, url } = toObject(source)
-  if (type !== 'image' && type !== 'document') return undefined
-  // https://github.com/AidenAI-IO/aiden-firmware/pull/504
-  if (kind === 'url' && !String(url).startsWith('https://'))
-    return `${where}.source.url.url: Only HTTPS URLs are supported.`
-  if (kind !== 'base64') return undefined
+function checkMedia({ type, source }: JsonObject, where: string, images: number): void {
+  if (type !== 'image' && type !== 'document') return
+  const { type: kind, media_type: media, data } = toObject(source)
+  if (kind !== 'base64') return
   const problem = anthropicMediaProblem({ type: String(media), data: String(data) }, images)
-  return problem && `${where}.source.base64${problem}`
-}
-
-/** Checks the stop sequences, and the end of an answer that the model should continue. */
-function checkTextEnds({ messages, stop_sequences: stops }: JsonObject): void {
-  if (asList(stops).some((stop) => String(stop).trim() === ''))
-    throw new Refusal('stop_sequences: each stop sequence must contain non-whitespace')
-
-  const { role, content } = listObjects(messages).at(-1) ?? {}
-  const last = typeof content === 'string' ? content : listObjects(content).at(-1)?.['text']
-  if (role === 'assistant' && typeof last === 'string' && last !== last.trimEnd())
-    throw new Refusal('messages: final assistant content cannot end with trailing whitespace')
+  if (problem !== undefined) throw new Refusal(`${where}.source.base64${problem}`)
 }
 
 /**
@@ -327,12 +232,6 @@ function readMessagesTool(tool: JsonObject, index: number): readonly Tool[] {
 
   const where = `tools.${index}.custom.input_schema`
   const parameters = toObject(schema)
-  if (!('type' in parameters)) throw anthropicErrors.missing([where, 'type'])
-  if (parameters['type'] !== 'object') throw new Refusal(`${where}.type: Input should be 'object'`)
-  if (['oneOf', 'allOf', 'anyOf'].some((word) => word in parameters))
-    throw new Refusal(
-      `${where}: input_schema does not support oneOf, allOf, or anyOf at the top level`,
-    )
   // https://github.com/n8n-io/n8n/issues/30590
   if (!Object.keys(toObject(parameters['properties'])).every((name) => propertyName.test(name)))
     throw new Refusal(
@@ -359,13 +258,6 @@ function checkToolsTogether(tools: readonly JsonObject[]): void {
     throw new Refusal(
       'tools: All tools have defer_loading set. At least one tool must be non-deferred.',
     )
-  // https://github.com/router-for-me/CLIProxyAPI/issues/4561
-  const cached = deferred.find((tool) => isObject(tool['cache_control']))
-  if (cached !== undefined)
-    throw new Refusal(
-      `Tool '${String(cached['name'])}' cannot have both defer_loading=true and cache_control set. Tools with defer_loading cannot use prompt caching.`,
-    )
-
   const strict = tools.filter((tool) => tool['strict'] === true)
   // https://github.com/elizaOS/eliza/issues/16499
   if (strict.length > maxStrictTools)
@@ -378,8 +270,6 @@ function checkToolsTogether(tools: readonly JsonObject[]): void {
 
 function readToolChoice({ type, name }: JsonObject, tools: readonly Tool[]): ToolChoice {
   if (type === undefined) return 'auto'
-  if (tools.length === 0)
-    throw new Refusal('tool_choice may only be specified while providing tools.')
   if (type === 'none') return 'none'
   if (type === 'any') return 'required'
   if (type === 'auto') return 'auto'
@@ -392,29 +282,12 @@ function readToolChoice({ type, name }: JsonObject, tools: readonly Tool[]): Too
 const thinkingGuide = 'https://docs.claude.com/en/docs/build-with-claude/extended-thinking'
 
 function readThinking(
-  { thinking, temperature, top_k, top_p, max_tokens: limit }: JsonObject,
-  choice: ToolChoice,
+  { thinking, max_tokens: limit }: JsonObject,
   turns: readonly Turn[],
 ): ModelRequest['thinking'] {
   const { type = 'disabled', budget_tokens: budget } = toObject(thinking)
   if (type === 'disabled') return 'never'
 
-  if (choice === 'required' || typeof choice === 'object')
-    throw new Refusal('Thinking may not be enabled when tool_choice forces tool use.')
-  if (typeof temperature === 'number' && temperature !== 1)
-    throw new Refusal(
-      `\`temperature\` may only be set to 1 when thinking is enabled. Please consult our documentation at ${thinkingGuide}`,
-    )
-  // https://github.com/quarkiverse/quarkus-langchain4j/issues/1812
-  if (typeof top_k === 'number')
-    throw new Refusal(
-      `\`top_k\` must be unset when thinking is enabled. Please consult our documentation at ${thinkingGuide}`,
-    )
-  // https://github.com/SEMOSS/Semoss/pull/1655
-  if (typeof top_p === 'number' && top_p < 0.95)
-    throw new Refusal(
-      `\`top_p\` must be greater than or equal to 0.95 or unset when thinking is enabled. Please consult our documentation at ${thinkingGuide}`,
-    )
   if (type !== 'enabled') return 'sometimes'
 
   if (typeof limit === 'number' && limit <= (budget as number))
@@ -448,16 +321,5 @@ function readMessagesFormat(body: JsonObject): unknown {
   if (!isObject(schema)) return undefined
   const problem = closedProblem(schema) ?? complexityProblem([schema])
   if (problem !== undefined) throw new Refusal(`${where}.schema: ${problem}`)
-  checkFormatAlone(body, where)
   return schema
-}
-
-/** What is rejected next to a format (https://platform.claude.com/docs/en/build-with-claude/structured-outputs). */
-function checkFormatAlone({ messages }: JsonObject, where: string): void {
-  const turns = listObjects(messages)
-  if (turns.at(-1)?.['role'] === 'assistant')
-    throw new Refusal(`${where}: Prefilling assistant messages is not supported with a format`)
-  const blocks = turns.flatMap(({ content }) => listObjects(content))
-  if (blocks.some(({ citations }) => toObject(citations)['enabled'] === true))
-    throw new Refusal(`${where}: Citations are not supported with a format`)
 }

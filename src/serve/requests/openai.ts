@@ -1,6 +1,6 @@
 import { dataUrlType } from './media.ts'
 import { asString, isObject, type JsonObject, listObjects, toObject } from './read.ts'
-import { openaiErrors, Refusal } from './refusal.ts'
+import { Refusal } from './refusal.ts'
 import type { ModelRequest, Tool } from './request.ts'
 import { openaiProblem, strictProblem } from './schemas.ts'
 
@@ -82,19 +82,16 @@ export function checkImage(url: unknown, where: string): void {
 }
 
 /**
- * Checks a file in a request. The reference of the API requires one of `sources`.
+ * Checks a PDF in a request.
  *
  * @throws Refusal
  */
-export function checkFile(file: JsonObject, sources: readonly string[], where: string): void {
-  const { file_data: data } = file
-  if (!sources.some((name) => typeof file[name] === 'string'))
-    throw openaiErrors.missing([`${where}.${sources[0]}`])
+export function checkFile(data: unknown, where: string): void {
   if (typeof data !== 'string' || !data.startsWith('data:application/pdf')) return
   if (dataUrlType(data) !== 'application/pdf')
     throw new Refusal(
-      `Invalid file data: '${where}.file_data'. The PDF could not be read.`,
-      `${where}.file_data`,
+      `Invalid file data: '${where}'. The PDF could not be read.`,
+      where,
       'invalid_value',
     )
 }

@@ -1,4 +1,3 @@
-import type { JsonObject } from './read.ts'
 import type { Part, Turn } from './reading/turns.ts'
 import { Refusal } from './refusal.ts'
 
@@ -56,17 +55,6 @@ export interface Tool {
 
 /** A JSON body that the service itself rejects, with 500. */
 export class InvalidRequest extends Refusal {}
-
-/**
- * Checks what the service itself requires for chat and messages.
- *
- * @throws InvalidRequest
- */
-export function requireMessages({ messages }: JsonObject): void {
-  const isEmpty = Array.isArray(messages) && messages.length === 0
-  if (messages === undefined || messages === null || isEmpty)
-    throw new InvalidRequest('field messages is required')
-}
 
 /** Whether a conversation ends with the results of tools. */
 export function endsWithResults(turns: readonly Turn[]): boolean {

@@ -1,5 +1,3 @@
-import { checkShape } from './check.ts'
-import { checkFamily, checkWindow } from './families.ts'
 import { checkSearch, isSkippedTool } from './hosted-tools.ts'
 import {
   answerSchema,
@@ -10,55 +8,33 @@ import {
   lacksWordJson,
   thinkingForEffort,
 } from './openai.ts'
-import { asNumber, asString, isObject, type JsonObject, listObjects, toObject } from './read.ts'
+import { asNumber, asString, type JsonObject, listObjects, toObject } from './read.ts'
+import { createReader } from './reader.ts'
 import { readResponsesTurns } from './reading/responses.ts'
-import { openaiErrors, Refusal, unsupportedFeature } from './refusal.ts'
-import { InvalidRequest, type ModelRequest, type RequestContext, type Tool } from './request.ts'
+import { Refusal, unsupportedFeature } from './refusal.ts'
+import type { Tool } from './request.ts'
 import { isSeal } from './seal.ts'
 
-/**
- * Reads the body of POST /v1/responses.
- *
- * @throws InvalidRequest, Refusal
- */
-export function readResponsesRequest(
-  body: JsonObject,
-  { input, families = 'vendor' }: RequestContext = {},
-): ModelRequest {
-  const whole: JsonObject = { ...body, input: input ?? body['input'] }
-  if (isObject(body['stream_options']) && body['stream'] !== true)
-    throw new Refusal(
-      "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
-      'stream_options',
-    )
-  if (whole['input'] === undefined || whole['input'] === null)
-    throw new InvalidRequest('input is required')
-  for (const item of inputItems(body['input']).entries()) checkAssistantParts(item)
-  checkShape('responses', body)
-
-  const items = inputItems(whole['input'])
-  for (const item of items.entries()) checkItem(item)
+/** Reads the body of POST /v1/responses. */
+export const readResponsesRequest = createReader('responses', (body) => {
+  const items = inputItems(body['input'])
   checkUnique(items)
   for (const [index, item] of items.entries()) checkParts(item, `input[${index}]`)
   checkReasoning(items)
   checkResponsesToolTurns(items)
 
-  const tools = readResponsesTools(body, items)
-  const request: ModelRequest = {
+  return {
     model: asString(body['model']) ?? '',
-    messages: readResponsesTurns(whole),
-    ...chooseResponsesTools(body['tool_choice'], tools),
+    messages: readResponsesTurns(body),
+    ...chooseTools(body['tool_choice'], readResponsesTools(body, items)),
     isParallel: body['parallel_tool_calls'] !== false,
     thinking: thinkingForEffort(toObject(body['reasoning'])['effort']),
     unsealed: findAlteredReasoning(items),
     maxOutputTokens: asNumber(body['max_output_tokens']),
     stopSequences: [],
-    outputSchema: readResponsesFormat(body, whole['input']),
+    outputSchema: readResponsesFormat(body),
   }
-  if (families === 'vendor') checkFamily('responses', body)
-
-  return checkWindow('responses', request)
-}
+})
 
 /** The items of an input. A string is one message of the user. */
 export function inputItems(input: unknown): readonly JsonObject[] {
@@ -66,49 +42,13 @@ export function inputItems(input: unknown): readonly JsonObject[] {
   return listObjects(input)
 }
 
-type IndexedItem = readonly [index: number, item: JsonObject]
-
-const outputTypes = ['output_text', 'refusal']
-
-/** Checks the parts of assistant messages. The types would accept the parts of user messages too. */
-function checkAssistantParts([index, { role, content }]: IndexedItem): void {
-  if (role !== 'assistant') return
-  for (const [part, { type }] of listObjects(content).entries())
-    if (!outputTypes.includes(type as string))
-      throw openaiErrors.unknownTag(['input', index, 'content', part], 'type', outputTypes, type)
-}
-
-/** The prefixes of item IDs (https://github.com/Wei-Shaw/sub2api/issues/3785). */
-const idPrefixes: Readonly<Record<string, string>> = {
-  function_call: 'fc',
-  custom_tool_call: 'ctc',
-  reasoning: 'rs',
-  message: 'msg',
-}
-
-function checkItem([index, { type = 'message', id, role }]: IndexedItem): void {
-  if (type === 'compaction_trigger') throw unsupportedFeature('compaction', 'input')
-  const beginning = type === 'message' && role !== 'assistant' ? '' : idPrefixes[String(type)]
-  if (beginning === undefined || typeof id !== 'string' || id.startsWith(beginning)) return
-  const where = `input[${index}].id`
-  throw new Refusal(
-    `Invalid '${where}': '${id}'. Expected an ID that begins with '${beginning}'.`,
-    where,
-    'invalid_value',
-  )
-}
-
 /** Checks the images and files of a message, or of the result of a call. */
 function checkParts({ content, output }: JsonObject, where: string): void {
   for (const [member, parts] of Object.entries({ content, output }))
     for (const [at, part] of listObjects(parts).entries()) {
       const place = `${where}.${member}[${at}]`
-      if (part['type'] === 'input_audio') throw unsupportedFeature('spoken questions', place)
       checkImage(part['image_url'], `${place}.image_url`)
-      if (part['type'] === 'input_file')
-        checkFile(part, ['file_data', 'file_id', 'file_url'], place)
-      if (part['type'] === 'input_image' && !('image_url' in part || 'file_id' in part))
-        throw openaiErrors.missing([`${place}.image_url`])
+      checkFile(part['file_data'], `${place}.file_data`)
     }
 }
 
@@ -234,18 +174,9 @@ function nestedTools(description: string): readonly string[] {
   return [...description.matchAll(/^declare const tools: \{ (\w+)\(/gm)].map(([, name]) => name!)
 }
 
-function chooseResponsesTools(choice: unknown, tools: readonly Tool[]) {
-  if (choice === 'required' && tools.length === 0)
-    throw new Refusal(
-      "Tool choice 'required' must be specified with 'tools' parameter.",
-      'tool_choice',
-    )
-  return chooseTools(choice, tools)
-}
-
-function readResponsesFormat(body: JsonObject, said: unknown): unknown {
+function readResponsesFormat(body: JsonObject): unknown {
   const format = toObject(toObject(body['text'])['format'])
-  if (lacksWordJson(format, said))
+  if (lacksWordJson(format, body['input']))
     throw new Refusal(
       "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
       'input',

@@ -1,5 +1,4 @@
-import { isObject, type JsonObject, listObjects } from './read.ts'
-import { anthropicErrors, Refusal } from './refusal.ts'
+import { Refusal } from './refusal.ts'
 
 /**
  * The versions of the messages protocol, for the header `anthropic-version`
@@ -14,11 +13,15 @@ const versions = ['2023-01-01', '2023-06-01', '2026-10-21']
  */
 const betaName = /^[a-z0-9-]+-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
 
-/** @throws Refusal for an invalid version or beta, or a body that the version does not accept */
-export function checkVersion(
-  body: JsonObject,
+/**
+ * Checks the headers of version and betas.
+ *
+ * @returns the version
+ * @throws Refusal for an invalid version or beta
+ */
+export function readVersion(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-): void {
+): string {
   const version = String(headers['anthropic-version'] ?? versions[1])
   if (!versions.includes(version))
     throw new Refusal(`anthropic-version: "${version}" is not a valid version.`)
@@ -31,24 +34,5 @@ export function checkVersion(
     throw new Refusal(
       `Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com or try again without the header.`,
     )
-  if (version >= '2026-10-21') checkNewestVersion(body)
-}
-
-/** Rejects what the version of 2026-10-21 removed. The official SDKs send it since 1.0. */
-function checkNewestVersion(body: JsonObject): void {
-  for (const name of ['temperature', 'top_p', 'top_k'])
-    if (typeof body[name] === 'number') throw anthropicErrors.unknown([name])
-
-  for (const [index, { role, content }] of listObjects(body['messages']).entries())
-    for (const [at, { type, citations }] of listObjects(content).entries()) {
-      const where = `messages.${index}.content.${at}`
-      if (role === 'assistant' && type === 'document')
-        throw new Refusal(`${where}: document blocks are not permitted in assistant messages`)
-      if (role === 'user' && type === 'text' && hasEntries(citations))
-        throw anthropicErrors.unknown([`${where}.text.citations`])
-    }
-}
-
-function hasEntries(list: unknown): boolean {
-  return Array.isArray(list) ? list.length > 0 : isObject(list)
+  return version
 }

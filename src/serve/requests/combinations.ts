@@ -1,0 +1,236 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Protocol } from '../../protocols.ts'
+import combinations from './data/combinations.json' with { type: 'json' }
+import families from './data/families.json' with { type: 'json' }
+import { formatPath, isObject, type JsonObject, toObject } from './read.ts'
+import { Refusal, unsupportedFeature } from './refusal.ts'
+
+/**
+ * A value that a vendor rejects in combination with other members, or for a family of models. The types
+ * and limits of a single member are in rules.json. Each row has a source.
+ *
+ * Paths have the names of members, and the steps `each`, `last` and `beforeLast` for entries of a list.
+ * Conditions share the entries with `at` as long as the paths are equal.
+ */
+interface Combination {
+  readonly protocols: readonly string[]
+  /** A regular expression for the ID without the vendor. Absent: every model. */
+  readonly models?: string
+  /** The first version of the messages protocol that rejects the value. */
+  readonly since?: string
+  /** Checked before the types, which would report a less exact problem. */
+  readonly isFirst?: boolean
+
+  /** The paths of the rejected value, separated by spaces. An absent value is accepted. */
+  readonly at: string
+  /** Which values are rejected: these, all but these, larger or smaller ones, or matching texts. Absent: all. */
+  readonly is?: readonly unknown[]
+  readonly takes?: readonly unknown[]
+  readonly most?: number
+  readonly least?: number
+  readonly matches?: string
+  /** The members that must be present, or absent. An empty list counts as absent. */
+  readonly with?: readonly string[]
+  readonly without?: readonly string[]
+  /** The values that members must have, or must not have. */
+  readonly where?: Readonly<Record<string, readonly unknown[]>>
+  readonly unless?: Readonly<Record<string, readonly unknown[]>>
+
+  /** May contain the placeholders `{model}`, `{value}`, `{most}`, `{least}`, a path, or the number of an index. */
+  readonly message?: string
+  /** Replaces the message: the feature that this gateway does not support. */
+  readonly notDone?: string
+  /** Absent: `at`. */
+  readonly param?: string
+  readonly code?: string
+}
+
+type Steps = readonly string[]
+
+/** The steps that select entries of a list. */
+const listSteps = new Set(['each', 'last', 'beforeLast'])
+
+/** A rule for one path, ready to be checked. */
+interface Check {
+  readonly rule: Combination
+  readonly steps: Steps
+  /** @param indexes the positions in the lists on the way to the value */
+  isRejected(value: unknown, indexes: readonly number[], body: JsonObject): boolean
+}
+
+const checks = [...(combinations as Combination[]), ...(families as Combination[])].flatMap(
+  (rule) => rule.at.split(' ').map((at) => createCheck(rule, at.split('.'))),
+)
+
+/** The checks by protocol, group and model. There are few, because all models are in the catalog. */
+const selections = new Map<string, readonly Check[]>()
+
+function selectChecks(key: string, isSelected: (rule: Combination) => boolean): readonly Check[] {
+  const selected = selections.get(key) ?? checks.filter(({ rule }) => isSelected(rule))
+  selections.set(key, selected)
+  return selected
+}
+
+/**
+ * Rejects what the vendor rejects for every model.
+ *
+ * @throws Refusal
+ */
+export function checkCombinations(
+  protocol: Protocol,
+  body: JsonObject,
+  { isFirst = false, version = '' } = {},
+): void {
+  const selected = selectChecks(
+    `${protocol} ${isFirst} ${version}`,
+    ({ protocols, models, since = '', isFirst: first = false }) =>
+      protocols.includes(protocol) && models === undefined && since <= version && first === isFirst,
+  )
+  rejectFirst(selected, body)
+}
+
+/**
+ * Rejects what only some families of models reject.
+ *
+ * @throws Refusal
+ */
+export function checkFamily(protocol: Protocol, body: JsonObject): void {
+  const model = bareModelName(String(body['model']))
+  const selected = selectChecks(
+    `${protocol} ${model}`,
+    ({ protocols, models }) =>
+      protocols.includes(protocol) && models !== undefined && new RegExp(models).test(model),
+  )
+  rejectFirst(selected, body)
+}
+
+/** The ID without a vendor's prefix. */
+export function bareModelName(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1)
+}
+
+function rejectFirst(selected: readonly Check[], body: JsonObject): void {
+  for (const { rule, steps, isRejected } of selected) {
+    // Most requests have none of these members.
+    if (body[steps[0]!] === undefined) continue
+    const indexes: number[] = []
+    let rejected: unknown
+    const isFound = someValue(body, steps, indexes, (value) => {
+      rejected = value
+      return isRejected(value, indexes, body)
+    })
+    if (isFound) throw createRefusal(rule, body, { steps, indexes, value: rejected })
+  }
+}
+
+function createRefusal(
+  { message = '', notDone, param, code, most, least }: Combination,
+  body: JsonObject,
+  { steps, indexes, value }: { steps: Steps; indexes: readonly number[]; value: unknown },
+): Refusal {
+  const model = bareModelName(String(body['model']))
+  const values: JsonObject = { model, value, most, least, ...indexes }
+  const fill = (text: string) =>
+    text.replace(/\{([\w.]+)\}/g, (_, name: string) =>
+      String(name in values ? values[name] : valueAt(body, placeOf(name.split('.'), indexes))),
+    )
+
+  const where = param === undefined ? formatPath(placeOf(steps, indexes)) : fill(param)
+  if (notDone !== undefined) return unsupportedFeature(notDone, where)
+  return new Refusal(fill(message), where, code ?? null)
+}
+
+function createCheck(rule: Combination, steps: Steps): Check {
+  const isWrong = createTest(rule)
+  const { with: present = [], without = [], where = {}, unless = {} } = rule
+  const has = (path: string, test: (value: unknown) => boolean) => {
+    const conditionSteps = path.split('.')
+    const shared = countSharedLists(steps, conditionSteps)
+    return (indexes: readonly number[], body: JsonObject) =>
+      someValue(body, conditionSteps, indexes.slice(0, shared), test)
+  }
+
+  const needed = [
+    ...present.map((path) => has(path, isNotEmpty)),
+    ...Object.entries(where).map(([path, values]) => has(path, (one) => includes(values, one))),
+  ]
+  const excluded = [
+    ...without.map((path) => has(path, isNotEmpty)),
+    ...Object.entries(unless).map(([path, values]) => has(path, (one) => includes(values, one))),
+  ]
+  return {
+    rule,
+    steps,
+    isRejected: (value, indexes, body) =>
+      isWrong(value) &&
+      needed.every((holds) => holds(indexes, body)) &&
+      !excluded.some((holds) => holds(indexes, body)),
+  }
+}
+
+function createTest({ is, takes, most, least, matches }: Combination): (value: unknown) => boolean {
+  if (is !== undefined) return (value) => includes(is, value)
+  if (takes !== undefined) return (value) => !includes(takes, value)
+  if (most !== undefined) return (value) => typeof value === 'number' && value > most
+  if (least !== undefined) return (value) => typeof value === 'number' && value < least
+  if (matches === undefined) return () => true
+  const pattern = new RegExp(matches)
+  return (value) => typeof value === 'string' && pattern.test(value)
+}
+
+function includes(list: readonly unknown[], value: unknown): boolean {
+  return list.some((one) => isDeepStrictEqual(one, value))
+}
+
+function isNotEmpty(value: unknown): boolean {
+  return !Array.isArray(value) || value.length > 0
+}
+
+function countSharedLists(steps: Steps, others: Steps): number {
+  const end = others.findIndex((step, depth) => step !== steps[depth])
+  return others.slice(0, end === -1 ? others.length : end).filter((step) => listSteps.has(step))
+    .length
+}
+
+/**
+ * Whether a value at a path passes a test. Null counts as absent. At the end, `indexes` has the positions
+ * in the lists on the way to that value; those that it has at the start are given.
+ */
+function someValue(
+  root: unknown,
+  steps: Steps,
+  indexes: number[],
+  test: (value: unknown) => boolean,
+): boolean {
+  const given = indexes.length
+  return visit(root, 0, 0)
+
+  function visit(value: unknown, depth: number, lists: number): boolean {
+    if (value === undefined || value === null) return false
+    const step = steps[depth]
+    if (step === undefined) return test(value)
+    if (!listSteps.has(step)) return isObject(value) && visit(value[step], depth + 1, lists)
+    if (!Array.isArray(value)) return false
+    if (lists < given) return visit(value[indexes[lists]!], depth + 1, lists + 1)
+
+    const end = step === 'beforeLast' ? value.length - 1 : value.length
+    for (let index = step === 'last' ? end - 1 : 0; index < end; index++) {
+      indexes[lists] = index
+      if (visit(value[index], depth + 1, lists + 1)) return true
+    }
+    return false
+  }
+}
+
+/** The path with indexes in place of the steps for lists. */
+function placeOf(steps: Steps, indexes: readonly number[]): readonly (string | number)[] {
+  const left = [...indexes]
+  return steps.map((step) => (listSteps.has(step) ? left.shift()! : step))
+}
+
+function valueAt(root: unknown, place: readonly (string | number)[]): unknown {
+  return place.reduce<unknown>(
+    (value, step) => (Array.isArray(value) ? value[Number(step)] : toObject(value)[step]),
+    root,
+  )
+}

@@ -1,0 +1,39 @@
+import type { Protocol } from '../../protocols.ts'
+import { checkTypes } from './check.ts'
+import { checkCombinations, checkFamily } from './combinations.ts'
+import type { JsonObject } from './read.ts'
+import { InvalidRequest, type ModelRequest, type RequestContext } from './request.ts'
+import { readVersion } from './version.ts'
+import { checkWindow } from './window.ts'
+
+/**
+ * Creates the function that reads the bodies of a protocol: the checks that the protocols share, with
+ * `read` for the rest.
+ */
+export function createReader(protocol: Protocol, read: (body: JsonObject) => ModelRequest) {
+  /** @throws InvalidRequest, Refusal */
+  return (sent: JsonObject, context: RequestContext = {}): ModelRequest => {
+    const { input, headers = {}, families = 'vendor' } = context
+    const body = input === undefined ? sent : { ...sent, input }
+    requireConversation(protocol, body)
+
+    checkCombinations(protocol, sent, { isFirst: true })
+    checkTypes(protocol, sent)
+    const version = protocol === 'messages' ? readVersion(headers) : ''
+    checkCombinations(protocol, body, { version })
+
+    const request = read(body)
+    if (families === 'vendor') checkFamily(protocol, sent)
+    checkWindow(protocol, request)
+    return request
+  }
+}
+
+/** Checks what the service itself requires. */
+function requireConversation(protocol: Protocol, { messages, input }: JsonObject): void {
+  if (protocol === 'responses' && (input === undefined || input === null))
+    throw new InvalidRequest('input is required')
+  const isEmpty = Array.isArray(messages) && messages.length === 0
+  if (protocol !== 'responses' && (messages === undefined || messages === null || isEmpty))
+    throw new InvalidRequest('field messages is required')
+}
