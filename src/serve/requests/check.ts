@@ -213,7 +213,7 @@ function createChecker(protocol: Protocol): Check {
   /** Checks a value of the right kind against its rows. */
   function checkRows(value: unknown, rows: Rows, path: Path): Problem | undefined {
     if (rows === noRows) return undefined
-    const { least, most, isWhole, longestName, pattern, notDone } = rows
+    const { least, most, isWhole, longestName, namePattern, pattern, notDone } = rows
     const refused = (say: (place: Path) => Refusal) => createProblem(path, say)
 
     if (typeof value === 'number') {
@@ -229,6 +229,8 @@ function createChecker(protocol: Protocol): Check {
     const name = path.at(-1)
     if (longestName !== undefined && String(name).length > longestName)
       return refused((place) => words.tooLong(place, longestName, name))
+    if (namePattern !== undefined && !new RegExp(namePattern).test(String(name)))
+      return refused((place) => words.notMatching(place, namePattern))
     const [shortest, longest] = lengthBounds(value, rows)
     if (longest !== undefined && valueLength(value) > longest)
       return refused((place) => words.tooLong(place, longest, value))

@@ -9,8 +9,9 @@ import { Refusal, unsupportedFeature } from './refusal.ts'
  * A value that a vendor rejects in combination with other members, or for a family of models. The types
  * and limits of a single member are in rules.json. Each row has a source.
  *
- * Paths have the names of members, and the steps `each`, `last` and `beforeLast` for entries of a list.
- * Conditions share the entries with `at` as long as the paths are equal.
+ * Paths have the names of members, and the steps `each`, `any`, `first`, `last` and `beforeLast` for
+ * entries of a list. Conditions share the entries with `at` as long as the paths are equal; `any` shares
+ * none.
  */
 interface Combination {
   readonly protocols: readonly string[]
@@ -48,7 +49,7 @@ interface Combination {
 type Steps = readonly string[]
 
 /** The steps that select entries of a list. */
-const listSteps = new Set(['each', 'last', 'beforeLast'])
+const listSteps = new Set(['each', 'any', 'first', 'last', 'beforeLast'])
 
 /** A rule for one path, ready to be checked. */
 interface Check {
@@ -213,7 +214,7 @@ function someValue(
     if (!Array.isArray(value)) return false
     if (lists < given) return visit(value[indexes[lists]!], depth + 1, lists + 1)
 
-    const end = step === 'beforeLast' ? value.length - 1 : value.length
+    const end = step === 'first' ? 1 : step === 'beforeLast' ? value.length - 1 : value.length
     for (let index = step === 'last' ? end - 1 : 0; index < end; index++) {
       indexes[lists] = index
       if (visit(value[index], depth + 1, lists + 1)) return true

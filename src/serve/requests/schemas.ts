@@ -205,11 +205,32 @@ function referenceProblem(
 ): string | undefined {
   const words = Object.keys(others).map((word) => `'${word}'`)
   if (words.length > 0) return `$ref cannot have keywords {${words.join(', ')}}.`
-  const steps = String(target).split('/').slice(1)
+  return resolveReference(root, String(target)) === undefined
+    ? `reference to component '${String(target)}' which was not found in the schema.`
+    : undefined
+}
+
+function resolveReference(root: JsonObject, target: string): JsonObject | undefined {
+  const steps = target.split('/').slice(1)
   const found = steps.reduce<unknown>((value, step) => toObject(value)[step], root)
-  return isObject(found)
-    ? undefined
-    : `reference to component '${String(target)}' which was not found in the schema.`
+  return isObject(found) ? found : undefined
+}
+
+/** The references from a definition to itself, in their order. */
+function findCycle(
+  root: JsonObject,
+  schema = root,
+  path: readonly string[] = ['#'],
+): readonly string[] | undefined {
+  for (const { schema: inner } of allSchemas(schema)) {
+    const target = inner['$ref']
+    if (typeof target !== 'string') continue
+    if (path.includes(target)) return [...path.slice(path.indexOf(target)), target]
+    const definition = resolveReference(root, target)
+    const cycle = definition && findCycle(root, definition, [...path, target])
+    if (cycle !== undefined) return cycle
+  }
+  return undefined
 }
 
 /** The keywords that messages rejects for a type in the schema of an answer. */
@@ -230,8 +251,16 @@ const anthropicFormats = [...openaiFormats, 'uri']
  * `oneOf`: lib/transform-json-schema.js of @anthropic-ai/sdk 1.12.0).
  */
 export function closedProblem(schema: JsonObject): string | undefined {
+  // https://github.com/egonSchiele/agency-lang/issues/487, read 2026-11-26
+  const cycle = findCycle(schema)?.map((target) => target.split('/').at(-1))
+  if (cycle !== undefined)
+    return `Circular reference detected in schema definitions: ${cycle.join(' -> ')}. Self-referencing or mutually-referencing definitions are not supported.`
+
   for (const { schema: inner } of allSchemas(schema)) {
-    const { type, format, minItems, additionalProperties } = inner
+    const { type, format, minItems, additionalProperties, $ref: target } = inner
+    // https://github.com/ENTERPILOT/GoModel/pull/963, read 2026-11-26
+    if (typeof target === 'string' && !target.startsWith('#'))
+      return `External references are not supported: '${target}'`
     const types = [type].flat()
     if (types.includes('object') && additionalProperties !== false)
       return "For 'object' type, 'additionalProperties' must be explicitly set to false"

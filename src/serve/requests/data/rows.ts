@@ -17,6 +17,8 @@ interface Row {
   readonly longest?: number
   /** The length of the name of an entry of a map, in characters. */
   readonly longestName?: number
+  /** The pattern that the name of an entry of a map must match. */
+  readonly namePattern?: string
   /** The number of entries of a list or a map. */
   readonly fewestEntries?: number
   readonly mostEntries?: number
