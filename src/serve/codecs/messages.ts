@@ -45,7 +45,8 @@ function encodeMessagesStream(
     const last = {
       container: null,
       stop_details: null,
-      ...stopMembers(reason),
+      stop_reason: stopReason(reason),
+      stop_sequence: stopSequence(reason),
       ...safeguardResults(body, blocks),
     }
     yield frame({ type: 'message_delta', delta: last, usage: tokenCounts(usage) })
@@ -78,10 +79,8 @@ function deltaOf({ type }: Block, piece: string): object {
 function messageDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
   const isOmitted = omitsThoughts(body)
   const content = answer.blocks.map((block) => contentBlock(block, isOmitted))
-  return {
-    ...buildMessage(facts, content, answer.reason, answer.usage),
-    ...safeguardResults(body, answer.blocks),
-  }
+  const message = buildMessage(facts, content, answer.reason, answer.usage)
+  return Object.assign(message, safeguardResults(body, answer.blocks))
 }
 
 /**
@@ -135,7 +134,8 @@ function buildMessage(
     container: null,
     diagnostics: null,
     stop_details: null,
-    ...stopMembers(reason),
+    stop_reason: reason && stopReason(reason),
+    stop_sequence: stopSequence(reason),
     usage: {
       ...tokenCounts(usage),
       cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
@@ -150,9 +150,8 @@ function toolUse(id: string, name: string, input: unknown): object {
   return { type: 'tool_use', id, caller: { type: 'direct' }, name, input }
 }
 
-function stopMembers(reason: FinishReason | null): object {
-  const sequence = reason?.type === 'stop-sequence' ? reason.sequence : null
-  return { stop_reason: reason && stopReason(reason), stop_sequence: sequence }
+function stopSequence(reason: FinishReason | null): string | null {
+  return reason?.type === 'stop-sequence' ? reason.sequence : null
 }
 
 function stopReason(reason: FinishReason): string {

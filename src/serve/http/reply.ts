@@ -62,8 +62,8 @@ export class Reply {
   #isDelivered = false
   /** The text that was sent, up to the limit of the log. */
   #sentText = ''
-  /** A piece may end in the middle of a character. */
-  readonly #decoder = new StringDecoder()
+  /** A piece of bytes may end in the middle of a character. */
+  #decoder: StringDecoder | undefined
   /** The part of the request that arrives after the response. */
   #remainingUpload: ReturnType<typeof readRemainingUpload>
 
@@ -242,7 +242,8 @@ export class Reply {
   #note(piece: Buffer | string): void {
     this.entry.responseBytes += Buffer.byteLength(piece)
     if (this.#sentText.length > maxLoggedBody) return
-    this.#sentText += typeof piece === 'string' ? piece : this.#decoder.write(piece)
+    if (typeof piece !== 'string') this.#decoder ??= new StringDecoder()
+    this.#sentText += typeof piece === 'string' ? piece : this.#decoder!.write(piece)
   }
 
   /** Waits until the client has read. Disconnects a client that does not read for too long. */
@@ -264,7 +265,7 @@ export class Reply {
     const { entry } = this
     entry.state = state
     entry.totalMs = performance.now() - entry.startedMs
-    entry.responseBody = this.#sentText + this.#decoder.end()
+    entry.responseBody = this.#sentText + (this.#decoder?.end() ?? '')
 
     if (this.#remainingUpload === undefined) this.#options.onEnd(entry)
     else

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Protocol } from '../../protocols.ts'
 import combinations from './data/combinations.json' with { type: 'json' }
 import families from './data/families.json' with { type: 'json' }
-import { formatPath, isObject, type JsonObject, toObject } from './read.ts'
+import { formatPath, type JsonObject, toObject } from './read.ts'
 import { Refusal, unsupportedFeature } from './refusal.ts'
 
 /**
@@ -63,46 +63,59 @@ const checks = [...(combinations as Combination[]), ...(families as Combination[
   (rule) => rule.at.split(' ').map((at) => createCheck(rule, at.split('.'))),
 )
 
-/** The checks by protocol, group and model. There are few, because all models are in the catalog. */
-const selections = new Map<string, readonly Check[]>()
-
-function selectChecks(key: string, isSelected: (rule: Combination) => boolean): readonly Check[] {
-  const selected = selections.get(key) ?? checks.filter(({ rule }) => isSelected(rule))
-  selections.set(key, selected)
-  return selected
+/** The checks for the values at a path, and the nodes of longer paths by their next step. */
+interface PathNode {
+  readonly checks: Check[]
+  readonly next: (readonly [step: string, node: PathNode])[]
 }
 
-/**
- * Rejects what the vendor rejects for every model.
- *
- * @throws Refusal
- */
-export function checkCombinations(
-  protocol: Protocol,
-  body: JsonObject,
-  { isFirst = false, version = '' } = {},
-): void {
-  const selected = selectChecks(
-    `${protocol} ${isFirst} ${version}`,
-    ({ protocols, models, since = '', isFirst: first = false }) =>
-      protocols.includes(protocol) && models === undefined && since <= version && first === isFirst,
+/** Creates the checks of a protocol. They throw Refusal. */
+export function createCombinationChecks(protocol: Protocol) {
+  const ofProtocol = checks.filter(({ rule }) => rule.protocols.includes(protocol))
+  const general = ofProtocol.filter(({ rule }) => rule.models === undefined)
+  const first = createTree(general.filter(({ rule }) => rule.isFirst))
+  const byVersion = cached((version) =>
+    createTree(general.filter(({ rule }) => !rule.isFirst && (rule.since ?? '') <= version)),
   )
-  rejectFirst(selected, body)
+  // There are few, because all models are in the catalog.
+  const byModel = cached((model) =>
+    createTree(
+      ofProtocol.filter(({ rule: { models } }) => models && new RegExp(models).test(model)),
+    ),
+  )
+
+  return {
+    checkFirst: (body: JsonObject) => checkValue(body, first, [], body),
+    checkGeneral: (body: JsonObject, version: string) =>
+      checkValue(body, byVersion(version), [], body),
+    /** Checks what only some families of models reject. */
+    checkFamily: (body: JsonObject) =>
+      checkValue(body, byModel(bareModelName(String(body['model']))), [], body),
+  }
 }
 
-/**
- * Rejects what only some families of models reject.
- *
- * @throws Refusal
- */
-export function checkFamily(protocol: Protocol, body: JsonObject): void {
-  const model = bareModelName(String(body['model']))
-  const selected = selectChecks(
-    `${protocol} ${model}`,
-    ({ protocols, models }) =>
-      protocols.includes(protocol) && models !== undefined && new RegExp(models).test(model),
-  )
-  rejectFirst(selected, body)
+function cached<Value>(create: (key: string) => Value): (key: string) => Value {
+  const values = new Map<string, Value>()
+  return (key) => {
+    const value = values.get(key) ?? create(key)
+    values.set(key, value)
+    return value
+  }
+}
+
+function createTree(selected: readonly Check[]): PathNode {
+  const root: PathNode = { checks: [], next: [] }
+  for (const check of selected) {
+    let node = root
+    for (const step of check.steps) {
+      const known = node.next.find(([name]) => name === step)?.[1]
+      const next = known ?? { checks: [], next: [] }
+      if (known === undefined) node.next.push([step, next])
+      node = next
+    }
+    node.checks.push(check)
+  }
+  return root
 }
 
 /** The ID without a vendor's prefix. */
@@ -110,18 +123,33 @@ export function bareModelName(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1)
 }
 
-function rejectFirst(selected: readonly Check[], body: JsonObject): void {
-  for (const { rule, steps, isRejected } of selected) {
-    // Most requests have none of these members.
-    if (body[steps[0]!] === undefined) continue
-    const indexes: number[] = []
-    let rejected: unknown
-    const isFound = someValue(body, steps, indexes, (value) => {
-      rejected = value
-      return isRejected(value, indexes, body)
-    })
-    if (isFound) throw createRefusal(rule, body, { steps, indexes, value: rejected })
+/**
+ * Checks a value and its inner values. Null counts as absent.
+ *
+ * @param indexes the positions in the lists on the way to the value
+ * @throws Refusal
+ */
+function checkValue(value: unknown, node: PathNode, indexes: number[], body: JsonObject): void {
+  if (value === undefined || value === null) return
+  for (const { rule, steps, isRejected } of node.checks)
+    if (isRejected(value, indexes, body)) throw createRefusal(rule, body, { steps, indexes, value })
+  if (typeof value !== 'object') return
+
+  for (const [step, next] of node.next) {
+    if (!listSteps.has(step)) checkValue((value as JsonObject)[step], next, indexes, body)
+    else if (Array.isArray(value)) {
+      const [start, end] = entryRange(step, value.length)
+      for (let index = start; index < end; index++)
+        checkValue(value[index], next, [...indexes, index], body)
+    }
   }
+}
+
+/** The first position that a step selects in a list, and the one after the last. */
+function entryRange(step: string, length: number): readonly [start: number, end: number] {
+  if (step === 'first') return [0, Math.min(1, length)]
+  if (step === 'last') return [Math.max(0, length - 1), length]
+  return [0, step === 'beforeLast' ? length - 1 : length]
 }
 
 function createRefusal(
@@ -194,33 +222,25 @@ function countSharedLists(steps: Steps, others: Steps): number {
 }
 
 /**
- * Whether a value at a path passes a test. Null counts as absent. At the end, `indexes` has the positions
- * in the lists on the way to that value; those that it has at the start are given.
+ * Whether a value at a path passes a test. Null counts as absent.
+ *
+ * @param given the positions in the first lists of the path
  */
 function someValue(
-  root: unknown,
-  steps: Steps,
-  indexes: number[],
+  value: unknown,
+  [step, ...others]: Steps,
+  given: readonly number[],
   test: (value: unknown) => boolean,
 ): boolean {
-  const given = indexes.length
-  return visit(root, 0, 0)
+  if (value === undefined || value === null) return false
+  if (step === undefined) return test(value)
+  if (!listSteps.has(step)) return someValue(toObject(value)[step], others, given, test)
+  if (!Array.isArray(value)) return false
 
-  function visit(value: unknown, depth: number, lists: number): boolean {
-    if (value === undefined || value === null) return false
-    const step = steps[depth]
-    if (step === undefined) return test(value)
-    if (!listSteps.has(step)) return isObject(value) && visit(value[step], depth + 1, lists)
-    if (!Array.isArray(value)) return false
-    if (lists < given) return visit(value[indexes[lists]!], depth + 1, lists + 1)
-
-    const end = step === 'first' ? 1 : step === 'beforeLast' ? value.length - 1 : value.length
-    for (let index = step === 'last' ? end - 1 : 0; index < end; index++) {
-      indexes[lists] = index
-      if (visit(value[index], depth + 1, lists + 1)) return true
-    }
-    return false
-  }
+  const [index, ...further] = given
+  if (index !== undefined) return someValue(value[index], others, further, test)
+  const entries = value.slice(...entryRange(step, value.length))
+  return entries.some((entry) => someValue(entry, others, further, test))
 }
 
 /** The path with indexes in place of the steps for lists. */

@@ -1,6 +1,6 @@
 import type { Protocol } from '../../protocols.ts'
 import { checkTypes } from './check.ts'
-import { checkCombinations, checkFamily } from './combinations.ts'
+import { createCombinationChecks } from './combinations.ts'
 import type { JsonObject } from './read.ts'
 import { InvalidRequest, type ModelRequest, type RequestContext } from './request.ts'
 import { readVersion } from './version.ts'
@@ -11,19 +11,21 @@ import { checkWindow } from './window.ts'
  * `read` for the rest.
  */
 export function createReader(protocol: Protocol, read: (body: JsonObject) => ModelRequest) {
+  const { checkFirst, checkGeneral, checkFamily } = createCombinationChecks(protocol)
+
   /** @throws InvalidRequest, Refusal */
   return (sent: JsonObject, context: RequestContext = {}): ModelRequest => {
     const { input, headers = {}, families = 'vendor' } = context
     const body = input === undefined ? sent : { ...sent, input }
     requireConversation(protocol, body)
 
-    checkCombinations(protocol, sent, { isFirst: true })
+    checkFirst(sent)
     checkTypes(protocol, sent)
     const version = protocol === 'messages' ? readVersion(headers) : ''
-    checkCombinations(protocol, body, { version })
+    checkGeneral(body, version)
 
     const request = read(body)
-    if (families === 'vendor') checkFamily(protocol, sent)
+    if (families === 'vendor') checkFamily(sent)
     checkWindow(protocol, request)
     return request
   }
