@@ -231,12 +231,13 @@ export class Reply {
     const { entry, request } = this
     // The service allows requests from any web page.
     const isForAnyPage = request.headers.origin !== undefined && entry.path.startsWith('/v1')
-    this.#startResponse(status, {
+    const headers: OutgoingHttpHeaders = {
       'Content-Type': contentType,
       'X-Oneapi-Request-Id': entry.id,
       ...more,
-      ...(isForAnyPage ? { 'Access-Control-Allow-Origin': '*' } : {}),
-    })
+    }
+    if (isForAnyPage) headers['Access-Control-Allow-Origin'] = '*'
+    this.#startResponse(status, headers)
   }
 
   #note(piece: Buffer | string): void {

@@ -239,9 +239,11 @@ export class RequestLog {
 
   #dropOldest(): void {
     const { loggedRequests, loggedCharacters } = this.#limits
-    const hasTooMany = () => this.#entries.length > loggedRequests
     // The newest stays, however large it is.
-    while (hasTooMany() || (this.#characters > loggedCharacters && this.#entries.length > 1))
+    while (
+      this.#entries.length > loggedRequests ||
+      (this.#characters > loggedCharacters && this.#entries.length > 1)
+    )
       this.#characters -= this.#entries.shift()!.countedCharacters
   }
 

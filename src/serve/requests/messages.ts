@@ -60,18 +60,15 @@ interface LocatedBlock {
 }
 
 function listBlocks(body: JsonObject): readonly LocatedBlock[] {
-  const messages = listObjects(body['messages'])
-  return messages.flatMap(({ role, content }, message) => {
-    const texts =
+  const located: LocatedBlock[] = []
+  for (const [message, { role, content }] of listObjects(body['messages']).entries()) {
+    const text =
       typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
-
-    return [...texts, ...listObjects(content)].map((block, index) => ({
-      role,
-      message,
-      where: `messages.${message}.content.${index}`,
-      block,
-    }))
-  })
+    const blocks = text.length > 0 ? text : listObjects(content)
+    for (const [index, block] of blocks.entries())
+      located.push({ role, message, where: `messages.${message}.content.${index}`, block })
+  }
+  return located
 }
 
 /** The images of a block, or of the result of a call. */
@@ -82,13 +79,12 @@ function imagesIn({ block }: LocatedBlock): readonly JsonObject[] {
 /** Checks the input of a call, and the images and documents of a block or of the result of a call. */
 function checkBlock({ where, block }: LocatedBlock, images: number): void {
   const { type, input, content } = block
-  const place = `${where}.${String(type)}`
   if (type === 'tool_use' && !isObject(input))
-    throw anthropicErrors.wrongKind([place, 'input'], { kind: 'object' }, input)
+    throw anthropicErrors.wrongKind([where, 'tool_use', 'input'], { kind: 'object' }, input)
 
-  checkMedia(block, place, images)
+  checkMedia(block, where, images)
   for (const [index, part] of listObjects(content).entries())
-    checkMedia(part, `${place}.content.${index}.${String(part['type'])}`, images)
+    checkMedia(part, `${where}.${String(type)}.content.${index}`, images)
 }
 
 function checkMedia({ type, source }: JsonObject, where: string, images: number): void {
@@ -96,7 +92,7 @@ function checkMedia({ type, source }: JsonObject, where: string, images: number)
   const { type: kind, media_type: media, data } = toObject(source)
   if (kind !== 'base64') return
   const problem = anthropicMediaProblem({ type: String(media), data: String(data) }, images)
-  if (problem !== undefined) throw new Refusal(`${where}.source.base64${problem}`)
+  if (problem !== undefined) throw new Refusal(`${where}.${type}.source.base64${problem}`)
 }
 
 /**

@@ -314,10 +314,12 @@ export class ScenarioPlayer {
     protocol: Protocol,
     headers?: RequestHeaders,
   ): ScriptedAnswer | string {
-    const asked = toQuestion(request, protocol, headers)
+    let question: GatewayQuestion | undefined
+    const ask = () => (question ??= toQuestion(request, protocol, headers))
     let problems = ''
     for (const [index, state] of this.#rules.entries()) {
-      if (!matchesCondition(state.rule.when, asked)) continue
+      const { when } = state.rule
+      if (Object.keys(when).length > 0 && !matchesCondition(when, ask())) continue
 
       const next = currentStep(state.rule, state.played)
       // A side job of the client, such as a title, repeats the question without the tools.
