@@ -3,7 +3,7 @@ import type { Protocol } from '../../protocols.ts'
 import { protocolRules, type Rows } from './data/rows.ts'
 import { bodies, type Form, type ObjectForm, resolveShape, type Shape } from './data/shapes.ts'
 import { isObject, type JsonObject } from './read.ts'
-import type { Path, Refusal, Rule } from './refusal.ts'
+import type { Path, Problem, ValueKind } from './refusal.ts'
 
 /**
  * Checks a whole body: kinds, choices and members by the types of the official SDKs, and limits and
@@ -13,17 +13,11 @@ import type { Path, Refusal, Rule } from './refusal.ts'
  */
 export function checkTypes(protocol: Protocol, body: JsonObject): void {
   const problem = checkers[protocol](body, [])
-  if (problem !== undefined) throw problem.refusal()
+  if (problem !== undefined) throw protocolRules[protocol].refuse(problem)
 }
 
 /** Finds the first problem of a value. Adds to `path` only while it is running. */
 type Check = (value: unknown, path: (string | number)[]) => Problem | undefined
-
-interface Problem {
-  /** Of several alternatives, the one with the deepest problem fits best. */
-  readonly depth: number
-  refusal(): Refusal
-}
 
 const noRows: Rows = { inner: new Map() }
 
@@ -35,7 +29,9 @@ const checkers: Readonly<Record<Protocol, Check>> = {
 
 /** Creates the check for the bodies of a protocol. A shape is prepared when its first value arrives. */
 function createChecker(protocol: Protocol): Check {
-  const { rows: allRows, words } = protocolRules[protocol]
+  const { rows: allRows } = protocolRules[protocol]
+  /** Whether paths include the `type` of an object. */
+  const namesTags = protocol === 'messages'
   const prepared = new Map<Rows, Map<Shape, Check>>()
   return checkOf(bodies[protocol], allRows)
 
@@ -111,13 +107,13 @@ function createChecker(protocol: Protocol): Check {
         if (wrongTag !== undefined) return wrongTag
       }
       for (const name of required)
-        if (isMissing(members[name])) return createProblem([...path, name], words.missing)
+        if (isMissing(members[name])) return { type: 'missing', path: [...path, name] }
 
       for (const name in members) {
         const member = members[name]
         const check = checks.get(name)
         if (check === undefined && !isMissing(member))
-          return createProblem([...path, name], words.unknown)
+          return { type: 'unknown', path: [...path, name] }
         const problem = check && checkInner(check, member, name, path)
         if (problem !== undefined) return problem
       }
@@ -163,7 +159,7 @@ function createChecker(protocol: Protocol): Check {
       for (const form of selected.forms) {
         const problem = checks.get(form)!(value, inner)
         if (problem === undefined) return undefined
-        if (deepest === undefined || problem.depth > deepest.depth) deepest = problem
+        if (deepest === undefined || problem.path.length > deepest.path.length) deepest = problem
       }
       return deepest
     }
@@ -187,9 +183,9 @@ function createChecker(protocol: Protocol): Check {
         ? left.filter((form) => choicesOf(form) === undefined || !form.needs.includes(name))
         : tagged.filter((form) => choicesOf(form)!.includes(tag as string))
       if (meant.length === 0)
-        return { problem: (path) => unknownTag(name, tag, tagged, rows, path) }
+        return { problem: (path) => unknownTag(name, members, tagged, rows, path) }
       left = meant
-      if (name === 'type' && words.namesTags)
+      if (name === 'type' && namesTags)
         namedTag = isMissing(tag) ? choicesOf(meant[0]!)?.[0] : (tag as string)
     }
 
@@ -198,76 +194,74 @@ function createChecker(protocol: Protocol): Check {
 
   function unknownTag(
     name: string,
-    tag: unknown,
+    value: JsonObject,
     tagged: readonly ObjectForm[],
     rows: Rows,
     path: Path,
   ): Problem | undefined {
+    const tag = value[name]
     const named = rows.inner.get(name)?.choices
     if (named?.includes(tag as string)) return undefined
-    if (isMissing(tag)) return createProblem([...path, name], words.missing)
-    const all = named ?? [...new Set(tagged.flatMap(({ of }) => memberChoices(of, name)!))]
-    return createProblem(path, (place) => words.unknownTag(place, name, all, tag))
+    if (isMissing(tag)) return { type: 'missing', path: [...path, name] }
+    const choices = named ?? [...new Set(tagged.flatMap(({ of }) => memberChoices(of, name)!))]
+    return { type: 'unknown-tag', path: [...path], name, choices, value: tag }
+  }
+}
+
+/** Checks a value of the right kind against its rows. */
+function checkRows(value: unknown, rows: Rows, path: Path): Problem | undefined {
+  if (rows === noRows) return undefined
+  const { least, most, isWhole, longestName, namePattern, pattern, notDone } = rows
+
+  if (typeof value === 'number') {
+    const kind = isWhole ? 'integer' : 'number'
+    if (isWhole && !Number.isInteger(value))
+      return { type: 'wrong-kind', path: [...path], kind, value }
+    if (least !== undefined && value < least)
+      return { type: 'too-small', path: [...path], kind, limit: least, value }
+    if (most !== undefined && value > most)
+      return { type: 'too-large', path: [...path], kind, limit: most, value }
   }
 
-  /** Checks a value of the right kind against its rows. */
-  function checkRows(value: unknown, rows: Rows, path: Path): Problem | undefined {
-    if (rows === noRows) return undefined
-    const { least, most, isWhole, longestName, namePattern, pattern, notDone } = rows
-    const refused = (say: (place: Path) => Refusal) => createProblem(path, say)
+  const name = String(path.at(-1))
+  if (longestName !== undefined && name.length > longestName)
+    return { type: 'too-long', path: [...path], limit: longestName, value: name }
+  if (namePattern !== undefined && !new RegExp(namePattern).test(name))
+    return { type: 'not-matching', path: [...path], pattern: namePattern }
+  const [shortest, longest] = lengthBounds(value, rows)
+  if (longest !== undefined && valueLength(value) > longest)
+    return { type: 'too-long', path: [...path], limit: longest, value }
+  if (shortest !== undefined && valueLength(value) < shortest)
+    return { type: 'too-short', path: [...path], limit: shortest, value }
+  if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value))
+    return { type: 'not-matching', path: [...path], pattern }
 
-    if (typeof value === 'number') {
-      const rule: Rule = { kind: isWhole ? 'integer' : 'number', least, most }
-      if (isWhole && !Number.isInteger(value))
-        return refused((place) => words.wrongKind(place, rule, value))
-      if (least !== undefined && value < least)
-        return refused((place) => words.tooSmall(place, rule, value))
-      if (most !== undefined && value > most)
-        return refused((place) => words.tooLarge(place, rule, value))
-    }
+  return notDone !== undefined && isRequested(value, rows)
+    ? { type: 'not-done', path: [...path], feature: notDone }
+    : undefined
+}
 
-    const name = path.at(-1)
-    if (longestName !== undefined && String(name).length > longestName)
-      return refused((place) => words.tooLong(place, longestName, name))
-    if (namePattern !== undefined && !new RegExp(namePattern).test(String(name)))
-      return refused((place) => words.notMatching(place, namePattern))
-    const [shortest, longest] = lengthBounds(value, rows)
-    if (longest !== undefined && valueLength(value) > longest)
-      return refused((place) => words.tooLong(place, longest, value))
-    if (shortest !== undefined && valueLength(value) < shortest)
-      return refused((place) => words.tooShort(place, shortest, value))
-    if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value))
-      return refused((place) => words.notMatching(place, pattern))
+function wrongKind(forms: readonly Form[], value: unknown, rows: Rows, path: Path): Problem {
+  const kinds = new Set(forms.map(formKind))
+  const isContent = kinds.has('string') && kinds.has('array')
+  const last = [...kinds].at(-1)!
+  const kind = isContent ? 'content' : last === 'number' && rows.isWhole ? 'integer' : last
 
-    return notDone !== undefined && isRequested(value, rows)
-      ? refused((place) => words.notDone(notDone, place))
-      : undefined
-  }
+  const choices = forms.flatMap((form) => (isChoices(form) ? form : []))
+  return choices.length > 0 && kind === 'string'
+    ? { type: 'not-a-choice', path: [...path], choices, value }
+    : { type: 'wrong-kind', path: [...path], kind, value }
+}
 
-  function wrongKind(forms: readonly Form[], value: unknown, rows: Rows, path: Path): Problem {
-    const kinds = new Set(forms.map(formKind))
-    const isContent = kinds.has('string') && kinds.has('array')
-    const last = [...kinds].at(-1)!
-    const kind = isContent ? 'content' : last === 'number' && rows.isWhole ? 'integer' : last
-    const choices = forms.flatMap((form) => (isChoices(form) ? form : []))
-
-    return createProblem(path, (place) =>
-      choices.length > 0 && kind === 'string'
-        ? words.notAChoice(place, choices, value)
-        : words.wrongKind(place, { kind }, value),
-    )
-  }
-
-  function notAChoice(
-    choices: readonly string[],
-    value: unknown,
-    rows: Rows,
-    path: Path,
-  ): Problem | undefined {
-    const named = rows.choices ?? choices
-    if (choices.includes(value as string) || named.includes(value as string)) return undefined
-    return createProblem(path, (place) => words.notAChoice(place, named, value))
-  }
+function notAChoice(
+  accepted: readonly string[],
+  value: unknown,
+  rows: Rows,
+  path: Path,
+): Problem | undefined {
+  const choices = rows.choices ?? accepted
+  if (accepted.includes(value as string) || choices.includes(value as string)) return undefined
+  return { type: 'not-a-choice', path: [...path], choices, value }
 }
 
 /** The alternatives of a union that fit the tags of an object. */
@@ -291,11 +285,6 @@ function checkInner(
   const problem = check(value, path)
   path.pop()
   return problem
-}
-
-function createProblem(path: Path, say: (path: Path) => Refusal): Problem {
-  const place = [...path]
-  return { depth: place.length, refusal: () => say(place) }
 }
 
 function isRequested(value: unknown, { nothing = [], holding }: Rows): boolean {
@@ -332,9 +321,7 @@ function memberChoices(of: ObjectForm['of'], name: string): readonly string[] | 
   return isChoices(form) ? form : undefined
 }
 
-type FormKind = 'string' | 'number' | 'boolean' | 'array' | 'object'
-
-function formKind(form: Form): FormKind {
+function formKind(form: Form): Exclude<ValueKind, 'integer' | 'content'> {
   if (isChoices(form)) return 'string'
   if (typeof form === 'object') return 'list' in form ? 'array' : 'object'
   return form === 'any' ? 'object' : form

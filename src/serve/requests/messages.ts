@@ -12,7 +12,7 @@ import {
 import { createReader } from './reader.ts'
 import { readMessagesTurns } from './reading/messages.ts'
 import type { Turn } from './reading/turns.ts'
-import { anthropicErrors, Refusal, unsupportedFeature } from './refusal.ts'
+import { anthropicRefusal, Refusal, unsupportedFeature } from './refusal.ts'
 import type { ModelRequest, Tool, ToolChoice } from './request.ts'
 import { endsWithResults } from './request.ts'
 import { closedProblem, complexityProblem, invalidKeyword } from './schemas.ts'
@@ -80,7 +80,11 @@ function imagesIn({ block }: LocatedBlock): readonly JsonObject[] {
 function checkBlock({ where, block }: LocatedBlock, images: number): void {
   const { type, input, content } = block
   if (type === 'tool_use' && !isObject(input))
-    throw anthropicErrors.wrongKind([where, 'tool_use', 'input'], { kind: 'object' }, input)
+    throw anthropicRefusal({
+      type: 'wrong-kind',
+      path: [where, 'tool_use', 'input'],
+      kind: 'object',
+    })
 
   checkMedia(block, where, images)
   for (const [index, part] of listObjects(content).entries())

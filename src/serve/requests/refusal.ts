@@ -23,143 +23,116 @@ export class Refusal extends Error {
   }
 }
 
-/** The expected kind of a value. `content` is a string or a list of blocks. */
-export interface Rule {
-  readonly kind: 'number' | 'integer' | 'boolean' | 'string' | 'object' | 'array' | 'content'
-  readonly least?: number | undefined
-  readonly most?: number | undefined
-}
-
-/** The error messages of a vendor. */
-export interface VendorErrors {
-  /** Whether paths include the `type` of an object. */
-  readonly namesTags: boolean
-  missing(path: Path): Refusal
-  unknown(path: Path): Refusal
-  wrongKind(path: Path, rule: Rule, value: unknown): Refusal
-  tooSmall(path: Path, rule: Rule, value: number): Refusal
-  tooLarge(path: Path, rule: Rule, value: number): Refusal
-  /** More characters, entries or members than `most`. */
-  tooLong(path: Path, most: number, value: unknown): Refusal
-  /** Fewer characters or entries than `least`. */
-  tooShort(path: Path, least: number, value: unknown): Refusal
-  notMatching(path: Path, pattern: string): Refusal
-  notAChoice(path: Path, choices: readonly string[], value: unknown): Refusal
-  /** A union of objects: the member that selects the kind has an unknown value. */
-  unknownTag(path: Path, name: string, choices: readonly string[], value: unknown): Refusal
-  notDone(what: string, path: Path): Refusal
-}
-
 export type Path = readonly (string | number)[]
 
-type Kind = 'null' | 'boolean' | 'integer' | 'decimal' | 'string' | 'array' | 'object'
+/** The expected kind of a value. `content` is a string or a list of blocks. */
+export type ValueKind = 'number' | 'integer' | 'boolean' | 'string' | 'object' | 'array' | 'content'
 
-function valueKind(value: unknown): Kind {
+/** The first problem of a value in a body. */
+export type Problem = { readonly path: Path; readonly value?: unknown } & (
+  | { readonly type: 'missing' | 'unknown' }
+  | { readonly type: 'wrong-kind'; readonly kind: ValueKind }
+  | { readonly type: 'too-small' | 'too-large'; readonly kind: ValueKind; readonly limit: number }
+  /** The length of a string, or the number of entries or members. */
+  | { readonly type: 'too-short' | 'too-long'; readonly limit: number }
+  | { readonly type: 'not-matching'; readonly pattern: string }
+  | { readonly type: 'not-a-choice'; readonly choices: readonly string[] }
+  /** The member `name` selects the kind of an object, and has an unknown value. */
+  | { readonly type: 'unknown-tag'; readonly name: string; readonly choices: readonly string[] }
+  | { readonly type: 'not-done'; readonly feature: string }
+)
+
+/**
+ * The error of chat and responses for a problem, as that vendor's API sends it: "Invalid value: 'text'.
+ * Supported values are: …", `input[0].content[0].type`, `invalid_value`
+ * (https://github.com/MervinPraison/PraisonAI/issues/3934, read 2026-11-22).
+ */
+export function openaiRefusal(problem: Problem): Refusal {
+  const { path, value } = problem
+  const place = formatPath(path)
+  const refuse = (code: string, message: string) => new Refusal(message, place, code)
+  const wrongType = (expected: string) =>
+    refuse(
+      'invalid_type',
+      `Invalid type for '${place}': expected ${expected}, but got ${withArticle(valueKind(value))} instead.`,
+    )
+
+  switch (problem.type) {
+    case 'missing':
+      return refuse('missing_required_parameter', `Missing required parameter: '${place}'.`)
+    case 'unknown':
+      return refuse('unknown_parameter', `Unknown parameter: '${place}'.`)
+    case 'wrong-kind':
+      return wrongType(expectedKind(problem.kind))
+    case 'too-small':
+    case 'too-large': {
+      const number = problem.kind === 'integer' ? 'integer' : 'decimal'
+      const [side, end, sign] =
+        problem.type === 'too-small' ? ['below', 'min', '>='] : ['above', 'max', '<=']
+      return refuse(
+        `${number}_${side}_${end}_value`,
+        `Invalid '${place}': ${number} ${side} ${end}imum value. Expected a value ${sign} ${problem.limit}, but got ${value} instead.`,
+      )
+    }
+    case 'too-short':
+    case 'too-long':
+      return wrongLength(problem, refuse)
+    case 'not-matching':
+      return refuse(
+        'invalid_value',
+        `Invalid '${place}': string does not match pattern. Expected a string that matches the pattern '${problem.pattern}'.`,
+      )
+    case 'not-a-choice': {
+      const { choices } = problem
+      if (typeof value !== 'string') return wrongType(`one of ${joinChoices(choices, 'or')}`)
+      const supported = joinChoices(choices, 'and')
+      return refuse(
+        'invalid_value',
+        `Invalid value: '${value}'. Supported values are: ${supported}.`,
+      )
+    }
+    case 'unknown-tag':
+      return openaiRefusal({ ...problem, type: 'not-a-choice', path: [...path, problem.name] })
+    case 'not-done':
+      return unsupportedFeature(problem.feature, place)
+  }
+}
+
+function wrongLength(
+  { type, path, value, limit }: Problem & { readonly limit: number },
+  refuse: (code: string, message: string) => Refusal,
+): Refusal {
+  const place = formatPath(path)
+  if (isObject(value))
+    return refuse(
+      'object_above_max_properties',
+      `Invalid '${place}': too many properties. Expected an object with at most ${limit} properties, but got an object with ${Object.keys(value).length} properties instead.`,
+    )
+
+  const kind = typeof value === 'string' ? 'string' : 'array'
+  const one = withArticle(kind)
+  const { length } = value as string
+  if (length === 0)
+    return refuse(
+      `empty_${kind}`,
+      `Invalid '${place}': empty ${kind}. Expected ${one} with minimum length ${limit}, but got an empty ${kind} instead.`,
+    )
+  const [side, end, word] =
+    type === 'too-long' ? ['above', 'max', 'long'] : ['below', 'min', 'short']
+  return refuse(
+    `${kind}_${side}_${end}_length`,
+    `Invalid '${place}': ${kind} too ${word}. Expected ${one} with ${end}imum length ${limit}, but got ${one} with length ${length} instead.`,
+  )
+}
+
+function valueKind(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'decimal'
-  return typeof value as Kind
+  return typeof value
 }
 
-/**
- * The errors of chat and responses, as that vendor's API sends them: "Invalid value: 'text'. Supported
- * values are: …", `input[0].content[0].type`, `invalid_value`
- * (https://github.com/MervinPraison/PraisonAI/issues/3934, read 2026-11-22).
- */
-export const openaiErrors: VendorErrors = {
-  namesTags: false,
-  missing: (path) =>
-    openaiError(path, 'missing_required_parameter', 'Missing required parameter: {place}.'),
-  unknown: (path) => openaiError(path, 'unknown_parameter', 'Unknown parameter: {place}.'),
-  wrongKind: (path, { kind }, value) => invalidType(path, expectedKind(kind), value),
-  tooSmall: (path, rule, value) =>
-    outOfRange(path, rule, value, ['below', 'min', '>=', rule.least]),
-  tooLarge: (path, rule, value) => outOfRange(path, rule, value, ['above', 'max', '<=', rule.most]),
-  tooLong(path, most, value) {
-    if (isObject(value))
-      return openaiError(
-        path,
-        'object_above_max_properties',
-        `Invalid {place}: too many properties. Expected an object with at most ${most} properties, but got an object with ${Object.keys(value).length} properties instead.`,
-      )
-
-    const kind = typeof value === 'string' ? 'string' : 'array'
-    const one = withArticle(kind)
-    const { length } = value as string
-
-    return openaiError(
-      path,
-      `${kind}_above_max_length`,
-      `Invalid {place}: ${kind} too long. Expected ${one} with maximum length ${most}, but got ${one} with length ${length} instead.`,
-    )
-  },
-  tooShort(path, least, value) {
-    const kind = typeof value === 'string' ? 'string' : 'array'
-    const { length } = value as string
-    const [fault, got] =
-      length === 0
-        ? [`empty ${kind}`, `an empty ${kind}`]
-        : [`${kind} too short`, `${withArticle(kind)} with length ${length}`]
-
-    return openaiError(
-      path,
-      length === 0 ? `empty_${kind}` : `${kind}_below_min_length`,
-      `Invalid {place}: ${fault}. Expected ${withArticle(kind)} with minimum length ${least}, but got ${got} instead.`,
-    )
-  },
-  notMatching: (path, pattern) =>
-    openaiError(
-      path,
-      'invalid_value',
-      `Invalid {place}: string does not match pattern. Expected a string that matches the pattern '${pattern}'.`,
-    ),
-  notAChoice: (path, choices, value) =>
-    typeof value === 'string'
-      ? new Refusal(
-          `Invalid value: '${value}'. Supported values are: ${joinChoices(choices, 'and')}.`,
-          formatPath(path),
-          'invalid_value',
-        )
-      : invalidType(path, `one of ${joinChoices(choices, 'or')}`, value),
-  unknownTag: (path, name, choices, value) =>
-    openaiErrors.notAChoice([...path, name], choices, value),
-  notDone: (what, path) => unsupportedFeature(what, formatPath(path)),
-}
-
-/** @param message contains `{place}` for the path */
-function openaiError(path: Path, code: string, message: string): Refusal {
-  const place = formatPath(path)
-  return new Refusal(
-    message.replace('{place}', () => `'${place}'`),
-    place,
-    code,
-  )
-}
-
-function outOfRange(
-  path: Path,
-  { kind }: Rule,
-  value: number,
-  [side, end, sign, limit]: readonly [string, string, string, number | undefined],
-): Refusal {
-  const number = kind === 'integer' ? 'integer' : 'decimal'
-  return openaiError(
-    path,
-    `${number}_${side}_${end}_value`,
-    `Invalid {place}: ${number} ${side} ${end}imum value. Expected a value ${sign} ${limit}, but got ${value} instead.`,
-  )
-}
-
-function invalidType(path: Path, wanted: string, value: unknown): Refusal {
-  const got = withArticle(valueKind(value))
-  return openaiError(
-    path,
-    'invalid_type',
-    `Invalid type for {place}: expected ${wanted}, but got ${got} instead.`,
-  )
-}
-
-function expectedKind(kind: Rule['kind']): string {
+function expectedKind(kind: ValueKind): string {
   if (kind === 'content') return 'one of a string or array of objects'
   return withArticle(kind === 'number' ? 'decimal' : kind)
 }
@@ -176,60 +149,59 @@ function joinChoices(choices: readonly string[], word: 'and' | 'or'): string {
   return `${quoted.slice(0, -1).join(', ')}${comma} ${word} ${quoted.at(-1)}`
 }
 
-const pydanticKinds: Readonly<Record<Rule['kind'], string>> = {
-  number: 'number',
-  integer: 'integer',
-  boolean: 'boolean',
-  string: 'string',
+/**
+ * The error of messages for a problem. That vendor's API returns the messages of its validator (pydantic),
+ * such as "max_tokens: Input should be greater than or equal to 1".
+ */
+export function anthropicRefusal(problem: Problem): Refusal {
+  const { path, value } = problem
+  if (problem.type === 'unknown-tag' && problem.name !== 'type')
+    return anthropicRefusal({ ...problem, type: 'not-a-choice', path: [...path, problem.name] })
+  if (problem.type === 'not-done') return unsupportedFeature(problem.feature, path.join('.'))
+  return new Refusal(`${path.join('.')}: ${pydanticMessage(problem, value)}`)
+}
+
+function pydanticMessage(problem: Problem, value: unknown): string {
+  switch (problem.type) {
+    case 'missing':
+      return 'Field required'
+    case 'unknown':
+      return 'Extra inputs are not permitted'
+    case 'wrong-kind':
+      return `Input should be a valid ${pydanticKinds[problem.kind] ?? problem.kind}`
+    case 'too-small':
+      return `Input should be greater than or equal to ${problem.limit}`
+    case 'too-large':
+      return `Input should be less than or equal to ${problem.limit}`
+    case 'too-long':
+      return typeof value === 'string'
+        ? `String should have at most ${problem.limit} characters`
+        : `List should have at most ${problem.limit} items after validation`
+    case 'too-short': {
+      const { limit } = problem
+      const plural = limit === 1 ? '' : 's'
+      return typeof value === 'string'
+        ? `String should have at least ${limit} character${plural}`
+        : `List should have at least ${limit} item${plural} after validation, not ${(value as []).length}`
+    }
+    case 'not-matching':
+      return `String should match pattern '${problem.pattern}'`
+    case 'not-a-choice':
+      return `Input should be ${joinChoices(problem.choices, 'or')}`
+    case 'unknown-tag': {
+      const tags = problem.choices.map((one) => `'${one}'`).join(', ')
+      return `Input tag '${String(value)}' found using 'type' does not match any of the expected tags: ${tags}`
+    }
+    case 'not-done':
+      return problem.feature
+  }
+}
+
+/** The kinds that pydantic calls otherwise. */
+const pydanticKinds: Readonly<Partial<Record<ValueKind, string>>> = {
   array: 'list',
   object: 'dictionary',
   content: 'list',
-}
-
-/**
- * The errors of messages. That vendor's API returns the messages of its validator (pydantic), such as
- * "max_tokens: Input should be greater than or equal to 1".
- */
-export const anthropicErrors: VendorErrors = {
-  namesTags: true,
-  missing: (path) => pydanticError(path, 'Field required'),
-  unknown: (path) => pydanticError(path, 'Extra inputs are not permitted'),
-  wrongKind: (path, { kind }) =>
-    pydanticError(path, `Input should be a valid ${pydanticKinds[kind]}`),
-  tooSmall: (path, { least }) =>
-    pydanticError(path, `Input should be greater than or equal to ${least}`),
-  tooLarge: (path, { most }) =>
-    pydanticError(path, `Input should be less than or equal to ${most}`),
-  tooLong: (path, most, value) =>
-    pydanticError(
-      path,
-      typeof value === 'string'
-        ? `String should have at most ${most} characters`
-        : `List should have at most ${most} items after validation`,
-    ),
-  tooShort: (path, least, value) =>
-    pydanticError(
-      path,
-      typeof value === 'string'
-        ? `String should have at least ${least} character${least === 1 ? '' : 's'}`
-        : `List should have at least ${least} item${least === 1 ? '' : 's'} after validation, not ${(value as []).length}`,
-    ),
-  notMatching: (path, pattern) => pydanticError(path, `String should match pattern '${pattern}'`),
-  notAChoice: (path, choices) =>
-    pydanticError(path, `Input should be ${joinChoices(choices, 'or')}`),
-  unknownTag(path, name, choices, value) {
-    if (name !== 'type') return anthropicErrors.notAChoice([...path, name], choices, value)
-    const tags = choices.map((one) => `'${one}'`).join(', ')
-    return pydanticError(
-      path,
-      `Input tag '${String(value)}' found using 'type' does not match any of the expected tags: ${tags}`,
-    )
-  },
-  notDone: (what, path) => unsupportedFeature(what, path.join('.')),
-}
-
-function pydanticError(path: Path, problem: string): Refusal {
-  return new Refusal(`${path.join('.')}: ${problem}`)
 }
 
 /** The error for a feature that this gateway does not support. */

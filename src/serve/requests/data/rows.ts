@@ -1,5 +1,5 @@
 import type { Protocol } from '../../../protocols.ts'
-import { anthropicErrors, openaiErrors, Refusal, type VendorErrors } from '../refusal.ts'
+import { anthropicRefusal, openaiRefusal, type Problem, Refusal } from '../refusal.ts'
 import limits from './limits.json' with { type: 'json' }
 import rules from './rules.json' with { type: 'json' }
 import type { Shape } from './shapes.ts'
@@ -65,17 +65,16 @@ function innerRows({ inner }: Rows, name: string): Rows {
 }
 
 /** Chat has another message for an unknown member of the body itself. */
-const chatErrors: VendorErrors = {
-  ...openaiErrors,
-  unknown: (path) =>
-    path.length > 1
-      ? openaiErrors.unknown(path)
-      : new Refusal(`Unrecognized request argument supplied: ${path.join('')}`),
+function chatRefusal(problem: Problem): Refusal {
+  const { type, path } = problem
+  return type === 'unknown' && path.length === 1
+    ? new Refusal(`Unrecognized request argument supplied: ${path[0]}`)
+    : openaiRefusal(problem)
 }
 
-/** The rules for the body of each protocol, with the error messages of its vendor. */
-export const protocolRules: Readonly<Record<Protocol, { rows: Rows; words: VendorErrors }>> = {
-  chat: { rows: rowsOfProtocol('chat'), words: chatErrors },
-  responses: { rows: rowsOfProtocol('responses'), words: openaiErrors },
-  messages: { rows: rowsOfProtocol('messages'), words: anthropicErrors },
+/** The rules for the body of each protocol, and the errors of its vendor. */
+export const protocolRules = {
+  chat: { rows: rowsOfProtocol('chat'), refuse: chatRefusal },
+  responses: { rows: rowsOfProtocol('responses'), refuse: openaiRefusal },
+  messages: { rows: rowsOfProtocol('messages'), refuse: anthropicRefusal },
 }
