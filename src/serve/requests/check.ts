@@ -3,7 +3,7 @@ import type { Protocol } from '../../protocols.ts'
 import { protocolRules, type Rows } from './data/rows.ts'
 import { bodies, type Form, type ObjectForm, resolveShape, type Shape } from './data/shapes.ts'
 import { isObject, type JsonObject } from './read.ts'
-import type { Path, Problem, ValueKind } from './refusal.ts'
+import type { Problem, ValueKind } from './refusal.ts'
 
 /**
  * Checks a whole body: kinds, choices and members by the types of the official SDKs, and limits and
@@ -12,12 +12,12 @@ import type { Path, Problem, ValueKind } from './refusal.ts'
  * @throws Refusal with the vendor's message
  */
 export function checkTypes(protocol: Protocol, body: JsonObject): void {
-  const problem = checkers[protocol](body, [])
+  const problem = checkers[protocol](body)
   if (problem !== undefined) throw protocolRules[protocol].refuse(problem)
 }
 
-/** Finds the first problem of a value. Adds to `path` only while it is running. */
-type Check = (value: unknown, path: (string | number)[]) => Problem | undefined
+/** Finds the first problem of a value. Its path begins at the value. */
+type Check = (value: unknown) => Problem | undefined
 
 const noRows: Rows = { inner: new Map() }
 
@@ -29,11 +29,10 @@ const checkers: Readonly<Record<Protocol, Check>> = {
 
 /** Creates the check for the bodies of a protocol. A shape is prepared when its first value arrives. */
 function createChecker(protocol: Protocol): Check {
-  const { rows: allRows } = protocolRules[protocol]
   /** Whether paths include the `type` of an object. */
   const namesTags = protocol === 'messages'
   const prepared = new Map<Rows, Map<Shape, Check>>()
-  return checkOf(bodies[protocol], allRows)
+  return checkOf(bodies[protocol], protocolRules[protocol].rows)
 
   /** Null counts as absent. */
   function checkOf(shape: Shape, rows: Rows = noRows): Check {
@@ -43,10 +42,10 @@ function createChecker(protocol: Protocol): Check {
     if (found !== undefined) return found
 
     let checkForm: Check | undefined
-    const check: Check = (value, path) => {
+    const check: Check = (value) => {
       if (isMissing(value)) return undefined
       checkForm ??= formCheck(resolveShape(shape), rows)
-      return checkForm(value, path) ?? checkRows(value, rows, path)
+      return checkForm(value) ?? checkRows(value, rows)
     }
     known.set(shape, check)
     return check
@@ -55,37 +54,30 @@ function createChecker(protocol: Protocol): Check {
   function formCheck(form: Form, rows: Rows): Check {
     if (typeof form === 'object' && 'any' in form) return unionCheck(form.any, rows)
     const check = innerCheck(form, rows)
-    return (value, path) =>
-      isOfKind(value, form) ? check?.(value, path) : wrongKind([form], value, rows, path)
+    return (value) => (isOfKind(value, form) ? check?.(value) : wrongKind([form], value, rows))
   }
 
   /** The check of a value of the right kind. */
   function innerCheck(form: Form, rows: Rows): Check | undefined {
     if (typeof form === 'string') return undefined
-    if (isChoices(form)) return (value, path) => notAChoice(form, value, rows, path)
+    if (isChoices(form)) return (value) => notAChoice(form, value, rows)
     if ('of' in form) return objectCheck(form, rows)
 
     if ('list' in form) {
-      const inner = rows === noRows ? noRows : { inner: rows.inner }
-      const check = checkOf(form.list, inner)
-      return (value, path) => {
-        for (const [index, entry] of (value as readonly unknown[]).entries()) {
-          const problem = checkInner(check, entry, index, path)
-          if (problem !== undefined) return problem
-        }
-        return undefined
-      }
+      const check = checkOf(form.list, rows === noRows ? noRows : { inner: rows.inner })
+      return (value) =>
+        firstProblem((value as readonly unknown[]).entries(), (entry) => check(entry))
     }
-
-    if ('any' in form) return undefined
-    const check = checkOf(form.map, rows.inner.get('*'))
-    return (value, path) => {
-      for (const [key, entry] of Object.entries(value as JsonObject)) {
-        const problem = checkInner(check, entry, key, path)
-        if (problem !== undefined) return problem
-      }
-      return undefined
+    if ('map' in form) {
+      const inner = rows.inner.get('*') ?? noRows
+      const check = checkOf(form.map, inner)
+      return (value) =>
+        firstProblem(
+          Object.entries(value as JsonObject),
+          (entry, name) => check(entry) ?? checkName(String(name), inner),
+        )
     }
+    return undefined
   }
 
   function objectCheck({ of, needs }: ObjectForm, rows: Rows): Check {
@@ -98,24 +90,22 @@ function createChecker(protocol: Protocol): Check {
       if (inner.also !== undefined && !checks.has(name))
         checks.set(name, checkOf(inner.also, inner))
 
-    return (value, path) => {
+    return (value) => {
       const members = value as JsonObject
       const tag = members['type']
       if (tags !== undefined && !isMissing(tag)) {
-        const check: Check = () => notAChoice(tags, tag, rows.inner.get('type') ?? noRows, path)
-        const wrongTag = checkInner(check, tag, 'type', path)
-        if (wrongTag !== undefined) return wrongTag
+        const wrongTag = notAChoice(tags, tag, rows.inner.get('type') ?? noRows)
+        if (wrongTag !== undefined) return within('type', wrongTag)
       }
       for (const name of required)
-        if (isMissing(members[name])) return { type: 'missing', path: [...path, name] }
+        if (isMissing(members[name])) return { type: 'missing', path: [name] }
 
       for (const name in members) {
         const member = members[name]
         const check = checks.get(name)
-        if (check === undefined && !isMissing(member))
-          return { type: 'unknown', path: [...path, name] }
-        const problem = check && checkInner(check, member, name, path)
-        if (problem !== undefined) return problem
+        if (check === undefined && !isMissing(member)) return { type: 'unknown', path: [name] }
+        const problem = check?.(member)
+        if (problem !== undefined) return within(name, problem)
       }
       return undefined
     }
@@ -129,12 +119,12 @@ function createChecker(protocol: Protocol): Check {
       .map((form) => ({ form, check: innerCheck(form, rows) }))
     const checkObject = objectUnionCheck(forms, rows)
 
-    return (value, path) => {
-      if (!forms.some((form) => isOfKind(value, form))) return wrongKind(forms, value, rows, path)
-      if (isObject(value)) return checkObject(value, path)
+    return (value) => {
+      if (!forms.some((form) => isOfKind(value, form))) return wrongKind(forms, value, rows)
+      if (isObject(value)) return checkObject(value)
       const other = others.find(({ form }) => isOfKind(value, form))
-      if (other !== undefined) return other.check?.(value, path)
-      return choices.length > 0 ? notAChoice(choices.flat(), value, rows, path) : undefined
+      if (other !== undefined) return other.check?.(value)
+      return choices.length > 0 ? notAChoice(choices.flat(), value, rows) : undefined
     }
   }
 
@@ -147,101 +137,99 @@ function createChecker(protocol: Protocol): Check {
     const checks = new Map(alternatives.map((form) => [form, objectCheck(form, rows)]))
     const selections = new Map<string, Selection>()
 
-    return (value, path) => {
+    return (value) => {
       const members = value as JsonObject
       const key = `${members['type']} ${members['role']}`
       const selected = selections.get(key) ?? selectForms(alternatives, members, rows)
-      if (!('forms' in selected)) return selected.problem(path)
+      if (!('forms' in selected)) return selected.problem
       selections.set(key, selected)
 
-      const inner = selected.tag === undefined ? path : [...path, selected.tag]
       let deepest: Problem | undefined
       for (const form of selected.forms) {
-        const problem = checks.get(form)!(value, inner)
+        const problem = checks.get(form)!(value)
         if (problem === undefined) return undefined
         if (deepest === undefined || problem.path.length > deepest.path.length) deepest = problem
       }
-      return deepest
+      return deepest && namesTags && selected.tag !== undefined
+        ? within(selected.tag, deepest)
+        : deepest
     }
   }
+}
 
-  function selectForms(
-    forms: readonly ObjectForm[],
-    members: JsonObject,
-    rows: Rows,
-  ): Selection | Rejection {
-    let left = forms
-    let namedTag: string | undefined
+/** The alternatives of a union that fit the tags of an object, with its `type`. */
+interface Selection {
+  readonly forms: readonly ObjectForm[]
+  readonly tag: string | undefined
+}
 
-    for (const name of ['type', 'role']) {
-      const tag = members[name]
-      const choicesOf = ({ of }: ObjectForm) => memberChoices(of, name)
-      const tagged = left.filter((form) => choicesOf(form) !== undefined)
-      if (tagged.length === 0) continue
+function selectForms(
+  forms: readonly ObjectForm[],
+  members: JsonObject,
+  rows: Rows,
+): Selection | { readonly problem: Problem | undefined } {
+  let left = forms
+  let selectedTag: string | undefined
 
-      const meant = isMissing(tag)
-        ? left.filter((form) => choicesOf(form) === undefined || !form.needs.includes(name))
-        : tagged.filter((form) => choicesOf(form)!.includes(tag as string))
-      if (meant.length === 0)
-        return { problem: (path) => unknownTag(name, members, tagged, rows, path) }
-      left = meant
-      if (name === 'type' && namesTags)
-        namedTag = isMissing(tag) ? choicesOf(meant[0]!)?.[0] : (tag as string)
+  for (const name of ['type', 'role']) {
+    const tag = members[name]
+    const choicesOf = ({ of }: ObjectForm) => memberChoices(of, name)
+    const tagged = left.filter((form) => choicesOf(form) !== undefined)
+    if (tagged.length === 0) continue
+
+    const meant = isMissing(tag)
+      ? left.filter((form) => choicesOf(form) === undefined || !form.needs.includes(name))
+      : tagged.filter((form) => choicesOf(form)!.includes(tag as string))
+    if (meant.length === 0) {
+      const named = rows.inner.get(name)?.choices
+      if (named?.includes(tag as string)) return { problem: undefined }
+      if (isMissing(tag)) return { problem: { type: 'missing', path: [name] } }
+      const choices = named ?? [...new Set(tagged.flatMap((form) => choicesOf(form)!))]
+      return { problem: { type: 'unknown-tag', path: [], name, choices, value: tag } }
     }
-
-    return { forms: left, tag: namedTag }
+    left = meant
+    if (name === 'type') selectedTag = isMissing(tag) ? choicesOf(meant[0]!)?.[0] : (tag as string)
   }
 
-  function unknownTag(
-    name: string,
-    value: JsonObject,
-    tagged: readonly ObjectForm[],
-    rows: Rows,
-    path: Path,
-  ): Problem | undefined {
-    const tag = value[name]
-    const named = rows.inner.get(name)?.choices
-    if (named?.includes(tag as string)) return undefined
-    if (isMissing(tag)) return { type: 'missing', path: [...path, name] }
-    const choices = named ?? [...new Set(tagged.flatMap(({ of }) => memberChoices(of, name)!))]
-    return { type: 'unknown-tag', path: [...path], name, choices, value: tag }
-  }
+  return { forms: left, tag: selectedTag }
 }
 
 /** Checks a value of the right kind against its rows. */
-function checkRows(value: unknown, rows: Rows, path: Path): Problem | undefined {
+function checkRows(value: unknown, rows: Rows): Problem | undefined {
   if (rows === noRows) return undefined
-  const { least, most, isWhole, longestName, namePattern, pattern, notDone } = rows
+  const { least, most, isWhole, pattern, notDone } = rows
+  const at = { path: [], value }
 
   if (typeof value === 'number') {
     const kind = isWhole ? 'integer' : 'number'
-    if (isWhole && !Number.isInteger(value))
-      return { type: 'wrong-kind', path: [...path], kind, value }
+    if (isWhole && !Number.isInteger(value)) return { type: 'wrong-kind', kind, ...at }
     if (least !== undefined && value < least)
-      return { type: 'too-small', path: [...path], kind, limit: least, value }
-    if (most !== undefined && value > most)
-      return { type: 'too-large', path: [...path], kind, limit: most, value }
+      return { type: 'too-small', kind, limit: least, ...at }
+    if (most !== undefined && value > most) return { type: 'too-large', kind, limit: most, ...at }
   }
 
-  const name = String(path.at(-1))
-  if (longestName !== undefined && name.length > longestName)
-    return { type: 'too-long', path: [...path], limit: longestName, value: name }
-  if (namePattern !== undefined && !new RegExp(namePattern).test(name))
-    return { type: 'not-matching', path: [...path], pattern: namePattern }
   const [shortest, longest] = lengthBounds(value, rows)
   if (longest !== undefined && valueLength(value) > longest)
-    return { type: 'too-long', path: [...path], limit: longest, value }
+    return { type: 'too-long', limit: longest, ...at }
   if (shortest !== undefined && valueLength(value) < shortest)
-    return { type: 'too-short', path: [...path], limit: shortest, value }
+    return { type: 'too-short', limit: shortest, ...at }
   if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value))
-    return { type: 'not-matching', path: [...path], pattern }
-
+    return { type: 'not-matching', pattern, ...at }
   return notDone !== undefined && isRequested(value, rows)
-    ? { type: 'not-done', path: [...path], feature: notDone }
+    ? { type: 'not-done', feature: notDone, ...at }
     : undefined
 }
 
-function wrongKind(forms: readonly Form[], value: unknown, rows: Rows, path: Path): Problem {
+/** Checks the name of an entry of a map. */
+function checkName(name: string, { longestName, namePattern }: Rows): Problem | undefined {
+  if (longestName !== undefined && name.length > longestName)
+    return { type: 'too-long', path: [], limit: longestName, value: name }
+  return namePattern !== undefined && !new RegExp(namePattern).test(name)
+    ? { type: 'not-matching', path: [], pattern: namePattern }
+    : undefined
+}
+
+function wrongKind(forms: readonly Form[], value: unknown, rows: Rows): Problem {
   const kinds = new Set(forms.map(formKind))
   const isContent = kinds.has('string') && kinds.has('array')
   const last = [...kinds].at(-1)!
@@ -249,42 +237,30 @@ function wrongKind(forms: readonly Form[], value: unknown, rows: Rows, path: Pat
 
   const choices = forms.flatMap((form) => (isChoices(form) ? form : []))
   return choices.length > 0 && kind === 'string'
-    ? { type: 'not-a-choice', path: [...path], choices, value }
-    : { type: 'wrong-kind', path: [...path], kind, value }
+    ? { type: 'not-a-choice', path: [], choices, value }
+    : { type: 'wrong-kind', path: [], kind, value }
 }
 
-function notAChoice(
-  accepted: readonly string[],
-  value: unknown,
-  rows: Rows,
-  path: Path,
-): Problem | undefined {
+function notAChoice(accepted: readonly string[], value: unknown, rows: Rows): Problem | undefined {
   const choices = rows.choices ?? accepted
   if (accepted.includes(value as string) || choices.includes(value as string)) return undefined
-  return { type: 'not-a-choice', path: [...path], choices, value }
+  return { type: 'not-a-choice', path: [], choices, value }
 }
 
-/** The alternatives of a union that fit the tags of an object. */
-interface Selection {
-  readonly forms: readonly ObjectForm[]
-  /** The tag that paths name. */
-  readonly tag: string | undefined
+/** The problem of an inner value, with the path from the outer value. */
+function within(key: string | number, problem: Problem): Problem {
+  return { ...problem, path: [key, ...problem.path] }
 }
 
-interface Rejection {
-  problem(path: Path): Problem | undefined
-}
-
-function checkInner(
-  check: Check,
-  value: unknown,
-  key: string | number,
-  path: (string | number)[],
+function firstProblem<Key extends string | number>(
+  entries: Iterable<readonly [Key, unknown]>,
+  check: (entry: unknown, key: Key) => Problem | undefined,
 ): Problem | undefined {
-  path.push(key)
-  const problem = check(value, path)
-  path.pop()
-  return problem
+  for (const [key, entry] of entries) {
+    const problem = check(entry, key)
+    if (problem !== undefined) return within(key, problem)
+  }
+  return undefined
 }
 
 function isRequested(value: unknown, { nothing = [], holding }: Rows): boolean {
