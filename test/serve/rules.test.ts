@@ -57,7 +57,8 @@ describe('refused', () => {
 
   test('rules: every row has a source', () => {
     expect(refused.length).toBeGreaterThan(150)
-    for (const { source } of refused) expect(source).toMatch(/^(https:|types of|words of|not done here)/)
+    for (const { source } of refused)
+      expect(source).toMatch(/^(https:|types of|words of|not done here)/)
   })
 
   test.each(refused)('rules: $path $more', async (row) => {
