@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { failures } from './codecs/failure.ts'
+import forwarded from './forwarded-headers.json' with { type: 'json' }
 import type { Reply } from './http/reply.ts'
 import type { LogEntry } from './log/request-log.ts'
 import { maskKeys } from './log/secrets.ts'
@@ -12,23 +13,9 @@ import type { Recorder } from './settings/recorder.ts'
 
 /**
  * The client's headers that are sent upstream: they describe the response to send and the client. Other
- * headers may contain a secret. The names are those of the vendors' SDKs (openai 7.57.0,
- * @anthropic-ai/sdk 1.12.0), Codex 0.169.0, Claude Code 2.1.330 and opencode 1.18.33.
+ * headers may contain a secret.
  */
-const forwardedHeaders = new Set(
-  `accept accept-language anthropic-beta anthropic-dangerous-direct-browser-access anthropic-version
-  content-type conversation_id http-referer idempotency-key openai-beta openai-intent
-  openai-organization openai-project originator session-id session_id thread-id traceparent tracestate
-  user-agent version x-app x-claude-code-agent-id x-claude-code-parent-agent-id
-  x-claude-code-session-id x-client-request-id x-codex-beta-features x-codex-installation-id
-  x-codex-parent-thread-id x-codex-turn-metadata x-codex-turn-state x-codex-window-id
-  x-initiator x-interaction-type x-openai-memgen-request x-openai-subagent x-opencode-client
-  x-opencode-project x-opencode-request x-opencode-session x-request-id x-session-affinity x-session-id
-  x-stainless-arch x-stainless-async x-stainless-custom-poll-interval x-stainless-helper
-  x-stainless-helper-method x-stainless-lang x-stainless-os x-stainless-package-version
-  x-stainless-poll-helper x-stainless-read-timeout x-stainless-retry-count x-stainless-runtime
-  x-stainless-runtime-version x-stainless-stream-helper x-stainless-timeout x-title`.split(/\s+/),
-)
+const forwardedHeaders = new Set(forwarded.names)
 
 /** Headers of a response that belong to one connection and are not forwarded. */
 const connectionHeaders = new Set([

@@ -1,6 +1,7 @@
+import rules from './data/schemas.json' with { type: 'json' }
 import { asList, isObject, type JsonObject, toObject } from './read.ts'
 
-/** Checks of JSON schemas with the error messages of the vendors. */
+/** Checks of JSON schemas with the error messages of the vendors. schemas.json has their keywords and formats. */
 
 interface LocatedSchema {
   readonly schema: JsonObject
@@ -99,8 +100,6 @@ export function invalidKeyword(schema: JsonObject): string | undefined {
   return undefined
 }
 
-const topLevelWords = ['oneOf', 'anyOf', 'allOf', 'enum', 'not']
-
 /**
  * The reason why chat and responses reject a schema.
  *
@@ -111,8 +110,8 @@ export function openaiProblem(schema: JsonObject, isFormat = false): string | un
   if (type !== 'object' && (isFormat || Object.keys(schema).length > 0))
     return `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(type ?? 'None')}"'.`
   // https://github.com/langchain-ai/langchainjs/issues/9804
-  if (topLevelWords.some((word) => word in schema))
-    return `schema must have type 'object' and not have ${topLevelWords.map((word) => `'${word}'`).join('/')} at the top level.`
+  if (rules.openai.forbiddenAtTop.some((word) => word in schema))
+    return `schema must have type 'object' and not have ${rules.openai.forbiddenAtTop.map((word) => `'${word}'`).join('/')} at the top level.`
   // https://github.com/FoundationAgents/OpenManus/issues/1162
   const invalid = invalidKeyword(schema)
   if (invalid !== undefined) return `${invalid}.`
@@ -138,12 +137,12 @@ export function strictProblem(schema: JsonObject): string | undefined {
   return findProblem(schema, (inner) => {
     const { type, format, properties, required, additionalProperties } = inner
     if ('$ref' in inner) return referenceProblem(schema, inner)
-    const refused = forbiddenInStrict.find((word) => word in inner)
+    const refused = rules.openai.forbiddenInStrict.find((word) => word in inner)
     if (refused !== undefined) return `'${refused}' is not permitted.`
     if (!['type', 'anyOf', 'enum', 'const'].some((word) => word in inner))
       return "schema must have a 'type' key."
     // https://github.com/cyanheads/git-mcp-server/issues/47
-    if (format !== undefined && !openaiFormats.includes(format as string))
+    if (format !== undefined && !rules.openai.formats.includes(format as string))
       return `'${String(format)}' is not a valid format.`
     if (type !== 'object') return undefined
 
@@ -159,14 +158,6 @@ export function strictProblem(schema: JsonObject): string | undefined {
     return `'required' is required to be supplied and to be an array including every key in properties. ${wrong}.`
   })
 }
-
-const forbiddenInStrict = [
-  ...['oneOf', 'allOf', 'not', 'if', 'then', 'else', 'default', 'patternProperties'],
-  ...['dependentRequired', 'dependentSchemas', 'propertyNames', 'contains', 'uniqueItems'],
-]
-
-const commonFormats = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6']
-const openaiFormats = [...commonFormats, 'uuid']
 
 type Measure = (schemas: readonly LocatedSchema[]) => number
 
@@ -233,16 +224,7 @@ function findCycle(
   return undefined
 }
 
-/** The keywords that messages rejects for a type in the schema of an answer. */
-const unsupported: Readonly<Record<string, readonly string[]>> = {
-  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  string: ['minLength', 'maxLength'],
-  array: ['maxItems', 'uniqueItems', 'contains', 'minContains', 'maxContains'],
-  object: ['minProperties', 'maxProperties', 'patternProperties', 'propertyNames'],
-}
-
-const anthropicFormats = [...openaiFormats, 'uri']
+const unsupported: Readonly<Record<string, readonly string[]>> = rules.anthropic.unsupported
 
 /**
  * The reason why messages rejects the schema of an answer or of a strict tool
@@ -271,7 +253,7 @@ export function closedProblem(schema: JsonObject): string | undefined {
     }
     if (types.includes('array') && ![undefined, 0, 1].includes(minItems as number))
       return "For 'array' type, 'minItems' values other than 0 or 1 are not supported"
-    if (format !== undefined && !anthropicFormats.includes(format as string))
+    if (format !== undefined && !rules.anthropic.formats.includes(format as string))
       return `For 'string' type, format '${String(format)}' is not supported`
     if ('oneOf' in inner) return "Schema keyword 'oneOf' is not supported"
     if (enumOf(inner).some((value) => typeof value === 'object' && value !== null))
