@@ -3,7 +3,7 @@ import { checkTypes } from './check.ts'
 import { createCombinationChecks } from './combinations.ts'
 import type { JsonObject } from './read.ts'
 import { InvalidRequest, type ModelRequest, type RequestContext } from './request.ts'
-import { readVersion } from './version.ts'
+import { readProtocolVersion } from './version.ts'
 import { checkWindow } from './window.ts'
 
 /**
@@ -21,7 +21,7 @@ export function createReader(protocol: Protocol, read: (body: JsonObject) => Mod
 
     checkFirst(sent)
     checkTypes(protocol, sent)
-    const version = protocol === 'messages' ? readVersion(headers) : ''
+    const version = protocol === 'messages' ? readProtocolVersion(headers) : ''
     checkGeneral(body, version)
 
     const request = read(body)

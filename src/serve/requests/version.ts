@@ -19,7 +19,7 @@ const betaName = /^[a-z0-9-]+-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
  * @returns the version
  * @throws Refusal for an invalid version or beta
  */
-export function readVersion(
+export function readProtocolVersion(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string {
   const version = String(headers['anthropic-version'] ?? versions[1])
