@@ -135,14 +135,11 @@ function createChecker(protocol: Protocol): Check {
     if (isOpen) return () => undefined
 
     const checks = new Map(alternatives.map((form) => [form, objectCheck(form, rows)]))
-    const selections = new Map<string, Selection>()
 
     return (value) => {
       const members = value as JsonObject
-      const key = `${members['type']} ${members['role']}`
-      const selected = selections.get(key) ?? selectForms(alternatives, members, rows)
+      const selected = selectForms(alternatives, members, rows)
       if (!('forms' in selected)) return selected.problem
-      selections.set(key, selected)
 
       let deepest: Problem | undefined
       for (const form of selected.forms) {
