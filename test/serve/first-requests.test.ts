@@ -1,17 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Recordings, recordedRequest } from '../../src/clients/recorded-request.ts'
 import type { Protocol } from '../../src/protocols.ts'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { withGateway } from '../support/gateway.ts'
 import { ask, paths } from './support/gateway.ts'
 
-let gateway: Gateway
-
-beforeAll(async () => {
-  // Which model a request was recorded with is not part of it.
-  gateway = await startGateway({ families: 'rewritten' })
-  return () => gateway.close()
-})
+/** Which model a request was recorded with is not part of it. */
+const gateway = await withGateway({ families: 'rewritten' })
 
 /** A model that serves each protocol. */
 const models: Readonly<Record<Protocol, string>> = {
