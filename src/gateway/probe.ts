@@ -20,7 +20,7 @@ import { traitsOf } from './judge/traits.ts'
 import { hasLimit, placeOf, type QuestionForm, requestAt } from './question.ts'
 import { listIn, splitTools, withFunctionsOnly } from './request-tools.ts'
 import { rootOf } from './roots.ts'
-import type { Catalog, GatewayAccess, Protocol, Sender } from './types.ts'
+import type { Catalog, FirstRequest, GatewayAccess, Protocol, Sender } from './types.ts'
 
 /** The gateway serves the model over the protocol to this key. */
 export interface ProbeResult {
@@ -46,6 +46,23 @@ export interface ProbeOptions {
    * from an API. Absent: only the base URL of the access.
    */
   readonly roots?: readonly string[] | undefined
+  /** Absent: the probe has its own. */
+  readonly searches?: CauseSearches | undefined
+}
+
+/**
+ * The requests that may still search for the cause of a rejection. The probes of one client share them: a gateway
+ * that rejects everything without a reason does so over every protocol and at every address.
+ */
+export interface CauseSearches {
+  left: number
+}
+
+/** How many requests may search for a cause. */
+const maxSearches = 2
+
+export function newSearches(): CauseSearches {
+  return { left: maxSearches }
 }
 
 /** The input of one proof. */
@@ -57,6 +74,7 @@ interface Inquiry {
   /** Why there is no catalog, if it was requested. */
   readonly missing: UserError | undefined
   readonly sender: Sender | undefined
+  readonly searches: CauseSearches
 }
 
 /** The result at one base URL. */
@@ -86,9 +104,10 @@ export async function probe(
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
   const { roots = [rootOf(access, protocol)], sender, unservedHint } = options
+  const { searches = newSearches() } = options
   const [catalog, missing] =
     options.catalog instanceof UserError ? [undefined, options.catalog] : [options.catalog]
-  const inquiry: Inquiry = { access, protocol, model, catalog, missing, sender }
+  const inquiry: Inquiry = { access, protocol, model, catalog, missing, sender, searches }
 
   const attempt = await askInTurn(inquiry, roots)
   const { root, result, outcome } = await withProvenBase(inquiry, attempt, roots)
@@ -131,19 +150,13 @@ const notStreamed: Finding = {
   hint: "The client works, but sends each request twice. Ask the gateway's operator to turn on streaming.",
 }
 
-/**
- * Tries the first base URL, and the others only if no API answers there. Looks for the cause of only one
- * rejection: a gateway that rejects everything without a reason does so at every address.
- */
+/** Tries the first base URL, and the others only if no API answers there. */
 async function askInTurn(inquiry: Inquiry, roots: readonly string[]): Promise<Attempt> {
   let first: Attempt | undefined
-  let isCauseKnown = false
   for (const root of roots) {
     let attempt: Attempt = await askAt(inquiry, root)
-    if (!isCauseKnown && hasHiddenCause(inquiry, attempt)) {
+    if (hasHiddenCause(inquiry, attempt))
       attempt = { ...attempt, outcome: await causeOf(inquiry, attempt) }
-      isCauseKnown = true
-    }
 
     const { outcome } = attempt
     if (outcome === undefined) return attempt
@@ -200,15 +213,25 @@ async function askedAgain(
   const outcome = judged(inquiry, result)
   if (outcome === undefined || !('status' in result)) return result
 
-  // Claude Code 2.1.331 omits its safeguards after a 400 or 422, whatever the words (2026-11-24).
   const { carried } = form
-  const isSafeguards = typeof carried?.safeguards === 'object' && isAboutRequest(result, outcome)
+  const isSafeguards =
+    carried !== undefined && isAboutRequest(result, outcome) && mayBlameSafeguards(carried, outcome)
   const again = isSafeguards
     ? { ...form, carried: { ...carried, safeguards: undefined } }
     : secondForm(form, result)
   if (again === undefined) return result
   const answer = await ask(inquiry.access, requestAt(root, again), inquiry.sender?.keyHeader)
   return askedAgain(inquiry, root, again, answer)
+}
+
+/**
+ * Claude Code 2.1.331 omits its safeguards after a 400 or 422, whatever the words (2026-11-24). That cannot help if
+ * the gateway rejects tools.
+ */
+function mayBlameSafeguards({ safeguards }: FirstRequest, outcome: Outcome): boolean {
+  if (typeof safeguards !== 'object') return false
+  const isNamed = ['safeguards', safeguards.beta].some((name) => outcome.message.includes(name))
+  return isNamed || !speaksOfTools(outcome)
 }
 
 /** The next request, if the client would also do without the rejected part. */
@@ -272,19 +295,21 @@ function hasHiddenCause({ sender }: Inquiry, attempt: Attempt): attempt is Refus
 }
 
 /**
- * The cause of a rejection, by at most two more requests. If the gateway serves a minimal request, a part of the
+ * The cause of a rejection, by the requests that are left for that. If the gateway serves a minimal request, a part of the
  * client's request is the cause: the part that the gateway names, else its unusual tools, else the rest.
  */
 async function causeOf(
   inquiry: Inquiry,
   { root, result: answer, outcome }: Refusal,
 ): Promise<Outcome> {
-  const { access, protocol, model, sender } = inquiry
+  const { access, protocol, model, sender, searches } = inquiry
   const refused = sender === undefined ? [] : refusedIn(answer, sender)
   const isOfTools = speaksOfTools(outcome)
 
   const isLimited = !refusesLimit(answer)
   const serves = async (more: Partial<QuestionForm>) => {
+    if (searches.left <= 0) return false
+    searches.left--
     const form = formOf(inquiry, { isLimited, ...more })
     const answer = await ask(access, requestAt(root, form), sender?.keyHeader)
     return judged(inquiry, answer) === undefined
@@ -348,7 +373,8 @@ export function isAboutAddress({ code }: Pick<Outcome, 'code'>): boolean {
 
 /** Some gateways answer an unknown path with a 400 and say that they do not support this. */
 function mayBeElsewhere(outcome: Outcome): boolean {
-  return isAboutAddress(outcome) || outcome.code === 'protocol-unsupported'
+  const { code, isUnexplained = false } = outcome
+  return isAboutAddress(outcome) || (code === 'protocol-unsupported' && !isUnexplained)
 }
 
 /** Only an API rejects a request like this, so its words are the ones to show. */

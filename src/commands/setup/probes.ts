@@ -3,7 +3,12 @@ import type { Client, LoadedFiles, ResolvedOptions } from '../../clients/client.
 import { routesToProve } from '../../clients/resolve.ts'
 import { UserError } from '../../errors.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
+import {
+  type CauseSearches,
+  newSearches,
+  type ProbeOptions,
+  type ProbeResult,
+} from '../../gateway/probe.ts'
 import type { Catalog, GatewayAccess, ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
@@ -16,7 +21,7 @@ export interface ProbeAnswer extends ModelRoute {
 type ProbeOne = (
   protocol: Protocol,
   model: string,
-  options: Pick<ProbeOptions, 'catalog' | 'unservedHint' | 'sender'>,
+  options: Pick<ProbeOptions, 'catalog' | 'unservedHint' | 'sender' | 'searches'>,
 ) => Promise<ProbeResult>
 
 /** The first request of a client for each model. */
@@ -47,6 +52,7 @@ export class Probes {
   readonly #list: Catalog | UserError
   readonly #sendersOf: (client: Client, resolved: ResolvedOptions) => Senders
   readonly #asked: Map<string, Promise<ProbeResult>>
+  readonly #searches: Map<Client, CauseSearches>
   /** By the resolved options. Computing the senders reads and plans a client's files. */
   readonly #senders = new Map<ResolvedOptions, Senders>()
 
@@ -58,6 +64,7 @@ export class Probes {
     earlier?: Probes,
   ) {
     this.#asked = new Map(earlier === undefined ? [] : earlier.#asked)
+    this.#searches = new Map(earlier === undefined ? [] : earlier.#searches)
     this.#probe = probe
     this.#list = list
     this.#sendersOf = sendersOf
@@ -76,7 +83,7 @@ export class Probes {
   #ask(
     protocol: Protocol,
     model: string,
-    more: Pick<ProbeOptions, 'unservedHint' | 'sender'> = {},
+    more: Pick<ProbeOptions, 'unservedHint' | 'sender' | 'searches'> = {},
   ): Promise<ProbeResult> {
     const question = questionOf(protocol, model, more.sender)
     const known = this.#asked.get(question)
@@ -92,12 +99,15 @@ export class Probes {
     const routes = routesToProve(client, resolved, this.catalog)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
     const senderOf = this.#sendersFor(client, resolved)
+    const searches = this.#searches.get(client) ?? newSearches()
+    this.#searches.set(client, searches)
     const results = await Promise.allSettled(
       routes.map((route) => {
         const { model, protocol } = route
         return this.#ask(protocol, model, {
           unservedHint: hintFor(model),
           sender: senderOf(route),
+          searches,
         })
       }),
     )

@@ -103,4 +103,6 @@ export interface Outcome {
   readonly requestId?: string
   /** The gateway may accept the key in another header. */
   readonly tryOtherKeyHeader?: boolean
+  /** The gateway's words do not say why: the code is a guess by the status. */
+  readonly isUnexplained?: true
 }

@@ -363,7 +363,7 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
       if (isModelAsked && error.isApiError)
         return isUnlisted(question) && !blamesParameter(error)
           ? modelUnknown(judged)
-          : protocolUnsupported(judged)
+          : { ...protocolUnsupported(judged), ...unlessExplained(judged) }
       return error.isApiError ? fault(judged, 'refuses the request') : notAnApi(judged)
     // one-api and its relatives: no channel or no price for the model, without a code.
     case (status === 500 || status === 503) && mentionsTheModel && isGatewaysOwn(error):
@@ -372,6 +372,10 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
     default:
       return fault(judged, 'answers with an error of its own')
   }
+}
+
+function unlessExplained({ error, status }: JudgedAnswer): Pick<Outcome, 'isUnexplained'> {
+  return causesOf(error, status).length === 0 ? { isUnexplained: true } : {}
 }
 
 /** By the parameter's name, or a name in the words such as `max_tokens`. */

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
-import type { ClientOptions } from '../../../src/clients/client.ts'
-import { loadClients, rowOf } from '../../../src/clients/list.ts'
+import { describe, expect, test } from 'vitest'
+import type { Client, ClientOptions } from '../../../src/clients/client.ts'
+import { loadClients, rowOf, rows } from '../../../src/clients/list.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { proveClients } from '../../../src/commands/setup/prove.ts'
 import type { SetupRun } from '../../../src/commands/setup/request.ts'
@@ -14,6 +14,7 @@ import {
   failure,
   goodGateway,
   key,
+  type Seen,
   sendJson,
 } from '../../gateway/forged.ts'
 
@@ -229,4 +230,51 @@ test('of several probes that fail, the first client tells its own, when all have
   })
   const error = await failure(proofOf(['codex', 'claude'], accessTo(server), 'claude-opus-4-8'))
   expect(error.code).toBe('rate-limited')
+})
+
+describe('a client that is rejected is asked once over each protocol, and twice for the cause', async () => {
+  const clients = await loadClients(rows)
+  const model = 'gpt-5.6-sol'
+  const posts = ({ seen }: Forged) => seen.filter(({ method }) => method === 'POST')
+  // Claude Code itself repeats a rejected request, without its safeguards.
+  const most = ({ family, protocols }: Client) =>
+    protocols.length + 2 + (family === 'claude' ? 1 : 0)
+
+  const rejects = async (answer: (request: Seen) => string | undefined) =>
+    aServer((request, response) => {
+      if (request.method === 'GET') return sendJson(response, 200, { data: [{ id: model }] })
+      const message = answer(request)
+      return message === undefined
+        ? goodGateway(request, response)
+        : sendJson(response, 400, { error: { message } })
+    })
+
+  test.each(clients)('$id: everything, without a reason', async (client) => {
+    const server = await rejects(() => 'Bad Request')
+    await failure(proofOf(client.id, accessTo(server), model))
+    expect(posts(server).length).toBeLessThanOrEqual(most(client))
+  })
+
+  /** A member that no minimal request has. */
+  const memberIn = ({ url, body }: Seen) => {
+    const names = url.includes('/messages')
+      ? ['system']
+      : ['stream_options', 'prompt_cache_key', 'include']
+    return names.find((name) => name in JSON.parse(body))
+  }
+
+  const reasons = ['with its name', 'without a reason']
+  const cases = clients.flatMap((client) =>
+    reasons.map((reason) => [client.id, reason, client] as const),
+  )
+  test.each(cases)('%s: one member over each protocol, %s', async (id, reason, client) => {
+    const server = await rejects((request) => {
+      const member = memberIn(request)
+      if (member === undefined) return undefined
+      return reason === 'with its name' ? `Unknown parameter: ${member}` : 'Bad Request'
+    })
+    const error = await failure(proofOf(id, accessTo(server), model))
+    expect(error.code).toBe('parameter-unsupported')
+    expect(posts(server).length).toBeLessThanOrEqual(most(client))
+  })
 })
