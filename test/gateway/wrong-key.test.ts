@@ -11,7 +11,13 @@ const wrong = 'sk-canary-wrong-5e1d9a7c3b2f'
 const hosts: Readonly<
   Record<
     string,
-    { readonly host: string; readonly isRoot: (url: string) => boolean; readonly unknown: number }
+    {
+      readonly host: string
+      readonly isRoot: (url: string) => boolean
+      readonly unknown: number
+      /** Whether its list of models needs no key. */
+      readonly isListOpen?: true
+    }
   >
 > = {
   'two roots, everything checks the key first': {
@@ -34,7 +40,15 @@ const hosts: Readonly<
     isRoot: (url) => url.startsWith('/v1/'),
     unknown: 404,
   },
+  'a list of models that needs no key': {
+    host: 'gw.example',
+    isRoot: (url) => url.startsWith('/v1/'),
+    unknown: 404,
+    isListOpen: true,
+  },
 }
+
+const models = ['gpt-5.6-sol', 'claude-sonnet-5-5', 'claude-opus-5-5', 'claude-haiku-5-5']
 
 const refusals: Readonly<Record<string, readonly [status: number, body: object]>> = {
   'as OpenAI': [401, { error: { message: 'Incorrect API key provided', code: 'invalid_api_key' } }],
@@ -45,23 +59,27 @@ const refusals: Readonly<Record<string, readonly [status: number, body: object]>
 const carriesKey = ({ headers }: Seen) => JSON.stringify(headers).includes(wrong)
 
 describe('a wrong key is sent at most twice in a run', () => {
-  const commands = [['codex'], ['claude'], ['opencode'], ['setup', 'codex', 'claude', 'opencode']]
-  const rows = Object.keys(hosts).flatMap((host, turn) =>
-    Object.keys(refusals).flatMap((refusal, index) =>
+  const single = [['codex'], ['claude'], ['opencode'], ['qwen']]
+  const rows = Object.entries(hosts).flatMap(([host, { isListOpen }], turn) => {
+    // The probes of several clients are sent in parallel once the list has answered.
+    const commands = isListOpen ? single : [...single, ['setup', 'codex', 'claude', 'opencode']]
+    return Object.keys(refusals).flatMap((refusal, index) =>
       (triesAll ? commands : oneInTurn(commands, turn + index)).map(
         (args) => [host, refusal, args] as const,
       ),
-    ),
-  )
+    )
+  })
 
   test.each(rows)('%s, %s, %j', async (name, refusal, args) => {
-    const { host, isRoot, unknown } = hosts[name]!
+    const { host, isRoot, unknown, isListOpen = false } = hosts[name]!
+    const isOpenList = ({ url }: Seen) => isListOpen && url.startsWith('/v1/models')
     const [status, body] = refusals[refusal]!
-    const { port, seen, connections } = await aServer((request, response) =>
-      isRoot(request.url)
-        ? sendJson(response, status, body)
-        : sendJson(response, unknown, { error: { message: 'Not found' } }),
-    )
+    const { port, seen, connections } = await aServer((request, response) => {
+      if (isOpenList(request))
+        return sendJson(response, 200, { object: 'list', data: models.map((id) => ({ id })) })
+      if (isRoot(request.url)) return sendJson(response, status, body)
+      sendJson(response, unknown, { error: { message: 'Not found' } })
+    })
     const internet = await internetTo(port, host)
     onTestFinished(internet.close)
     const { json } = await runHere(
@@ -70,7 +88,8 @@ describe('a wrong key is sent at most twice in a run', () => {
       { ...internet.env, REPOINT_API_KEY: wrong },
     )
     expect(json['error']).toMatchObject({ code: 'key-rejected' })
-    const sent = seen.filter(carriesKey).map(({ method, url }) => `${method} ${url}`)
+    const rejected = seen.filter((request) => carriesKey(request) && !isOpenList(request))
+    const sent = rejected.map(({ method, url }) => `${method} ${url}`)
     expect(sent.length, sent.join('\n')).toBeLessThanOrEqual(2)
     expect(connections()).toBeLessThanOrEqual(3)
   })
