@@ -6,6 +6,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { clients, programOf } from './drift/clients.js'
 import { compactRecordings } from './first-requests/compact.js'
 import { recordFirstRequest } from './first-requests/record.js'
@@ -15,7 +16,6 @@ import { installPackages, modulesOf } from './install.js'
 import { offline } from './offline.js'
 import { source } from './source.js'
 
-/** Clients wait more than they work. */
 const atOnce = 3
 const isInside = 'REPOINT_RECORDS'
 
@@ -27,12 +27,44 @@ if (process.env[isInside] === undefined) {
   process.exit(spawnSync(command, words, { stdio: 'inherit', env }).status ?? 1)
 }
 
+/**
+ * How each client is run: its versions, its program, and its start once it is set up. Copilot has no file, only
+ * its environment.
+ */
+const recorded = {
+  ...Object.fromEntries(
+    Object.entries(clients).map(([name, { versions, run, env }]) => [
+      name,
+      {
+        versions,
+        program: (version) => programOf(modulesOf('clients'), name, version),
+        start: (text) => ({ args: run(text), env }),
+      },
+    ]),
+  ),
+  copilot: {
+    versions: ['1.0.102'],
+    program: () => [join(modulesOf('copilot'), 'copilot', 'copilot')],
+    start: (text, { protocol, model, url, key }) => ({
+      args: ['-p', text],
+      env: {
+        COPILOT_OFFLINE: 'true',
+        COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+        COPILOT_PROVIDER_API_KEY: key,
+        COPILOT_PROVIDER_TYPE: 'openai',
+        COPILOT_PROVIDER_WIRE_API: protocol === 'chat' ? 'completions' : protocol,
+        COPILOT_MODEL: model,
+      },
+    }),
+  },
+}
+
 const { prompt } = await source("export { prompt } from './src/gateway/question.ts'")
 const names = process.argv.slice(2)
 for (const name of names.length > 0 ? names : Object.keys(situations)) await recordClient(name)
 
 async function recordClient(name) {
-  const { versions } = clients[name]
+  const { versions } = recorded[name]
   const todo = situations[name].flatMap((situation) =>
     versions.filter(situation.isFor ?? (() => true)).map((version) => ({ version, situation })),
   )
@@ -57,13 +89,14 @@ async function recordClient(name) {
 }
 
 async function record(client, { version, situation }) {
-  const recorded = await recordFirstRequest({
+  const { program, start } = recorded[client]
+  const request = await recordFirstRequest({
     client,
-    program: programOf(modulesOf('clients'), client, version),
-    start: (text) => ({ args: clients[client].run(text), env: clients[client].env }),
+    program: program(version),
+    start,
     situation,
     prompt,
   })
   console.log(`${client} ${version} ${situation.protocol} ${situation.kind}`)
-  return shortenRequest(recorded, { prompt, home: recorded.home })
+  return shortenRequest(request, { prompt, home: request.home })
 }

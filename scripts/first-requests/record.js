@@ -9,7 +9,8 @@ import { homeFor } from '../drift/try-version.js'
 const endpointTypes = { chat: 'openai', responses: 'openai-response', messages: 'anthropic' }
 
 /**
- * @param start how the client is started once it is set up: arguments by prompt, and its environment
+ * @param start how the client is started once it is set up: arguments and environment by prompt, protocol,
+ *   model and gateway
  * @returns the request and the home folder in which it was made
  * @throws Error if the client sends no request with tools
  */
@@ -29,16 +30,18 @@ export async function recordFirstRequest({ client, program, start, situation, pr
 
   try {
     const access = { REPOINT_API_KEY: gateway.key, REPOINT_BASE_URL: gateway.url }
-    const words = [command, ...setup, '--yes', '--json', '--no-verify']
-    const set = await execa(process.execPath, [resolve('bin/repoint.js'), ...words], {
-      ...options,
-      env: { ...env, ...access },
-    })
-    if (set.exitCode !== 0) throw new Error(`${words.join(' ')}: ${set.stdout}`)
+    if (setup !== null) {
+      const words = [command, ...setup, '--yes', '--json', '--no-verify']
+      const set = await execa(process.execPath, [resolve('bin/repoint.js'), ...words], {
+        ...options,
+        env: { ...env, ...access },
+      })
+      if (set.exitCode !== 0) throw new Error(`${words.join(' ')}: ${set.stdout}`)
+    }
 
     gateway.clearRequests()
-    const run = start(prompt)
-    const told = await execa(run.command ?? client, run.args, {
+    const run = start(prompt, { protocol, model, url: gateway.url, key: gateway.key })
+    const told = await execa(client, run.args, {
       ...options,
       env: { ...env, ...run.env },
       timeout: 120_000,
@@ -56,5 +59,5 @@ export async function recordFirstRequest({ client, program, start, situation, pr
 }
 
 function hasTools({ tools = [], input = [] }) {
-  return tools.length > 0 || input.some(({ type }) => type === 'additional_tools')
+  return tools.length > 0 || input.some((item) => 'tools' in item)
 }

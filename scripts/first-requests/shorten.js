@@ -53,7 +53,8 @@ function shortenerFor(prompt, home, model) {
   function shortenText(text, name) {
     // Codex describes its session and itself there.
     if (name === 'x-codex-turn-metadata') return '{}'
-    if (text.includes(prompt)) return text.startsWith(prompt) ? prompt : text
+    // Some clients describe the time and the machine around it.
+    if (text.includes(prompt)) return prompt
     const anonymous = withoutIds(text.replaceAll(home, '/home/user').replaceAll(model, 'MODEL'))
     if (!textNames.has(name)) return anonymous
     return cut(anonymous, name === 'description' ? maxDescription : maxText)
@@ -82,7 +83,11 @@ function numberIds() {
         /(?<![\da-f])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-f])/gi,
         (id) => `00000000-0000-4000-8000-${numberOf(id).padStart(12, '0')}`,
       )
-      .replace(/(?<![\da-f])[\da-f]{64}(?![\da-f])/g, (id) => numberOf(id).padStart(64, '0'))
+      .replace(/(?<![\da-f])(?:[\da-f]{64}|[\da-f]{32})(?![\da-f])/g, (id) =>
+        numberOf(id).padStart(id.length, '0'),
+      )
+      // The second ID in the header `traceparent`.
+      .replace(/(?<=-)[\da-f]{16}(?=-)/g, (id) => numberOf(id).padStart(16, '0'))
       .replace(/\b(ses_)[\da-z]{20,}/gi, (id, start) => start + numberOf(id))
       // A time, in ms.
       .replace(/\b1[6-9]\d{11}\b/g, '1767225600000')

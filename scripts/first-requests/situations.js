@@ -7,7 +7,7 @@
  * @property {'responses' | 'messages' | 'chat'} protocol
  * @property {string} [model] the only one that the gateway lists; absent: its usual ones
  * @property {string} [command] of repoint; absent: the name of the client
- * @property {string[]} [setup] arguments of the setup; absent: the model
+ * @property {string[] | null} [setup] arguments of the setup; absent: the model; null: there is no setup
  * @property {Record<string, string>} [files] below the home, before the setup
  * @property {(version: string) => boolean} [isFor] absent: for every version
  */
@@ -26,6 +26,11 @@ function overEach(kind, modelOf) {
   }))
 }
 
+/** A client without files. */
+function withoutSetup(kind, modelOf) {
+  return overEach(kind, modelOf).map((one) => ({ ...one, setup: null }))
+}
+
 /** opencode, and what is made from it: the vendor of the model decides. */
 const ofLayout = [
   ...overEach('gpt', { chat: 'gpt-5.6-sol', responses: 'gpt-5.6-sol' }),
@@ -33,6 +38,19 @@ const ofLayout = [
   ...overEach('claude', { messages: 'claude-haiku-4-5' }),
   ...overEach('thinking', { messages: 'claude-sonnet-5-5' }),
 ]
+
+/** Qwen Code has one list of models for each protocol from 0.23.4 on. */
+function newerQwen(kind, modelOf) {
+  return overEach(kind, modelOf).map((one) => ({ ...one, isFor: since('0.23.4') }))
+}
+
+/**
+ * OpenClaw, which takes 20 s of processor time for a start. 2026.9.5 offers 39 functions instead of 12, and
+ * otherwise sends the same (2026-11-26).
+ */
+function newestOpenclaw(kind, modelOf) {
+  return overEach(kind, modelOf).map((one) => ({ ...one, isFor: since('2026.9.6') }))
+}
 
 /** Claude Code. */
 const olderHaiku = ['--slot', 'haiku', '--haiku-model', 'claude-haiku-4-5-20251001']
@@ -102,9 +120,25 @@ export const situations = {
     ...overEach('plain', { messages: 'glm-5' }),
   ],
   openclaw: [
-    ...overEach('reasoning', { chat: 'gpt-5.6-sol', responses: 'gpt-5.6-sol' }),
-    ...overEach('plain', { chat: 'devstral-2512', responses: 'devstral-2512' }),
-    ...overEach('reasoning', { messages: 'claude-sonnet-5-5' }),
-    ...overEach('plain', { messages: 'devstral-2512' }),
+    ...newestOpenclaw('reasoning', { chat: 'gpt-5.6-sol', responses: 'gpt-5.6-sol' }),
+    ...newestOpenclaw('adaptive', { messages: 'claude-sonnet-5-5' }),
+    ...newestOpenclaw('plain', { chat: 'devstral-2512', responses: 'devstral-2512' }),
+    ...newestOpenclaw('budget', { messages: 'claude-haiku-4-5' }),
+    ...newestOpenclaw('plain', { messages: 'devstral-2512' }),
+  ],
+  qwen: [
+    ...overEach('any', { chat: 'gpt-5.6-sol' }),
+    ...newerQwen('any', { responses: 'gpt-5.6-sol' }),
+    ...newerQwen('adaptive', { messages: 'claude-sonnet-5-5' }),
+    ...newerQwen('budget', { messages: 'claude-haiku-4-5' }),
+  ],
+  cline: [
+    { kind: 'gpt', protocol: 'chat', model: 'gpt-5.6-sol' },
+    { kind: 'other', protocol: 'chat', model: 'glm-5' },
+  ],
+  copilot: [
+    ...withoutSetup('gpt', { chat: 'gpt-5.6-sol', responses: 'gpt-5.6-sol' }),
+    ...withoutSetup('reasoning', { chat: 'claude-sonnet-5', responses: 'claude-sonnet-5' }),
+    ...withoutSetup('plain', { chat: 'glm-5', responses: 'glm-5' }),
   ],
 }

@@ -97,8 +97,8 @@ export interface ClientModule {
   check(context: ClientContext, target?: SetupTarget): Findings
 
   /**
-   * The members and headers of its first request besides the messages: the probe sends the same. Does not
-   * include what the client omits when it retries after a rejection.
+   * Its first request, which the probe sends: the recorded one, with what its files, the environment and the
+   * installed version change in it.
    */
   firstRequest(files: LoadedFiles, input: FirstRequestInput): FirstRequest
 

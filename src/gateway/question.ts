@@ -39,8 +39,6 @@ export function hasLimit(carried: FirstRequest | undefined): boolean {
 export function requestAt(root: string, form: QuestionForm): RequestSpec {
   const { protocol, model, isLimited = false, needsEnd = false, tools, carried } = form
   const { headers, limit, body } = questions[protocol]
-  // Until every client has recordings.
-  const isRecorded = carried?.body['stream'] === true
   const isLimitOurs = (isLimited || protocol === 'messages') && !hasLimit(carried)
   return {
     method: 'POST',
@@ -55,9 +53,7 @@ export function requestAt(root: string, form: QuestionForm): RequestSpec {
     },
     body: JSON.stringify({
       model,
-      ...(isRecorded ? {} : { ...body, stream: true }),
-      ...(carried && !isRecorded ? { tools: [emptyTools[protocol]] } : {}),
-      ...carried?.body,
+      ...(carried ? carried.body : { ...body, stream: true }),
       ...(isLimitOurs ? { [limit]: maxTokens } : {}),
       ...(tools ? { tools: tools === 'one' ? [emptyTools[protocol]] : tools } : {}),
       ...safeguardsMember(carried),

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
-import { carries } from '../../src/clients/copilot/carries.ts'
+import { firstRequest } from '../../src/clients/copilot/first-request.ts'
 
 /** As 1.0.102 sent it, 2026-11-23; test/clients/copilot.test.ts compares with the program. */
 test.each([
   ['responses', 'gpt-5.6-sol', { reasoning: { effort: 'medium' }, max_output_tokens: 128_000 }],
-  ['responses', 'kimi-k2.6', { reasoning: { effort: undefined }, max_output_tokens: undefined }],
+  ['responses', 'kimi-k2.6', { reasoning: { summary: 'auto' }, max_output_tokens: undefined }],
   ['chat', 'gpt-5', { reasoning_effort: 'medium', temperature: 1, max_tokens: undefined }],
   ['chat', 'claude-haiku-4.5', { temperature: 0, top_p: 0.95, max_tokens: 64_000 }],
   ['chat', 'claude-haiku-4-5', { temperature: 1, max_tokens: undefined }],
   ['chat', 'gemini-3-flash', { tool_choice: 'validated' }],
-] as const)('copilot, %s, %s: its request carries %j', (protocol, model, body) => {
-  expect(carries([], { protocol, model, env: {} }).body).toMatchObject(body)
+] as const)('copilot, %s, %s: its first request has %j', (protocol, model, body) => {
+  expect(firstRequest([], { protocol, model, env: {} }).body).toMatchObject(body)
 })
 
 test('copilot: a limit that a person has set is the one that it asks for', () => {
   const env = { COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: '777' }
-  const { body } = carries([], { protocol: 'chat', model: 'gpt-4.1', env })
+  const { body } = firstRequest([], { protocol: 'chat', model: 'gpt-4.1', env })
   expect(body['max_tokens']).toBe(777)
 })

@@ -298,8 +298,8 @@ describe('one run', () => {
 })
 
 /** Run with 2026.9.5 and 2026.9.6, 2026-11-23. */
-describe('what its requests carry', () => {
-  const carried = (protocol: Protocol, model: string, entry: object) => {
+describe('its first request', () => {
+  const bodyOf = (protocol: Protocol, model: string, entry: object) => {
     const models = [{ id: model, name: 'x', maxTokens: 32_000, ...entry }]
     const disk = aHome({ models }, {}, { defaults: { model: `gateway/${model}` } })
     const files = textsOf(openclaw, aMachine(), disk)
@@ -311,13 +311,30 @@ describe('what its requests carry', () => {
     ['chat', 'm', { reasoning: true }, { max_completion_tokens: 32_000, tool_choice: 'auto' }],
     ['chat', 'm', { compat: { maxTokensField: 'max_tokens' } }, { max_tokens: 32_000 }],
     ['responses', 'm', { reasoning: true }, { reasoning: { effort: 'medium', summary: 'auto' } }],
-    ['responses', 'm', { maxTokens: undefined }, { max_output_tokens: 8192, include: undefined }],
+    ['responses', 'm', { maxTokens: undefined }, { max_output_tokens: 8192, store: false }],
     ['messages', 'claude-opus-5-5', {}, adaptive],
     ['messages', 'm', { reasoning: true }, { thinking: { type: 'enabled', budget_tokens: 8192 } }],
-    ['messages', 'm', {}, { max_tokens: 32_000, thinking: undefined }],
+    ['messages', 'm', {}, { max_tokens: 32_000 }],
   ] as const)('%s, %s, %j', (protocol, model, entry, body) => {
-    expect(carried(protocol, model, entry)).toMatchObject(body)
+    expect(bodyOf(protocol, model, entry)).toMatchObject(body)
   })
+
+  test.each([
+    ['chat', 'reasoning_effort'],
+    ['responses', 'include'],
+    ['messages', 'thinking'],
+  ] as const)('over %s has no %s for a model that does not reason', (protocol, member) => {
+    expect(bodyOf(protocol, 'm', {})).not.toHaveProperty(member)
+  })
+
+  test.each(['chat', 'responses', 'messages'] as const)(
+    'over %s offers a tool for pictures to a model that accepts them',
+    (protocol) => {
+      const tools = (entry: object) => JSON.stringify(bodyOf(protocol, 'm', entry)['tools'])
+      expect(tools({ input: ['text', 'image'] })).toContain('view_image')
+      expect(tools({ input: ['text'] })).not.toContain('view_image')
+    },
+  )
 })
 
 // 2026.5.18 and 2026.8.1 were run so. 2026.7.35 rejects `agent exec ping` (2026-11-24).

@@ -21,6 +21,8 @@ test('the client of docs/adding-a-client.md compiles, can be set up, read back a
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(folder, 'tested.json'), '{ "rows": [] }')
+  const recordings = { date: '', newest: '', tools: {}, requests: [] }
+  writeFileSync(join(folder, 'first-requests.json'), JSON.stringify(recordings))
   for (const [name, text] of Object.entries(templateFiles()))
     writeFileSync(
       join(folder, name),

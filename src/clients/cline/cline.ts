@@ -14,7 +14,6 @@ import {
   fileOf,
   numberIn,
   sourcesIn,
-  tableIn,
   textIn,
   unreadable,
   withoutTrailingSlash,
@@ -25,6 +24,7 @@ import { factChanges } from '../picker.ts'
 import { keepsModels, resolveOneModel } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
+import { firstRequest, usualOutputTokens } from './first-request.ts'
 import { launchSettings } from './launch-settings.ts'
 import {
   hasLogin,
@@ -136,26 +136,7 @@ export const cline: ClientModule = {
     return [editReadably(clineName, file, ourKeys(file, target), target, readProviders)]
   },
 
-  /**
-   * Follows the requests of 3.0.57 and 3.0.65; the newest was run with rejections of each member. Without a
-   * window, Cline sends no limit.
-   */
-  firstRequest(files, { model }) {
-    const { settings } = readProviders(fileOf(files, 'providers'))
-    const { enabled, effort } = tableIn(settings, ['reasoning'])
-    const left = (numberIn(settings, ['contextWindow']) ?? 0) - ownTokens
-    const isOfOpenAi = /(?<![a-z0-9])(?:o[134]|gpt-?5)(?![a-z0-9])/i.test(model)
-
-    return {
-      body: {
-        [isOfOpenAi ? 'max_completion_tokens' : 'max_tokens']:
-          left > 0 ? Math.min(left, usualOutputTokens) : undefined,
-        stream_options: { include_usage: true },
-        tool_choice: 'auto',
-        reasoning_effort: enabled === true && effort !== 'none' ? effort : undefined,
-      },
-    }
-  },
+  firstRequest,
 
   gatewaySettings(files) {
     const file = fileOf(files, 'providers')
@@ -201,12 +182,6 @@ function envFiles({ env }: Machine): readonly string[] {
   const mode = env['NODE_ENV'] || 'development'
   return ['.env', `.env.${mode}`, '.env.local', `.env.${mode}.local`]
 }
-
-/** In tokens: the limit that Cline requests once it knows a window, or what is left of that window. */
-const usualOutputTokens = 32_000
-
-/** In tokens: what Cline sends before the first question (instructions, tools), and what it never uses. */
-const ownTokens = 8_000
 
 /** The changes are in the order in which Cline writes them. */
 function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {

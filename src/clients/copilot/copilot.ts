@@ -1,7 +1,7 @@
 import { type ClientModule, emptyState, runKeyVariable } from '../client.ts'
 import { resolveOneModel } from '../resolve.ts'
 import { ofNode } from '../tested.ts'
-import { carries } from './carries.ts'
+import { firstRequest } from './first-request.ts'
 
 /** A backslash and an `n`: Copilot reads them as a line break. */
 const headerSeparator = '\\n'
@@ -74,7 +74,7 @@ export const copilot: ClientModule = {
 
   plan: () => [],
   gatewaySettings: () => ({}),
-  firstRequest: carries,
+  firstRequest,
   read: () => emptyState,
 
   launchSettings(_, target, { args, env }) {

@@ -1,9 +1,11 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
-import { numberIn, type Table, tableIn, textIn, valueIn } from '../loaded-files.ts'
+import { numberIn, tableIn, textIn, valueIn } from '../loaded-files.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
+import { recordedRequest } from '../recorded-request.ts'
 import { providers, readConfig, startingModel } from './config.ts'
+import recordings from './first-requests.json' with { type: 'json' }
 
 /** In tokens: the limit that OpenClaw sends for a model without one. */
 const usualOutputTokens = 8192
@@ -12,50 +14,73 @@ const usualOutputTokens = 8192
 const adaptive = /claude-(?:opus|sonnet)-5/
 
 /**
- * Follows 2026.9.5 and 2026.9.6, which were run over each protocol, and with a gateway that rejects one of
- * these members: they do not retry without it (2026-11-23).
+ * What the entries of the model and its provider change in the recorded request. OpenClaw does not retry without
+ * a member that the gateway rejects (2026.9.5 and 2026.9.6, 2026-11-23).
  */
 export function firstRequest(
   files: LoadedFiles,
-  { model, protocol }: FirstRequestInput,
+  { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {
   const file = readConfig(files)
   const { providerId = '' } = startingModel(file)
   const provider = providerOf(providers, file, providerId)
   const entry = modelOf(provider, model) ?? {}
+  const compat = tableIn(entry, ['compat'])
   const limit =
     numberIn(entry, ['maxTokens']) ?? numberIn(provider.table, ['maxTokens']) ?? usualOutputTokens
   // A setting for all agents may choose how much the model reasons.
   const isUsual = valueIn(file.root, ['agents', 'defaults', 'thinkingDefault']) === undefined
-  const thinks = isUsual && entry['reasoning'] === true
+  const isReasoning = isUsual && entry['reasoning'] === true
+  const isAdaptive = isUsual && adaptive.test(model)
+  // How its other models reason was not run.
+  const isBudgeted = isReasoning && (!model.includes('claude') || model.includes('haiku'))
 
-  if (protocol === 'chat')
+  const recorded = (kind: string) => recordedRequest(recordings, { kind, protocol, version })
+  const seeing = protocol === 'messages' ? 'adaptive' : 'reasoning'
+  // It offers a tool for pictures to the models that accept them.
+  const input = valueIn(entry, ['input'])
+  const isSeeing = Array.isArray(input) && input.includes('image')
+  const { tools } = recorded(isSeeing ? seeing : 'plain').body
+
+  if (protocol === 'chat') {
+    const { headers, body } = recorded(isReasoning ? 'reasoning' : 'plain')
+    const { max_completion_tokens: _, ...usual } = body
     return {
-      body: { ...chatBody(limit, tableIn(entry, ['compat'])), tool_choice: 'auto' },
+      headers,
+      body: {
+        ...usual,
+        tools,
+        [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
+        ...(compat['supportsUsageInStreaming'] === false && { stream_options: undefined }),
+      },
       hints: {
         ...outputLimitCures,
         max_completion_tokens: compatCure('"maxTokensField": "max_tokens"'),
         stream_options: compatCure('"supportsUsageInStreaming": false'),
       },
     }
-  if (protocol === 'responses')
+  }
+
+  if (protocol === 'responses') {
+    const { headers, body } = recorded(isReasoning ? 'reasoning' : 'plain')
     return {
-      body: responsesBody(limit, thinks ? 'medium' : undefined),
+      headers,
+      body: { ...body, tools, max_output_tokens: limit },
       hints: { ...outputLimitCures, reasoning: noReasoningCure, include: noReasoningCure },
     }
+  }
 
-  const isAdaptive = isUsual && adaptive.test(model)
-  // How its other models reason was not run.
-  const budgets = thinks && (!model.includes('claude') || model.includes('haiku')) && limit > 2048
+  const hasBudget = isBudgeted && limit > 2048
+  const { headers, body } = recorded(isAdaptive ? 'adaptive' : hasBudget ? 'budget' : 'plain')
   const budget = { type: 'enabled', budget_tokens: Math.min(8192, limit - 1024) }
-  const ownWay = { type: 'adaptive', display: 'summarized' }
   return {
+    headers,
     body: {
+      ...body,
+      tools,
       max_tokens: limit,
-      thinking: isAdaptive ? ownWay : budgets ? budget : undefined,
-      output_config: isAdaptive ? { effort: 'high' } : undefined,
+      ...(hasBudget && !isAdaptive && { thinking: budget }),
     },
-    headers: { 'anthropic-dangerous-direct-browser-access': 'true' },
     hints: { ...outputLimitCures, ...(!isAdaptive && { thinking: noReasoningCure }) },
   }
 }
@@ -63,22 +88,4 @@ export function firstRequest(
 /** The hint to configure what the gateway rejects, in the entry of the model. Each was run. */
 function compatCure(member: string): string {
   return `Add "compat": {${member}} to the model in openclaw.json, then run the command again.`
-}
-
-/** @param limit in tokens. @param compat of the model */
-function chatBody(limit: number, compat: Table) {
-  const isCounting = compat['supportsUsageInStreaming'] !== false
-  return {
-    [textIn(compat, ['maxTokensField']) ?? 'max_completion_tokens']: limit,
-    stream_options: isCounting ? { include_usage: true } : undefined,
-  }
-}
-
-/** @param limit in tokens */
-function responsesBody(limit: number, effort: string | undefined) {
-  return {
-    max_output_tokens: limit,
-    reasoning: effort && { effort, summary: 'auto' },
-    include: effort && ['reasoning.encrypted_content'],
-  }
 }

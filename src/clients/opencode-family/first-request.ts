@@ -4,7 +4,6 @@ import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { numberIn, textIn } from '../loaded-files.ts'
 import { recordedRequest } from '../recorded-request.ts'
-import { isSince } from '../tested.ts'
 import { chosenProvider, mergedConfig, providerOf } from './config.ts'
 import type { Layout } from './layout.ts'
 import { defaultOutputTokens, effortPath } from './plan.ts'
@@ -28,10 +27,7 @@ export function firstRequest(
 
   if (protocol === 'responses') {
     const ofGpt = recordedRequest(recordings, { kind: 'gpt', protocol, version }).body['reasoning']
-    const named = effort ? { ...asObject(ofGpt), effort } : asObject(usual['reasoning'])
-    // Run over responses on 2026-11-26; its other requests are recorded from 7.0.33.
-    const isDetailed = id === 'kilo' && isSince('7.7.9', version)
-    const reasoning = named && { ...named, ...(isDetailed && { summary: 'detailed' }) }
+    const reasoning = effort ? { ...asObject(ofGpt), effort } : usual['reasoning']
     return {
       headers,
       body: { ...usual, max_output_tokens: limit, reasoning },
@@ -54,11 +50,13 @@ export function firstRequest(
       },
     }
 
+  // The older Kilo sends a limit to every model.
+  const isUnlimited = asksForNoLimit?.test(model) && usual['max_tokens'] === undefined
   return {
     headers,
     body: {
       ...usual,
-      max_tokens: asksForNoLimit?.test(model) ? undefined : limit,
+      max_tokens: isUnlimited ? undefined : limit,
       reasoning_effort: effort ?? usual['reasoning_effort'],
     },
     hints: outputLimitCures,

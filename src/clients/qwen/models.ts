@@ -1,4 +1,5 @@
 /** The facts that Qwen Code has about models, by their IDs. */
+import { isSince } from '../tested.ts'
 
 /** The families whose windows Qwen Code knows (0.24.4; the older version has the same but for new names). */
 export function knowsWindow(id: string): boolean {
@@ -12,14 +13,37 @@ export function knowsToSee(id: string): boolean {
 
 /** In tokens: the most that it requests from a model by default (0.24.4; 0.15.10 always 8000, 2026-11-23). */
 export const usualOutputTokens = 64_000
-export const oldOutputTokens = 8000
+const oldOutputTokens = 8000
 
-/** In tokens: what 0.24.4 requests from Claude Opus 4.6 and newer over messages (2026-11-26). */
-export const opusOutputTokens = 128_000
+/** In tokens: what 0.24.4 requests from a model that it does not know (2026-11-26). */
+const unknownOutputTokens = 32_000
 
-/** Opus with the larger limit (as 0.24.4). */
-export function isLargeOpus(id: string): boolean {
-  return /^claude-opus-(?:4-[678]|5)/.test(id)
+/** In tokens: what 0.24.4 requests at most, by the start of the ID (read in its tokenLimits.ts, 2026-11-26). */
+const outputTokens: readonly (readonly [RegExp, number])[] = [
+  [/^claude-opus-(?:4[-.][678]|5)/, 128_000],
+  [
+    /^(?:gemini-3|gpt-5|o\d|claude-|qwen3\.\d|deepseek-(?:v4|flash|reasoner|r1)|glm-5)/,
+    usualOutputTokens,
+  ],
+  [/^(?:minimax-m2\.5|kimi-k3)/, usualOutputTokens],
+  [/^(?:qwen|kimi-k2\.5)/, 32_768],
+  [/^(?:gpt-|glm-4\.7)/, 16_384],
+  [/^(?:gemini-|deepseek-chat)/, 8192],
+]
+
+/** In tokens: about the size of its first prompt, as 0.24.4 counts it (2026-11-26). */
+const promptTokens = 22_400
+
+/**
+ * In tokens: the limit of its first request for a model without a limit in its entry. 0.24.4 leaves room for the
+ * prompt in the window.
+ */
+export function outputTokensFor(id: string, version: string | undefined, window: number): number {
+  if (!isSince('0.16.0', version)) return oldOutputTokens
+  const name = id.toLowerCase().replace(/^.*\//, '')
+  const most = outputTokens.find(([start]) => start.test(name))?.[1] ?? unknownOutputTokens
+  const left = window - promptTokens - Math.max(10_000, Math.round(0.05 * window))
+  return Math.min(most, Math.max(4000, left))
 }
 
 /** In tokens: how long a model thinks over messages if it does not choose itself (0.24.4, 2026-11-26). */

@@ -1,0 +1,37 @@
+import type { FirstRequest } from '../../gateway/types.ts'
+import type { FirstRequestInput, LoadedFiles } from '../client.ts'
+import { fileOf, numberIn, tableIn } from '../loaded-files.ts'
+import { recordedRequest } from '../recorded-request.ts'
+import recordings from './first-requests.json' with { type: 'json' }
+import { readProviders } from './providers.ts'
+
+/** In tokens: the limit that Cline requests once it knows a window, or what is left of that window. */
+export const usualOutputTokens = 32_000
+
+/** In tokens: what Cline sends before the first question (instructions, tools), and what it never uses. */
+const ownTokens = 8_000
+
+/** What the model and the settings change in the recorded request. Without a window, Cline sends no limit. */
+export function firstRequest(
+  files: LoadedFiles,
+  { model, protocol, version }: FirstRequestInput,
+): FirstRequest {
+  const { settings } = readProviders(fileOf(files, 'providers'))
+  const { enabled, effort } = tableIn(settings, ['reasoning'])
+  const left = (numberIn(settings, ['contextWindow']) ?? 0) - ownTokens
+
+  // Which models edit files by patches (read in 3.0.65, 2026-11-26), and which have the newer limit.
+  const kind = /codex|gpt/i.test(model) ? 'gpt' : 'other'
+  const isOfOpenAi = /(?<![a-z0-9])(?:o[134]|gpt-?5)(?![a-z0-9])/i.test(model)
+  const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
+  const { max_tokens: _, max_completion_tokens: __, ...usual } = body
+  return {
+    headers,
+    body: {
+      ...usual,
+      [isOfOpenAi ? 'max_completion_tokens' : 'max_tokens']:
+        left > 0 ? Math.min(left, usualOutputTokens) : undefined,
+      reasoning_effort: enabled === true && effort !== 'none' ? effort : undefined,
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { FirstRequest } from '../../gateway/types.ts'
+import type { FirstRequestInput } from '../client.ts'
+import { recordedRequest } from '../recorded-request.ts'
+import recordings from './first-requests.json' with { type: 'json' }
+
+/** Models to which it sends no effort, although it sends one to the other models of these vendors. */
+const withoutEffort = /^(?:gpt-4\.1|claude-sonnet-4|claude-(?:sonnet|opus|haiku)-4\.5)$/
+
+/** The limit that it sends for models that it knows, in tokens. For any other model it sends no limit. */
+const outputTokens: readonly (readonly [RegExp, number])[] = [
+  [/^gpt-(?:5\.[2-6]|6-sol)/, 128_000],
+  [
+    /^gpt-5(?:\.1|-mini)$|^claude-(?:haiku-4\.5|(?:sonnet|opus)-4\.[6-8]|(?:sonnet|fable)-5)$/,
+    64_000,
+  ],
+  [/^claude-(?:sonnet|opus)-4\.5$/, 32_000],
+  [/^gpt-4\.1$/, 16_384],
+]
+
+const limitVariable = 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS'
+
+/** What the model and the environment change in the recorded request: 1.0.102, run with 50 model IDs (2026-11-23). */
+export function firstRequest(
+  _: unknown,
+  { protocol, model, version, env }: FirstRequestInput,
+): FirstRequest {
+  const isReasoning = /^(?:gpt|claude|gemini|grok)-/.test(model) && !withoutEffort.test(model)
+  const kind = isReasoning ? 'reasoning' : 'plain'
+  const named = Number(env[limitVariable]) || undefined
+  const limit = named ?? outputTokens.find(([ids]) => ids.test(model))?.[1]
+  const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
+  const limitName = protocol === 'responses' ? 'max_output_tokens' : 'max_tokens'
+  return {
+    headers,
+    body: {
+      ...body,
+      [limitName]: limit,
+      ...(model.startsWith('gemini-') && { tool_choice: 'validated' }),
+    },
+    hints: { [limitName]: `Set ${limitVariable} to a limit that the gateway accepts.` },
+  }
+}

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import type { Protocol } from '../../src/gateway/types.ts'
+import { aMachine, byId, type Disk, textsOf } from './support.ts'
+
+/**
+ * What files, model and version change in the recorded request. test/clients/first-requests.test.ts compares the
+ * recorded ones with the real programs.
+ */
+function requestOf(
+  id: string,
+  disk: Disk,
+  asked: { readonly protocol?: Protocol; readonly model: string; readonly version?: string },
+) {
+  const client = byId(id)
+  const files = textsOf(client, aMachine(), disk)
+  return client.firstRequest(files, { protocol: 'chat', env: {}, ...asked })
+}
+
+describe('Qwen Code', () => {
+  const home = (model: string, generationConfig: object = {}, login = 'openai'): Disk => {
+    const baseUrl = 'https://gw.example/v1'
+    const entry = { id: model, baseUrl, envKey: 'QWEN_GATEWAY_API_KEY', generationConfig }
+    const settings = {
+      $version: 4,
+      modelProviders: { [login]: [entry] },
+      security: { auth: { selectedType: login } },
+      model: { name: model },
+    }
+    return { '.qwen/settings.json': JSON.stringify(settings) }
+  }
+  const limitOf = (model: string, config?: object, version?: string) =>
+    requestOf('qwen', home(model, config), { model, ...(version && { version }) }).body[
+      'max_tokens'
+    ]
+
+  // The first six: read in 0.24.4, and run with gpt-5.6-sol and devstral-2512 (2026-11-26).
+  test.each([
+    ['gpt-5.6-sol', 64_000],
+    ['vendor/claude-opus-4.6', 128_000],
+    ['gpt-4.1', 16_384],
+    ['gemini-2.5-pro', 8192],
+    ['qwen-plus', 32_768],
+    ['devstral-2512', 32_000],
+    ['gpt-5.6-sol', 4000, { contextWindowSize: 30_000 }],
+    ['gpt-5.6-sol', 777, { samplingParams: { max_tokens: 777 } }],
+    ['gpt-5.6-sol', 8000, {}, '0.15.10'],
+  ])('asks %s for %d tokens: %j %s', (model, limit, config = {}, version = undefined) => {
+    expect(limitOf(model, config, version)).toBe(limit)
+  })
+
+  test('names the limit after the protocol', () => {
+    const disk = home('gpt-5.6-sol', {}, 'openai-responses')
+    const { body } = requestOf('qwen', disk, { protocol: 'responses', model: 'gpt-5.6-sol' })
+    expect(body).toMatchObject({ max_output_tokens: 64_000 })
+    expect(body).not.toHaveProperty('max_tokens')
+  })
+
+  test.each([
+    ['claude-sonnet-5-5', {}, { type: 'adaptive', display: 'summarized' }, undefined],
+    ['claude-sonnet-4-6', {}, { type: 'adaptive', display: 'summarized' }, 1],
+    ['glm-5', {}, { type: 'enabled', budget_tokens: 32_000 }, 1],
+    ['glm-5', { reasoning: false }, undefined, 1],
+  ])('thinks over messages with %s, %j', (model, config, thinking, temperature) => {
+    const disk = home(model, config, 'anthropic')
+    const { body, headers } = requestOf('qwen', disk, { protocol: 'messages', model })
+    expect(body['thinking']).toEqual(thinking)
+    expect(body['temperature']).toBe(temperature)
+    expect(headers).toHaveProperty('user-agent')
+    expect('anthropic-beta' in headers!).toBe(thinking !== undefined)
+  })
+})
+
+describe('Cline', () => {
+  const home = (settings: object): Disk => ({
+    '.cline/data/settings/providers.json': JSON.stringify({
+      version: 1,
+      lastUsedProvider: 'openai-compatible',
+      providers: {
+        'openai-compatible': {
+          settings: { provider: 'openai-compatible', ...settings },
+          updatedAt: '2026-11-23T00:00:00.000Z',
+          tokenSource: 'manual',
+        },
+      },
+    }),
+  })
+
+  const noMembers = {
+    max_tokens: undefined,
+    max_completion_tokens: undefined,
+    reasoning_effort: undefined,
+  }
+
+  test.each([
+    ['gpt-5.6-sol', { contextWindow: 200_000 }, { max_completion_tokens: 32_000 }, 'apply_patch'],
+    ['gpt-4.1', { contextWindow: 200_000 }, { max_tokens: 32_000 }, 'apply_patch'],
+    ['glm-5', { contextWindow: 20_000 }, { max_tokens: 12_000 }, 'editor'],
+    ['glm-5', {}, {}, 'editor'],
+    [
+      'glm-5',
+      { reasoning: { enabled: true, effort: 'low' } },
+      { reasoning_effort: 'low' },
+      'editor',
+    ],
+  ])('%s, %j', (model, settings, members, editor) => {
+    const { body } = requestOf('cline', home(settings), { model })
+    const { max_tokens, max_completion_tokens, reasoning_effort } = body
+    const sent = { max_tokens, max_completion_tokens, reasoning_effort }
+    expect(sent).toEqual({ ...noMembers, ...members })
+    const tools = body['tools'] as readonly { readonly function: { readonly name: string } }[]
+    const names = tools.map(({ function: { name } }) => name)
+    expect(names.filter((name) => name === 'editor' || name === 'apply_patch')).toEqual([editor])
+  })
+})
+
+describe('Kilo', () => {
+  test.each([
+    ['gpt-5.6-sol', '7.7.9', undefined],
+    ['gpt-6-sol', '7.7.9', 32_000],
+    ['gpt-5.6-sol', '7.0.33', 32_000],
+  ])('asks %s for tokens: %s', (model, version, limit) => {
+    expect(requestOf('kilo', {}, { model, version }).body['max_tokens']).toBe(limit)
+  })
+
+  test.each([
+    ['7.7.9', 'detailed'],
+    ['7.0.33', 'auto'],
+  ])('%s asks for a summary that is %s', (version, summary) => {
+    const { body } = requestOf('kilo', {}, { protocol: 'responses', model: 'gpt-5.6-sol', version })
+    expect(body['reasoning']).toEqual({ effort: 'medium', summary })
+  })
+})
