@@ -86,10 +86,9 @@ interface Attempt {
 }
 
 /**
- * Sends one small inference as the client would: streamed, with the key as Bearer, with everything that
- * the client sends, and with a tool, because the clients always offer some. It is streamed because all
- * the clients stream: a gateway, or a proxy before it, that answers in one piece passes every other check
- * and leaves a client waiting forever.
+ * Sends the first request of the client, or one small inference with a tool if there is no client. Both are
+ * streamed because all the clients stream: a gateway, or a proxy before it, that answers in one piece passes
+ * every other check and leaves a client waiting forever.
  *
  * If the gateway rejects our own token limit, a second request omits it: not all gateways know one, and
  * the client sends none. If a rejection may be about the request, a request without the client's
