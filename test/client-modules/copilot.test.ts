@@ -18,3 +18,13 @@ test('copilot: a limit that a person has set is the one that it asks for', () =>
   const { body } = firstRequest([], { protocol: 'chat', model: 'gpt-4.1', env })
   expect(body['max_tokens']).toBe(777)
 })
+
+test.each(['chat', 'responses'] as const)(
+  'copilot: over %s only new GPT models get a custom tool',
+  (protocol) => {
+    const toolsOf = (model: string) =>
+      JSON.stringify(firstRequest([], { protocol, model, env: {} }).body['tools'])
+    expect(toolsOf('gpt-5.6-sol')).toContain('"type":"custom"')
+    expect(toolsOf('claude-sonnet-5')).not.toContain('"type":"custom"')
+  },
+)

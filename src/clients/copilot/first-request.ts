@@ -17,6 +17,9 @@ const outputTokens: readonly (readonly [RegExp, number])[] = [
   [/^gpt-4\.1$/, 16_384],
 ]
 
+/** These get a custom tool for patches, and breakpoints for the cache. Run with gpt-5.6-sol; not gpt-4.1 (2026-11-26). */
+const isNewGpt = /^gpt-(?:5\.[6-9]|[6-9])/
+
 const limitVariable = 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS'
 
 /** What the model and the environment change in the recorded request: 1.0.102, run with 50 model IDs (2026-11-23). */
@@ -25,7 +28,7 @@ export function firstRequest(
   { protocol, model, version, env }: FirstRequestInput,
 ): FirstRequest {
   const isReasoning = /^(?:gpt|claude|gemini|grok)-/.test(model) && !withoutEffort.test(model)
-  const kind = isReasoning ? 'reasoning' : 'plain'
+  const kind = isReasoning ? (isNewGpt.test(model) ? 'gpt' : 'reasoning') : 'plain'
   const named = Number(env[limitVariable]) || undefined
   const limit = named ?? outputTokens.find(([ids]) => ids.test(model))?.[1]
   const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
