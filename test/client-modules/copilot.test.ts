@@ -24,7 +24,19 @@ test.each(['chat', 'responses'] as const)(
   (protocol) => {
     const toolsOf = (model: string) =>
       JSON.stringify(firstRequest([], { protocol, model, env: {} }).body['tools'])
-    expect(toolsOf('gpt-5.6-sol')).toContain('"type":"custom"')
-    expect(toolsOf('claude-sonnet-5')).not.toContain('"type":"custom"')
+    for (const model of ['gpt-5.4', 'gpt-5.6-sol', 'gpt-6-sol', 'gpt-oss-120b'])
+      expect(toolsOf(model)).toContain('"type":"custom"')
+    for (const model of ['gpt-4.1', 'gpt-5', 'gpt-5-mini', 'o3', 'claude-sonnet-5'])
+      expect(toolsOf(model)).not.toContain('"type":"custom"')
   },
 )
+
+test.each([
+  ['gpt-5.6', false],
+  ['gpt-6-sol', false],
+  ['gpt-5.5', true],
+  ['gpt-5.7', true],
+])('copilot: over responses, %s gets instructions: %s', (model, hasInstructions) => {
+  const { body } = firstRequest([], { protocol: 'responses', model, env: {} })
+  expect('instructions' in body).toBe(hasInstructions)
+})

@@ -17,8 +17,11 @@ const outputTokens: readonly (readonly [RegExp, number])[] = [
   [/^gpt-4\.1$/, 16_384],
 ]
 
-/** These get a custom tool for patches, and breakpoints for the cache. Run with gpt-5.6-sol; not gpt-4.1 (2026-11-26). */
-const isNewGpt = /^gpt-(?:5\.[6-9]|[6-9])/
+/** GPT models that edit files by patches: 5.4 to 5.7, 6 and oss, but not 4.1, 5 and 5-mini (1.0.102, 2026-11-26). */
+const patching = /^gpt-(?!4|5(?:\.1|-mini)?$)/
+
+/** Over responses, their prompt has breakpoints for the cache: 5.6 and 6-sol, but not 5.5 and 5.7 (2026-11-26). */
+const withBreakpoints = /^gpt-(?:5\.6|6-sol)/
 
 const limitVariable = 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS'
 
@@ -28,15 +31,19 @@ export function firstRequest(
   { protocol, model, version, env }: FirstRequestInput,
 ): FirstRequest {
   const isReasoning = /^(?:gpt|claude|gemini|grok)-/.test(model) && !withoutEffort.test(model)
-  const kind = isReasoning ? (isNewGpt.test(model) ? 'gpt' : 'reasoning') : 'plain'
   const named = Number(env[limitVariable]) || undefined
   const limit = named ?? outputTokens.find(([ids]) => ids.test(model))?.[1]
-  const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
+  const recorded = (kind: string) => recordedRequest(recordings, { kind, protocol, version })
+  const ofGpt = recorded('gpt')
+  const ofOthers = recorded(isReasoning ? 'reasoning' : 'plain')
+  const { headers, body } = withBreakpoints.test(model) ? ofGpt : ofOthers
+  const { tools } = (patching.test(model) ? ofGpt : ofOthers).body
   const limitName = protocol === 'responses' ? 'max_output_tokens' : 'max_tokens'
   return {
     headers,
     body: {
       ...body,
+      tools,
       [limitName]: limit,
       ...(model.startsWith('gemini-') && { tool_choice: 'validated' }),
     },
