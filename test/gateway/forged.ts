@@ -157,6 +157,7 @@ const streams: Readonly<Record<string, readonly (string | Readonly<Record<string
   ],
   '/v1/responses': [
     { type: 'response.created' },
+    { type: 'response.output_text.delta', delta: 'pong' },
     { type: 'response.output_item.done', item },
     {
       type: 'response.completed',
