@@ -154,7 +154,8 @@ function hasTools({ tools = [], input = [] }: Readonly<Record<string, readonly o
 }
 
 /** A probe limits the answer where the client does not. Only Claude Code's terminal UI sends `safeguards`. */
-const ours = /^(?:max_output_tokens|safeguards)$/
+const isOurs = (name: string, value: unknown) =>
+  /^(?:max_output_tokens|safeguards)$/.test(name) || (name === 'max_tokens' && value === 16)
 const ofTerminal = 'dangerous-tool-use-2026-09-03'
 /** Headers of the connection and the key. */
 const ofConnection =
@@ -200,7 +201,7 @@ function bodyShape(value: unknown, name = ''): unknown {
 function shapeIn(value: Record<string, unknown>, only?: readonly string[]) {
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => !ours.test(name) && (only?.includes(name) ?? true))
+      .filter(([name, inner]) => !isOurs(name, inner) && (only?.includes(name) ?? true))
       .map(([name, inner]) => [name, bodyShape(inner, name)]),
   )
 }
