@@ -233,7 +233,7 @@ export const unlistedRefusals: Readonly<Record<string, readonly UnlistedRefusal[
     ['coding tools', 403, error('Coding Plan keys are restricted to supported coding tools')],
     ['invalid request of', 400, error('invalid codex request')],
     ['in a 200', 200, { code: 403, msg: 'Only Claude Code is permitted', success: false }],
-  ].map((row) => refusal(row, 'client-refused', /itself/)),
+  ].map((row) => refusal(row, 'client-refused', /installed client/)),
 
   upstream: [
     ['code', 401, error('Session expired', { code: 'upstream_auth_failed' })],
