@@ -65,14 +65,14 @@ export function newSearches(): CauseSearches {
   return { left: maxSearches }
 }
 
-/** The input of one proof. */
-interface Inquiry {
+/** What a probe asks for, and what is known before it. */
+interface ProbeInput {
   readonly access: GatewayAccess
   readonly protocol: Protocol
   readonly model: string
   readonly catalog: Catalog | undefined
-  /** Why there is no catalog, if it was requested. */
-  readonly missing: UserError | undefined
+  /** Why the catalog cannot be read, if it was requested. */
+  readonly catalogError: UserError | undefined
   readonly sender: Sender | undefined
   readonly searches: CauseSearches
 }
@@ -104,12 +104,12 @@ export async function probe(
 ): Promise<ProbeResult> {
   const { roots = [rootOf(access, protocol)], sender, unservedHint } = options
   const { searches = newSearches() } = options
-  const [catalog, missing] =
+  const [catalog, catalogError] =
     options.catalog instanceof UserError ? [undefined, options.catalog] : [options.catalog]
-  const inquiry: Inquiry = { access, protocol, model, catalog, missing, sender, searches }
+  const input: ProbeInput = { access, protocol, model, catalog, catalogError, sender, searches }
 
-  const attempt = await askInTurn(inquiry, roots)
-  const { root, result, outcome } = await withProvenBase(inquiry, attempt, roots)
+  const attempt = await askInOrder(input, roots)
+  const { root, result, outcome } = await judgeWithProvenBase(input, attempt, roots)
   if (outcome !== undefined) {
     if (sender?.keyHeader !== undefined && traitsOf(outcome)?.blames === 'key')
       throw errorFor(keyHeaderRejected(outcome, sender, protocol))
@@ -150,44 +150,44 @@ const notStreamed: Finding = {
 }
 
 /** Tries the first base URL, and the others only if no API answers there. */
-async function askInTurn(inquiry: Inquiry, roots: readonly string[]): Promise<Attempt> {
+async function askInOrder(input: ProbeInput, roots: readonly string[]): Promise<Attempt> {
   let first: Attempt | undefined
   for (const root of roots) {
-    let attempt: Attempt = await askAt(inquiry, root)
-    if (hasHiddenCause(inquiry, attempt))
-      attempt = { ...attempt, outcome: await causeOf(inquiry, attempt) }
-
+    const attempt = await withCause(input, await askRoot(input, root))
     const { outcome } = attempt
     if (outcome === undefined) return attempt
-    if (first === undefined ? !mayBeElsewhere(outcome) : provesAnApi(outcome)) return attempt
+
+    // The first base URL decides unless it may be the wrong one; another only if an API answers there.
+    const isDecided = first === undefined ? !mayBeElsewhere(outcome) : provesAnApi(outcome)
+    if (isDecided) return attempt
     first ??= attempt
   }
   return first!
 }
 
-async function askAt(inquiry: Inquiry, root: string): Promise<Attempt> {
-  const { access, sender } = inquiry
-  const form = formOf(inquiry, {
+async function askRoot(input: ProbeInput, root: string): Promise<Attempt> {
+  const { access, sender } = input
+  const form = formOf(input, {
     isLimited: true,
     ...(sender ? { carried: sender } : { tools: 'one' }),
   })
   const send = () => ask(access, requestAt(root, form), sender?.keyHeader)
-  const result = await askedAgain(inquiry, root, form, await patiently(inquiry, send))
-  return { root, result, outcome: judged(inquiry, result) }
+  const result = await repeatAsClient(input, root, form, await sendWithRetry(input, send))
+  return { root, result, outcome: outcomeOf(input, result) }
 }
 
 /** The longest wait for a gateway that is busy, in ms. Clients wait for a minute and more. */
 const longestWaitMs = 5_000
 
-/** Repeats a request once if the gateway is busy and the client would try again. */
-async function patiently(
-  inquiry: Inquiry,
+/** Sends a request, and once more if the gateway is busy and the client would try again. */
+async function sendWithRetry(
+  input: ProbeInput,
   send: () => Promise<Attempt['result']>,
 ): Promise<Attempt['result']> {
   const result = await send()
-  const wait = waitMs(result, inquiry.sender?.accepts)
-  const blamed = judged(inquiry, result)?.code
-  const isBusy = blamed === 'rate-limited' || blamed === 'gateway-fault'
+  const wait = waitMs(result, input.sender?.accepts)
+  const code = outcomeOf(input, result)?.code
+  const isBusy = code === 'rate-limited' || code === 'gateway-fault'
   if (wait === undefined || !isBusy) return result
   await pause(wait)
   return send()
@@ -203,24 +203,24 @@ function waitMs(result: Attempt['result'], accepts: Sender['accepts']): number |
 }
 
 /** Repeats the request as the client does, each time without what the gateway rejects. */
-async function askedAgain(
-  inquiry: Inquiry,
+async function repeatAsClient(
+  input: ProbeInput,
   root: string,
   form: QuestionForm,
   result: Attempt['result'],
 ): Promise<Attempt['result']> {
-  const outcome = judged(inquiry, result)
+  const outcome = outcomeOf(input, result)
   if (outcome === undefined || !('status' in result)) return result
 
   const { carried } = form
-  const isSafeguards =
+  const blamesSafeguards =
     carried !== undefined && isAboutRequest(result, outcome) && mayBlameSafeguards(carried, outcome)
-  const again = isSafeguards
+  const again = blamesSafeguards
     ? { ...form, carried: { ...carried, safeguards: undefined } }
-    : secondForm(form, result)
+    : withoutRejectedPart(form, result)
   if (again === undefined) return result
-  const answer = await ask(inquiry.access, requestAt(root, again), inquiry.sender?.keyHeader)
-  return askedAgain(inquiry, root, again, answer)
+  const answer = await ask(input.access, requestAt(root, again), input.sender?.keyHeader)
+  return repeatAsClient(input, root, again, answer)
 }
 
 /**
@@ -233,8 +233,8 @@ function mayBlameSafeguards({ safeguards }: FirstRequest, outcome: Outcome): boo
   return isNamed || !speaksOfTools(outcome)
 }
 
-/** The next request, if the client would also do without the rejected part. */
-function secondForm(form: QuestionForm, refusal: HttpAnswer): QuestionForm | undefined {
+/** The request without the part that the gateway rejects, if the client repeats it so. */
+function withoutRejectedPart(form: QuestionForm, refusal: HttpAnswer): QuestionForm | undefined {
   const { carried } = form
   if (refusesLimit(refusal) && !hasLimit(carried)) return { ...form, isLimited: false }
   const { words } = readErrorBody(refusal)
@@ -262,13 +262,16 @@ function without<Value>(
   return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
 }
 
-function formOf({ protocol, model, sender }: Inquiry, more: Partial<QuestionForm>): QuestionForm {
+function formOf(
+  { protocol, model, sender }: ProbeInput,
+  more: Partial<QuestionForm>,
+): QuestionForm {
   const needsEnd = sender?.accepts?.rejects.includes('open') === true
   return { protocol, model, needsEnd, ...more }
 }
 
-function judged(
-  { access, protocol, model, catalog, sender }: Inquiry,
+function outcomeOf(
+  { access, protocol, model, catalog, sender }: ProbeInput,
   result: Attempt['result'],
   proven: { readonly isBaseProven?: boolean; readonly isRouteProven?: boolean } = {},
 ): Outcome | undefined {
@@ -282,87 +285,99 @@ interface Refusal extends Attempt {
   readonly outcome: Outcome
 }
 
-/** Whether a part of the client's request may be the cause of a rejection. */
-function hasHiddenCause({ sender }: Inquiry, attempt: Attempt): attempt is Refusal {
-  const { result, outcome } = attempt
-  if (outcome === undefined || !('status' in result)) return false
-  if (speaksOfTools(outcome)) return true
-  return (
+/** An attempt whose outcome names the cause, if a part of the client's request may be the cause. */
+async function withCause(input: ProbeInput, attempt: Attempt): Promise<Attempt> {
+  const { root, result, outcome } = attempt
+  if (outcome === undefined || !('status' in result)) return attempt
+
+  const { sender } = input
+  const mayBeClients =
     sender !== undefined &&
     (refusedIn(result, sender).length > 0 || isAboutRequest(result, outcome))
-  )
+  if (!speaksOfTools(outcome) && !mayBeClients) return attempt
+  return { ...attempt, outcome: await searchCause(input, { root, result, outcome }) }
 }
 
 /**
- * The cause of a rejection, by the requests that are left for that. If the gateway serves a minimal request, a part of the
- * client's request is the cause: the part that the gateway names, else its unusual tools, else the rest.
+ * Searches the cause of a rejection with smaller requests, as far as the limit allows. If the gateway serves
+ * a minimal request, a part of the client's request is the cause: the part that the gateway names, else the
+ * tools, else the tools of unusual types, else the other parts.
  */
-async function causeOf(
-  inquiry: Inquiry,
-  { root, result: answer, outcome }: Refusal,
+async function searchCause(
+  input: ProbeInput,
+  { root, result: rejection, outcome }: Refusal,
 ): Promise<Outcome> {
-  const { access, protocol, model, sender, searches } = inquiry
-  const refused = sender === undefined ? [] : refusedIn(answer, sender)
-  const isOfTools = speaksOfTools(outcome)
-
-  const isLimited = !refusesLimit(answer)
+  const { access, protocol, model, sender, searches } = input
+  const isLimited = !refusesLimit(rejection)
   const serves = async (more: Partial<QuestionForm>) => {
     if (searches.left <= 0) return false
     searches.left--
-    const form = formOf(inquiry, { isLimited, ...more })
+    const form = formOf(input, { isLimited, ...more })
     const answer = await ask(access, requestAt(root, form), sender?.keyHeader)
-    return judged(inquiry, answer) === undefined
+    return outcomeOf(input, answer) === undefined
   }
 
-  if (sender === undefined) return (await serves({})) ? toolsUnsupported(outcome, model) : outcome
+  const servesMinimal = () => serves({})
+
+  if (sender === undefined)
+    return (await servesMinimal()) ? toolsUnsupported(outcome, model) : outcome
+  const refused = refusedIn(rejection, sender)
   if (refused.some((name) => name !== 'tools'))
-    return (await serves({})) ? parameterUnsupported(outcome, model, sender, refused) : outcome
+    return (await servesMinimal()) ? parameterUnsupported(outcome, model, sender, refused) : outcome
 
   const { functions, unusual } = splitTools(protocol, sender)
-  const isAboutFunctions = isOfTools && unusual.length === 0
+  const namesTools = speaksOfTools(outcome)
+  const isAboutFunctions = namesTools && unusual.length === 0
   const tools = functions.length > 0 ? functions : 'one'
   if (isAboutFunctions || !(await serves({ tools })))
-    return (await serves({})) ? toolsUnsupported(outcome, model) : outcome
+    return (await servesMinimal()) ? toolsUnsupported(outcome, model) : outcome
 
-  const isOfUnusual =
-    isOfTools ||
+  const isAboutUnusual =
+    namesTools ||
     (unusual.length > 0 && (await serves({ carried: withFunctionsOnly(protocol, sender) })))
-  return isOfUnusual
+  return isAboutUnusual
     ? toolTypesUnsupported(outcome, model, sender, unusual)
     : parameterUnsupported(outcome, model, sender, refused)
 }
 
-/** The answer only rejects the request, or blames something that it does not name. */
+/** A rejection of the request as such. The judge blames the model or the gateway also if the words name neither. */
 function isAboutRequest({ status }: HttpAnswer, outcome: Outcome): boolean {
   const blamed = traitsOf(outcome)?.blames
   return [400, 413, 422].includes(status) && (blamed === 'model' || blamed === 'gateway')
 }
 
-/** A rejection of the address means something else if another answer proves the address. */
-async function withProvenBase(
-  inquiry: Inquiry,
+/** If another answer proves the base URL, a rejection of the address is about the protocol or the model. */
+async function judgeWithProvenBase(
+  input: ProbeInput,
   attempt: Attempt,
   roots: readonly string[],
 ): Promise<Attempt> {
-  const { access, catalog, missing } = inquiry
+  const { access, catalog, catalogError } = input
   const { root, result, outcome } = attempt
   if (outcome === undefined || !('status' in result) || !isAboutAddress(outcome)) return attempt
 
-  const isApi = missing !== undefined && provesAnApi(missing) && traitsOf(missing)?.blames !== 'key'
-  if (missing !== undefined && !isApi) throw neither(missing, inquiry, roots)
+  const isApi =
+    catalogError !== undefined &&
+    provesAnApi(catalogError) &&
+    traitsOf(catalogError)?.blames !== 'key'
+  if (catalogError !== undefined && !isApi) throw noApiError(catalogError, input, roots)
   const isBaseProven = isApi || catalog !== undefined || (await servesCatalog(access))
 
-  const known = judged(inquiry, result, { isBaseProven })
-  const isOpen = known?.code === 'protocol-unsupported' && isUnlisted(inquiry)
-  if (!isOpen || !(await hasRoute(inquiry, root))) return { root, result, outcome: known }
-  return { root, result, outcome: judged(inquiry, result, { isBaseProven, isRouteProven: true }) }
+  const known = outcomeOf(input, result, { isBaseProven })
+  const mayLackRoute = known?.code === 'protocol-unsupported' && isUnlisted(input)
+  if (!mayLackRoute || !(await hasRoute(input, root))) return { root, result, outcome: known }
+  return { root, result, outcome: outcomeOf(input, result, { isBaseProven, isRouteProven: true }) }
 }
 
-/** Neither route answers as an API. The catalog's error is the better one to show. */
-function neither(missing: UserError, { protocol }: Inquiry, roots: readonly string[]): UserError {
-  if (!isAboutAddress(missing)) return missing
+/** The catalog's error, which is clearer than that of the route, if neither answers as an API. */
+function noApiError(
+  catalogError: UserError,
+  { protocol }: ProbeInput,
+  roots: readonly string[],
+): UserError {
+  if (!isAboutAddress(catalogError)) return catalogError
   const asked = roots.map((root) => placeOf(root, protocol))
-  return withHint(missing, `No API answers at ${asked.join(', ')}.`)
+  return withHint(catalogError, `No API answers at ${asked.join(', ')}.`)
 }
 
 /** Outcomes that mean something else once the address is known to be right. */
@@ -370,7 +385,7 @@ export function isAboutAddress({ code }: Pick<Outcome, 'code'>): boolean {
   return code === 'wrong-route' || code === 'not-an-api'
 }
 
-/** Some gateways answer an unknown path with a 400 and say that they do not support this. */
+/** Some gateways answer an unknown path with a 400, and say that it is not supported. */
 function mayBeElsewhere(outcome: Outcome): boolean {
   const { code, isUnexplained = false } = outcome
   return isAboutAddress(outcome) || (code === 'protocol-unsupported' && !isUnexplained)
@@ -382,9 +397,9 @@ export function provesAnApi(outcome: Pick<Outcome, 'code'>): boolean {
 }
 
 /** Whether a route exists. A request that names no model costs nothing. */
-async function hasRoute(inquiry: Inquiry, root: string): Promise<boolean> {
-  const { access, protocol } = inquiry
-  const spec = requestAt(root, formOf(inquiry, {}))
+async function hasRoute(input: ProbeInput, root: string): Promise<boolean> {
+  const { access, protocol } = input
+  const spec = requestAt(root, formOf(input, {}))
   const result = await ask(access, { ...spec, body: '{}' })
   const outcome = judge(access, result, { asked: protocol })
   return 'status' in result && outcome !== undefined && !isAboutAddress(outcome)
