@@ -36,12 +36,12 @@ describe('startGateway: a scenario', () => {
 
   test.each<[string, object, string]>([
     ['an option', { scenarios: [] }, 'startGateway() does not know the option scenarios'],
-    ['a scenario', { scenario: { answer: [] } }, 'The scenario: answer is not known here'],
-    ['a rule', { scenario: { answers: [{ replies: 'x' }] } }, 'answers[0].replies is not known'],
-    ['a reply', { scenario: { answers: [{ reply: { txt: 'x' } }] } }, 'txt is not known'],
-    ['a fault', { faults: [{ eror: 'quota' }] }, 'A fault: faults[0].eror is not known'],
+    ['a scenario', { scenario: { answer: [] } }, 'The scenario: answer is unknown'],
+    ['a rule', { scenario: { answers: [{ replies: 'x' }] } }, 'answers[0].replies is unknown'],
+    ['a reply', { scenario: { answers: [{ reply: { txt: 'x' } }] } }, 'txt is unknown'],
+    ['a fault', { faults: [{ eror: 'quota' }] }, 'A fault: faults[0].eror is unknown'],
     ['a fault that is none', { faults: [{ error: 'tired' }] }, 'faults[0].error must be one of'],
-    ['a model', { models: [{ name: 'x' }] }, 'models: [0].name is not known'],
+    ['a model', { models: [{ name: 'x' }] }, 'models: [0].name is unknown'],
     ['models that are none', { models: [] }, 'models: the document must have at least one'],
   ])('startGateway: rejects %s that it does not know', async (_, options, message) => {
     const error = await aGateway(options).catch((thrown: unknown) => thrown)
@@ -52,7 +52,7 @@ describe('startGateway: a scenario', () => {
   test('setFaults: rejects unknown faults, and keeps the old ones', async () => {
     const gateway = await aGateway({ faults: [{ status: 502 }] })
     // @ts-expect-error a typing error
-    expect(() => gateway.setFaults([{ stauts: 503 }])).toThrow('stauts is not known')
+    expect(() => gateway.setFaults([{ stauts: 503 }])).toThrow('stauts is unknown')
     expect((await say(gateway, 'ping')).status).toBe(502)
   })
 })
@@ -106,7 +106,7 @@ describe('an answer function', () => {
 
   test.each<[string, () => unknown, string]>([
     ['throws', fail, 'expected 1 to be 2'],
-    ['says what is no answer', () => ({ txt: 'x' }), 'txt is not known here'],
+    ['says what is no answer', () => ({ txt: 'x' }), 'txt is unknown'],
     ['rejects', () => Promise.reject(new Error('no luck')), 'no luck'],
     [
       'calls no tool of it',

@@ -21,24 +21,24 @@ function encodeMessagesStream(
   answer: WholeAnswer,
 ): AnswerStream {
   const { blocks, reason, usage } = answer
-  const isOmitted = omitsThoughts(body)
+  const omitsText = omitsThoughts(body)
 
   function* frames() {
-    const begun = { ...usage, outputTokens: 1, reasoningTokens: 0 }
-    yield frame({ type: 'message_start', message: buildMessage(facts, [], null, begun) })
+    const usageAtStart = { ...usage, outputTokens: 1, reasoningTokens: 0 }
+    yield frame({ type: 'message_start', message: buildMessage(facts, [], null, usageAtStart) })
     yield frame({ type: 'ping' })
 
     for (const [index, block] of blocks.entries()) {
-      const delta = (grown: object) => frame({ type: 'content_block_delta', index, delta: grown })
+      const delta = (part: object) => frame({ type: 'content_block_delta', index, delta: part })
       yield frame({ type: 'content_block_start', index, content_block: beginningOf(block) })
       // The vendor begins arguments with an empty delta (recorded 2026-11-24).
       if (block.type === 'call') yield delta(deltaOf(block, ''))
-      if (block.type !== 'thinking' || !isOmitted) {
+      if (block.type !== 'thinking' || !omitsText) {
         const frameOf = frameTemplate(delta(deltaOf(block, '<piece>')), ['<piece>'])
         for (const piece of splitTokens(block)) yield frameOf(piece)
       }
       if (block.type === 'thinking')
-        yield delta({ type: 'signature_delta', signature: createSeal(isOmitted ? '' : block.text) })
+        yield delta({ type: 'signature_delta', signature: createSeal(omitsText ? '' : block.text) })
       yield frame({ type: 'content_block_stop', index })
     }
 
@@ -59,7 +59,7 @@ function encodeMessagesStream(
   }
 }
 
-/** Every event is called as its data says. */
+/** The name of an event is the `type` of its data. */
 function frame(data: { readonly type: string; readonly [member: string]: unknown }): string {
   return sseFrame(data, data.type)
 }
@@ -77,8 +77,8 @@ function deltaOf({ type }: Block, piece: string): object {
 }
 
 function messageDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): object {
-  const isOmitted = omitsThoughts(body)
-  const content = answer.blocks.map((block) => contentBlock(block, isOmitted))
+  const omitsText = omitsThoughts(body)
+  const content = answer.blocks.map((block) => contentBlock(block, omitsText))
   const message = buildMessage(facts, content, answer.reason, answer.usage)
   return Object.assign(message, safeguardResults(body, answer.blocks))
 }
@@ -97,10 +97,10 @@ function safeguardResults({ safeguards }: JsonObject, blocks: readonly Block[]):
   return { safeguard_results: [{ type: 'dangerous_tool_use', status }] }
 }
 
-function contentBlock(block: Block, isOmitted: boolean): object {
+function contentBlock(block: Block, omitsText: boolean): object {
   switch (block.type) {
     case 'thinking': {
-      const thinking = isOmitted ? '' : block.text
+      const thinking = omitsText ? '' : block.text
       return { type: 'thinking', thinking, signature: createSeal(thinking) }
     }
     // No citations, because some SDKs reject null (@ai-sdk/anthropic 3.0.138, 2026-11-22).

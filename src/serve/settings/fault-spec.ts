@@ -86,7 +86,7 @@ function parsePart(part: string): Fault {
   const word = part.slice(0, equals)
   const key = Object.hasOwn(flagNames, word) ? flagNames[word] : undefined
   if (key === undefined)
-    throw new InvalidData([word], `is not known; known are ${Object.keys(flagNames).join(', ')}`)
+    throw new InvalidData([word], `is unknown. Use one of: ${Object.keys(flagNames).join(', ')}`)
 
   const value = part.slice(equals + 1)
   const isText = ['route', 'model', 'holds', 'message'].includes(key)

@@ -79,7 +79,7 @@ export function list<Item extends v.GenericSchema>(item: Item) {
 export function object<const Entries extends v.ObjectEntries>(entries: Entries) {
   return v.strictObject(entries, (issue) => {
     if (isUnknownKey(issue))
-      return `is not known here; known are ${Object.keys(entries).join(', ')}`
+      return `is unknown. Use one of: ${Object.keys(entries).join(', ')}`
     return issue.expected === 'Object'
       ? `must be a mapping, not ${describeKind(issue.input)}`
       : 'is missing'

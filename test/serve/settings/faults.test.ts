@@ -30,7 +30,7 @@ describe('--fault', () => {
     ['status=', 'status must be a whole number'],
     ['delay=soon', 'delay must be a whole number from 0'],
     ['route=all,reset', 'route must be one of models, chat'],
-    ['constructor=1', 'constructor is not known; known are route,'],
+    ['constructor=1', 'constructor is unknown. Use one of: route,'],
   ])('--fault: %j is rejected with the reason', (text, problem) => {
     expect(() => parseFault(text)).toThrow(problem)
   })

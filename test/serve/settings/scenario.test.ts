@@ -120,7 +120,7 @@ describe('an invalid scenario', () => {
   test.each(rows`
     5                                          | the document must be a mapping, not a number (line 1, column 1)
                                                | the document must be a mapping, not nothing
-    answer: []                                 | answer is not known here; known are answers, faults (line 1, column 9)
+    answer: []                                 | answer is unknown. Use one of: answers, faults (line 1, column 9)
     answers:\n  - {}                           | answers[0].reply is missing (line 2, column 5)
     answers:\n  - reply: []                    | answers[0].reply must have at least one answer (line 2, column 12)
     answers:\n  - when: x\n    reply:\n      - text: 5 | answers[0].reply[0].text must be text, not a number (line 4, column 15)
@@ -134,7 +134,7 @@ describe('an invalid scenario', () => {
     faults: [{error: nope}]                    | faults[0].error must be one of invalid-token,
     answers: [}                                | line 1, column 11
     a: 1\na: 2                                 | Map keys must be unique (line 2, column 1)
-    a: &x [*x]\n__proto__: 1                   | is not known here
+    a: &x [*x]\n__proto__: 1                   | is unknown
   `)('a scenario that is wrong: %j', (line, problem) => {
     const text = line!.replaceAll('\\n', '\n')
     expect(read(text)).toMatch(/^config-invalid: Cannot use scenario\.yaml: /)
@@ -183,7 +183,7 @@ describe('a catalog file', () => {
     ['[a, a]', 'is repeated: a (line 1, column 5)'],
     ['[{id: 5}]', '[0].id must be text, not a number'],
     ['[{id: a, aliasOf: b}]', '[0].aliasOf is not a model of this catalog: b'],
-    ['[{id: a, color: red}]', '[0].color is not known here; known are id,'],
+    ['[{id: a, color: red}]', '[0].color is unknown. Use one of: id,'],
   ])('an invalid catalog file: %j', (text, problem) => {
     expect(() => read(text)).toThrow(problem)
     expect(() => read(text)).toThrow(UserError)
