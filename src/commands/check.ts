@@ -9,7 +9,7 @@ import type { ModelFacts, Protocol } from '../gateway/types.ts'
 import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
 import { listWords } from '../text.ts'
-import { runsSoFar, settleFirst } from './client-state/history.ts'
+import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
 import {
   commandOf,
   examples,
@@ -38,7 +38,7 @@ function define() {
  * if one client works, otherwise the status of the first error.
  */
 export const command = commandOf(define, async (session, gateway, flags) => {
-  settleFirst(session)
+  settleInterruptedRun(session)
   const { access, notices, saved } = await gatewayToCheck(session, gateway, flags)
   session.platform.ask.release()
 

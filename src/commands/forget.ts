@@ -9,7 +9,7 @@ import { forgetAddress } from '../state/last-address.ts'
 import { removeModels } from '../state/model-cache.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/forget.ts'
 import { readClientFiles } from './client-state/files.ts'
-import { runsSoFar, settleFirst } from './client-state/history.ts'
+import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
 import { clientsNow, usersOf } from './client-state/state.ts'
 import { commandOf, examples, GatewayArgument, positiveInteger } from './command.ts'
 import { shownFolder } from './gateways/by-folder.ts'
@@ -101,7 +101,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
 
 /** Settles an interrupted run. If that fails, `--all` still removes the other records. */
 function settleUnlessAll(session: Session, all: true | undefined): boolean {
-  const failure = resultOf(() => settleFirst(session))
+  const failure = resultOf(() => settleInterruptedRun(session))
   if (!(failure instanceof UserError)) return true
   if (!all || failure.code === 'locked') throw failure
   session.addFindings({

@@ -13,8 +13,8 @@ import {
   type RollbackPlan,
   undoableRuns,
 } from '../transaction/rollback.ts'
-import { rootFinding } from '../transaction/target.ts'
-import { runsSoFar, settleFirst } from './client-state/history.ts'
+import { superuserFinding } from '../transaction/target.ts'
+import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
 import { stopLeftRunning } from './client-state/program.ts'
 import { runsOf, shownAddress } from './client-state/state.ts'
 import { clientArgument, commandOf, examples, type FlagsOf } from './command.ts'
@@ -66,8 +66,8 @@ export async function rollback(
   flags: RollbackFlags,
 ): Promise<number> {
   const { platform } = session
-  session.addFindings(...rootFinding(platform))
-  settleFirst(session)
+  session.addFindings(...superuserFinding(platform))
+  settleInterruptedRun(session)
   const runs = runsSoFar(session)
   if (flags.list) return listRecorded(session, runsAsked(id, runs))
 
@@ -79,7 +79,7 @@ export async function rollback(
 
   await refuseUnknownClient(session, undo)
   const outlooks = outlooksOf(undoing, undo)
-  // Any other undo leaves an address and its key together.
+  // Only --force can restore an address without its key.
   if (flags.force) refuseWrongKey(undoing, outlooks)
 
   session.addFindings(...checkTargets(platform, undo.plan))
@@ -117,8 +117,8 @@ async function withPickedRun(
   { run, original, redo, force, yes, dryRun }: RollbackFlags,
   options: RollbackOptions,
 ): Promise<RollbackOptions> {
-  const isChosen = run !== undefined || original || redo || force || dryRun
-  if (isChosen || session.consent(yes) !== 'ask') return options
+  const needsNoQuestion = run !== undefined || original || redo || force || dryRun
+  if (needsNoQuestion || session.consent(yes) !== 'ask') return options
   const { platform } = session
   const undoable = undoableRuns(platform, options)
   if (undoable.length < 2) return options
@@ -188,19 +188,19 @@ function changesIn({ plan }: RollbackPlan, path: string): string[] {
 /** `model stays: you changed it after the setup`, for the settings of one file. */
 function staysBecause(kept: readonly KeptSetting[]): string {
   const changed = kept.filter(({ why }) => why === 'changed').map(({ path }) => plainPath(path))
-  const others = kept.filter(({ why }) => why === 'together').map(({ path }) => plainPath(path))
+  const bound = kept.filter(({ why }) => why === 'together').map(({ path }) => plainPath(path))
   const isWholeFile = changed.includes('')
   if (isWholeFile) return 'stays: you changed or deleted this file after the setup'
   const stay = (names: readonly string[]) =>
     `${names.join(', ')} ${names.length === 1 ? 'stays' : 'stay'}`
   const it = changed.length === 1 ? 'it' : 'them'
-  const because =
+  const whyChanged =
     changed.length === 0 ? [] : [`${stay(changed)}: you changed ${it} after the setup`]
-  const together =
-    others.length === 0
+  const whyBound =
+    bound.length === 0
       ? []
-      : [`${stay(others)}: address, key and models of a gateway belong together`]
-  return [...because, ...together].join('; ')
+      : [`${stay(bound)}: address, key and models of a gateway belong together`]
+  return [...whyChanged, ...whyBound].join('; ')
 }
 
 /** The settings that stay, file by file, with the command that undoes them too. */
@@ -243,9 +243,13 @@ function isConcerned(id: string, files: ApplyResult['files']): boolean {
 
 // ---------------------------------------------------------------- doing and reporting it
 
+function changesAny(files: ApplyResult['files']): boolean {
+  return files.some(({ action }) => action !== 'unchanged')
+}
+
 function reportDryRun(session: Session, undo: RollbackPlan): number {
   session.say('Dry run: nothing changed.')
-  const isChanged = undo.files.some(({ action }) => action !== 'unchanged')
+  const isChanged = changesAny(undo.files)
   printDocument(session, undo, { dryRun: true, changed: isChanged, run: null, next: [] })
   return 0
 }
@@ -256,10 +260,10 @@ async function applyAndReport(
   undo: RollbackPlan,
 ): Promise<number> {
   const { session } = undoing
-  const wouldChange = undo.files.some(({ action }) => action !== 'unchanged')
+  const wouldChange = changesAny(undo.files)
   if (wouldChange) await askToUndo(session, undo, flags)
   const applied = applyRollback(session.platform, undo)
-  const isChanged = applied.files.some(({ action }) => action !== 'unchanged')
+  const isChanged = changesAny(applied.files)
   if (isChanged) session.noteApplied(applied, undoCommandFor(undo))
   const next = isChanged ? await stopServersAndAdvise(undoing, flags, applied) : []
 
@@ -311,6 +315,7 @@ async function askToUndo(
 ): Promise<void> {
   const message = isRedo ? 'Set it up again?' : 'Undo this?'
   await session.agree(session.consent(yes), { message, default: true })
+  // Ctrl-C that was pressed after the answer still stops the undo.
   session.platform.ask.release()
   if (session.platform.interrupt.aborted)
     throw new UserError({ code: 'cancelled', message: 'Cancelled' })

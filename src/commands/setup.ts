@@ -4,8 +4,8 @@ import { mergeOptions } from '../clients/flags.ts'
 import { type ClientRow, checkOptions, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import type { Runs } from '../transaction/record.ts'
-import { rootFinding } from '../transaction/target.ts'
-import { runsSoFar, settleFirst } from './client-state/history.ts'
+import { superuserFinding } from '../transaction/target.ts'
+import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
 import { expectInstalled } from './client-state/program.ts'
 import {
   commandOf,
@@ -73,9 +73,9 @@ export function setupOptions(
  * runs.
  */
 export function begin(session: Session): Runs {
-  session.addFindings(...rootFinding(session.platform))
+  session.addFindings(...superuserFinding(session.platform))
   session.showFindings('note')
-  settleFirst(session)
+  settleInterruptedRun(session)
   return runsSoFar(session)
 }
 
@@ -91,20 +91,16 @@ export async function setup(
 ): Promise<number> {
   const started = await startSetup(session, request, runs ?? begin(session), programs)
 
-  // 1 to 4. A rejection by the gateway leads back to an earlier one of these steps.
+  // Finds the gateway, asks it, resolves options, proves models: a rejection leads back to one of these steps.
   const proven = await proveGateway(started)
-  // 5
   const plan = await planSetup(proven)
-  // 6
   showSetup(plan)
   if (request.flags.dryRun) {
     reportSetup(plan)
     return 0
   }
   await confirmSetup(plan)
-  // 7
   const applied = await applySetup(plan)
-  // 8
   reportSetup(plan, applied)
   return 0
 }

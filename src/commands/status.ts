@@ -73,10 +73,10 @@ export async function status(
   const clients = (await loadClients(asked)).map((client) =>
     reportOf(session, client, { runs, expected, isNamed, isJudged }),
   )
-  const isMissing = (one: ClientReport) => !isNamed && isAbsent(session, one)
-  if (flags.all || isNamed) showClients(session, clients, { isAbsent: isMissing, isDetailed: true })
-  else showTable(session, clients, isMissing)
-  const folder = folderToTell(session)
+  const isLeftOut = (one: ClientReport) => !isNamed && isAbsent(session, one)
+  if (flags.all || isNamed) showClients(session, clients, { isAbsent: isLeftOut, isDetailed: true })
+  else showTable(session, clients, isLeftOut)
+  const folder = reportFolder(session)
   const isNowhere = expected !== undefined && clients.every(({ wanted }) => wanted === undefined)
   if (isNowhere)
     session.addFindings({
@@ -101,12 +101,12 @@ export async function status(
   return Math.max(0, ...failures.map((code) => exitStatus[code]))
 }
 
-/** The gateway of this folder, which counts in addition to the clients' own files. */
-function folderToTell(session: Session): SavedFolder | undefined {
+/** Says which gateway this folder uses besides the clients' own files, and returns the folder. */
+function reportFolder(session: Session): SavedFolder | undefined {
   const folder = resultOf(() => folderHere(session))
   if (folder instanceof UserError) {
     const { code, message, hint } = folder
-    // Any other failure affects all of the state, and is reported for the records.
+    // Any other failure concerns the whole state folder: it is reported with the records.
     if (code === 'record-damaged') session.addFindings({ code, message, ...compact({ hint }) })
     return undefined
   }
@@ -164,8 +164,9 @@ function reportOf(
   const { key } = state.settings.endpoint
   if (key) session.hide(key)
 
-  const left = leftAt(session, state, runs ?? [])
-  const wanted = left !== undefined || isNamed ? (expected ?? left) : undefined
+  const lastSetup = leftAt(session, state, runs ?? [])
+  const isExpectedToPoint = lastSetup !== undefined || isNamed
+  const wanted = isExpectedToPoint ? (expected ?? lastSetup) : undefined
   const drift = wanted ? driftOf(session, state, wanted) : []
   const findings = [...reportFindings(state)]
   // Does not repeat what a finding already says.
@@ -300,6 +301,7 @@ function asDocument({ state, wanted, drift }: ClientReport) {
       ...file,
       changedKeys: file.changedKeys.map(plainPath),
     })),
+    // The names of these members are those of the first versions: scripts read them.
     obstacles: findings
       .filter(({ severity }) => severity !== 'ok')
       .map(({ code, message, location, hint: cure, severity }) => ({

@@ -105,7 +105,7 @@ function editText(
 /** The steps that the changes still need. Each step changes one place in the text. */
 function planSteps(
   parsed: ParsedText,
-  wanted: ValueTable,
+  expectedRoot: ValueTable,
   changes: readonly SettingChange[],
 ): readonly EditStep[] {
   const paths = changes.map(({ path }) => shortenToNewList(parsed.root, path))
@@ -115,7 +115,7 @@ function planSteps(
     path.some((_, length) => pathTexts.has(pathKey(path.slice(0, length))))
   const outermostPaths = uniquePaths(paths).filter((path) => !isBelowAnother(path))
   return outermostPaths
-    .flatMap((path) => splitIntoKeys(parsed, path, getValue(wanted, path)))
+    .flatMap((path) => splitIntoKeys(parsed, path, getValue(expectedRoot, path)))
     .filter(({ path, value }) => !sameValue(getValue(parsed.root, path), value))
     .map(({ path, value }) => ({ path, content: value === undefined ? undefined : { value } }))
 }
@@ -123,20 +123,23 @@ function planSteps(
 /** Shortens a path to the first list, or table in a list, that is new: it is written as a whole. */
 function shortenToNewList(root: ValueTable, path: SettingPath): SettingPath {
   for (const [index, key] of path.entries()) {
-    if (typeof key !== 'object') continue
+    if (!isListItem(key)) continue
     if (getValue(root, path.slice(0, index)) === undefined) return path.slice(0, index)
     if (getValue(root, path.slice(0, index + 1)) === undefined) return path.slice(0, index + 1)
   }
   return path
 }
 
-/** Splits the change of a table into changes of its keys, unless the text has it as a single value. */
+/**
+ * Splits the change of a table into changes of its keys, unless the text has the table as a single value:
+ * `a = { x = 1 }` in TOML.
+ */
 function splitIntoKeys(
   parsed: ParsedText,
   path: SettingPath,
   value: Value | undefined,
 ): readonly KeyChange[] {
-  const isSingleValue = typeof path.at(-1) === 'object' || memberAt(parsed, path) !== undefined
+  const isSingleValue = isListItem(path.at(-1)) || memberAt(parsed, path) !== undefined
   if (isSingleValue || !isValueTable(value)) return [{ path, value }]
 
   const newLeaves = leafPaths(value, path)
@@ -149,6 +152,11 @@ function splitIntoKeys(
     ...removedLeaves.map((old) => ({ path: old, value: undefined })),
     ...newLeaves.map((leaf) => ({ path: leaf, value: getValue(value, leaf.slice(path.length)) })),
   ]
+}
+
+/** Whether a step of a path selects an element of a list. */
+function isListItem(key: SettingPath[number] | undefined): boolean {
+  return typeof key === 'object'
 }
 
 /** A key to set or, without content, to remove. */
@@ -174,15 +182,15 @@ interface StepsToApply {
  * @throws Conflict if a step cannot be done, or would change something else
  */
 export function applySteps(work: StepsToApply): ParsedText {
-  const { dialect, start, steps } = work
+  const { dialect, start, steps, place, withBlankLine, isExpected } = work
   const settings = steps.filter((step): step is Setting => step.content !== undefined)
   const removed = steps.filter(({ content }) => content === undefined).map(({ path }) => path)
   const names = [...settings.map(({ path }) => path), ...removed].map(showPath).join(', ')
   const reparse = (old: ParsedText, text: string) => {
     if (text === old.text) return old
     try {
-      const parsed = dialect.parse(text, work.place)
-      // The other parser must accept it as well.
+      const parsed = dialect.parse(text, place)
+      // Reading `containers` runs the parser with offsets, which must accept the text too.
       void parsed.containers
       return parsed
     } catch (cause) {
@@ -192,12 +200,9 @@ export function applySteps(work: StepsToApply): ParsedText {
   }
 
   const withSettings = reparse(start, setAll(dialect, start, settings, removed))
-  const result = reparse(
-    withSettings,
-    removeAll(dialect, withSettings, removed, work.withBlankLine),
-  )
+  const result = reparse(withSettings, removeAll(dialect, withSettings, removed, withBlankLine))
 
-  if (work.isExpected(result.root)) return result
+  if (isExpected(result.root)) return result
   throw new Conflict(`repoint cannot change ${names} without changing something else`, 0)
 }
 

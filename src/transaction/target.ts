@@ -208,7 +208,7 @@ function resolveExisting(files: Files, path: string): string {
 }
 
 /** A warning that `sudo` selected root's own home, which the user most likely did not want. */
-export function rootFinding(world: Pick<World, 'machine' | 'processes' | 'files'>): Finding[] {
+export function superuserFinding(world: Pick<World, 'machine' | 'processes' | 'files'>): Finding[] {
   const { machine, files } = world
   const { SUDO_UID: caller } = machine.env
   if (!isRoot(world) || !caller || caller === '0' || ownerUid(files, machine.home) !== 0) return []

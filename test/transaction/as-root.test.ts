@@ -15,7 +15,7 @@ import { encodeDocument, type RunDocument, type World } from '../../src/transact
 import { recoverRun } from '../../src/transaction/restore.ts'
 import { planRollback } from '../../src/transaction/rollback.ts'
 import { listRuns } from '../../src/transaction/state.ts'
-import { rootFinding } from '../../src/transaction/target.ts'
+import { superuserFinding } from '../../src/transaction/target.ts'
 import { aPairPlan, aPlan, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
@@ -212,11 +212,11 @@ describe("under sudo with the user's own home", () => {
     const home = aHome()
     const world = sudo(home, 0)
     checkTargets(world, aPairPlan(sourceIn(home)))
-    expect(rootFinding(world)).toMatchObject([{ code: 'runs-as-root' }])
-    expect(rootFinding(sudo(home, 1000))).toEqual([])
-    expect(rootFinding(worldIn(home))).toEqual([])
+    expect(superuserFinding(world)).toMatchObject([{ code: 'runs-as-root' }])
+    expect(superuserFinding(sudo(home, 1000))).toEqual([])
+    expect(superuserFinding(worldIn(home))).toEqual([])
     const byRoot = { ...world, machine: { ...world.machine, env: { SUDO_UID: '0' } } }
-    expect(rootFinding(byRoot)).toEqual([])
+    expect(superuserFinding(byRoot)).toEqual([])
   })
 
   test("root's own home may be named by a link", () => {

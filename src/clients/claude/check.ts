@@ -41,17 +41,17 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   // After a setup, Claude Code reads a file that it skips now, with all its settings.
   const settings = readRepairedSettings(file)
 
-  // The plan repairs or rejects every other fault of a skipped file.
-  if (now.isRepairable) yield* skipped(now)
+  // The plan rejects a skipped file that it cannot repair.
+  if (now.isRepairable) yield* checkSkipped(now)
   yield* checkFolder(context)
-  if (target.keyHeader === undefined) yield* apiKey(context, settings)
+  if (target.keyHeader === undefined) yield* checkApiKey(context, settings)
   else yield* checkKeyQuestion(context.files, target.key)
   yield* checkOtherCredentials(context, settings)
   yield* checkLoginKey(context.files)
   yield* checkModels(context, settings)
   yield* checkOldPins(context, settings, target)
-  yield* shell(context, settings, target)
-  yield* proxy(context, settings, target.baseUrl)
+  yield* checkShell(context, settings, target)
+  yield* checkProxy(context, settings, target.baseUrl)
   if (target.answersSafeguards === false) yield* checkAutoMode(context.files, settings)
 }
 
@@ -61,23 +61,23 @@ function* checkNow(context: ClientContext): Findings {
   const { env } = settings
   const url = env[names.baseUrl]
 
-  yield* skipped(settings)
+  yield* checkSkipped(settings)
   yield* checkFolder(context)
-  yield* leftovers(context, settings)
+  yield* checkLeftovers(context, settings)
   // Without a gateway, Claude Code uses its own service, and the user may configure it freely.
   if (!url) return
 
-  if (env[names.token]) yield* apiKey(context, settings)
+  if (env[names.token]) yield* checkApiKey(context, settings)
   yield* checkOtherCredentials(context, settings)
   yield* checkLoginKey(context.files)
   yield* checkModels(context, settings)
   yield* checkModelDefault(settings)
   yield* checkAddress(context, settings, url)
-  yield* shell(context, settings)
-  yield* proxy(context, settings, url)
+  yield* checkShell(context, settings)
+  yield* checkProxy(context, settings, url)
 }
 
-function skipped(file: ClaudeSettings): Findings {
+function checkSkipped(file: ClaudeSettings): Findings {
   return unreadFileFinding(file, {
     code: 'claude-settings-skipped',
     effect: 'Claude Code ignores the whole file and asks you to log in',
@@ -101,15 +101,15 @@ function* checkFolder({ machine }: ClientContext): Findings {
   }
 }
 
-function leftovers(context: ClientContext, settings: ClaudeSettings): Findings {
+function checkLeftovers(context: ClientContext, settings: ClaudeSettings): Findings {
   const { machine } = context
   const own = settings.env[names.baseUrl]
-  const [key, keyName] = [settings.env[names.token], names.token]
+  const key = settings.env[names.token]
   return leftoverFindings(claudeName, context, {
     url: own ?? machine.env[names.baseUrl],
     urlPlace: own === undefined ? 'environment' : settings.place(inEnv(names.baseUrl)),
-    key: key ?? machine.env[keyName],
-    keyPlace: key === undefined ? 'environment' : settings.place(inEnv(keyName)),
+    key: key ?? machine.env[names.token],
+    keyPlace: key === undefined ? 'environment' : settings.place(inEnv(names.token)),
   })
 }
 
@@ -157,7 +157,7 @@ function withoutEffect(context: ClientContext, name: string): '' | undefined {
   return isExported(context, name) ? '' : undefined
 }
 
-function apiKey(context: ClientContext, settings: ClaudeSettings): Findings {
+function checkApiKey(context: ClientContext, settings: ClaudeSettings): Findings {
   return checkUnwantedSettings(settings, inEnv(names.apiKey), {
     code: 'claude-api-key',
     message: `${names.apiKey} overrides your gateway key`,
@@ -342,12 +342,16 @@ function* checkAddress(context: ClientContext, settings: ClaudeSettings, url: st
 }
 
 /** The settings' `env` overrides the shell's, and an empty value there disables a variable. */
-function shell(context: ClientContext, settings: ClaudeSettings, target?: SetupTarget): Findings {
+function checkShell(
+  context: ClientContext,
+  settings: ClaudeSettings,
+  target?: SetupTarget,
+): Findings {
   const { machine } = context
   const filled = target?.resolved.slotModels ?? {}
-  const isKeyAlone = target ? target.keyHeader !== undefined : !settings.env[names.token]
+  const usesApiKeyHeader = target ? target.keyHeader !== undefined : !settings.env[names.token]
   const effects: readonly (readonly [name: string, effect: string])[] = [
-    isKeyAlone
+    usesApiKeyHeader
       ? [names.token, 'Claude Code sends a second key, which the gateway rejects']
       : [names.apiKey, 'it overrides your gateway key'],
     ...serviceSwitches.map(
@@ -381,7 +385,7 @@ function shell(context: ClientContext, settings: ClaudeSettings, target?: SetupT
 }
 
 /** Claude Code uses a proxy for loopback addresses too, unless NO_PROXY exempts them. */
-function proxy({ machine }: ClientContext, settings: ClaudeSettings, url: string): Findings {
+function checkProxy({ machine }: ClientContext, settings: ClaudeSettings, url: string): Findings {
   const env = { ...machine.env, ...settings.env }
   return proxyFindings(claudeName, url, env, ({ variable, exempt }) => ({
     location: settings.env[variable] === undefined ? 'environment' : settings.path,

@@ -33,10 +33,10 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const file = readProviders(fileOf(context.files, 'providers'))
   yield* checkSurroundings(context, file)
-  yield* otherEntry(context, file, target)
+  yield* checkOtherEntry(context, file, target)
   yield* checkLogin(file)
   yield* proxyFindings(clineName, target.baseUrl, context.machine.env)
-  if (target.keyHeader !== undefined) yield* secondKey(context)
+  if (target.keyHeader !== undefined) yield* checkSecondKey(context)
 }
 
 /** Reports what is wrong with the effective configuration of Cline. */
@@ -58,7 +58,7 @@ function* checkNow(context: ClientContext): Findings {
     keyPlace: file.place([...settingsPath, 'apiKey']),
   })
   if (url !== undefined) yield* proxyFindings(clineName, url, context.machine.env)
-  if (!key && readHeaders(settings['headers']).keyed) yield* secondKey(context)
+  if (!key && readHeaders(settings['headers']).keyed) yield* checkSecondKey(context)
 }
 
 function* checkSurroundings(context: ClientContext, file: ProvidersFile): Findings {
@@ -84,7 +84,11 @@ function* checkSurroundings(context: ClientContext, file: ProvidersFile): Findin
   })
 }
 
-function otherEntry(context: ClientContext, file: ProvidersFile, target: SetupTarget): Findings {
+function checkOtherEntry(
+  context: ClientContext,
+  file: ProvidersFile,
+  target: SetupTarget,
+): Findings {
   return otherAddressFinding(context, target, {
     code: 'cline-provider-conflict',
     what: `the provider ${providerId}`,
@@ -123,7 +127,7 @@ function* checkMissingKey(
 }
 
 /** Reports a variable whose key Cline would send in addition to the gateway's key in another header. */
-function secondKey(context: ClientContext): Findings {
+function checkSecondKey(context: ClientContext): Findings {
   return variableFindings(context, [
     {
       name: 'OPENAI_API_KEY',

@@ -40,7 +40,7 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* relativePathFindings(context.machine, 'codex-relative-home', 'Codex', ['CODEX_HOME'])
   yield* checkLostLogin(context, config, target)
   yield* checkProvidersForSetup(context, config, target)
-  yield* environmentKey(context)
+  yield* checkEnvironmentKey(context)
   yield* checkLoginSettings(config)
   yield* checkContextWindow(config, target)
   yield* checkSystemLayers(context.files, config, true)
@@ -61,16 +61,16 @@ function* checkNow(context: ClientContext): Findings {
   yield* checkProvidersNow(context, config)
   yield* checkMigratedModel(context, config)
   if (isPointed) {
-    yield* environmentKey(context)
+    yield* checkEnvironmentKey(context)
     yield* checkLoginSettings(config)
   }
 
-  yield* leftovers(context, config)
+  yield* checkLeftovers(context, config)
   yield* checkSystemLayers(context.files, config, isPointed)
   yield* serverLeftRunning(context.system)
 }
 
-function environmentKey(context: ClientContext): Findings {
+function checkEnvironmentKey(context: ClientContext): Findings {
   return variableFindings(context, [
     {
       name: 'CODEX_API_KEY',
@@ -206,7 +206,7 @@ function* checkContextWindow(config: ReadFile, target: SetupTarget): Findings {
   })
 }
 
-function leftovers(context: ClientContext, config: ReadFile): Findings {
+function checkLeftovers(context: ClientContext, config: ReadFile): Findings {
   const { path, url } = addressInUse(config)
   const auth = fileOf(context.files, 'auth')
   return leftoverFindings({ id: 'codex', label: 'Codex' }, context, {

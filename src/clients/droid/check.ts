@@ -36,7 +36,7 @@ export function check(context: ClientContext, target?: SetupTarget): Findings {
  */
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   yield* checkSurroundings(context)
-  yield* otherEntry(context, target)
+  yield* checkOtherEntry(context, target)
   yield* checkOverridden(context, target.providerId, target.baseUrl)
 }
 
@@ -107,7 +107,7 @@ function* checkProvider(settings: DroidSettings): Findings {
 }
 
 /** Reports an entry with our ID that is for another address. */
-function otherEntry(context: ClientContext, target: SetupTarget): Findings {
+function checkOtherEntry(context: ClientContext, target: SetupTarget): Findings {
   const { providerId } = target
   const settings = readSettings(fileOf(context.files, 'settings'))
   const found = settings.models.find((one) => one.providerId === providerId)

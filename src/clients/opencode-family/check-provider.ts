@@ -92,7 +92,7 @@ export function* checkProviderNow(view: OpencodeView): Findings {
 
   yield* checkModel(view)
   yield* checkMissingKey(view)
-  yield* leftovers(view)
+  yield* checkLeftovers(view)
 }
 
 function addressOf(providerId: string): readonly string[] {
@@ -155,7 +155,7 @@ function hasKeyFromOutside(
   return isTable(headers) && Object.keys(headers).some((name) => /^authorization$/i.test(name))
 }
 
-function leftovers(view: OpencodeView): Findings {
+function checkLeftovers(view: OpencodeView): Findings {
   const { context, target, providerId, provider } = view
   const read = readKey(context.files, providerId, provider.options)
   return leftoverFindings(view, context, {

@@ -70,7 +70,7 @@ function* checkSurroundings(layout: Layout, { files, machine }: ClientContext): 
   })
 }
 
-function* checkReadable({ id, label, stopsAtNewerKeys }: Layout, files: LoadedFiles): Findings {
+function* checkReadable({ id, label, refusesPermissionsAs }: Layout, files: LoadedFiles): Findings {
   for (const file of ownFiles(files)) {
     if (file.problem !== undefined)
       yield {
@@ -81,10 +81,10 @@ function* checkReadable({ id, label, stopsAtNewerKeys }: Layout, files: LoadedFi
         severity: 'error',
       }
 
-    if (stopsAtNewerKeys && file.get(['permissions']) !== undefined)
+    if (refusesPermissionsAs && file.get(['permissions']) !== undefined)
       yield findingAt(file, ['permissions'], {
         code: `${id}-newer-keys`,
-        message: `"permissions" is for another major version: ${stopsAtNewerKeys} does not start with it`,
+        message: `"permissions" is for another major version: ${refusesPermissionsAs} does not start with it`,
         hint: 'Remove it, or rename it to "permission".',
       })
   }

@@ -32,7 +32,7 @@ export interface Layout {
   /**
    * The version that does not start with keys of the next major version of opencode. Absent: all versions do.
    */
-  readonly stopsAtNewerKeys?: string
+  readonly refusesPermissionsAs?: string
 }
 
 /** Subfolders with agents, each of which may set a model (1.18.34, Kilo 7.7.9). */

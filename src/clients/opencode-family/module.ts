@@ -1,7 +1,13 @@
 import { type Finding, isFinding } from '../../finding.ts'
 import { smallModel } from '../../gateway/models/rules.ts'
 import { keyHeaders, type Protocol, protocols } from '../../gateway/types.ts'
-import { asReasoningEffort, type ClientModule, type Program, type ResolveInput } from '../client.ts'
+import {
+  asReasoningEffort,
+  type ClientModule,
+  type Program,
+  type ResolvedOptions,
+  type ResolveInput,
+} from '../client.ts'
 import { ownValues } from '../flags.ts'
 import { readHeaders } from '../headers.ts'
 import { numberIn, originOf, tableIn, textIn, unreadable } from '../loaded-files.ts'
@@ -40,6 +46,22 @@ function unusableProtocol(
   }
 }
 
+/** The options with the model for titles: the user's, or that of a rule, if the client's picker offers it. */
+function withSmallModel(input: ResolveInput, resolved: ResolvedOptions): ResolvedOptions {
+  const { catalog } = input.gatewayInfo
+  const { smallModel: chosen } = effectiveOptions(input)
+  // The chosen one may belong to another provider, about which this catalog says nothing.
+  if (keepsModels(input) && chosen !== undefined) return resolved
+
+  const byRule = chosen === undefined && catalog ? smallModel(catalog) : undefined
+  const id = chosen ?? byRule?.id
+  const isOffered = resolved.offered?.some((one) => one.id === id)
+  // Without a small model, the client would request titles from a model that it considers small.
+  if (id === undefined || !isOffered) return { ...resolved, smallModel: resolved.model }
+  const uses = [...(resolved.uses ?? []), ...(byRule ? [{ ...byRule, role: 'small' }] : [])]
+  return { ...resolved, uses, smallModel: id }
+}
+
 /** A client of this layout. Facts without a version: run with opencode 1.18.33, 2026-11-21. */
 export function clientOf(layout: Layout, { tested, program, ...own }: Own): ClientModule {
   const { id, label, reservedProviderIds, variables, withoutWindow } = layout
@@ -52,7 +74,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       foldersIn: (args) => [...args, ...ownValues(args, ['--dir'])],
       ...program,
       restartAdvice: `Close every running ${label} and start it again.`,
-      // 1.18.34 and Kilo 7.7.9, 2026-11-23.
+      // Run with 1.18.34 and Kilo 7.7.9, 2026-11-23.
       resume: {
         command: `${id} run -c`,
         keeps: 'provider and model',
@@ -63,7 +85,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
     config: {
       sensitiveSettings,
       folderFiles: layout.folderFiles,
-      // These texts count anywhere in its configuration (1.18.33, 2026-11-23). Kilo reports a fault if its
+      // opencode replaces these texts anywhere in its configuration (1.18.33, 2026-11-23). Kilo reports a fault if its
       // list contains `constructor` (7.7.9, 2026-11-23).
       interpolation: {
         names: /\{(?:env|file):|^constructor$/,
@@ -79,8 +101,9 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
     files: (machine, disk) => filesOf(layout, machine, disk),
 
     resolve(input) {
-      const { catalog, gateway } = input.gatewayInfo
-      // The other two packages send no request if the provider itself has no key (1.18.34, 2026-11-26).
+      const { gateway } = input.gatewayInfo
+      // opencode's npm packages for responses and messages send nothing if the provider has no key (1.18.34,
+      // 2026-11-26).
       const usable = gateway?.keyHeader === undefined ? protocols : (['chat'] as const)
       const unusable = unusableProtocol(label, input, usable)
       if (unusable !== undefined) return unusable
@@ -88,17 +111,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
       const resolved = resolveWithPicker(input, usable, window, isOneBaseUrl)
       if (isFinding(resolved)) return resolved
 
-      const { smallModel: previous } = effectiveOptions(input)
-      const rule = previous === undefined && catalog ? smallModel(catalog) : undefined
-      const small = previous ?? rule?.id
-      const isOffered = resolved.offered?.some(({ id }) => id === small)
-      // The previous one may belong to another provider, about which this catalog says nothing.
-      const isLeftAlone = keepsModels(input) && previous !== undefined
-      // Without a small model, the client would request titles from a model that it considers small.
-      const smallModelToUse = small !== undefined && isOffered ? small : resolved.model
-      const uses = [...(resolved.uses ?? [])]
-      if (rule !== undefined && isOffered) uses.push({ ...rule, role: 'small' })
-      return { ...resolved, uses, ...(!isLeftAlone && { smallModel: smallModelToUse }) }
+      return withSmallModel(input, resolved)
     },
 
     plan: (texts, target) => plan(layout, texts, target),
@@ -118,7 +131,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
         return isOfProvider ? name.slice(providerId.length + 1) : name
       }
       const model = modelIn('model')
-      const { baseUrl, protocol, isNamed } = readRoute(provider, model)
+      const { baseUrl, protocol, isProtocolNamed } = readRoute(provider, model)
       const effort = textIn(table, ['models', model ?? '', ...effortPath(protocol)])
       const sent = providerId === undefined ? undefined : readKey(texts, providerId, options)
       const files = ownFiles(texts)
@@ -138,7 +151,7 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
           contextWindow: numberIn(table, ['models', model ?? '', 'limit', 'context']),
           reasoningEffort: asReasoningEffort(effort),
         },
-        defaults: isNamed === false ? ['protocol'] : undefined,
+        defaults: isProtocolNamed === false ? ['protocol'] : undefined,
         offered: Object.keys(tableIn(table, ['models'])),
         sources: {
           baseUrl: originOf(files, ['provider', providerId ?? '', 'options', 'baseURL']),

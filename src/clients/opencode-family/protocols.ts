@@ -53,7 +53,7 @@ export function readRoute(
   readonly baseUrl?: string
   readonly protocol?: Protocol
   /** The model itself names its protocol: it is not the default of its provider. */
-  readonly isNamed?: boolean
+  readonly isProtocolNamed?: boolean
 } {
   if (url === undefined) return {}
   const own = textIn(table, ['models', model ?? '', ...npmPath])
@@ -63,6 +63,6 @@ export function readRoute(
   return {
     baseUrl: protocol === 'messages' ? root.replace(/\/v1$/, '') : root,
     protocol,
-    isNamed: own !== undefined,
+    isProtocolNamed: own !== undefined,
   }
 }

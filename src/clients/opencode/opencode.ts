@@ -30,7 +30,7 @@ const layout: Layout = {
   // Without a limit `isOverflow` is never true (packages/opencode/src/session/compaction.ts).
   withoutWindow: 'opencode does not compact its conversations: they end when the window is full',
   recordings,
-  stopsAtNewerKeys: 'opencode 1',
+  refusesPermissionsAs: 'opencode 1',
 }
 
 export const opencode: ClientModule = clientOf(layout, {

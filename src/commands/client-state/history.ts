@@ -5,7 +5,7 @@ import { listRuns } from '../../transaction/state.ts'
 import type { Session } from '../screen/session.ts'
 
 /** Settles an interrupted run, and reports that. Every command that reads the records starts with it. */
-export function settleFirst(session: Session): void {
+export function settleInterruptedRun(session: Session): void {
   const settled = recoverRun(session.platform)
   if (settled === undefined) return
   session.addFindings({ code: 'run-recovered', message: describeSettled(session, settled) })
@@ -37,7 +37,7 @@ export function runsSoFar(session: Session): Runs {
 /** Settles and lists the runs for a command that writes nothing. Returns why the records cannot be read. */
 export function runsIfReadable(session: Session): Runs | UserError {
   const found = resultOf(() => {
-    settleFirst(session)
+    settleInterruptedRun(session)
     return runsSoFar(session)
   })
   const isOtherFailure =

@@ -8,7 +8,7 @@ import type { ProbeResult } from '../../gateway/probe.ts'
 import type { Catalog, GatewayAccess, ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
 import { saveModels } from '../../state/model-cache.ts'
 import { refuseBlocked } from '../client-state/check-client.ts'
-import { runsSoFar, settleFirst } from '../client-state/history.ts'
+import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
 import type { GatewayFlags } from '../command.ts'
 import { findGateway, presetUnlessNamed } from '../find-gateway.ts'
 import type { Session } from '../screen/session.ts'
@@ -42,7 +42,7 @@ export async function askCatalog(
   flags: CatalogFlags,
   firstQuestion?: (access: GatewayAccess) => Question,
 ): Promise<AskedCatalog> {
-  settleFirst(session)
+  settleInterruptedRun(session)
   const { preset, inUse } = await presetUnlessNamed(session, flags, runsSoFar(session))
   if (inUse) session.remark(`Using ${inUse.label}'s gateway. Another: --base-url URL`)
 

@@ -7,7 +7,7 @@ import { rootsOf } from '../../gateway/roots.ts'
 import { formatAge, noGatewayHint, savedGateway, savedGateways } from '../../state/find-gateways.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { maskSecret } from '../../text.ts'
-import { runsSoFar, settleFirst } from '../client-state/history.ts'
+import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
 import { type ClientNow, clientsNow, usersOf } from '../client-state/state.ts'
 import { commandOf, examples, GatewayArgument, gatewayCommand } from '../command.ts'
 import type { Session } from '../screen/session.ts'
@@ -47,7 +47,7 @@ export const command = commandOf(define, async (session, action, gateway, flags)
       hint: 'repoint gateways export NAME > repoint.json',
     })
 
-  settleFirst(session)
+  settleInterruptedRun(session)
   if (gateway !== undefined) return exportDefaults(session, gateway)
   const all = savedGateways(session)
   const clients = await clientsNow(session, runsSoFar(session))

@@ -9,7 +9,7 @@ import { findGatewayName, savedGateway } from '../../state/find-gateways.ts'
 import type { SavedFolder } from '../../state/folders.ts'
 import type { SavedGateway } from '../../state/gateways.ts'
 import { stateNow } from '../client-state/files.ts'
-import { settleFirst } from '../client-state/history.ts'
+import { settleInterruptedRun } from '../client-state/history.ts'
 import type { PointedRun } from '../client-state/point-client.ts'
 import { installedVersions } from '../client-state/program.ts'
 import { newFolder, withFiles } from '../client-state/temp-folder.ts'
@@ -151,7 +151,7 @@ async function remembered(session: Session, by: string | SavedFolder | undefined
       message: 'Which gateway? This folder has none',
       hint: 'Name a saved gateway: repoint run NAME -- COMMAND. For this folder: repoint folder NAME',
     })
-  settleFirst(session)
+  settleInterruptedRun(session)
   const saved = typeof by === 'string' ? savedGateway(session, by) : gatewayOfFolder(session, by)
   return { access: accessToSaved(session, saved, timeout * 1000), saved }
 }

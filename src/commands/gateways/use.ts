@@ -8,7 +8,7 @@ import {
   savedGateway,
   savedGateways,
 } from '../../state/find-gateways.ts'
-import { runsSoFar, settleFirst } from '../client-state/history.ts'
+import { runsSoFar, settleInterruptedRun } from '../client-state/history.ts'
 import { clientsSetUp, noteLeftOut, whyNotSetUp } from '../client-state/state.ts'
 import {
   clientsArgument,
@@ -41,7 +41,7 @@ function define() {
 
 /** Points clients at a gateway, in one run like any setup. Returns the exit status. */
 export const command = commandOf(define, async (session, name, named, flags) => {
-  settleFirst(session)
+  settleInterruptedRun(session)
   const saved = savedGateway(session, name ?? (await askName(session)))
   const clients = named.length > 0 ? oneOfEachFamily(named) : await clientsFor(session, name)
 

@@ -2,13 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, LoadedFiles, ResolvedOptions } from '../../clients/client.ts'
 import { routesToProve } from '../../clients/resolve.ts'
 import { UserError } from '../../errors.ts'
+import { type CauseSearches, newSearches } from '../../gateway/attempt.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
-import {
-  type CauseSearches,
-  newSearches,
-  type ProbeOptions,
-  type ProbeResult,
-} from '../../gateway/probe.ts'
+import type { ProbeOptions, ProbeResult } from '../../gateway/probe.ts'
 import type { Catalog, GatewayAccess, ModelRoute, Protocol, Sender } from '../../gateway/types.ts'
 import type { InstalledProgram } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'

@@ -21,7 +21,7 @@ const serviceMembers = { service_tier: 'default', system_fingerprint: 'fp_012345
 function encodeChatStream(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer): AnswerStream {
   const options = body['stream_options']
   const includesUsage = isObject(options) && options['include_usage'] === true
-  const hasFunctions = isLegacy(body)
+  const isLegacyRequest = isLegacy(body)
 
   const chunk = (choices: readonly object[], usage: Usage | null = null) =>
     sseFrame({
@@ -45,7 +45,7 @@ function encodeChatStream(body: JsonObject, facts: AnswerFacts, answer: WholeAns
         index++
         const { id, tool } = block
         yield deltaChunk(
-          hasFunctions
+          isLegacyRequest
             ? { function_call: { name: tool.name, arguments: '' } }
             : { tool_calls: [{ index, ...chatCall(id, tool, '') }] },
         )
@@ -54,7 +54,7 @@ function encodeChatStream(body: JsonObject, facts: AnswerFacts, answer: WholeAns
       for (const piece of splitTokens(block)) yield frameOf(piece)
     }
 
-    yield deltaChunk({}, finishReason(answer.reason, hasFunctions))
+    yield deltaChunk({}, finishReason(answer.reason, isLegacyRequest))
     if (includesUsage) yield chunk([], answer.usage)
     yield 'data: [DONE]\n\n'
   }
@@ -62,10 +62,10 @@ function encodeChatStream(body: JsonObject, facts: AnswerFacts, answer: WholeAns
   function deltaOf(block: Block, piece: string, index: number): object {
     if (block.type === 'thinking') return { reasoning_content: piece }
     if (block.type === 'text') return block.isRefusal ? { refusal: piece } : { content: piece }
-    if (hasFunctions) return { function_call: { arguments: piece } }
+    if (isLegacyRequest) return { function_call: { arguments: piece } }
     const { kind } = block.tool
-    const grown = kind === 'function' ? { arguments: piece } : { input: piece }
-    return { tool_calls: [{ index, [kind]: grown }] }
+    const added = kind === 'function' ? { arguments: piece } : { input: piece }
+    return { tool_calls: [{ index, [kind]: added }] }
   }
 
   return {
@@ -85,8 +85,8 @@ function chatDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
     else if (block.type === 'text') (block.isRefusal ? refusals : texts).push(block.text)
     else toolCalls.push(chatCall(block.id, block.tool, block.text))
 
-  const hasFunctions = isLegacy(body)
-  const calls = hasFunctions
+  const isLegacyRequest = isLegacy(body)
+  const calls = isLegacyRequest
     ? { function_call: (toolCalls[0] as { function: object } | undefined)?.function }
     : { tool_calls: toolCalls }
   const message = {
@@ -97,7 +97,7 @@ function chatDocument(body: JsonObject, facts: AnswerFacts, answer: WholeAnswer)
     refusal: refusals.length === 0 ? null : refusals.join(''),
     annotations: [],
   }
-  const finish_reason = finishReason(answer.reason, hasFunctions)
+  const finish_reason = finishReason(answer.reason, isLegacyRequest)
 
   return {
     id: `chatcmpl-${facts.id}`,
@@ -116,10 +116,10 @@ function chatCall(id: string, { name, kind }: Tool, input: string) {
     : { id, type: 'custom', custom: { name, input } }
 }
 
-function finishReason(reason: FinishReason, hasFunctions: boolean): string {
+function finishReason(reason: FinishReason, isLegacyRequest: boolean): string {
   switch (reason.type) {
     case 'tool-calls':
-      return hasFunctions ? 'function_call' : 'tool_calls'
+      return isLegacyRequest ? 'function_call' : 'tool_calls'
     case 'length':
       return 'length'
     case 'content-filter':

@@ -78,8 +78,7 @@ export function list<Item extends v.GenericSchema>(item: Item) {
 /** An object without other keys. */
 export function object<const Entries extends v.ObjectEntries>(entries: Entries) {
   return v.strictObject(entries, (issue) => {
-    if (isUnknownKey(issue))
-      return `is unknown. Use one of: ${Object.keys(entries).join(', ')}`
+    if (isUnknownKey(issue)) return `is unknown. Use one of: ${Object.keys(entries).join(', ')}`
     return issue.expected === 'Object'
       ? `must be a mapping, not ${describeKind(issue.input)}`
       : 'is missing'

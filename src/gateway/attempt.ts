@@ -1,0 +1,173 @@
+/**
+ * One attempt of a probe: the client's first request goes to one base URL, and is repeated as the client
+ * would repeat it.
+ *
+ * A *form* says what a request contains; `carried` are the parts of the client's own request. The *outcome*
+ * of a response says what is wrong, and is undefined if the gateway served the model.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { UserError } from '../errors.ts'
+import { ask, judge } from './ask.ts'
+import { asObject } from './foreign-text.ts'
+import type { HttpAnswer, NetworkFailure, Outcome } from './judge/answer.ts'
+import { refusesLimit, speaksOfTools } from './judge/carried.ts'
+import { readErrorBody } from './judge/error-body.ts'
+import { traitsOf } from './judge/traits.ts'
+import { hasLimit, type QuestionForm, requestAt } from './question.ts'
+import { listIn } from './request-tools.ts'
+import type { Catalog, FirstRequest, GatewayAccess, Protocol, Sender } from './types.ts'
+
+/** What a probe asks for, and what is known before it. */
+export interface ProbeInput {
+  readonly access: GatewayAccess
+  readonly protocol: Protocol
+  readonly model: string
+  readonly catalog: Catalog | undefined
+  /** Why the catalog cannot be read, if it was requested. */
+  readonly catalogError: UserError | undefined
+  readonly sender: Sender | undefined
+  readonly searches: CauseSearches
+}
+
+/** The result at one base URL. */
+export interface Attempt {
+  readonly root: string
+  readonly result: HttpAnswer | NetworkFailure
+  /** Undefined: the gateway served the model. */
+  readonly outcome: Outcome | undefined
+}
+
+/**
+ * How many requests may still search for the cause of a rejection. The probes of one client share the number:
+ * a gateway that rejects everything without a reason does so over every protocol and at every address.
+ */
+export interface CauseSearches {
+  left: number
+}
+
+/** How many requests may search for a cause. */
+const maxSearches = 2
+
+export function newSearches(): CauseSearches {
+  return { left: maxSearches }
+}
+
+export async function askRoot(input: ProbeInput, root: string): Promise<Attempt> {
+  const { access, sender } = input
+  const form = formOf(input, {
+    isLimited: true,
+    ...(sender ? { carried: sender } : { tools: 'one' }),
+  })
+  const send = () => ask(access, requestAt(root, form), sender?.keyHeader)
+  const result = await repeatAsClient(input, root, form, await sendWithRetry(input, send))
+  return { root, result, outcome: outcomeOf(input, result) }
+}
+
+/** The longest wait for a gateway that is busy, in ms. Clients wait for a minute and more. */
+const longestWaitMs = 5_000
+
+/** Sends a request, and once more if the gateway is busy and the client would try again. */
+async function sendWithRetry(
+  input: ProbeInput,
+  send: () => Promise<Attempt['result']>,
+): Promise<Attempt['result']> {
+  const result = await send()
+  const wait = waitMs(result, input.sender?.accepts)
+  const code = outcomeOf(input, result)?.code
+  const isBusy = code === 'rate-limited' || code === 'gateway-fault'
+  if (wait === undefined || !isBusy) return result
+  await pause(wait)
+  return send()
+}
+
+/** How long a client waits after a response. Undefined: it does not try again, or much later. */
+function waitMs(result: Attempt['result'], accepts: Sender['accepts']): number | undefined {
+  if (!('status' in result) || accepts === undefined) return undefined
+  const told = /^\d{1,6}$/.exec(result.headers['retry-after'] ?? '')?.[0]
+  const statuses = [...accepts.retries, ...(told ? (accepts.retriesIfTold ?? []) : [])]
+  const wait = told === undefined ? 1_000 : Number(told) * 1_000
+  return statuses.includes(result.status) && wait <= longestWaitMs ? wait : undefined
+}
+
+/** Repeats the request as the client does, each time without what the gateway rejects. */
+async function repeatAsClient(
+  input: ProbeInput,
+  root: string,
+  form: QuestionForm,
+  result: Attempt['result'],
+): Promise<Attempt['result']> {
+  const outcome = outcomeOf(input, result)
+  if (outcome === undefined || !('status' in result)) return result
+
+  const { carried } = form
+  const blamesSafeguards =
+    carried !== undefined && isAboutRequest(result, outcome) && mayBlameSafeguards(carried, outcome)
+  const again = blamesSafeguards
+    ? { ...form, carried: { ...carried, safeguards: undefined } }
+    : withoutRejectedPart(form, result)
+  if (again === undefined) return result
+  const answer = await ask(input.access, requestAt(root, again), input.sender?.keyHeader)
+  return repeatAsClient(input, root, again, answer)
+}
+
+/**
+ * Claude Code 2.1.331 omits its safeguards after a 400 or 422, whatever the words (2026-11-24). That cannot help if
+ * the gateway rejects tools.
+ */
+function mayBlameSafeguards({ safeguards }: FirstRequest, outcome: Outcome): boolean {
+  if (typeof safeguards !== 'object') return false
+  const isNamed = ['safeguards', safeguards.beta].some((name) => outcome.message.includes(name))
+  return isNamed || !speaksOfTools(outcome)
+}
+
+/** The request without the part that the gateway rejects, if the client repeats it so. */
+function withoutRejectedPart(form: QuestionForm, refusal: HttpAnswer): QuestionForm | undefined {
+  const { carried } = form
+  if (refusesLimit(refusal) && !hasLimit(carried)) return { ...form, isLimited: false }
+  const { words } = readErrorBody(refusal)
+  const rule = carried?.retryWithout?.find(({ to }) => to.test(words))
+  if (carried === undefined || rule === undefined) return undefined
+
+  const { names = [], roles = [] } = rule
+  const { messages, ...body } = carried.body
+  const kept = listIn(messages).filter((one) => !roles.includes(String(asObject(one)?.['role'])))
+  return {
+    ...form,
+    carried: {
+      ...carried,
+      body: { ...without(body, names), ...(messages !== undefined && { messages: kept }) },
+      headers: without(carried.headers, names),
+      retryWithout: carried.retryWithout!.filter((one) => one !== rule),
+    },
+  }
+}
+
+function without<Value>(
+  members: Readonly<Record<string, Value>> = {},
+  names: readonly string[],
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
+}
+
+export function formOf(
+  { protocol, model, sender }: ProbeInput,
+  more: Partial<QuestionForm>,
+): QuestionForm {
+  const needsEnd = sender?.accepts?.rejects.includes('open') === true
+  return { protocol, model, needsEnd, ...more }
+}
+
+export function outcomeOf(
+  { access, protocol, model, catalog, sender }: ProbeInput,
+  result: Attempt['result'],
+  proven: { readonly isBaseProven?: boolean; readonly isRouteProven?: boolean } = {},
+): Outcome | undefined {
+  const question = { asked: protocol, model, client: sender, ...proven }
+  return judge(access, result, catalog === undefined ? question : { ...question, catalog })
+}
+
+/** The status is about the request itself. Without a better clue, the judge blames the model or the gateway. */
+export function isAboutRequest({ status }: HttpAnswer, outcome: Outcome): boolean {
+  const blamed = traitsOf(outcome)?.blames
+  return [400, 413, 422].includes(status) && (blamed === 'model' || blamed === 'gateway')
+}
