@@ -169,8 +169,8 @@ export interface FirstRequestInput {
 
 /** The settings that decide where a client's key is sent. Every check of files that the user did not write uses them. */
 export interface SensitiveSettings {
-  /** The word for the client's files in the codes of findings: `claude-project-settings`. */
-  readonly fileWord: 'settings' | 'config'
+  /** The word for the client's files in codes of findings: `claude-project-settings`. */
+  readonly codeWord: 'settings' | 'config'
   readonly rows: readonly SensitiveSetting[]
   /** The name of a provider's table in the file. Absent: its ID. */
   readonly providerTable?: (providerId: string) => string

@@ -57,7 +57,7 @@ interface UnreadFile extends Pick<Finding, 'code' | 'cause'> {
 
 /** The client cannot read its file, for example because of comments that other readers accept. */
 export function* unreadFileFinding(file: StrictFile, { effect, ...found }: UnreadFile): Findings {
-  const { kind, path, ignored, isRepairable, bears } = file
+  const { kind, path, ignored, isRepairable, tolerates } = file
   if (ignored === undefined) return
 
   const message = `${effect}: ${ignored}`
@@ -67,14 +67,14 @@ export function* unreadFileFinding(file: StrictFile, { effect, ...found }: Unrea
     return
   }
 
-  const taken = removedSyntax(bears)
+  const taken = removedSyntax(tolerates)
   yield {
     ...shared,
     hint: `Remove ${taken}.`,
     fix: {
       fileKind: kind,
       changes: [],
-      toStrictJson: bears?.allowsComments ? 'but-comments' : true,
+      toStrictJson: tolerates?.allowsComments ? 'but-comments' : true,
     },
     consent: `Remove ${taken} from ${path}. Then the client reads the whole file.`,
   }

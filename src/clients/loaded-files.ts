@@ -23,15 +23,15 @@ import type {
 } from './client.ts'
 
 /** The file of a kind. A client lists each of its targets exactly once. */
-export function fileOf(files: LoadedFiles, role: string): LoadedFile {
-  const file = files.find((text) => text.kind === role)
-  if (!file) throw new Error(`no file with the role ${role} was read`)
+export function fileOf(files: LoadedFiles, kind: string): LoadedFile {
+  const file = files.find((text) => text.kind === kind)
+  if (!file) throw new Error(`no file of the kind ${kind} was read`)
   return file
 }
 
 /** All layers of a kind, weakest first. */
-export function layersOf(files: LoadedFiles, role: string): readonly LoadedFile[] {
-  return files.filter((text) => text.kind === role)
+export function layersOf(files: LoadedFiles, kind: string): readonly LoadedFile[] {
+  return files.filter((text) => text.kind === kind)
 }
 
 /** The files as they will be after the edits. */

@@ -159,16 +159,16 @@ const undoRoles: Readonly<Partial<Record<SensitiveRole, SettingRole>>> = {
  */
 export function roleOf(
   { rows }: SensitiveSettings,
-  role: string,
+  fileKind: string,
   path: SettingPath,
 ): SettingRole | undefined {
   const fits = (pattern: string, key: SettingPath[number] | undefined) =>
     key !== undefined &&
     (pattern === ':provider' || isLike(pattern, typeof key === 'string' ? key : ''))
   const row = rows.find(
-    ({ path: at, role: decides, fileKinds }) =>
-      undoRoles[decides] !== undefined &&
-      (decides === 'model' || fileKinds.includes(role)) &&
+    ({ path: at, role, fileKinds }) =>
+      undoRoles[role] !== undefined &&
+      (role === 'model' || fileKinds.includes(fileKind)) &&
       at.split('.').every((pattern, index) => fits(pattern, path[index])),
   )
   return row && undoRoles[row.role]
@@ -281,7 +281,7 @@ function* inFolder(
   const keys = keysOf(found)
 
   yield {
-    code: `${family}-project-${config.sensitiveSettings.fileWord}`,
+    code: `${family}-project-${config.sensitiveSettings.codeWord}`,
     message: `${nameOf(file)} of this folder ${keys ? `sets ${keys}` : (unknown ?? 'is there')}: ${what}`,
     location: first ? placeIn(file, first) : file.path,
     hint: `If you do not trust this folder, start ${label} in another one. Or remove the setting from the file.`,
@@ -310,7 +310,7 @@ function* inStrongerFile(
   const [whose = 'this file', hint = 'Remove it from that file.'] = strongerFiles[file.kind] ?? []
 
   yield {
-    code: `${family}-${file.kind}${isProfile ? '' : `-${config.sensitiveSettings.fileWord}`}`,
+    code: `${family}-${file.kind}${isProfile ? '' : `-${config.sensitiveSettings.codeWord}`}`,
     message: `${whose} sets ${keysOf(found)} and overrides your setting`,
     location: placeIn(file, first),
     hint,

@@ -101,7 +101,7 @@ export interface ListedEntry {
  *
  * @param staying models whose entries stay, or are written again
  */
-export function leavingKeys(
+export function removedEntries(
   file: LoadedFile,
   entries: readonly ListedEntry[],
   staying: readonly Pick<CatalogModel, 'id'>[],
@@ -190,13 +190,13 @@ export function factChanges(
   { resolved, input }: Pick<SetupTarget, 'resolved' | 'input'>,
 ): readonly SettingChange[] {
   const isChosen = model.id === resolved.model
-  const isSaid = (fact: keyof ModelFacts) =>
+  const isDecidedNow = (fact: keyof ModelFacts) =>
     isChosen && (input.resetToDefaults || (input.requested as ModelFacts)[fact] !== undefined)
 
   return Object.entries(facts).flatMap(([name, { value, by }]): SettingChange[] => {
     const isAbsent = now[name] === undefined
     const isKnown = by.some((fact) => model[fact] !== undefined)
-    const isReplaced = isOtherModel || by.some(isSaid) || (isOtherGateway && isKnown)
+    const isReplaced = isOtherModel || by.some(isDecidedNow) || (isOtherGateway && isKnown)
     const isSet = isAbsent ? value !== undefined : isReplaced
     return isSet ? [{ path: [...path, name], value }] : []
   })
@@ -252,7 +252,7 @@ export function listKeys(
   })
 
   return [
-    ...leavingKeys(file, entries, offered, target),
+    ...removedEntries(file, entries, offered, target),
     ...offered.flatMap((model): readonly SettingChange[] => {
       const path = at(model.id)
       const entry = now.get(model.id)

@@ -111,7 +111,7 @@ function rejectionOf(model: string, { rejected }: GatewayInfo): Finding {
 
 /**
  * The protocol for a model that the client only offers, and that is not probed: its native one if the
- * catalog lists it or the client's first model has just proven it, else one that the catalog lists.
+ * catalog lists it or the client's first model has just proven it, else the first that the catalog may serve.
  */
 export function protocolToOffer(
   model: CatalogModel,

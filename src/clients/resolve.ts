@@ -89,7 +89,10 @@ function withoutSuffixes(options: ClientOptions, suffix: RegExp | undefined): Cl
   }
 }
 
-/** Whether the models stay as they are: then repoint does not look for them under another name. */
+/**
+ * Whether an earlier setup chose the models and nobody asks for others: then they stay as they are, and repoint
+ * does not look for them under another name.
+ */
 export function keepsModels({ requested, previous }: Omit<ResolveInput, 'gatewayInfo'>): boolean {
   return previous !== undefined && requested.slot === undefined && modelsIn(requested).length === 0
 }

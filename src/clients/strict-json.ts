@@ -31,31 +31,31 @@ export interface StrictFile extends ReadFile {
   /** The client would read the file without the syntax that it does not accept. */
   readonly isRepairable: boolean
   /** Absent: only plain JSON. */
-  readonly bears?: Strictness
+  readonly tolerates?: Strictness
 }
 
 export function readStrictly(
   file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'>,
-  bears: Strictness = {},
+  tolerates: Strictness = {},
 ): StrictFile {
   const { bytes } = file
   const read = readFile({ ...file, format: 'json' })
   const all = read.document?.root ?? {}
-  const unparsed = bytes === null ? undefined : strictJsonProblem(bytes, bears)
-  const ignored = unparsed ?? (bytes === null ? undefined : bears.problemIn?.(all))
+  const unparsed = bytes === null ? undefined : strictJsonProblem(bytes, tolerates)
+  const ignored = unparsed ?? (bytes === null ? undefined : tolerates.problemIn?.(all))
   const root = ignored === undefined ? all : {}
-  const isRepairable = unparsed !== undefined && isReadOnceRepaired(bytes!, bears)
+  const isRepairable = unparsed !== undefined && isReadOnceRepaired(bytes!, tolerates)
 
-  return { ...read, root, ignored, isRepairable, bears }
+  return { ...read, root, ignored, isRepairable, tolerates }
 }
 
 /**
  * For a reader that accepts comments, a repair removes more than it must: any file that parses is repairable.
  */
-function isReadOnceRepaired(bytes: Bytes, bears: Strictness): boolean {
+function isReadOnceRepaired(bytes: Bytes, tolerates: Strictness): boolean {
   const repaired = resultOf(() => repairToStrictJson(bytes, 'it'))
   if (repaired instanceof UserError) return false
-  return bears.allowsComments === true || strictJsonProblem(repaired, bears) === undefined
+  return tolerates.allowsComments === true || strictJsonProblem(repaired, tolerates) === undefined
 }
 
 /** The syntax that a repair removes from a client's file, as the object of a sentence. */
@@ -67,13 +67,13 @@ export function removedSyntax({ allowsBom, allowsComments }: Strictness = {}): s
 /** @throws UserError `config-invalid` if the client would ignore the edited file */
 export function expectRead(
   label: string,
-  { path, ignored, bears }: Pick<StrictFile, 'path' | 'ignored' | 'bears'>,
+  { path, ignored, tolerates }: Pick<StrictFile, 'path' | 'ignored' | 'tolerates'>,
 ): void {
   if (ignored === undefined) return
   throw new UserError({
     code: 'config-invalid',
     message: `${label} would not read the file: ${brokenText(path, ignored)}`,
-    hint: `Fix the file, or let repoint remove ${removedSyntax(bears)}.`,
+    hint: `Fix the file, or let repoint remove ${removedSyntax(tolerates)}.`,
   })
 }
 

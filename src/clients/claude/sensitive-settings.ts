@@ -13,7 +13,7 @@ const folder = ['project']
 const agents = ['project-agent']
 
 export const sensitiveSettings: SensitiveSettings = {
-  fileWord: 'settings',
+  codeWord: 'settings',
   rows: [
     { path: 'env.ANTHROPIC_BASE_URL', role: 'address', fileKinds: own, source: run },
     // Those of Vertex and Bedrock were run; those of Foundry, Mantle, AWS and Google Cloud are in the

@@ -9,7 +9,7 @@ const own = ['providers']
 const variables = ['project-env']
 
 export const sensitiveSettings: SensitiveSettings = {
-  fileWord: 'settings',
+  codeWord: 'settings',
   providerTable: () => providerId,
   rows: [
     { path: 'providers.:provider.settings.baseUrl', role: 'address', fileKinds: own, source: run },

@@ -10,7 +10,7 @@ const others = ['project', 'managed', 'profile']
 const own = [...user, ...others]
 
 export const sensitiveSettings: SensitiveSettings = {
-  fileWord: 'config',
+  codeWord: 'config',
   rows: [
     { path: 'openai_base_url', role: 'address', fileKinds: own, source: run },
     { path: provider, role: 'provider', fileKinds: others, source: run },

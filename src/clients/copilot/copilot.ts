@@ -50,7 +50,7 @@ export const copilot: ClientModule = {
   sends: { headers: true, keyHeaders: [] },
   config: {
     // Not run in a folder that has such files.
-    sensitiveSettings: { fileWord: 'settings', rows: [] },
+    sensitiveSettings: { codeWord: 'settings', rows: [] },
     folderFiles: [
       {
         patterns: ['.mcp.json', '.github/mcp.json', '.github/hooks/**', '.github/copilot/**'],

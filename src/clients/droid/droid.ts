@@ -17,7 +17,7 @@ import {
   withoutTrailingSlash,
 } from '../loaded-files.ts'
 import { layersThere, pathsOf, projectFolders } from '../paths.ts'
-import { factChanges, leavingKeys, resolveWithPicker } from '../picker.ts'
+import { factChanges, removedEntries, resolveWithPicker } from '../picker.ts'
 import { protocolFor } from '../protocols.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
@@ -193,7 +193,7 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
   const all = isKept ? others.filter(({ isForOtherGateway }) => !isForOtherGateway) : offered
 
   return [
-    ...leavingKeys(file, others, all, target),
+    ...removedEntries(file, others, all, target),
     ...entryKeys(file, providerId, started, target),
     ...all.flatMap((model) => entryKeys(file, `${providerId}/${model.id}`, model, target)),
     { path: defaultModelPath, value: idOf(providerId) },

@@ -8,7 +8,7 @@ const own = ['settings', ...others]
 const folder = ['project']
 
 export const sensitiveSettings: SensitiveSettings = {
-  fileWord: 'settings',
+  codeWord: 'settings',
   providerTable: idOf,
   rows: [
     // An entry with our ID replaces our whole entry.

@@ -1,7 +1,7 @@
 import type { SettingPath } from '../../edits/plan.ts'
 import type { GatewaySettings, LoadedFiles } from '../client.ts'
 import { type Table, tableIn, textIn } from '../loaded-files.ts'
-import { believedOf, providerOf, providerPath } from '../pi-family/providers.ts'
+import { effectiveSettings, providerOf, providerPath } from '../pi-family/providers.ts'
 import { defaultModelPath, ownModels, providers, readConfig, startingModel } from './config.ts'
 
 /** The provider that OpenClaw starts with, and every agent's model of that provider. */
@@ -9,7 +9,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const file = readConfig(files)
   const { providerId, model } = startingModel(file)
   if (providerId === undefined) return {}
-  const { baseUrl } = believedOf(providerOf(providers, file, providerId), model).endpoint
+  const { baseUrl } = effectiveSettings(providerOf(providers, file, providerId), model).endpoint
   if (baseUrl === undefined) return {}
 
   const provider = providerPath(providers, providerId)

@@ -7,7 +7,7 @@ import { type ClientModule, emptyState, type OfferedModel } from '../client.ts'
 import { editKeys } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf, sourcesIn, unreadable } from '../loaded-files.ts'
 import { pathsOf } from '../paths.ts'
-import { believedOf, providerKeys, providerOf } from '../pi-family/providers.ts'
+import { effectiveSettings, providerKeys, providerOf } from '../pi-family/providers.ts'
 import { resolveWithPicker } from '../picker.ts'
 import { expectRead } from '../strict-json.ts'
 import { isBefore, ofNode, testedVersions } from '../tested.ts'
@@ -127,7 +127,7 @@ export const openclaw: ClientModule = {
     if (providerId === undefined) return emptyState
 
     const provider = providerOf(providers, file, providerId)
-    const { endpoint, options } = believedOf(provider, model)
+    const { endpoint, options } = effectiveSettings(provider, model)
     const key = readKey(file, providerId)?.key
     const [login] = prefersKey(provider.table) ? [] : loginsFor(file, providerId)
     return {

@@ -11,7 +11,7 @@ const provider = 'models.providers.:provider'
 const config = ['config']
 
 export const sensitiveSettings: SensitiveSettings = {
-  fileWord: 'config',
+  codeWord: 'config',
   rows: [
     { path: `${provider}.baseUrl`, role: 'address', fileKinds: config, source: run },
     { path: `${provider}.models.*.baseUrl`, role: 'address', fileKinds: config, source: read },

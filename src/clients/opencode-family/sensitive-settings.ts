@@ -9,7 +9,7 @@ const own = ['config', ...others]
 const folder = ['project']
 
 export const sensitiveSettings: SensitiveSettings = {
-  fileWord: 'config',
+  codeWord: 'config',
   rows: [
     { path: 'provider.:provider.options.baseURL', role: 'address', fileKinds: own, source: run },
     { path: 'provider.:provider.api', role: 'address', fileKinds: others, source: run },

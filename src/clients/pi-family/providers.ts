@@ -84,7 +84,7 @@ export function modelPath(at: ProviderTable, providerId: string, id: string): Se
 }
 
 /** The effective settings of the provider that the client starts with, except the key. */
-export function believedOf(
+export function effectiveSettings(
   { table, url: shared, models }: PiProvider,
   model: string | undefined,
 ): Pick<ClientState, 'endpoint' | 'options'> {

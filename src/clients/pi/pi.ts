@@ -5,7 +5,12 @@ import { editKeys } from '../fixes.ts'
 import { asPlanned, brokenText, fileOf, layersOf, originOf, unreadable } from '../loaded-files.ts'
 import { gatewaySettingsIn } from '../overrides.ts'
 import { layersThere, pathsOf } from '../paths.ts'
-import { believedOf, providerKeys, providerOf, providerPath } from '../pi-family/providers.ts'
+import {
+  effectiveSettings,
+  providerKeys,
+  providerOf,
+  providerPath,
+} from '../pi-family/providers.ts'
 import { resolveWithPicker } from '../picker.ts'
 import { expectRead } from '../strict-json.ts'
 import { ofNode, testedVersions } from '../tested.ts'
@@ -149,7 +154,7 @@ export const pi: ClientModule = {
     const login = loginOf(files, providerId)
     const isOther = login !== undefined && login['type'] !== 'api_key'
     const provider = providerOf(providers, models, providerId)
-    const { endpoint, options } = believedOf(provider, model)
+    const { endpoint, options } = effectiveSettings(provider, model)
     const sent = readPiKey(files, providerId)
     return {
       endpoint: { ...endpoint, key: sent?.key },

@@ -7,7 +7,7 @@ const user = ['models']
 const folder = ['project']
 
 export const sensitiveSettings: SensitiveSettings = {
-  fileWord: 'settings',
+  codeWord: 'settings',
   rows: [
     { path: 'providers.:provider.baseUrl', role: 'address', fileKinds: user, source: run },
     { path: 'providers.:provider.models.*.baseUrl', role: 'address', fileKinds: user, source: run },

@@ -5,7 +5,7 @@ import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { headerKeys } from '../headers.ts'
 import { readFile, type Table, tableIn, valueIn, withoutTrailingSlash } from '../loaded-files.ts'
-import { type FactSetting, factChanges, leavingKeys } from '../picker.ts'
+import { type FactSetting, factChanges, removedEntries } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
 import { isAdaptive, knowsToSee, thinkingBudget, usualOutputTokens } from './models.ts'
 import {
@@ -107,7 +107,7 @@ function leavingEntries(
       isForOtherGateway: isOtherGateway(entry, rootOf(target, protocol)),
       isMarked: true as const,
     }))
-  return leavingKeys(file, listed, [], target)
+  return removedEntries(file, listed, [], target)
 }
 
 function isOtherGateway(entry: Table, baseUrl: string): boolean {

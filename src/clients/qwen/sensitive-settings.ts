@@ -10,7 +10,7 @@ const folder = ['project']
 const variables = ['project', 'project-env']
 
 export const sensitiveSettings: SensitiveSettings = {
-  fileWord: 'settings',
+  codeWord: 'settings',
   rows: [
     { path: 'modelProviders.*.*.baseUrl', role: 'address', fileKinds: ['settings'], source: run },
     // Its lists replace the user's.
