@@ -30,8 +30,8 @@ function choose(version: string | undefined, requested: ClientOptions, catalog =
   return resolvedBy(byId('claude'), wanted(catalog, requested), version)
 }
 
-describe('what Claude Code sends, by version', () => {
-  // The rows are what the real client sent (2026-11-22).
+describe('the models that each version of Claude Code sends', () => {
+  // The rows are recorded from the real client (2026-11-22).
   test.each([
     ['2.1.54', ['claude-opus-4-6', 'claude-sonnet-4-6', 'claude-haiku-4-5-20251001', 'fable']],
     ['2.1.110', ['claude-opus-4-6']],
@@ -54,7 +54,7 @@ describe('what Claude Code sends, by version', () => {
       expect(choose(version, { slot: slots[index] }).probeModel).toBe(id)
   })
 
-  test('versions are compared as numbers, and the table ends', () => {
+  test('the table compares versions as numbers, and knows where it ends', () => {
     expect(placeInTable('2.1.9')).toBe('older')
     expect(placeInTable('2.0.300')).toBe('older')
     expect(placeInTable('2.1.54')).toBe('known')
@@ -67,8 +67,8 @@ describe('what Claude Code sends, by version', () => {
   })
 })
 
-describe('the proof asks what the installed version sends', () => {
-  test('also where the catalog does not list it, and says the pin that cures it', () => {
+describe('the probe asks for the model that the installed version sends', () => {
+  test('it does so even if the catalog does not list it, and suggests a pin', () => {
     const catalog = without('claude-opus-5')
     expect(choose('2.1.238', { slot: 'opus' }, catalog)).toMatchObject({
       probeModel: 'claude-opus-5',
@@ -77,7 +77,7 @@ describe('the proof asks what the installed version sends', () => {
     })
   })
 
-  test('the pin is never the very id that the gateway does not serve', () => {
+  test('the suggested pin is never the ID that the gateway does not serve', () => {
     const { probeHint } = choose('2.1.329', {}, listing('claude-sonnet-5-5', 'claude-sonnet-5'))
     expect(probeHint).toContain('--sonnet-model claude-sonnet-5')
     expect(choose('2.1.329', {}, listing('claude-sonnet-5-5', 'gpt-5.4')).probeHint).toContain(
@@ -85,13 +85,13 @@ describe('the proof asks what the installed version sends', () => {
     )
   })
 
-  test('a pin is asked in the place of the slot`s id', () => {
+  test('it asks for a pinned model instead of the ID of the slot', () => {
     const resolved = choose('2.1.238', { slot: 'opus', model: 'gpt-5.4' })
     expect(resolved.probeModel).toBe('gpt-5.4')
     expect(resolved.probeHint).toBeUndefined()
   })
 
-  test('what it sends for its other slots is looked up', () => {
+  test('repoint looks up the IDs of the other slots in the catalog', () => {
     expect(choose('2.1.310', {}).findings).toEqual([])
     const catalog = without('claude-haiku-5-5', 'claude-fable-5-1')
     expect(choose('2.1.310', {}, catalog).findings).toEqual([
@@ -109,7 +109,7 @@ describe('the proof asks what the installed version sends', () => {
     expect(choose('2.1.310', { slotModels: pins }, catalog).findings).toEqual([])
   })
 
-  test('a version without a slot sends its word, pinned or not', () => {
+  test('a version that does not know a slot sends the name of the slot, pinned or not', () => {
     const asked = { probeModel: 'fable', probeHint: expect.stringContaining('no slot fable') }
     expect(choose('2.1.150', { slot: 'fable', model: 'gpt-5.4' })).toMatchObject(asked)
     const mapped = resolvedBy(byId('claude-gpt'), wanted(everything, { slot: 'fable' }), '2.1.150')
@@ -119,7 +119,7 @@ describe('the proof asks what the installed version sends', () => {
     ).toBe('gpt-5.6-sol')
   })
 
-  test('a version that is older than the table is refused; a pin of sonnet works there', () => {
+  test('repoint rejects a version older than the table, unless sonnet is pinned', () => {
     expect(() => choose('2.1.19', { slot: 'opus' }, without('claude-opus-4-6'))).toThrow(
       expect.objectContaining({
         code: 'client-too-old',
@@ -130,7 +130,7 @@ describe('the proof asks what the installed version sends', () => {
     expect(choose('2.1.19', { model: 'gpt-5.6-sol' }).findings).toEqual([])
   })
 
-  test('without a catalog: the id, not the slot`s word', () => {
+  test('without a catalog it asks for the ID, not for the name of the slot', () => {
     const asked = (version?: string) =>
       resolvedBy(byId('claude'), wanted(undefined, { slot: 'opus' }), version).probeModel
     expect(asked('2.1.238')).toBe('claude-opus-5')
@@ -139,8 +139,8 @@ describe('the proof asks what the installed version sends', () => {
   })
 })
 
-describe('where the installed version says nothing', () => {
-  test('every id of the slot is looked up', () => {
+describe('if the table does not have the installed version', () => {
+  test('repoint looks up every ID of the slot', () => {
     const version = undefined
     expect(choose(version, { slot: 'opus' })).toMatchObject({
       probeModel: 'claude-opus-5-5',
@@ -160,7 +160,7 @@ describe('where the installed version says nothing', () => {
     })
   })
 
-  test('a newer version than the table goes on from its last line', () => {
+  test('a newer version sends the IDs of the last row', () => {
     const catalog = listing('claude-sonnet-5-5', 'claude-opus-5-5', 'claude-haiku-5-5')
     expect(choose('9.0.0', {}, catalog)).toMatchObject({
       probeModel: 'claude-sonnet-5-5',
@@ -184,8 +184,8 @@ describe('where the installed version says nothing', () => {
   })
 })
 
-describe('the thinking of the first request', () => {
-  // What the real client sent with `--model` (2.1.197 and 2.1.330, 2026-11-26).
+describe('the first request asks for thinking', () => {
+  // Recorded from the real client with `--model` (2.1.197 and 2.1.330, 2026-11-26).
   test.each([
     ['claude-opus-5-5', 'adaptive'],
     ['claude-opus-5', 'adaptive'],
@@ -198,7 +198,7 @@ describe('the thinking of the first request', () => {
     ['claude-haiku-4-5-20251001', 'enabled'],
     ['claude-fable-5', 'adaptive'],
     ['gpt-5.4', 'adaptive'],
-  ])('of %s: %s', (model, type) => {
+  ])('with %s it is %s', (model, type) => {
     const client = byId('claude')
     const files = textsOf(client, aMachine(), {})
     for (const version of ['2.1.197', '2.1.330']) {
@@ -208,7 +208,7 @@ describe('the thinking of the first request', () => {
   })
 })
 
-describe('names as the client reads them', () => {
+describe('repoint reads model names as the client does', () => {
   const client = byId('claude')
   const asked = (settings: object, version = '2.1.285') => {
     const disk = { '.claude/settings.json': JSON.stringify(settings) }
@@ -229,7 +229,7 @@ describe('names as the client reads them', () => {
     ['claude-zz[foo]', 'claude-zz[foo]'],
     ['gpt-5.6', 'gpt-5.6'],
     ['GPT-5.4', 'GPT-5.4'],
-  ])('"model": "%s" asks for %s', (model, id) => {
+  ])('"model": "%s" requests %s', (model, id) => {
     expect(asked({ model })).toBe(id)
     expect(asked({ model: 'haiku', env: { ANTHROPIC_MODEL: model } })).toBe(id)
   })
@@ -240,18 +240,18 @@ describe('names as the client reads them', () => {
     ['2.1.110', 'claude-sonnet-4-6'],
     ['2.1.150', 'claude-opus-4-7'],
     ['2.1.329', 'claude-opus-5-5'],
-  ])('without a root model %s asks for %s', (version, id) => {
+  ])('without a root model, version %s requests %s', (version, id) => {
     expect(asked({}, version)).toBe(id)
     expect(asked({ model: 'haiku' }, version)).toContain('haiku')
   })
 
-  test('pins too, and a root model that is no slot goes out whatever is pinned', () => {
+  test('a pin can have a suffix, and a root model that is no slot is sent regardless of pins', () => {
     const env = { ANTHROPIC_DEFAULT_SONNET_MODEL: 'gpt-5.4[1m]' }
     expect(asked({ model: 'sonnet', env })).toBe('gpt-5.4')
     expect(asked({ model: 'claude-zz', env })).toBe('claude-zz')
   })
 
-  test('a setup keeps "opus[1m]", which the client itself has written', () => {
+  test('a setup keeps "opus[1m]", which the client wrote', () => {
     const options = { slot: 'opus' } as const
     const first = planOn(
       client,

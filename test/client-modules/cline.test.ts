@@ -25,9 +25,9 @@ const ours = {
   baseUrl: 'https://gw.example/v1',
 }
 const entry = { settings: ours, updatedAt: '2026-11-23T00:00:00.000Z', tokenSource: 'manual' }
-const own = { baseUrl: ours.baseUrl, model: 'big', key: 'sk-a', keyPath: path }
+const expectedValues = { baseUrl: ours.baseUrl, model: 'big', key: 'sk-a', keyPath: path }
 
-/** As a setup leaves it, with something else in its place. */
+/** A home after a setup. The arguments override parts of its file. */
 function home(more: object = {}, settings: object = {}, others: object = {}): Disk {
   return {
     [file]: JSON.stringify({
@@ -47,45 +47,57 @@ const login = {
 }
 const broken = (why: string) => ({ broken: expect.stringContaining(why) })
 
-/** Each was run with 3.0.57 or 3.0.65, 2026-11-23. */
-describe('what it believes', () => {
+/** Cline 3.0.57 or 3.0.65 was run with each row, 2026-11-23. */
+describe('repoint reads the values that Cline uses', () => {
   test.each<readonly [string, Disk, StateValues]>([
-    ['nothing', {}, {}],
-    ['a setup', home(), own],
-    ['what it does not know beside it', home({ extra: 1 }, { more: 2 }), own],
-    ['a window', home({}, { contextWindow: 9000 }), { ...own, contextWindow: 9000 }],
+    ['from an empty home', {}, {}],
+    ['after a setup', home(), expectedValues],
+    ['next to unknown members', home({ extra: 1 }, { more: 2 }), expectedValues],
     [
-      'a key in a header of its own',
+      'with a context window',
+      home({}, { contextWindow: 9000 }),
+      { ...expectedValues, contextWindow: 9000 },
+    ],
+    [
+      'with the key in another header',
       home({}, { apiKey: undefined, headers: { 'api-key': 'sk-b', 'X-Team': 'a' } }),
       {
-        ...own,
+        ...expectedValues,
         key: 'sk-b',
         keyHeader: 'api-key',
         headers: [{ name: 'x-team', value: 'a' }],
       },
     ],
-    ['another provider', home({ lastUsedProvider: 'ollama' }), {}],
+    ['for another provider', home({ lastUsedProvider: 'ollama' }), {}],
     [
-      'a login',
+      'for a login',
       home({ lastUsedProvider: 'cline' }, {}, login),
       { login: 'the login of its provider cline' },
     ],
     [
-      'a token that goes in the place of the key',
+      'with a token that is sent instead of the key',
       home({}, { auth: { accessToken: 'token' } }),
       { login: 'the login of its provider openai-compatible' },
     ],
-    ['a comment', { [file]: `// mine\n${home()[file]}` }, broken('a comment')],
-    ['a byte order mark', { [file]: `\ufeff${home()[file]}` }, broken('a byte order mark')],
-    ['no version', home({ version: undefined }), broken('version is missing')],
-    ['an address that is none', home({}, { baseUrl: 'gw' }), broken('settings.baseUrl')],
+    ['but rejects a comment', { [file]: `// mine\n${home()[file]}` }, broken('a comment')],
     [
-      'an entry of another provider that is none',
+      'but rejects a byte order mark',
+      { [file]: `\ufeff${home()[file]}` },
+      broken('a byte order mark'),
+    ],
+    [
+      'but rejects a file without a version',
+      home({ version: undefined }),
+      broken('version is missing'),
+    ],
+    ['but rejects an invalid address', home({}, { baseUrl: 'gw' }), broken('settings.baseUrl')],
+    [
+      'but rejects an invalid entry of another provider',
       home({}, {}, { ollama: { ...entry, updatedAt: '2026-11-23T00:00:00+02:00' } }),
       broken('providers.ollama.updatedAt has a value'),
     ],
     [
-      'where it came from is no word of its own',
+      'but rejects an unknown token source',
       home({}, {}, { ollama: { ...entry, tokenSource: 'me' } }),
       broken('providers.ollama.tokenSource'),
     ],
@@ -94,7 +106,7 @@ describe('what it believes', () => {
   })
 })
 
-describe('what is in the way', () => {
+describe('check finds', () => {
   const codesOf = (found: readonly Finding[]) => found.map(({ code }) => code)
   const keyed = { apiKey: undefined, headers: { 'api-key': 'sk-b' } }
 
@@ -112,22 +124,22 @@ describe('what is in the way', () => {
     expect(codesOf(obstaclesOn(cline, disk, aMachine({ env }), { ownRoots }))).toEqual([code])
   })
 
-  test('a second key does no harm beside one of the file', () => {
+  test('nothing if the environment has a second key next to the one in the file', () => {
     expect(obstaclesOn(cline, home(), aMachine({ env: { OPENAI_API_KEY: 'sk-env' } }))).toEqual([])
   })
 
   test.each<readonly [string, Disk, string]>([
     ['cline-provider-conflict', home({}, { baseUrl: 'https://b.example/v1' }), 'b.example'],
     ['cline-login', home({ lastUsedProvider: 'cline' }, {}, login), 'provider cline'],
-  ])('%s is asked for before a setup', (code, disk, said) => {
+  ])('%s, and a setup asks for consent', (code, disk, expectedText) => {
     const found = planOn(cline, disk).obstacles.find((one) => one.code === code)
-    expect(found?.message).toContain(said)
+    expect(found?.message).toContain(expectedText)
     expect(found?.consent).toBeDefined()
   })
 })
 
-describe('what is written', () => {
-  test('a token that would go in the place of the key goes', () => {
+describe('a setup', () => {
+  test('removes a token that Cline would send instead of the key', () => {
     const { edits } = planOn(cline, home({}, { auth: { accessToken: 'token' } }))
     expect(text(edits[0]!.after!)).not.toContain('token"')
   })
@@ -139,32 +151,35 @@ describe('what is written', () => {
   test.each([
     [8_000, false],
     [32_000, true],
-  ])('a model that gives %d tokens: it is told the window: %s', (limit, isTold) => {
-    const options = { model: 'big' }
-    const { edits, choice } = planOn(cline, {}, { ...ofLimit(limit), options })
-    expect(text(edits[0]!.after!).includes('200000')).toBe(isTold)
-    expect(choice.resolved.findings.map(({ code }) => code)).toEqual(
-      isTold ? [] : ['context-window-left-out'],
-    )
-    const said = { ...options, contextWindow: 90_000 }
-    for (const more of [{ options: said }, { kept: { options: said } }]) {
-      const { edits, choice } = planOn(cline, {}, { ...ofLimit(limit), ...more })
-      expect(text(edits[0]!.after!)).toContain('90000')
-      expect(choice.resolved.findings).toEqual([])
-    }
-  })
+  ])(
+    'for a model with at most %d output tokens, writes the context window: %s',
+    (limit, hasWindow) => {
+      const options = { model: 'big' }
+      const { edits, choice } = planOn(cline, {}, { ...ofLimit(limit), options })
+      expect(text(edits[0]!.after!).includes('200000')).toBe(hasWindow)
+      expect(choice.resolved.findings.map(({ code }) => code)).toEqual(
+        hasWindow ? [] : ['context-window-left-out'],
+      )
+      const withWindow = { ...options, contextWindow: 90_000 }
+      for (const more of [{ options: withWindow }, { kept: { options: withWindow } }]) {
+        const { edits, choice } = planOn(cline, {}, { ...ofLimit(limit), ...more })
+        expect(text(edits[0]!.after!)).toContain('90000')
+        expect(choice.resolved.findings).toEqual([])
+      }
+    },
+  )
 })
 
-describe('one process', () => {
-  const asked = { args: ['hi there'], env: { [runKeyVariable]: key }, tempFolder: '/run' }
-  const run = (more: Partial<typeof asked>, keyHeader?: 'api-key') => {
+describe('a run', () => {
+  const launchInput = { args: ['hi there'], env: { [runKeyVariable]: key }, tempFolder: '/run' }
+  const run = (more: Partial<typeof launchInput>, keyHeader?: 'api-key') => {
     const { texts, choice } = planOn(cline, home({}, { headers: { 'x-own': 'a' } }))
-    return cline.launchSettings!(texts, { ...choice, keyHeader }, { ...asked, ...more })
+    return cline.launchSettings!(texts, { ...choice, keyHeader }, { ...launchInput, ...more })
   }
 
-  test('has a file of its own without the key, and leaves no daemon behind', () => {
+  test('uses a separate file without the key, and leaves no daemon running', () => {
     const { args, env, files } = run({})
-    expect(args).toEqual(asked.args)
+    expect(args).toEqual(launchInput.args)
     expect(env).toMatchObject({
       CLINE_PROVIDER_SETTINGS_PATH: '/run/cline-providers.json',
       OPENAI_API_KEY: key,
@@ -186,9 +201,9 @@ describe('one process', () => {
     [{ args: ['-kollama', 'hi there'] }, undefined, '-k'],
     [{ env: { CLINE_SANDBOX: '1' } }, undefined, 'CLINE_SANDBOX'],
     [{}, 'api-key' as const, 'api-key'],
-  ])('is refused with %j and the key as %s', (more, keyHeader, said) => {
-    const refused = () => run(more as Partial<typeof asked>, keyHeader)
-    expect(refused).toThrow(said)
+  ])('is rejected with %j and the key as %s', (more, keyHeader, expectedText) => {
+    const refused = () => run(more as Partial<typeof launchInput>, keyHeader)
+    expect(refused).toThrow(expectedText)
     expect(refused).not.toThrow('ollama')
   })
 
@@ -200,7 +215,7 @@ describe('one process', () => {
     [['--id=1', 'hi there']],
     [['-z', 'hi there']],
     [['-s', 'You are terse']],
-  ])('is refused with %j: a program would stay that keeps the key', (args) => {
+  ])('is rejected with %j, because a program with the key would keep running', (args) => {
     expect(() => run({ args })).toThrow('leaves a program running')
   })
 })

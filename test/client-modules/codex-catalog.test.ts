@@ -35,7 +35,7 @@ function setUp(disk: Disk, setup: Setup & { options?: object } = {}) {
   return { edits, choice, disk: written(disk, aMachine(), edits) }
 }
 
-const wished = { options: { model: 'glm-5', writeModelCatalog: true } }
+const withCatalog = { options: { model: 'glm-5', writeModelCatalog: true } }
 
 interface Entry {
   readonly slug: string
@@ -51,9 +51,9 @@ function keptOn(disk: Disk) {
   return keptIn(codex, codex.read(textsOf(codex, aMachine(), disk)))
 }
 
-describe('the file', () => {
-  test('describes every model that Codex can use at the gateway, the chosen one first', () => {
-    const { disk, edits } = setUp({}, wished)
+describe('the catalog file', () => {
+  test('describes every model that Codex can use at the gateway, starting with the chosen one', () => {
+    const { disk, edits } = setUp({}, withCatalog)
     expect(edits.map((edit) => edit.path.split('/').at(-1))).toEqual([
       'auth.json',
       'repoint-models.json',
@@ -102,27 +102,30 @@ describe('the file', () => {
         supported_reasoning_levels: [{ effort: 'low', description: 'Fast' }],
       },
     ],
-  ])('says of %s what is known, and nothing that a version ends with', (id, expected) => {
-    const entry = entriesOn(setUp({}, wished).disk).find(({ slug }) => slug === id)
-    expect(entry).toMatchObject(expected)
-    for (const name of ['use_responses_lite', 'tool_mode', 'multi_agent_version', 'upgrade'])
-      expect(entry).not.toHaveProperty(name)
-  })
+  ])(
+    'has the known facts about %s, and no member with which a version of Codex stops',
+    (id, expected) => {
+      const entry = entriesOn(setUp({}, withCatalog).disk).find(({ slug }) => slug === id)
+      expect(entry).toMatchObject(expected)
+      for (const name of ['use_responses_lite', 'tool_mode', 'multi_agent_version', 'upgrade'])
+        expect(entry).not.toHaveProperty(name)
+    },
+  )
 
-  test('has the window that is asked for, above what Codex takes otherwise', () => {
-    const options = { ...wished.options, contextWindow: 900_000 }
+  test('has the context window that the user asks for, even above the usual limit of Codex', () => {
+    const options = { ...withCatalog.options, contextWindow: 900_000 }
     expect(entriesOn(setUp({}, { options }).disk)[0]).toMatchObject({
       context_window: 900_000,
       max_context_window: 900_000,
     })
   })
 
-  test('is cut where it would be larger than a file that is read, and that is said', () => {
+  test('is cut before it exceeds the maximum size of a file, and repoint reports that', () => {
     const long = codexTable.replaceAll('Instructions of', `${'x'.repeat(20_000)} of`)
     const models = Array.from({ length: 120 }, (_, index) => ({ id: `model-${index}` }))
     const { disk, choice } = setUp(
       {},
-      { ...wished, catalog: gateway(...models), heard: { modelTable: long } },
+      { ...withCatalog, catalog: gateway(...models), heard: { modelTable: long } },
     )
     expect(disk[path]?.length).toBeLessThan(2_000_000)
     expect(entriesOn(disk).length).toBeGreaterThan(80)
@@ -130,18 +133,18 @@ describe('the file', () => {
   })
 })
 
-describe('once it is there', () => {
-  const before = setUp({}, wished).disk
+describe('an existing catalog file', () => {
+  const before = setUp({}, withCatalog).disk
 
   test.each([
-    ['a second setup changes nothing', {}, ['unchanged', 'unchanged', 'unchanged']],
+    ['stays the same in a second setup', {}, ['unchanged', 'unchanged', 'unchanged']],
     [
-      'it follows the list of the gateway',
+      'is updated from the list of the gateway',
       { catalog: gateway({ id: 'glm-5' }) },
       ['unchanged', 'updated', 'unchanged'],
     ],
     [
-      'without a list, and without a Codex to ask, it stays',
+      'stays if neither the gateway nor Codex provides a list',
       { catalog: undefined, heard: {} },
       ['unchanged', 'unchanged'],
     ],
@@ -155,7 +158,7 @@ describe('once it is there', () => {
   test.each([
     ['--no-catalog', { kept: keptOn(before), options: { writeModelCatalog: false } }],
     ['--defaults', { options: {}, choice: { input: { requested: {}, resetToDefaults: true } } }],
-  ])('%s takes it out of config.toml, then away', (_, setup) => {
+  ])('%s removes it from config.toml, then deletes it', (_, setup) => {
     const { edits, disk } = setUp(before, setup)
     expect(edits.map(({ path, after }) => [path.split('/').at(-1), after === null])).toEqual([
       ['auth.json', false],
@@ -166,11 +169,11 @@ describe('once it is there', () => {
   })
 
   test.each([
-    ['is not there', undefined, 'does not exist: Codex does not start'],
+    ['is missing', undefined, 'does not exist: Codex does not start'],
     ['is cut', '{"models": [{"slug": "gl', 'is not a catalog of models: Codex does not start'],
     ['is empty', '', 'is not a catalog of models'],
     ['is what Codex 0.169.0 prints', codexTable, 'Codex 0.105.0 to 0.146.0 do not start'],
-  ])('a file that %s stops Codex, and can be taken out of use', (_, content, message) => {
+  ])('that %s stops Codex, and the fix stops using it', (_, content, message) => {
     const { [path]: __, ...rest } = before
     const disk = content === undefined ? rest : { ...rest, [path]: content }
     expect(readValues(codex, aMachine(), disk).broken).toContain(message)
@@ -185,27 +188,27 @@ describe('once it is there', () => {
     expect(entriesOn(again.disk)).toHaveLength(3)
   })
 
-  test('a model that the file does not describe is told', () => {
+  test('that does not describe the model is reported', () => {
     const disk = { ...before, [config]: text(before[config] as Uint8Array).replace('glm-5', 'new') }
     expect(obstaclesOn(codex, disk).map(({ code }) => code)).toContain('codex-catalog-stale')
   })
 })
 
-test("a catalog of the user's own stays without the flag, and goes out of use with consent", () => {
-  const own = { [config]: 'model_catalog_json = "/srv/models.json"\n' }
-  expect(text(setUp(own).disk[config] as Uint8Array)).toContain('"/srv/models.json"')
-  const { obstacles } = planOn(codex, own, {
+test("the user's userDisk catalog stays without the flag, and is replaced only with consent", () => {
+  const userDisk = { [config]: 'model_catalog_json = "/srv/models.json"\n' }
+  expect(text(setUp(userDisk).disk[config] as Uint8Array)).toContain('"/srv/models.json"')
+  const { obstacles } = planOn(codex, userDisk, {
     catalog: list,
     heard: { modelTable: codexTable },
-    ...wished,
+    ...withCatalog,
   })
   expect(obstacles.find(({ code }) => code === 'codex-other-catalog')?.consent).toContain(
     '/srv/models.json',
   )
 })
 
-test('where no Codex prints its table, a catalog is refused', () => {
-  expect(() => setUp({}, { ...wished, heard: { modelTable: 'codex-cli 0.105.0' } })).toThrow(
+test('--catalog is rejected if Codex does not print its table of models', () => {
+  expect(() => setUp({}, { ...withCatalog, heard: { modelTable: 'codex-cli 0.105.0' } })).toThrow(
     '--catalog needs Codex',
   )
 })
@@ -215,7 +218,10 @@ test.each([
   ['glm-5', 200_000, []],
   ['gpt-5.6-sol', 800_000, []],
   ['gpt-5.6-sol', 900_000, ['codex-window-capped']],
-])('of %s with %i tokens, what Codex does not take is said', (model, contextWindow, codes) => {
-  const { choice } = setUp({}, { options: { model, contextWindow } })
-  expect(choice.resolved.findings.map(({ code }) => code)).toEqual(codes)
-})
+])(
+  'for %s with %i tokens, repoint reports the part that Codex does not use',
+  (model, contextWindow, codes) => {
+    const { choice } = setUp({}, { options: { model, contextWindow } })
+    expect(choice.resolved.findings.map(({ code }) => code)).toEqual(codes)
+  },
+)

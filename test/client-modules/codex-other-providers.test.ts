@@ -16,8 +16,8 @@ import {
 } from './support.ts'
 
 /**
- * auth.json is one for all providers of Codex: what takes its key to another address than the
- * gateway's is kept from it, in every layer.
+ * All providers of Codex share auth.json. repoint keeps its key from every provider that would send it to
+ * another address than the gateway's, in every layer.
  */
 
 const codex = byId('codex')
@@ -35,151 +35,154 @@ const aHome = (config: string, files: Disk = {}): Disk => ({
   ...files,
 })
 
-/** What a setup says, what it makes of config.toml, and what it leaves. */
+/** The findings of a setup about other providers, the new config.toml, and the disk afterwards. */
 function setUp(disk: Disk, setup: Setup = {}) {
   const { obstacles, edits, machine } = planOn(codex, disk, setup)
   const after = written(disk, machine, edits)
-  const said = obstacles.filter(({ code }) => /other-provider|keyless|set-aside/.test(code))
-  return { said, config: text(edits[1]?.after), after }
+  const findings = obstacles.filter(({ code }) => /other-provider|keyless|set-aside/.test(code))
+  return { findings, config: text(edits[1]?.after), after }
 }
 
-/** A table of config.toml as it is read. */
+/** A provider's table in config.toml, parsed. */
 function tableOf(disk: Disk, id: string): unknown {
   const config = textsOf(codex, aMachine(), disk).find(({ kind }) => kind === 'config')
   return (parse(text(config?.bytes))['model_providers'] as Record<string, unknown>)[id]
 }
 
-const aside = expect.objectContaining({
+const setAsideTable = expect.objectContaining({
   env_key: 'REPOINT_SET_ASIDE',
   env_key_instructions: expect.stringContaining('codex fork ID'),
 })
 
-describe('a setup sets aside what takes the key of auth.json elsewhere', () => {
+describe('a setup sets setAsideTable a provider that sends the key of auth.json elsewhere', () => {
   test.each([
-    ['by hand, as a service describes it', aTable(takesKey)],
+    ['a table written by hand, as a service documents it', aTable(takesKey)],
     [
-      'without an address, which is the service of OpenAI',
+      'a table without an address, which means the service of OpenAI',
       `[model_providers.old]\nname = "x"\n${takesKey}\n`,
     ],
     [
-      'with a header, which loses to auth.json',
+      'a table with a header, which auth.json overrides',
       aTable(`${takesKey}\nhttp_headers = { Authorization = "Bearer h" }`),
     ],
     [
-      'inline',
+      'an inline table',
       `model_providers = { old = { name = "x", base_url = "https://old.example/v1", ${takesKey} } }\n`,
     ],
     [
-      'with a login of another kind in a header',
+      'a table with another kind of login in a header',
       aTable('http_headers = { authorization = "Basic eA==" }'),
     ],
-    ['with a header from a variable', aTable('env_http_headers = { Authorization = "MINE" }')],
+    [
+      'a table with a header from a variable',
+      aTable('env_http_headers = { Authorization = "MINE" }'),
+    ],
   ])('%s', (_, table) => {
-    const { said, after } = setUp(aHome(table))
-    expect(said).toMatchObject([
+    const { findings, after } = setUp(aHome(table))
+    expect(findings).toMatchObject([
       { consent: expect.stringMatching(/can still read .*codex fork ID/) },
     ])
-    expect(tableOf(after, 'old')).toEqual(aside)
-    expect(setUp(after).said).toEqual([])
+    expect(tableOf(after, 'old')).toEqual(setAsideTable)
+    expect(setUp(after).findings).toEqual([])
     expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])
   })
 
-  test('the provider of an earlier setup under another id, whose conversations stay', () => {
+  test('a table of an earlier setup with another ID, so that its conversations stay', () => {
     const first = setUp({}).after
     const setup = { options: { providerId: 'two' }, choice: { baseUrl: 'https://two.example/v1' } }
-    const { said, after } = setUp(first, setup)
-    expect(said).toMatchObject([{ code: 'codex-other-provider' }])
-    expect(tableOf(after, 'gateway')).toEqual(aside)
+    const { findings, after } = setUp(first, setup)
+    expect(findings).toMatchObject([{ code: 'codex-other-provider' }])
+    expect(tableOf(after, 'gateway')).toEqual(setAsideTable)
   })
 
-  test('a table of a profile, or of the system, by the same lines in config.toml', () => {
+  test('a table in a profile or system file, by an entry in config.toml', () => {
     const places = [
       '.codex/x.config.toml',
       '/etc/codex/config.toml',
       '/etc/codex/managed_config.toml',
     ]
     for (const path of places) {
-      const { said, after } = setUp(aHome('', { [path]: aTable(takesKey) }))
-      expect(said).toMatchObject([{ code: 'codex-other-provider' }])
-      expect(tableOf(after, 'old')).toEqual(aside)
-      // Codex does not start with a table that has no name.
+      const { findings, after } = setUp(aHome('', { [path]: aTable(takesKey) }))
+      expect(findings).toMatchObject([{ code: 'codex-other-provider' }])
+      expect(tableOf(after, 'old')).toEqual(setAsideTable)
+      // Codex does not start if a table has no name.
       expect(tableOf(after, 'old')).toMatchObject({ name: 'Mine' })
-      expect(setUp(after).said).toEqual([])
+      expect(setUp(after).findings).toEqual([])
     }
   })
 
-  test('an address that a profile gives to a table of config.toml', () => {
+  test('a table in config.toml whose address comes from a profile', () => {
     const config = `[model_providers.old]\nname = "x"\n${takesKey}\nbase_url = "https://gw.example/v1"\n`
     const profile = '[model_providers.old]\nbase_url = "https://old.example/v1"\n'
     const { after } = setUp(aHome(config, { '.codex/x.config.toml': profile }))
-    expect(tableOf(after, 'old')).toEqual(aside)
+    expect(tableOf(after, 'old')).toEqual(setAsideTable)
   })
 
   test.each(['env_key = "MINE"', 'experimental_bearer_token = "m"', 'auth = { command = "x" }'])(
-    'not one that has a key of its own: %s',
-    (line) => expect(setUp(aHome(aTable(`${takesKey}\n${line}`))).said).toEqual([]),
+    'but not a table with a separate key: %s',
+    (line) => expect(setUp(aHome(aTable(`${takesKey}\n${line}`))).findings).toEqual([]),
   )
 
-  test('not where the key goes in a header, and auth.json goes away', () => {
+  test('but not if the key is in a header and the setup removes auth.json', () => {
     const choice = { keyHeader: 'x-api-key' } as const
-    expect(setUp(aHome(aTable(takesKey)), { choice }).said).toEqual([])
+    expect(setUp(aHome(aTable(takesKey)), { choice }).findings).toEqual([])
   })
 })
 
-describe('a provider that asks for no key goes on without it', () => {
-  // Codex up to 0.145.0 sends it the key of auth.json all the same.
+describe('a provider that asks for no key gets a placeholder instead', () => {
+  // Otherwise Codex up to 0.145.0 sends it the key of auth.json.
   test.each([
     ['', 'repoint-no-key'],
     ['requires_openai_auth = false', 'repoint-no-key'],
     ['http_headers = { Authorization = "Bearer sk-mine" }', 'sk-mine'],
   ])('%s', (line, token) => {
-    const { said, after } = setUp(aHome(aTable(line)))
-    expect(said).toMatchObject([{ code: 'codex-keyless-provider', severity: 'warning' }])
-    expect(said[0]?.consent).toBeUndefined()
+    const { findings, after } = setUp(aHome(aTable(line)))
+    expect(findings).toMatchObject([{ code: 'codex-keyless-provider', severity: 'warning' }])
+    expect(findings[0]?.consent).toBeUndefined()
     expect(tableOf(after, 'old')).toMatchObject({ experimental_bearer_token: token })
-    expect(setUp(after).said).toEqual([])
+    expect(setUp(after).findings).toEqual([])
   })
 })
 
 describe('--keep-old-gateway', () => {
   const options = { keepOldGateway: true }
 
-  test('gives the provider in use its key for itself, where others may not read it', () => {
+  test('copies the key into the table of the current provider, in a file that is private', () => {
     const disk = aHome(`model_provider = "old"\n${aTable(takesKey)}${aTable(takesKey, 'third')}`)
-    expect(setUp(disk).said[0]?.consent).toContain('--keep-old-gateway')
+    expect(setUp(disk).findings[0]?.consent).toContain('--keep-old-gateway')
     const { edits, obstacles } = planOn(codex, disk, { options })
     expect(edits[1]?.holdsSecret).toBe(true)
-    expect(JSON.stringify(obstacles.map(({ fix: _, ...said }) => said))).not.toContain(oldKey)
+    expect(JSON.stringify(obstacles.map(({ fix: _, ...shown }) => shown))).not.toContain(oldKey)
 
     const { after } = setUp(disk, { options })
     expect(tableOf(after, 'old')).toMatchObject({ experimental_bearer_token: oldKey })
-    // Whether the key was ever meant for that one, nobody knows.
-    expect(tableOf(after, 'third')).toEqual(aside)
-    expect(setUp(after, { options }).said).toEqual([])
+    // repoint cannot know whether the key was ever meant for the third provider.
+    expect(tableOf(after, 'third')).toEqual(setAsideTable)
+    expect(setUp(after, { options }).findings).toEqual([])
   })
 
   test.each([
     ['the new key', { '.codex/auth.json': JSON.stringify({ OPENAI_API_KEY: key }) }],
     ['a login', { '.codex/auth.json': '{"tokens":{"access_token":"t"}}' }],
     ['nothing', { '.codex/auth.json': '{}' }],
-  ])('gives nothing where auth.json holds %s', (_, files) => {
+  ])('copies no key if auth.json holds %s', (_, files) => {
     const disk = aHome(`model_provider = "old"\n${aTable(takesKey)}`, files)
-    expect(setUp(disk).said[0]?.consent).not.toContain('--keep-old-gateway')
-    expect(tableOf(setUp(disk, { options }).after, 'old')).toEqual(aside)
+    expect(setUp(disk).findings[0]?.consent).not.toContain('--keep-old-gateway')
+    expect(tableOf(setUp(disk, { options }).after, 'old')).toEqual(setAsideTable)
   })
 })
 
-describe('a later setup at that address gives the provider back', () => {
+describe('a later setup at that address restores the provider', () => {
   const back = { choice: { baseUrl: 'https://old.example/v1' } }
 
   test.each([aTable(takesKey), aTable()])('%s', (table) => {
     const { after } = setUp(aHome(`model_provider = "old"\n${table}`))
-    const { said, after: returned } = setUp(after, back)
-    expect(said.map(({ code }) => code)).toContain('codex-set-aside')
+    const { findings, after: returned } = setUp(after, back)
+    expect(findings.map(({ code }) => code)).toContain('codex-set-aside')
     expect(tableOf(returned, 'old')).toEqual(tableOf(aHome(table), 'old'))
   })
 
-  test('also under its own id, without a question about our own lines', () => {
+  test('it does so under the same ID too, and does not ask about lines that repoint wrote', () => {
     const { after } = setUp(aHome(aTable(takesKey)))
     const setup = { ...back, options: { providerId: 'old' } }
     const { obstacles } = planOn(codex, after, setup)
@@ -188,7 +191,7 @@ describe('a later setup at that address gives the provider back', () => {
   })
 })
 
-describe('a setup is stopped', () => {
+describe('a setup stops', () => {
   const stopping = (disk: Disk, setup: Setup = {}) =>
     planOn(codex, disk, setup).obstacles.filter(
       ({ severity, fix, consent }) => severity === 'error' && !fix && !consent,
@@ -197,14 +200,14 @@ describe('a setup is stopped', () => {
   test.each([
     ['openai_base_url = "https://old.example/v1"\n', ':1'],
     ['[model_providers.gateway]\nbase_url = "https://old.example/v1"\n', ':2'],
-  ])('where a profile leads the provider itself elsewhere: %s', (profile, line) => {
+  ])('if a profile points the provider elsewhere: %s', (profile, line) => {
     for (const path of ['/home/ada/.codex/x.config.toml', '/etc/codex/managed_config.toml'])
       expect(stopping(aHome('', { [path]: profile }))).toContainEqual(
         expect.objectContaining({ code: 'codex-key-elsewhere', location: `${path}${line}` }),
       )
   })
 
-  test('where the variable is set that nobody may set', () => {
+  test('if REPOINT_SET_ASIDE is set', () => {
     const machine = aMachine({ env: { REPOINT_SET_ASIDE: 'x' } })
     expect(stopping(aHome(aTable(takesKey)), { machine })).toMatchObject([
       { code: 'codex-set-aside-variable' },
@@ -212,17 +215,17 @@ describe('a setup is stopped', () => {
     expect(stopping(aHome(''), { machine })).toEqual([])
   })
 
-  test('not for a profile that says what is so anyway', () => {
+  test('but not for a profile with the same values', () => {
     const profile = 'openai_base_url = "https://gw.example/v1/"\nmodel_provider = "openai"\n'
-    expect(setUp(aHome('', { '.codex/x.config.toml': profile })).said).toEqual([])
+    expect(setUp(aHome('', { '.codex/x.config.toml': profile })).findings).toEqual([])
   })
 })
 
 describe('status and doctor', () => {
-  const left = aHome('', {})
-  const config = () => setUp(left).config
+  const emptyHome = aHome('', {})
+  const config = () => setUp(emptyHome).config
 
-  test('know a table that was added since, and its repair sets it aside', () => {
+  test('report a table that was added later, and the fix sets it aside', () => {
     const disk = aHome(`${config()}\n${aTable(takesKey)}`)
     const found = obstaclesOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-other-provider', severity: 'error' }])
@@ -235,7 +238,7 @@ describe('status and doctor', () => {
     expect(readValues(codex, aMachine(), repaired).alsoSendsTo).toBeUndefined()
   })
 
-  test('know a profile that leads the gateway elsewhere', () => {
+  test('report a profile that points the gateway elsewhere', () => {
     const profile = '[model_providers.gateway]\nbase_url = "https://old.example/v1"\n'
     const disk = aHome(config(), { '.codex/x.config.toml': profile })
     expect(obstaclesOn(codex, disk, aMachine(), ours)).toContainEqual(
@@ -243,12 +246,12 @@ describe('status and doctor', () => {
     )
   })
 
-  test('leave what repoint has not set up to its owner', () => {
+  test('report nothing about a gateway that repoint did not set up', () => {
     const disk = aHome(`${config()}\n${aTable(takesKey)}`)
     expect(obstaclesOn(codex, disk)).toEqual([])
   })
 
-  test('do not advise to give the key to a provider that was set aside and is in use', () => {
+  test('do not suggest a key for a current provider that was set aside', () => {
     const { config } = setUp(aHome(aTable(takesKey)))
     const disk = aHome(config.replace('model_provider = "gateway"', 'model_provider = "old"'))
     const found = obstaclesOn(codex, disk, aMachine(), ours)

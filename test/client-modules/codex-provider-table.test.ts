@@ -14,7 +14,7 @@ import {
   written,
 } from './support.ts'
 
-/** In a provider table only keys that are known to be harmless stay next to the key of auth.json. */
+/** repoint keeps only settings in a provider table that are known to be harmless for the key of auth.json. */
 
 const codex = byId('codex')
 const ours = { ownRoots: ['https://gw.example/v1'] }
@@ -65,7 +65,7 @@ describe('our table', () => {
     expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])
   })
 
-  test('several are reported once, and undone together with the address', () => {
+  test('several harmful settings are reported once, and undone together with the address', () => {
     const { codes, edits } = setUp(aHome(aTable(`${oldCatalog}\n${oauth}`)))
     expect(codes).toEqual(['codex-provider-setting'])
     const removed = edits[1]!.changes.filter(({ value }) => value === undefined)
@@ -82,13 +82,13 @@ describe('our table', () => {
     'stream_idle_timeout_ms = 1\nwebsocket_connect_timeout_ms = 1',
     'capabilities = { remote_compaction = "v2" }\nsupports_standalone_web_search = true',
     'env_key_instructions = "x"',
-  ])('%s stays', (line) => {
+  ])('a setup keeps %s', (line) => {
     const { codes, after } = setUp(aHome(aTable(line)))
     expect(codes).toEqual([])
     expect(tableOf(after)).toMatchObject(parse(line))
   })
 
-  test('what describes an earlier gateway goes with its address', () => {
+  test('settings for an earlier gateway are removed with its address', () => {
     const lines = 'env_http_headers = { x = "OLD_KEY" }\nsupports_standalone_web_search = true'
     const { obstacles, after } = setUp(aHome(aTable(lines, 'gateway', 'https://old.example/v1')))
     expect(obstacles).toContainEqual(
@@ -101,14 +101,14 @@ describe('our table', () => {
     expect(tableOf(after)).not.toHaveProperty('supports_standalone_web_search')
   })
 
-  test('a name with which Codex sends no key is replaced', () => {
+  test('a setup replaces a name for which Codex sends no key', () => {
     const table = aTable('').replace('"Mine"', '"Amazon Bedrock"')
     const { codes, after } = setUp(aHome(table))
     expect(codes).toEqual(['codex-provider-setting'])
     expect(tableOf(after)).toMatchObject({ name: 'Gateway' })
   })
 
-  test('also where the key is in a header', () => {
+  test('a setup removes a harmful setting even if the key is in a header', () => {
     const { codes, after } = setUp(aHome(aTable(oldCatalog)), {
       choice: { keyHeader: 'x-api-key' },
     })
@@ -116,14 +116,14 @@ describe('our table', () => {
     expect(tableOf(after)).not.toHaveProperty('model_catalog_url')
   })
 
-  test('status and doctor report it, and the repair removes it', () => {
+  test('status and doctor report a harmful setting, and the fix removes it', () => {
     const disk = aHome(aTable(oldCatalog))
     const found = obstaclesOn(codex, disk, aMachine(), ours)
     expect(found).toMatchObject([{ code: 'codex-provider-setting', severity: 'error' }])
     expect(found[0]?.consent).toBeUndefined()
     const edits = planFixes(codex, textsOf(codex, aMachine(), disk), [found[0]!.fix!])
     expect(tableOf(written(disk, aMachine(), edits))).not.toHaveProperty('model_catalog_url')
-    // What repoint has not set up is left to its owner.
+    // A gateway that repoint did not set up is not checked.
     expect(obstaclesOn(codex, disk)).toEqual([])
   })
 })
@@ -149,7 +149,7 @@ describe('files that a setup does not write', () => {
     expect(obstaclesOn(codex, disk, aMachine(), ours)).toContainEqual(expected)
   })
 
-  test('so does one of the table of the provider of OpenAI', () => {
+  test('a harmful key of the table "openai" stops it too', () => {
     const profile = '[model_providers.openai]\nmodel_catalog_url = "https://chatgpt.com/x"\n'
     const { codes } = setUp(aHome(aTable(''), { '.codex/x.config.toml': profile }))
     expect(codes).toContain('codex-key-elsewhere')
@@ -157,11 +157,11 @@ describe('files that a setup does not write', () => {
 })
 
 describe('another table at the same gateway', () => {
-  const aside = expect.objectContaining({ env_key: 'REPOINT_SET_ASIDE' })
-  // With web sockets it is no table of an earlier setup.
+  const setAsideTable = expect.objectContaining({ env_key: 'REPOINT_SET_ASIDE' })
+  // A table with websockets is not from an earlier setup.
   const other = (more: string) => aTable(`supports_websockets = true\n${more}`, 'other')
 
-  test('is set aside for a harmful key, in config.toml or in a profile', () => {
+  test('is set setAsideTable if it has a harmful key in config.toml or in a profile', () => {
     for (const disk of [
       aHome(aTable('') + other(oldCatalog)),
       aHome(aTable('') + other(''), {
@@ -173,38 +173,38 @@ describe('another table at the same gateway', () => {
       ])
       const { codes, after } = setUp(disk)
       expect(codes).toEqual(['codex-other-provider'])
-      expect(tableOf(after, 'other')).toEqual(aside)
+      expect(tableOf(after, 'other')).toEqual(setAsideTable)
       expect(setUp(after).codes).toEqual([])
       expect(obstaclesOn(codex, after, aMachine(), ours)).toEqual([])
     }
   })
 
-  test('is left alone with harmless keys', () => {
+  test('is not changed if its keys are harmless', () => {
     expect(setUp(aHome(aTable('') + other('stream_max_retries = 1'))).codes).toEqual([])
   })
 
-  test('that an earlier setup wrote is removed, whatever is in it', () => {
+  test('is removed if an earlier setup wrote it, whatever keys it has', () => {
     const former = aTable(`supports_websockets = false\n${oldCatalog}`, 'former')
     const { codes, after } = setUp(aHome(aTable('') + former))
     expect(codes).toEqual(['codex-former-provider'])
     expect(tableOf(after, 'former')).toBeUndefined()
   })
 
-  test('with a token of its own is left alone', () => {
+  test('is not changed if it has a separate token', () => {
     const table = other(oauth).replace('requires_openai_auth = true\n', '')
     expect(setUp(aHome(aTable('') + table)).codes).toEqual([])
   })
 })
 
-describe('one run', () => {
+describe('a run', () => {
   const providerOf = (disk: Disk) => {
     const { choice } = planOn(codex, {})
-    const asked = { args: [], tempFolder: '/home/ada/run', env: {} }
-    const { args } = codex.launchSettings!(textsOf(codex, aMachine(), disk), choice, asked)
+    const launchInput = { args: [], tempFolder: '/home/ada/run', env: {} }
+    const { args } = codex.launchSettings!(textsOf(codex, aMachine(), disk), choice, launchInput)
     return args.find((arg) => arg.startsWith('model_provider='))
   }
 
-  test('keeps the id of a table with harmless keys alone', () => {
+  test('keeps the ID of a table that has only harmless keys', () => {
     const disk = aHome(aTable('stream_max_retries = 1'), { '.codex/x.config.toml': 'model = "y"' })
     expect(providerOf(disk)).toBe('model_provider="gateway"')
   })
@@ -215,12 +215,12 @@ describe('one run', () => {
       path,
       aHome(aTable(''), { [path]: `[model_providers.gateway]\n${oldCatalog}\n` }),
     ]),
-  ])('uses an id of its own for a harmful key in %s', (_, disk) => {
+  ])('uses another ID if %s has a harmful key', (_, disk) => {
     expect(providerOf(disk)).toBe('model_provider="repoint-run"')
   })
 })
 
-test.each(['gcp', 'amazon-bedrock-runtime'])('%s is an id of Codex', (id) => {
+test.each(['gcp', 'amazon-bedrock-runtime'])('%s is an ID that Codex reserves', (id) => {
   const found = obstaclesOn(codex, aHome(aTable('') + aTable('', id)))
   expect(found).toMatchObject([{ code: 'codex-reserved-provider' }])
   const settings = `[model_providers.${id}]\nhttp_headers = { x = "y" }\n`

@@ -28,16 +28,16 @@ import {
 const newKey = 'sk-another-9876543210fedcba'
 
 function homesOf({ family }: Client): readonly (readonly [string, Disk, Machine])[] {
-  const lived = livedInHome(family)
+  const livedIn = livedInHome(family)
   return [
     ['an empty home', {}, aMachine()],
-    ['a lived-in home', lived, aMachine()],
+    ['a lived-in home', livedIn, aMachine()],
     ['an empty home of Windows', {}, aMachine(windows)],
-    ['a lived-in home of Windows', lived, aMachine(windows)],
+    ['a lived-in home of Windows', livedIn, aMachine(windows)],
   ]
 }
 
-/** Each protocol and each key header that a client names. On Windows only the paths differ: one header. */
+/** Every protocol with every key header of a client. On Windows only the paths differ, so one header is enough. */
 function waysOf({ protocols, sends }: Client, { os }: Machine) {
   const keyHeaders = os === 'win32' ? [] : (sends?.keyHeaders ?? [])
   return protocols.flatMap((protocol) =>
@@ -45,7 +45,7 @@ function waysOf({ protocols, sends }: Client, { os }: Machine) {
       way: `${protocol}, the key in ${keyHeader ?? 'authorization'}`,
       protocol,
       keyHeader,
-      // Not every client asks for a protocol by name.
+      // Only clients with several protocols accept the option.
       options: protocols.length > 1 ? { protocol } : {},
     })),
   )
@@ -54,7 +54,7 @@ function waysOf({ protocols, sends }: Client, { os }: Machine) {
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
   '%s',
   (_, client) => {
-    test('what the rules cannot decide is a finding', () => {
+    test('an unresolved model is a finding', () => {
       const problem = client.resolve(wanted({ models: [] }))
       expect(problem).toMatchObject({ severity: 'error', message: expect.any(String) })
       expect(['usage', 'model-unknown']).toContain((problem as Finding).code)
@@ -68,7 +68,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         const { edits, choice } = planOn(client, disk, { ...setup, machine: shell })
         const after = written(disk, machine, edits)
 
-        test('what the client reads back is what was chosen, with nothing in the way', () => {
+        test('the client reads back the chosen values, and check finds nothing', () => {
           const state = client.read(textsOf(client, machine, after))
           expect(state.endpoint).toMatchObject({ baseUrl: choice.baseUrl, key })
           expect(state.endpoint.keyHeader).toBe(keyHeader)
@@ -76,22 +76,22 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
           expect(state.endpoint.alsoSendsTo).toBeUndefined()
           expect(state.findings).toEqual([])
           expect(state.login).toBeUndefined()
-          const left = obstaclesOn(client, after, machine)
-          expect(left.filter(({ severity }) => severity === 'error')).toEqual([])
+          const remaining = obstaclesOn(client, after, machine)
+          expect(remaining.filter(({ severity }) => severity === 'error')).toEqual([])
           expect(resolvedBy(client, wanted(catalog, {}, keptIn(client, state)))).toMatchObject({
             probeModel: choice.resolved.probeModel,
             ...options,
           })
         })
 
-        test('a second run changes nothing, in another shell too', () => {
+        test('a second setup changes nothing, even in another shell', () => {
           for (const other of machine.os === 'win32' ? [machine] : [shell, machine]) {
             const second = planOn(client, after, { ...setup, machine: other })
             for (const edit of second.edits) expect(edit.after).toEqual(edit.before)
           }
         })
 
-        test('undo gives the bytes from before', () => {
+        test('undo restores the earlier bytes', () => {
           for (const edit of edits) {
             const versions = { before: edit.before, written: edit.after, current: edit.after }
             const paths = edit.changes.map(({ path }) => path)
@@ -103,7 +103,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         })
       })
 
-      test('every key of others survives', () => {
+      test('a setup keeps every key of other tools', () => {
         const { edits } = planOn(client, disk, { machine })
         for (const edit of edits.filter(({ scope }) => scope === 'keys')) {
           if (edit.before === null) continue
@@ -117,18 +117,18 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         }
       })
 
-      test('what its requests carry is told for each protocol, without the key', () => {
+      test('the first request is known for every protocol, and does not contain the key', () => {
         const { machine, edits, choice } = planOn(client, disk)
         const files = textsOf(client, machine, written(disk, machine, edits))
         const { probeModel: model } = choice.resolved
-        const carried = client.protocols.map((protocol) =>
+        const requests = client.protocols.map((protocol) =>
           client.firstRequest(files, { model, protocol, env: {} }),
         )
-        expect(carried.some(({ body }) => Object.keys(body).length > 0)).toBe(true)
-        expect(JSON.stringify(carried)).not.toContain(key)
+        expect(requests.some(({ body }) => Object.keys(body).length > 0)).toBe(true)
+        expect(JSON.stringify(requests)).not.toContain(key)
       })
 
-      test('undo after someone else wrote to the file takes out our keys alone', () => {
+      test('undo removes only our keys if someone else has changed the file', () => {
         const { edits } = planOn(client, disk, { machine })
         for (const edit of edits.filter(({ scope }) => scope === 'keys')) {
           const format = formatOf(edit.format)
@@ -139,13 +139,13 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
             paths,
             '',
           )
-          const left = format.read(undone.bytes!, edit.path)
+          const remaining = format.read(undone.bytes!, edit.path)
           const before = edit.before && format.read(edit.before, edit.path)
-          expect({ ...left.root }).toEqual({ ...before?.root, later: 'x' })
+          expect({ ...remaining.root }).toEqual({ ...before?.root, later: 'x' })
         }
       })
 
-      test('no secret stands in any description or obstacle', () => {
+      test('no description and no finding contains a secret', () => {
         const first = planOn(client, disk, { machine })
         const after = written(disk, machine, first.edits)
         const second = planOn(client, after, { machine, choice: { key: newKey } })
@@ -157,7 +157,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         expect(shown.join('\n')).toContain(first.edits[0]!.path)
       })
 
-      test('what a setup writes is the same in every folder, so that all of it can be undone', () => {
+      test('a setup writes the same files from every folder, so that all of them can be undone', () => {
         const targetsIn = (cwd: string) =>
           textsOf(client, { ...machine, cwd }, disk).flatMap(({ use, path }) =>
             use === 'target' ? [path] : [],
@@ -167,7 +167,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         )
       })
 
-      test('the files switch in the order of the list, the key never after the address', () => {
+      test('a plan edits the files in the order of the list, and writes the key no later than the address', () => {
         const { texts, edits, choice } = planOn(client, disk, { machine })
         const targets = texts.filter(({ use, isOptional }) => use === 'target' && !isOptional)
         expect(edits.map(({ path }) => path)).toEqual(targets.map(({ path }) => path))
@@ -177,7 +177,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       })
     })
 
-    test('a hostile model id stays inside its value', () => {
+    test('a hostile model ID stays inside its string', () => {
       const id = 'x"\n[evil]\na = "b\\'
       const { edits, texts, machine } = planOn(
         client,
@@ -196,19 +196,19 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 )
 
 describe.each((await loadPrograms()).map((client) => [client.id, client] as const))(
-  '%s for one run',
+  '%s in a run',
   (_, client) => {
-    const [, lived, , onWindows] = homesOf(client)
-    const cases = [lived!, onWindows!].flatMap(([home, disk, machine]) =>
+    const [, livedIn, , onWindows] = homesOf(client)
+    const cases = [livedIn!, onWindows!].flatMap(([home, disk, machine]) =>
       waysOf(client, machine).map((one) => ({ ...one, home, disk, machine })),
     )
 
-    test.each(cases)('$way, on $home: the key stands in no file and no argument', (one) => {
+    test.each(cases)('$way, on $home: no file and no argument contains the key', (one) => {
       const { machine, disk, options, keyHeader } = one
       const { texts, choice } = planOn(client, disk, { machine, options, choice: { keyHeader } })
-      const asked = { args: [], tempFolder: machine.cwd, env: { [runKeyVariable]: key } }
-      const run = resultOf(() => client.launchSettings?.(texts, choice, asked))
-      // Not every client takes all of a file's values from outside.
+      const launchInput = { args: [], tempFolder: machine.cwd, env: { [runKeyVariable]: key } }
+      const run = resultOf(() => client.launchSettings?.(texts, choice, launchInput))
+      // Some clients cannot read every value from outside their files.
       if (run instanceof UserError)
         return expect(run.code).toMatch(/^(protocol-unsupported|usage)$/)
       expect(JSON.stringify([run?.args, run?.files])).not.toContain(key)

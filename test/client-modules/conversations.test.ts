@@ -4,7 +4,7 @@ import { aMachine, byId, type Disk, planOn, textsOf, written } from './support.t
 
 const codex = byId('codex')
 
-/** Recorded conversations, one of each provider. */
+/** A machine with one recorded conversation for each provider. */
 function aWorld(providers: readonly string[]) {
   const sessions = '/home/ada/.codex/sessions'
   const recorded = new Map(
@@ -32,7 +32,7 @@ function aWorld(providers: readonly string[]) {
   } as unknown as Pick<Platform, 'files' | 'processes' | 'machine'>
 }
 
-function said(world: ReturnType<typeof aWorld>, disks: { before: Disk; after: Disk }) {
+function reportsFor(world: ReturnType<typeof aWorld>, disks: { before: Disk; after: Disk }) {
   const found = codex.sideEffects?.(world, {
     by: 'setup',
     before: textsOf(codex, world.machine, disks.before),
@@ -47,42 +47,44 @@ function setUp(disk: Disk, providerId = 'gateway'): Disk {
   return written(disk, machine, edits)
 }
 
-describe('codex: what becomes of recorded conversations is said before', () => {
-  test('those of its own service go to the gateway, and it takes a while', () => {
+describe('codex: before a change, repoint reports what happens to recorded conversations', () => {
+  test('conversations at its own service move to the gateway, and the report says how long that takes', () => {
     const disks = { before: {}, after: setUp({}) }
-    expect(said(aWorld(['openai', 'openai']), disks)).toEqual([
+    expect(reportsFor(aWorld(['openai', 'openai']), disks)).toEqual([
       expect.stringMatching(
         /^codex-conversations-move: .*\(2 recorded\).*go to https:\/\/gw\.example .*7 s/,
       ),
     ])
-    expect(said(aWorld([]), disks)).toEqual([])
-    expect(said(aWorld(['openai']), { before: disks.after, after: disks.after })).toEqual([])
+    expect(reportsFor(aWorld([]), disks)).toEqual([])
+    expect(reportsFor(aWorld(['openai']), { before: disks.after, after: disks.after })).toEqual([])
   })
 
-  test('after a rollback those of the gateway are closed, and there is a way', () => {
+  test('after a rollback, conversations at the gateway are closed, and the report says how to go on', () => {
     const disks = { before: setUp({}), after: {} }
-    const [closed, ...others] = said(aWorld(['gateway', 'openai']), disks)
+    const [closed, ...others] = reportsFor(aWorld(['gateway', 'openai']), disks)
     expect(closed).toMatch(
       /^codex-conversations-closed: .*"gateway" \(1 recorded\).*codex fork SESSION_ID/,
     )
     expect(others).toEqual([])
   })
 
-  test('those of a provider that is set aside can be read, and there is a way', () => {
+  test('conversations of a provider that is set setAside stay readable, and the report says how to go on', () => {
     const old = '[model_providers.old]\nname = "Old"\nbase_url = "https://old.example/v1"\n'
     const before = { '.codex/config.toml': `${old}requires_openai_auth = true\n` }
-    const [aside, ...others] = said(aWorld(['old']), { before, after: setUp(before) })
-    expect(aside).toMatch(/^codex-conversations-set-aside: .*"old" .*read.*codex fork SESSION_ID/)
+    const [setAside, ...others] = reportsFor(aWorld(['old']), { before, after: setUp(before) })
+    expect(setAside).toMatch(
+      /^codex-conversations-set-aside: .*"old" .*read.*codex fork SESSION_ID/,
+    )
     expect(others).toEqual([])
-    // Back again there is nothing to say.
-    expect(said(aWorld(['old']), { before: setUp(before), after: before })).toEqual([])
+    // Undoing that reports nothing.
+    expect(reportsFor(aWorld(['old']), { before: setUp(before), after: before })).toEqual([])
   })
 
-  test('those of a provider that is written over go to the gateway', () => {
+  test('conversations of a provider that is overwritten move to the gateway', () => {
     const before = {
       '.codex/config.toml': '[model_providers.gateway]\nbase_url = "https://old.example/v1"\n',
     }
-    expect(said(aWorld(['gateway']), { before, after: setUp(before) })).toEqual([
+    expect(reportsFor(aWorld(['gateway']), { before, after: setUp(before) })).toEqual([
       expect.stringMatching(/^codex-conversations-move: .*"gateway".*go to https:\/\/gw\.example/),
     ])
   })

@@ -31,9 +31,9 @@ const entry = {
   provider: 'generic-chat-completion-api',
 }
 
-/** As a setup leaves it, and what to put in its place. */
-function home(more: object = {}, others: readonly unknown[] = [], ours: object = {}): Disk {
-  const models = [...others, { ...entry, ...ours }]
+/** A home after a setup. The arguments override parts of its file. */
+function home(more: object = {}, otherEntries: readonly unknown[] = [], ours: object = {}): Disk {
+  const models = [...otherEntries, { ...entry, ...ours }]
   const session = { model: 'custom:gateway' }
   return {
     [file]: JSON.stringify({ customModels: models, sessionDefaultSettings: session, ...more }),
@@ -55,27 +55,43 @@ function scene(disk: Disk, machine: Partial<Machine> = {}): ClientContext {
   }
 }
 
-function wrong(disk: Disk, machine: Partial<Machine> = {}): readonly Finding[] {
+function findingsOn(disk: Disk, machine: Partial<Machine> = {}): readonly Finding[] {
   return obstaclesOn(droid, disk, aMachine(machine), { ownRoots: ['https://gw.example/v1'] })
 }
 
 const codes = (found: readonly Finding[]) => found.map(({ code }) => code)
 
-/** Each row but that with Factory's own model was run with 0.215.0 and 0.225.2, 2026-11-22. */
-describe('what droid believes', () => {
+/** droid 0.215.0 and 0.225.2 were run with each row except that of Factory's own model, 2026-11-22. */
+describe('repoint reads the entry that droid uses', () => {
   const other = { ...entry, id: undefined, model: 'other', apiKey: 'sk-b' }
   const named = { ...other, displayName: 'My  one' }
   const chosen = (model: string) => ({ sessionDefaultSettings: { model } })
 
   test.each<[string, Disk, StateValues]>([
-    ['by the id of an entry', home(), { model: 'big', key: 'sk-a', providerId: 'gateway' }],
-    ['by its model', home(chosen('custom:other'), [other]), { model: 'other', key: 'sk-b' }],
-    ['by name and count', home(chosen('custom:My-one-0'), [named]), { model: 'other' }],
-    ['by name and place', home(chosen('custom:My-one-1'), [entry, named]), { model: 'other' }],
-    ['of two with one id the first', home({}, [{ ...entry, model: 'first' }]), { model: 'first' }],
-    ['beside what is no entry', home({}, ['x', null, 7]), { model: 'big' }],
+    ['it finds an entry by its ID', home(), { model: 'big', key: 'sk-a', providerId: 'gateway' }],
     [
-      'by its model, beside names that are none',
+      'it finds an entry by its model',
+      home(chosen('custom:other'), [other]),
+      { model: 'other', key: 'sk-b' },
+    ],
+    [
+      'it finds an entry by its name and count',
+      home(chosen('custom:My-one-0'), [named]),
+      { model: 'other' },
+    ],
+    [
+      'it finds an entry by its name and position',
+      home(chosen('custom:My-one-1'), [entry, named]),
+      { model: 'other' },
+    ],
+    [
+      'it uses the first of two entries with the same ID',
+      home({}, [{ ...entry, model: 'first' }]),
+      { model: 'first' },
+    ],
+    ['it skips values that are not entries', home({}, ['x', null, 7]), { model: 'big' }],
+    [
+      'it skips names that are not strings',
       home(chosen('custom:other'), [
         { ...entry, id: undefined, model: {} },
         { ...other, displayName: {} },
@@ -83,14 +99,18 @@ describe('what droid believes', () => {
       { model: 'other' },
     ],
     [
-      'by the older key where the newer is not there',
+      'it uses the older setting if the newer one is missing',
       home({ model: 'custom:gateway', sessionDefaultSettings: {} }),
       { model: 'big' },
     ],
-    ['the newer key wins', home({ model: 'custom:other' }, [other]), { model: 'big' }],
-    ["one of Factory's", home(chosen('claude-opus-5')), { model: 'claude-opus-5' }],
-    ['with comments', { [file]: `// mine\n${home()[file]}` }, { model: 'big' }],
-    ['a number for a key', home({}, [], { apiKey: 5 }), { model: 'big' }],
+    [
+      'the newer setting overrides the older one',
+      home({ model: 'custom:other' }, [other]),
+      { model: 'big' },
+    ],
+    ["it reads one of Factory's models", home(chosen('claude-opus-5')), { model: 'claude-opus-5' }],
+    ['it accepts comments', { [file]: `// mine\n${home()[file]}` }, { model: 'big' }],
+    ['it accepts a number as the key', home({}, [], { apiKey: 5 }), { model: 'big' }],
   ])('%s', (_, disk, expected) => {
     const state = readBack(disk)
     expect(state).toMatchObject(expected)
@@ -100,22 +120,22 @@ describe('what droid believes', () => {
   test.each([
     ['a trailing comma', `${String(home()[file]).slice(0, -1)},}`],
     ['a byte order mark', `\ufeff${home()[file]}`],
-    ['half a file', String(home()[file]).slice(0, -1)],
-  ])('nothing, for %s', (_, content) => {
+    ['a missing end', String(home()[file]).slice(0, -1)],
+  ])('it reads nothing from a file with %s', (_, content) => {
     const state = readBack({ [file]: content })
     expect(state.baseUrl).toBeUndefined()
     expect(state.broken).toContain(file)
   })
 
-  test('a key from a variable is not taken for one', () => {
+  test('a reference to a variable is not read as the key', () => {
     const disk = home({}, [], { apiKey: '${WORK_KEY}' })
     expect(readBack(disk)).not.toHaveProperty('key')
-    expect(codes(wrong(disk))).toEqual(['droid-no-key'])
-    expect(codes(wrong(disk, { env: { WORK_KEY: 'sk-c' } }))).toEqual([])
+    expect(codes(findingsOn(disk))).toEqual(['droid-no-key'])
+    expect(codes(findingsOn(disk, { env: { WORK_KEY: 'sk-c' } }))).toEqual([])
   })
 })
 
-describe('what defeats it', () => {
+describe('check finds', () => {
   const projectFile = '/home/ada/project/.factory/settings.json'
   const projectEntry = { ...entry, baseUrl: 'https://other.example/v1' }
 
@@ -148,34 +168,34 @@ describe('what defeats it', () => {
       {},
     ],
   ])('%s', (code, disk, machine) => {
-    expect(codes(wrong(disk, machine))).toEqual([code])
+    expect(codes(findingsOn(disk, machine))).toEqual([code])
   })
 
-  test("a repository's folders above count, other folders above do not", () => {
+  test('settings in parent folders only inside a repository', () => {
     const cwd = '/home/ada/project/deep'
     const disk = { ...home(), [projectFile]: '{"model":"claude-opus-5"}' }
-    expect(codes(wrong(disk, { cwd }))).toEqual([])
+    expect(codes(findingsOn(disk, { cwd }))).toEqual([])
     const repository = { ...disk, '/home/ada/project/.git': '' }
-    expect(codes(wrong(repository, { cwd }))).toEqual(['droid-project-settings'])
+    expect(codes(findingsOn(repository, { cwd }))).toEqual(['droid-project-settings'])
   })
 
-  test('a project that leads elsewhere is told with where to', () => {
+  test('a project that points elsewhere, and names its address', () => {
     const disk = { ...home(), [projectFile]: JSON.stringify({ customModels: [projectEntry] }) }
-    const [found] = wrong(disk, { cwd: '/home/ada/project' })
+    const [found] = findingsOn(disk, { cwd: '/home/ada/project' })
     expect(found).toMatchObject({ redirectsKey: true, severity: 'error' })
     expect(found!.message).toContain('https://other.example/v1')
   })
 
-  test('a file that droid ignores is repaired, and its comments stay', () => {
+  test('a file that droid ignores, and the fix keeps its comments', () => {
     const disk = { [file]: '\ufeff{\n  // mine\n  "theme": "dark", // at night\n}\n' }
     const files = textsOf(droid, aMachine(), disk)
-    const [found] = wrong(disk)
+    const [found] = findingsOn(disk)
     expect(found).toMatchObject({ code: 'droid-settings-unreadable', cause: 'broken' })
     const [edit] = planFixes(droid, files, [found!.fix!])
     expect(text(edit!.after)).toBe('{\n  // mine\n  "theme": "dark" // at night\n}\n')
   })
 
-  test('an entry of our id for another address is not overwritten unasked', () => {
+  test('an entry with our ID for another address, and asks before overwriting it', () => {
     const disk = home({}, [], { baseUrl: 'https://other.example/v1' })
     const { choice } = planOn(droid, {})
     expect([...droid.check(scene(disk), choice)]).toMatchObject([
@@ -184,14 +204,14 @@ describe('what defeats it', () => {
   })
 })
 
-test('undo after the screen of droid has written the file anew leaves nothing of ours', () => {
-  const theirs = { ...entry, id: undefined, displayName: 'Mine', model: 'other', apiKey: 'sk-b' }
-  const before = `// mine\n${JSON.stringify({ customModels: [theirs], theme: 'dark' }, null, 2)}\n`
+test('undo removes everything of ours even if droid has rewritten the file', () => {
+  const userEntry = { ...entry, id: undefined, displayName: 'Mine', model: 'other', apiKey: 'sk-b' }
+  const before = `// mine\n${JSON.stringify({ customModels: [userEntry], theme: 'dark' }, null, 2)}\n`
   const [edit] = planOn(droid, { [file]: before }).edits
   const root = JSON.parse(text(edit!.after).replace('// mine\n', ''))
-  // As 0.225.2 does, 2026-11-22: what says already whether it sees stays.
+  // droid 0.225.2 rewrites entries like this (2026-11-22). It keeps an existing noImageSupport.
   const rewritten = (one: object, index: number) => ({ noImageSupport: true, ...one, index })
-  root.customModels = [{ ...theirs, id: 'custom:Mine-0' }, root.customModels[1]].map(rewritten)
+  root.customModels = [{ ...userEntry, id: 'custom:Mine-0' }, root.customModels[1]].map(rewritten)
   root.logoAnimation = 'off'
 
   const current = Buffer.from(JSON.stringify(root, null, 2))
@@ -202,7 +222,7 @@ test('undo after the screen of droid has written the file anew leaves nothing of
   expect(JSON.parse(text(undone.bytes))).toEqual({
     customModels: [
       {
-        ...JSON.parse(JSON.stringify(theirs)),
+        ...JSON.parse(JSON.stringify(userEntry)),
         id: 'custom:Mine-0',
         index: 0,
         noImageSupport: true,
@@ -213,7 +233,7 @@ test('undo after the screen of droid has written the file anew leaves nothing of
   })
 })
 
-test('a second setup keeps what was chosen, and what was written into our entry', () => {
+test('a second setup keeps the chosen values, and what otherEntries wrote into our entry', () => {
   const first = planOn(droid, {}, { catalog: catalogWithWindows })
   const disk = written({}, first.machine, first.edits)
   const path = Object.keys(disk)[0]!
@@ -228,13 +248,13 @@ test('a second setup keeps what was chosen, and what was written into our entry'
   expect(text(second.edits[0]!.after)).toBe(changed[path])
 })
 
-describe('for one run', () => {
+describe('a run', () => {
   const planned = planOn(droid, home({}, [], { extraHeaders: { 'x-team': 'a' } }))
   const tempFolder = '/home/ada/state/.try-1'
   const run = (args: string[], env: Record<string, string> = {}) =>
     droid.launchSettings!(planned.texts, planned.choice, { args, env, tempFolder })
 
-  test('a file of settings above all others, with the key from a variable', () => {
+  test('uses a settings file that overrides all otherEntries, and reads the key from a variable', () => {
     const { args, env, files } = run(['exec', 'ping'])
     expect(args).toEqual(['exec', 'ping'])
     expect(env).toEqual({ FACTORY_RUNTIME_SETTINGS_PATH: `${tempFolder}/droid.json` })
@@ -250,7 +270,7 @@ describe('for one run', () => {
     expect(JSON.stringify(files)).not.toContain(key)
   })
 
-  test('the limits of the model go along where the client is set up, too', () => {
+  test('uses the limits of the model, whether or not the client is set up', () => {
     const limits = (disk: Disk) => {
       const { texts, choice } = planOn(droid, disk, { catalog: catalogWithWindows })
       const { files } = droid.launchSettings!(texts, choice, { args: [], env: {}, tempFolder })
@@ -263,15 +283,15 @@ describe('for one run', () => {
     expect(limits(written({}, first.machine, first.edits))).toEqual(limits({}))
   })
 
-  test('a gateway that takes the key in another header is refused: the key would stand in the file', () => {
+  test('is rejected if the gateway needs the key in another header, because the file would contain it', () => {
     const { texts, choice } = planned
-    const asked = { args: [], env: {}, tempFolder: tempFolder }
+    const launchInput = { args: [], env: {}, tempFolder: tempFolder }
     expect(() =>
-      droid.launchSettings!(texts, { ...choice, keyHeader: 'x-api-key' }, asked),
+      droid.launchSettings!(texts, { ...choice, keyHeader: 'x-api-key' }, launchInput),
     ).toThrow('droid reads this header only from its files')
   })
 
-  test('settings of its own are refused, because there can be one file', () => {
+  test('rejects other settings files, because droid reads only one', () => {
     expect(() => run(['--settings', 'x'])).toThrow('needs it for the gateway')
     expect(() => run([], { FACTORY_RUNTIME_SETTINGS_PATH: '/x' })).toThrow('needs it for')
   })

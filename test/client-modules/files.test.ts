@@ -13,7 +13,7 @@ function paths(
     .map(({ path }) => path)
 }
 
-describe('targets lie where the client looks', () => {
+describe('repoint writes the files that the client reads', () => {
   test.each([
     ['codex', {}, ['/home/ada/.codex/auth.json', '/home/ada/.codex/config.toml']],
     [
@@ -48,7 +48,7 @@ describe('targets lie where the client looks', () => {
       { env: { OPENCODE_CONFIG: 'mine.json' } },
       ['/home/ada/.local/share/opencode/auth.json', '/home/ada/work/mine.json'],
     ],
-    // Relative ones count from the working folder, in every client.
+    // Every client resolves relative paths against the working folder.
     [
       'codex',
       { env: { CODEX_HOME: 'a/../c' } },
@@ -85,7 +85,7 @@ describe('targets lie where the client looks', () => {
     expect(paths(id, 'target', changes)).toEqual(expected)
   })
 
-  test('opencode: the .jsonc where there is one, else the .json', () => {
+  test('opencode: repoint writes the .jsonc file if it exists, otherwise the .json file', () => {
     const both = {
       '.config/opencode/opencode.json': '{}',
       '.config/opencode/opencode.jsonc': '{}',
@@ -106,14 +106,14 @@ describe('a folder that belongs to another client', () => {
     { CODEX_HOME: '/home/ada/.claude' },
     { CLAUDE_CONFIG_DIR: '/home/ada/.codex' },
     { CODEX_HOME: '/home/ada/.config/opencode', CLAUDE_CONFIG_DIR: '/home/ada/.config/opencode' },
-  ])('%j: no file is a target of two', (env) => {
+  ])('%j: no file is a target of two clients', (env) => {
     const all = ['codex', 'claude', 'opencode'].flatMap((id) => paths(id, 'target', { env }))
     expect(new Set(all).size).toBe(all.length)
   })
 
   const machine = aMachine({ env: { CODEX_HOME: '/home/ada/.local/share/opencode' } })
 
-  test('codex does not replace the logins of opencode', () => {
+  test('a setup of Codex does not replace the logins of opencode', () => {
     const disk = { '.local/share/opencode/auth.json': '{"anthropic":{"type":"oauth"}}' }
     expect(() => planOn(byId('codex'), disk, { machine })).toThrow(
       expect.objectContaining({
@@ -124,7 +124,7 @@ describe('a folder that belongs to another client', () => {
   })
 
   test.each(['{"OPENAI_API_KEY":"sk-a"}', '{"auth_mode":"chatgpt","tokens":{}}'])(
-    'opencode writes nothing into the login of codex: %s',
+    'a setup of opencode does not change the login of Codex: %s',
     (content) => {
       const disk = { '.local/share/opencode/auth.json': content }
       expect(() => planOn(byId('opencode'), disk, { machine })).toThrow(
@@ -137,8 +137,8 @@ describe('a folder that belongs to another client', () => {
   )
 })
 
-describe('layers are those that the client reads', () => {
-  test('codex: the repository`s from its root inwards, the profiles, the administrator`s', () => {
+describe('layers are the other files that the client reads', () => {
+  test("codex: files from the repository's root inwards, profiles, and the administrator's files", () => {
     const disk = {
       '/etc/codex/config.toml': '',
       '/etc/codex/managed_config.toml': '',
@@ -157,12 +157,12 @@ describe('layers are those that the client reads', () => {
     ])
   })
 
-  test('codex: in the home folder its own configuration is no project', () => {
+  test('codex: in the home folder, its own configuration is not a project file', () => {
     const disk = { '.codex/config.toml': '' }
     expect(paths('codex', 'layer', { cwd: '/home/ada' }, disk)).toEqual([])
   })
 
-  test('claude: the working folder`s alone, and the administrator`s with its drop-ins', () => {
+  test("claude: files in the working folder only, and the administrator's file with its drop-ins", () => {
     const disk = {
       '/home/ada/work/.claude/settings.json': '{}',
       '/home/ada/work/.claude/settings.local.json': '{}',
@@ -180,14 +180,14 @@ describe('layers are those that the client reads', () => {
     ])
   })
 
-  test('claude: in the home folder the user`s own settings are no project', () => {
+  test("claude: in the home folder, the user's settings are not project files", () => {
     const disk = { '.claude/settings.json': '{}', '.claude/settings.local.json': '{}' }
     expect(paths('claude', 'layer', { cwd: '/home/ada' }, disk)).toEqual([
       '/home/ada/.claude/settings.local.json',
     ])
   })
 
-  test('opencode: up to the top, a repository on the way or not: git may not answer for it', () => {
+  test('opencode: files in every parent folder, even above a repository, because git may not work for opencode', () => {
     const disk = {
       '/home/ada/opencode.json': '{}',
       '/home/ada/work/.git/HEAD': '',
@@ -203,7 +203,7 @@ describe('layers are those that the client reads', () => {
     ])
   })
 
-  test('claude: of the folders above, settings.local.json of the repository`s root alone', () => {
+  test("claude: of the parent folders, only settings.local.json in the repository's root", () => {
     const disk = {
       '/home/ada/work/.git/HEAD': '',
       '/home/ada/work/.claude/settings.json': '{}',
@@ -216,7 +216,7 @@ describe('layers are those that the client reads', () => {
     ])
   })
 
-  test('claude: in a linked worktree also settings.local.json of the main one', () => {
+  test('claude: in a linked worktree, also settings.local.json of the main worktree', () => {
     const disk = {
       '/home/ada/linked/.git': 'gitdir: /home/ada/main/.git/worktrees/linked\n',
       '/home/ada/main/.claude/settings.local.json': '{}',

@@ -3,17 +3,17 @@ import type { Protocol } from '../../src/gateway/types.ts'
 import { aMachine, byId, type Disk, textsOf } from './support.ts'
 
 /**
- * What files, model and version change in the recorded request. test/clients/first-requests.test.ts compares the
- * recorded ones with the real programs.
+ * Builds a client's first request: a recorded one, adapted to the files, the model and the version.
+ * test/clients/first-requests.test.ts compares the recorded requests with the real programs.
  */
 function requestOf(
   id: string,
   disk: Disk,
-  asked: { readonly protocol?: Protocol; readonly model: string; readonly version?: string },
+  input: { readonly protocol?: Protocol; readonly model: string; readonly version?: string },
 ) {
   const client = byId(id)
   const files = textsOf(client, aMachine(), disk)
-  return client.firstRequest(files, { protocol: 'chat', env: {}, ...asked })
+  return client.firstRequest(files, { protocol: 'chat', env: {}, ...input })
 }
 
 describe('Qwen Code', () => {
@@ -33,7 +33,8 @@ describe('Qwen Code', () => {
       'max_tokens'
     ]
 
-  // The first six: read in 0.24.4, and run with gpt-5.6-sol and devstral-2512 (2026-11-26).
+  // The limits of the first six rows are from the source of Qwen Code 0.24.4. gpt-5.6-sol and devstral-2512 were run
+  // too (2026-11-26).
   test.each([
     ['gpt-5.6-sol', 64_000],
     ['vendor/claude-opus-4.6', 128_000],
@@ -44,9 +45,12 @@ describe('Qwen Code', () => {
     ['gpt-5.6-sol', 4000, { contextWindowSize: 30_000 }],
     ['gpt-5.6-sol', 777, { samplingParams: { max_tokens: 777 } }],
     ['gpt-5.6-sol', 8000, {}, '0.15.10'],
-  ])('asks %s for %d tokens: %j %s', (model, limit, config = {}, version = undefined) => {
-    expect(limitOf(model, config, version)).toBe(limit)
-  })
+  ])(
+    'limits an answer of %s to %d tokens: %j %s',
+    (model, limit, config = {}, version = undefined) => {
+      expect(limitOf(model, config, version)).toBe(limit)
+    },
+  )
 
   test('names the limit after the protocol', () => {
     const disk = home('gpt-5.6-sol', {}, 'openai-responses')
@@ -60,7 +64,7 @@ describe('Qwen Code', () => {
     ['claude-sonnet-4-6', {}, { type: 'adaptive', display: 'summarized' }, 1],
     ['glm-5', {}, { type: 'enabled', budget_tokens: 32_000 }, 1],
     ['glm-5', { reasoning: false }, undefined, 1],
-  ])('thinks over messages with %s, %j', (model, config, thinking, temperature) => {
+  ])('asks for thinking over messages with %s, %j', (model, config, thinking, temperature) => {
     const disk = home(model, config, 'anthropic')
     const { body, headers } = requestOf('qwen', disk, { protocol: 'messages', model })
     expect(body['thinking']).toEqual(thinking)
@@ -102,7 +106,7 @@ describe('Cline', () => {
       { reasoning_effort: 'low' },
       'editor',
     ],
-  ])('%s, %j', (model, settings, members, editor) => {
+  ])('asks %s for these members with %j', (model, settings, members, editor) => {
     const { body } = requestOf('cline', home(settings), { model })
     const { max_tokens, max_completion_tokens, reasoning_effort } = body
     const sent = { max_tokens, max_completion_tokens, reasoning_effort }
@@ -118,14 +122,14 @@ describe('Kilo', () => {
     ['gpt-5.6-sol', '7.7.9', undefined],
     ['gpt-6-sol', '7.7.9', 32_000],
     ['gpt-5.6-sol', '7.0.33', 32_000],
-  ])('asks %s for tokens: %s', (model, version, limit) => {
+  ])('asks %s, version %s, for this many tokens: %s', (model, version, limit) => {
     expect(requestOf('kilo', {}, { model, version }).body['max_tokens']).toBe(limit)
   })
 
   test.each([
     ['7.7.9', 'detailed'],
     ['7.0.33', 'auto'],
-  ])('%s asks for a summary that is %s', (version, summary) => {
+  ])('version %s asks for a summary of the kind %s', (version, summary) => {
     const { body } = requestOf('kilo', {}, { protocol: 'responses', model: 'gpt-5.6-sol', version })
     expect(body['reasoning']).toEqual({ effort: 'medium', summary })
   })

@@ -16,19 +16,19 @@ import {
 } from './support.ts'
 
 /**
- * To make the `after` of a new case: UPDATE_FIXTURES=1 npx vitest run
- * test/client-modules/fixtures.test.ts, then read it.
+ * To create the `after` folder of a new case, run: UPDATE_FIXTURES=1 npx vitest run
+ * test/client-modules/fixtures.test.ts. Then review it.
  */
 const cases = rows.flatMap(({ id }) =>
   namesIn(join(clientFixtures, id)).map((name) => ({ id, name })),
 )
 
-/** `setup.json` of a case. */
-interface Given {
+/** The contents of `setup.json` in a case. */
+interface CaseSetup {
   readonly options?: ClientOptions
-  /** What stood in the files, where a setup goes by that. */
+  /** The values of an earlier setup, if the new one depends on them. */
   readonly kept?: PreviousSetup
-  /** The gateway says how large its models' windows are. */
+  /** Whether the gateway reports the context windows of its models. */
   readonly saysWindows?: boolean
 }
 
@@ -36,8 +36,8 @@ describe('a setup turns the files before into the files after', () => {
   test.each(cases)('$id: $name', ({ id, name }) => {
     const place = join(clientFixtures, id, name)
     const before = readHome(join(place, 'before'))
-    const { saysWindows = false, ...given } = givenIn(place)
-    const setup = { ...given, catalog: saysWindows ? catalogWithWindows : catalog }
+    const { saysWindows = false, ...caseSetup } = caseSetupIn(place)
+    const setup = { ...caseSetup, catalog: saysWindows ? catalogWithWindows : catalog }
     const { machine, edits } = planOn(byId(id), before, setup)
     const after = written(before, machine, edits)
     const relative = Object.fromEntries(
@@ -56,7 +56,7 @@ describe('a setup turns the files before into the files after', () => {
   })
 })
 
-test('every family with files has a lived-in home, and nobody else has fixtures', async () => {
+test('every family with files has a lived-in home, and only families have fixtures', async () => {
   const withFiles = (await loadClients(familyRows)).filter((client) =>
     textsOf(client, aMachine(), {}).some(({ use }) => use === 'target'),
   )
@@ -70,7 +70,7 @@ function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).sort() : []
 }
 
-function givenIn(place: string): Given {
+function caseSetupIn(place: string): CaseSetup {
   const path = join(place, 'setup.json')
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
 }

@@ -4,14 +4,14 @@ import { byId, type Disk, planOn, text, written } from './support.ts'
 
 const ours = { ownRoots: ['https://gw.example/v1'] }
 
-/** What a setup under the default id leaves, with something of the user's around it. */
+/** The disk after a setup with the default ID, which keeps the user's lines. */
 function afterSetup(client: Client): Disk {
   const disk = { '.codex/config.toml': '# mine\n[mcp_servers.x]\ncommand = "y"\n' }
   const { machine, edits } = planOn(client, disk)
   return written(disk, machine, edits)
 }
 
-/** The files after a setup under another id, and what it says before. */
+/** The findings of a setup with another ID, and the files after it. */
 function renamed(client: Client, disk: Disk, baseUrl: string, context = ours) {
   const { obstacles, edits } = planOn(client, disk, {
     options: { providerId: 'gw2' },
@@ -22,7 +22,7 @@ function renamed(client: Client, disk: Disk, baseUrl: string, context = ours) {
   return { former, texts: edits.map(({ after }) => text(after)) }
 }
 
-describe('codex: a setup under another id', () => {
+describe('codex: a setup with another provider ID', () => {
   const client = byId('codex')
   const changed = (from: string, to: string): Disk => {
     const disk = afterSetup(client)
@@ -30,7 +30,7 @@ describe('codex: a setup under another id', () => {
     return { ...disk, [path]: text(disk[path] as Uint8Array).replace(from, to) }
   }
 
-  test('for the same address takes away the table of the earlier one, once that is agreed to', () => {
+  test('for the same address removes the earlier table, with consent', () => {
     const { former, texts } = renamed(client, afterSetup(client), 'https://gw.example')
     expect(former).toMatchObject([{ consent: expect.stringContaining('provider gateway') }])
     expect(texts[1]).not.toContain('model_providers.gateway')
@@ -38,7 +38,7 @@ describe('codex: a setup under another id', () => {
     expect(texts[1]).toContain('# mine\n[mcp_servers.x]\ncommand = "y"\n')
   })
 
-  test('leaves a table that repoint has not written, that a profile chooses, or at another address', () => {
+  test('keeps a table that repoint did not write, that a profile uses, or that has another address', () => {
     const byHand = changed('supports_websockets = false', '')
     expect(renamed(client, byHand, 'https://gw.example').former).toEqual([])
     const disk = afterSetup(client)
@@ -48,10 +48,10 @@ describe('codex: a setup under another id', () => {
   })
 })
 
-describe('opencode: a setup under another id', () => {
+describe('opencode: a setup with another provider ID', () => {
   const client = byId('opencode')
 
-  test('for the same address takes away the earlier provider and its key', () => {
+  test('for the same address removes the earlier provider and its key', () => {
     const { former, texts } = renamed(client, afterSetup(client), 'https://gw.example')
     expect(former.map(({ code }) => code)).toEqual([
       'opencode-former-provider',
@@ -62,7 +62,7 @@ describe('opencode: a setup under another id', () => {
     expect(Object.keys(JSON.parse(texts[1]!).provider)).toEqual(['gw2'])
   })
 
-  test('for another address leaves both, and says so', () => {
+  test('for another address keeps both, and reports that', () => {
     const { former, texts } = renamed(client, afterSetup(client), 'https://new.example')
     expect(former).toMatchObject([{ code: 'opencode-former-provider' }])
     expect(former[0]!.fix).toBeUndefined()
@@ -71,13 +71,13 @@ describe('opencode: a setup under another id', () => {
     expect(Object.keys(JSON.parse(texts[1]!).provider).sort()).toEqual(['gateway', 'gw2'])
   })
 
-  test('leaves a provider that repoint has not written', () => {
+  test('keeps a provider that repoint did not write', () => {
     const disk = afterSetup(client)
     expect(renamed(client, disk, 'https://gw.example', { ownRoots: [] }).former).toEqual([])
   })
 })
 
-test.each(['codex', 'opencode'])('%s: a second setup under the new id changes nothing', (id) => {
+test.each(['codex', 'opencode'])('%s: a second setup with the new ID changes nothing', (id) => {
   const client = byId(id)
   const setup = { options: { providerId: 'gw2' }, context: ours }
   const first = planOn(client, afterSetup(client), setup)

@@ -35,7 +35,7 @@ describe.each(
     ...keyHeaders.map((keyHeader) => [keyHeader, { headers, keyHeader }] as const),
   ] as const
 
-  test.each(ways)('%s: what is chosen is read back, kept private and undone', (_, choice) => {
+  test.each(ways)('%s: the values are read back, masked and undone', (_, choice) => {
     const files = demoFiles[client.id] ?? {}
     const first = planOn(client, files, { choice })
     const after = written(files, first.machine, first.edits)
@@ -59,7 +59,7 @@ describe.each(
     expect(second.edits.every(({ before, after }) => before === after)).toBe(true)
   })
 
-  test.each(ways)('%s: another setup leaves nothing of it', (_, choice) => {
+  test.each(ways)('%s: a setup for another gateway removes the headers', (_, choice) => {
     const first = planOn(client, {}, { choice })
     const between = written({}, first.machine, first.edits)
     const other = { baseUrl: 'https://other.example/v1', formerHeaders: headers }
@@ -73,17 +73,17 @@ describe.each(
   })
 
   test.each(ways)(
-    '%s: a run brings them along, and nothing secret in its arguments',
+    '%s: a run passes the headers, and its arguments contain no secret',
     (_, choice) => {
       if (client.launchSettings === undefined) return
       const { texts, choice: whole } = planOn(client, {}, { choice })
-      const asked = {
+      const launchInput = {
         args: ['say hello'],
         tempFolder: '/home/ada/run',
         env: { REPOINT_RUN_KEY: key },
       }
-      const run = () => client.launchSettings!(texts, whole, asked)
-      // No file may hold the key for one run, and not every client takes all of a file's values from outside.
+      const run = () => client.launchSettings!(texts, whole, launchInput)
+      // A run may not write the key into a file, and some clients cannot read every value from outside their files.
       if (whole.keyHeader !== undefined && isRefused(run)) return
       const { args, env, files = {} } = run()
       for (const canary of [secret, key]) expect(args.join(' ')).not.toContain(canary)
@@ -94,7 +94,7 @@ describe.each(
   )
 })
 
-test('a client that cannot send them says so', () => {
+test('a setup reports headers that the client cannot send', () => {
   const { sends: _, ...plain } = { ...byId('codex'), label: 'Plain' }
   const messages = (client: Client, gateway: Partial<SetupTarget>) =>
     [...sendingFindings(client, gateway)].map(({ message }) => message)
@@ -108,44 +108,44 @@ test('a client that cannot send them says so', () => {
   expect(messages(plain, { headers: [] })).toEqual([])
 })
 
-describe('what stands there already', () => {
+describe('headers that exist before a setup', () => {
   const table = (line: string) =>
     `[model_providers.gateway]\nname = "G"\nbase_url = "https://gw.example/v1"\n${line}\n`
 
-  test('codex: the users own headers stay, in their letters and their place', () => {
-    const given = {
+  test("codex: the user's headers keep their spelling and position", () => {
+    const disk = {
       '.codex/config.toml': table(
         'http_headers = { "X-Team" = "a", "X-Portkey-Provider" = "old" } # mine',
       ),
     }
-    const { edits } = planOn(byId('codex'), given, { choice: { headers } })
+    const { edits } = planOn(byId('codex'), disk, { choice: { headers } })
     const after = text(edits.find(({ path }) => path.endsWith('config.toml'))?.after)
     expect(after).toContain('"X-Team" = "a", "X-Portkey-Provider" = "openai"')
     expect(after).toContain('} # mine')
   })
 
-  test('codex: a credential for another address goes, what is none stays', () => {
+  test('codex: a setup removes credentials for another address, and keeps other headers', () => {
     const secrets = `"X-Auth-Token" = "t", "X-Mine" = "${secret}"`
     const line = `http_headers = { "X-Team" = "a", ${secrets} }`
-    const given = { '.codex/config.toml': table(line).replace('gw.example', 'old.example') }
-    const { edits } = planOn(byId('codex'), given)
+    const disk = { '.codex/config.toml': table(line).replace('gw.example', 'old.example') }
+    const { edits } = planOn(byId('codex'), disk)
     const after = text(edits.find(({ path }) => path.endsWith('config.toml'))?.after)
     expect(after).toContain('http_headers = { "X-Team" = "a" }')
   })
 
-  test('claude: lines of the user stay as they are, a credential among them goes with consent', () => {
+  test("claude: a setup keeps the user's lines, and removes a credential among them with consent", () => {
     const env = {
       ANTHROPIC_CUSTOM_HEADERS: 'X-Team:  a\nx-api-key: sk-old\nx-portkey-provider: old',
     }
-    const given = { '.claude/settings.json': JSON.stringify({ env }) }
-    const { edits, obstacles } = planOn(byId('claude'), given, { choice: { headers } })
+    const disk = { '.claude/settings.json': JSON.stringify({ env }) }
+    const { edits, obstacles } = planOn(byId('claude'), disk, { choice: { headers } })
     expect(JSON.parse(text(edits[0]!.after)).env.ANTHROPIC_CUSTOM_HEADERS).toBe(
       `X-Team:  a\nx-portkey-provider: openai\nx-portkey-api-key: ${secret}`,
     )
     expect(obstacles.map(({ code }) => code)).toEqual(['claude-custom-headers'])
   })
 
-  test('claude: alone as x-api-key, its UI asks; a saved login would go out after No', () => {
+  test('claude: with the key as x-api-key only, Claude Code asks the user, and after "No" it would send a saved login', () => {
     const choice = { keyHeader: 'x-api-key' } as const
     const code = (disk: Record<string, string>) => {
       const { obstacles } = planOn(byId('claude'), disk, { choice })
@@ -171,7 +171,7 @@ describe('what stands there already', () => {
     })
   })
 
-  test('claude: for one run at another address no line goes along, also where it has all that is wanted', () => {
+  test('claude: a run at another address passes no lines of the file, even if they contain every header', () => {
     const lines = `x-portkey-provider: openai\nx-tenant: acme`
     const settingsFor = (url: string): Disk => ({
       '.claude/settings.json': JSON.stringify({
@@ -179,22 +179,22 @@ describe('what stands there already', () => {
       }),
     })
     const { machine, choice } = planOn(byId('claude'), {}, { choice: { headers: [headers[0]!] } })
-    const asked = { args: [], tempFolder: '/home/ada/run', env: {} }
+    const launchInput = { args: [], tempFolder: '/home/ada/run', env: {} }
     const run = (disk: Disk) =>
-      byId('claude').launchSettings!(textsOf(byId('claude'), machine, disk), choice, asked)
+      byId('claude').launchSettings!(textsOf(byId('claude'), machine, disk), choice, launchInput)
 
     expect(run(settingsFor(choice.baseUrl)).env['ANTHROPIC_CUSTOM_HEADERS']).toBe(lines)
     expect(() => run(settingsFor('https://old.example'))).toThrow('ANTHROPIC_CUSTOM_HEADERS in ')
   })
 
-  test('codex: a ChatGPT login goes, with consent, where the key is in a header', () => {
-    const given = { '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"access_token":"t"}}' }
-    const { edits, obstacles } = planOn(byId('codex'), given, { choice: { keyHeader: 'api-key' } })
+  test('codex: if the key is in a header, a setup removes a ChatGPT login with consent', () => {
+    const disk = { '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"access_token":"t"}}' }
+    const { edits, obstacles } = planOn(byId('codex'), disk, { choice: { keyHeader: 'api-key' } })
     expect(obstacles.map(({ code }) => code)).toContain('codex-login')
     expect(edits[0]).toMatchObject({ scope: 'whole', after: null })
   })
 
-  test('opencode: a value in which it would put something else is refused', () => {
+  test('opencode: a setup rejects a value that opencode would replace', () => {
     const choice = { headers: [{ name: 'x-a', value: '{env:HOME}' }] }
     expect(() => planOn(byId('opencode'), {}, { choice })).toThrow('the header x-a')
   })

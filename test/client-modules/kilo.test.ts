@@ -5,14 +5,14 @@ import { optionsToKeep } from '../../src/clients/resolve.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, text, textsOf } from './support.ts'
 
-/** What Kilo has of its own beside opencode's layout. */
+/** The differences between Kilo and opencode. */
 
 const kilo = byId('kilo')
 const config = '.config/kilo/kilo.jsonc'
 const auth = '.local/share/kilo/auth.json'
 const codesOf = (found: readonly { readonly code: string }[]) => found.map(({ code }) => code)
 
-describe('which file is written', () => {
+describe('a setup writes the file with the highest precedence', () => {
   const targetOn = (disk: Disk, env = {}) =>
     textsOf(kilo, aMachine({ env }), disk).find(({ kind }) => kind === 'config')?.path
 
@@ -23,19 +23,19 @@ describe('which file is written', () => {
     [['kilo.json', 'kilo.jsonc'], 'kilo.jsonc'],
     [['kilo.jsonc', 'opencode.json'], 'opencode.json'],
     [['opencode.json', 'opencode.jsonc'], 'opencode.jsonc'],
-  ])('%j: %s, the strongest', (names, target) => {
+  ])('of %j it writes %s', (names, target) => {
     const disk = Object.fromEntries(names.map((name) => [`.config/kilo/${name}`, '{}']))
     expect(targetOn(disk)).toBe(`/home/ada/.config/kilo/${target}`)
   })
 
-  test('its own variables move it, those of opencode do not', () => {
+  test("Kilo's variables move the file, opencode's variables do not", () => {
     expect(targetOn({}, { OPENCODE_CONFIG: '/x.json' })).toBe(`/home/ada/${config}`)
     expect(targetOn({}, { KILO_CONFIG: '/x.json', OPENCODE_CONFIG: '/y.json' })).toBe('/x.json')
     expect(targetOn({}, { XDG_CONFIG_HOME: '/c' })).toBe('/c/kilo/kilo.jsonc')
   })
 })
 
-test('what wins over it, the weaker before the stronger', () => {
+test('a setup reports the files that override it, in the order of their precedence', () => {
   const text = '{"model":"other/m"}'
   const names = ['opencode.json', 'kilo.json', '.kilo/kilo.json', '.kilocode/opencode.jsonc']
   const disk: Disk = {
@@ -55,35 +55,35 @@ test('what wins over it, the weaker before the stronger', () => {
   ])
 })
 
-describe('before its first start', () => {
+describe('before the first start of Kilo', () => {
   const permissionAfter = (disk: Disk) =>
     JSON.parse(text(planOn(kilo, disk).edits[1]!.after)).permission
 
   test.each([
     ['an empty home', {}],
-    ['nothing but the schema', { [config]: '{"$schema":"https://app.kilo.ai/config.json"}' }],
-  ])('%s: the setup does not let every command run', (_, disk) => {
+    ['a file with only the schema', { [config]: '{"$schema":"https://app.kilo.ai/config.json"}' }],
+  ])('with %s, the setup does not allow every command', (_, disk) => {
     expect(codesOf(planOn(kilo, disk).obstacles)).toEqual(['kilo-first-start'])
     expect(permissionAfter(disk)).toEqual({ bash: {} })
   })
 
   test.each([
-    ['it was started', { '.config/kilo/.bash-permission-migrated': '' }],
-    ['a configuration is there already', { [config]: '{"share":"disabled"}' }],
-  ])('%s: nothing is added', (_, disk) => {
+    ['Kilo was started before', { '.config/kilo/.bash-permission-migrated': '' }],
+    ['a configuration exists', { [config]: '{"share":"disabled"}' }],
+  ])('if %s, the setup adds nothing', (_, disk) => {
     expect(planOn(kilo, disk).obstacles).toEqual([])
     expect(permissionAfter(disk)).toBeUndefined()
   })
 })
 
-test('its own provider cannot be written over', () => {
+test("a setup cannot overwrite Kilo's built-in provider", () => {
   expect(() => checkOptions(kilo, { providerId: 'kilo' })).toThrow('Kilo has a built-in provider')
   expect(
     optionsToKeep(kilo, { ...emptyState, options: { providerId: 'kilo', model: 'm' } }).providerId,
   ).toBeUndefined()
 })
 
-test('what is wrong is told by its own name', () => {
+test('findings name Kilo, not opencode', () => {
   const disk = {
     [config]:
       '{"model":"gateway/m","provider":{"gateway":{"options":{"baseURL":"https://gw.example/v1","apiKey":""}}}}',
@@ -99,7 +99,7 @@ test('what is wrong is told by its own name', () => {
   expect(JSON.stringify(found)).not.toContain('opencode')
 })
 
-test('one run: by its content variable, with the key in ours', () => {
+test('a run passes its settings in KILO_CONFIG_CONTENT, and the key in another variable', () => {
   const { texts, choice } = planOn(kilo, {})
   const { env, args } = kilo.launchSettings!(texts, choice, {
     args: ['run', 'hi'],
@@ -114,7 +114,7 @@ test('one run: by its content variable, with the key in ours', () => {
   })
 })
 
-describe('its server', () => {
+describe("Kilo's server", () => {
   const state = '/home/ada/.local/state/kilo/daemon.json'
 
   function world(modifiedMs: Readonly<Record<string, number>>, result: Partial<RunResult> = {}) {
@@ -140,7 +140,7 @@ describe('its server', () => {
   const serverIn = (system: SystemReader) =>
     obstaclesOn(kilo, {}, system.machine, { system }).find(({ code }) => code === 'kilo-server')
 
-  test('holds the key of its start, and is asked to stop', async () => {
+  test('still has the key from its start, and repoint can stop it', async () => {
     const { outside, ran } = world({ [`/home/ada/${auth}`]: 2, [state]: 1 })
     const server = serverIn(outside)
     expect(server?.message).toContain('pid 42')
@@ -149,12 +149,12 @@ describe('its server', () => {
     expect(ran).toEqual([['/bin/kilo', 'daemon', 'stop']])
   })
 
-  test('one that started later holds the present key', () => {
+  test('has the current key if it started later', () => {
     const { outside } = world({ [`/home/ada/${auth}`]: 1, [state]: 2 })
     expect(serverIn(outside)).toBeUndefined()
   })
 
-  test('says why it may still run', async () => {
+  test('may keep running, and repoint reports the reason', async () => {
     const { outside } = world({}, { exitStatus: 1 })
     expect(await serverIn(outside)?.process?.stop()).toBe('kilo ended with status 1')
   })

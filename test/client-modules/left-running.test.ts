@@ -4,18 +4,18 @@ import type { Finding } from '../../src/finding.ts'
 import type { Platform, RunResult } from '../../src/platform/platform.ts'
 import { aMachine, byId, obstaclesOn } from './support.ts'
 
-/** As 0.169.0 writes it, the digest left out (2026-11-21). */
+/** Codex 0.169.0 writes this file, with a digest that is omitted here (2026-11-21). */
 const pidFile =
   '{"pid":31089,"processStartTime":"Sat Nov 21 09:46:41 2026","processIdentity":{"bootId":"0cba85fa","startTicks":200495}}'
 
-/** What 0.169.0 answers (2026-11-21). */
+/** Codex 0.169.0 prints this (2026-11-21). */
 const stopped =
   '{"status":"stopped","backend":"pid","socketPath":"/home/ada/.codex/app-server-control/app-server-control.sock","cliVersion":"0.169.0"}\n'
 const notRunning = stopped.replace('stopped', 'notRunning')
 
 interface Fake {
   readonly files?: Readonly<Record<string, string>>
-  /** When each changed last; 0 where it is not said. */
+  /** The modification time of each file. The default is 0. */
   readonly modifiedMs?: Readonly<Record<string, number>>
   readonly alive?: readonly number[]
   readonly inPath?: boolean
@@ -53,7 +53,7 @@ const pidPath = '/srv/codex/app-server-daemon/daemon.pid'
 
 const codex = byId('codex')
 
-/** The server that the check of Codex finds. */
+/** The server that `check` finds for Codex. */
 function serverIn(system: SystemReader): Finding | undefined {
   const found = obstaclesOn(codex, {}, system.machine, { system })
   return found.find(({ code }) => code === 'codex-server')
@@ -61,8 +61,8 @@ function serverIn(system: SystemReader): Finding | undefined {
 
 const running = { files: { [pidPath]: pidFile }, alive: [31089] }
 
-describe('finding what Codex has left running', () => {
-  test('a pid file and a living process', () => {
+describe('check finds a server of Codex', () => {
+  test('if it has a pid file and its process is running', () => {
     const { world, ran } = outside(running)
     expect(serverIn(world)).toMatchObject({
       message: expect.stringContaining('pid 31089'),
@@ -71,7 +71,7 @@ describe('finding what Codex has left running', () => {
     expect(ran).toEqual([])
   })
 
-  test('it started after the key was written: it holds the present one', () => {
+  test('only if it started before the key was written, because it has the current key otherwise', () => {
     const authPath = '/srv/codex/auth.json'
     const files = { ...running.files, [authPath]: '{"OPENAI_API_KEY":"sk-a"}' }
     const found = (startedMs: number) =>
@@ -87,23 +87,23 @@ describe('finding what Codex has left running', () => {
   })
 
   test.each([
-    ['no pid file', {}],
-    ['a pid file that outlived its process', { files: { [pidPath]: pidFile } }],
-    ['a damaged pid file', { files: { [pidPath]: '{"pid":"1"}' }, alive: [1] }],
-    ['an empty pid file', { files: { [pidPath]: '' }, alive: [1] }],
-  ])('%s is none', (_, fake) => {
+    ['without a pid file', {}],
+    ['with a pid file whose process has ended', { files: { [pidPath]: pidFile } }],
+    ['with a damaged pid file', { files: { [pidPath]: '{"pid":"1"}' }, alive: [1] }],
+    ['with an empty pid file', { files: { [pidPath]: '' }, alive: [1] }],
+  ])('but not %s', (_, fake) => {
     expect(serverIn(outside(fake).world)).toBeUndefined()
   })
 })
 
-describe('stopping it', () => {
-  test('Codex itself is asked', async () => {
+describe('to stop the server', () => {
+  test('repoint runs codex', async () => {
     const { world, ran } = outside(running)
     expect(await serverIn(world)?.process?.stop()).toBeUndefined()
     expect(ran).toEqual([{ command: '/usr/bin/codex', args: ['app-server', 'daemon', 'stop'] }])
   })
 
-  test('without codex in PATH, the copy that runs the server is asked', async () => {
+  test('without codex in PATH, repoint runs the copy that the server runs from', async () => {
     const copy = '/srv/codex/packages/app-server-daemon/current/bin/codex'
     const files = { ...running.files, [copy]: '' }
     const { world, ran } = outside({ ...running, inPath: false, files })
@@ -122,7 +122,7 @@ describe('stopping it', () => {
       'it did not end within 30 s',
     ],
     [{ inPath: false }, 'codex is not in PATH'],
-  ] as const)('%j', async (fake, why) => {
+  ] as const)('repoint runs codex with %j, and reports a failure: %s', async (fake, why) => {
     const { world } = outside({ ...running, ...(fake as Fake) })
     expect(await serverIn(world)?.process?.stop()).toBe(why)
   })

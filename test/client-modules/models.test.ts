@@ -16,11 +16,11 @@ function refusal(id: string, options: ClientOptions, from?: Catalog) {
 }
 
 describe('codex and opencode', () => {
-  test.each(['codex', 'opencode'])('%s: the newest sol by default', (id) => {
+  test.each(['codex', 'opencode'])('%s: the default model is the newest sol', (id) => {
     expect(choose(id)).toMatchObject({ model: 'gpt-5.6-sol', probeModel: 'gpt-5.6-sol' })
   })
 
-  test.each(['codex', 'opencode'])('%s: a short name resolves to the catalog`s id', (id) => {
+  test.each(['codex', 'opencode'])('%s: a short name resolves to the ID in the catalog', (id) => {
     expect(choose(id, { model: 'GPT-5.6-Terra' }).model).toBe('gpt-5.6-terra')
   })
 
@@ -30,7 +30,7 @@ describe('codex and opencode', () => {
     'openai/gpt-5.4-nano:floor',
     '@preset/gpt-5.4',
     'llama3.2:3b',
-  ])('%s, which is not listed, is left to the probe, and that is said', (model) => {
+  ])('%s is not listed: repoint reports that, and lets the probe decide', (model) => {
     for (const id of ['codex', 'opencode', 'claude']) {
       const resolved = choose(id, { model })
       expect(resolved.probeModel).toBe(model)
@@ -44,7 +44,7 @@ describe('codex and opencode', () => {
     expect(choose('opencode', { model }).offered?.map(({ id }) => id)).toContain(model)
   })
 
-  test('a pattern in a list is no model', () => {
+  test('a pattern in a catalog is not a model', () => {
     const patterns: Catalog = { models: [{ id: 'openai/*' }] }
     expect(refusal('codex', {}, patterns)).toMatchObject({ code: 'usage' })
     expect(choose('codex', { model: 'openai/gpt-5.4' }, patterns).model).toBe('openai/gpt-5.4')
@@ -53,20 +53,20 @@ describe('codex and opencode', () => {
     )
   })
 
-  test('codex: a model of another protocol is refused', () => {
+  test('codex: a model of another protocol is rejected', () => {
     expect(refusal('codex', { model: 'gpt-image-2' }, catalog)).toMatchObject({
       code: 'protocol-unsupported',
     })
   })
 
-  test.each(['codex', 'opencode'])('%s: where no rule fits a person must choose', (id) => {
+  test.each(['codex', 'opencode'])('%s: if no rule fits, the user must choose a model', (id) => {
     expect(refusal(id, {}, unknown)).toMatchObject({
       code: 'usage',
       hint: expect.stringContaining('--model: glm-4.6, kimi-k3'),
     })
   })
 
-  test.each(['codex', 'opencode'])('%s: without a catalog the model must be named', (id) => {
+  test.each(['codex', 'opencode'])('%s: without a catalog, the user must name the model', (id) => {
     expect(refusal(id, {})).toMatchObject({
       code: 'usage',
       hint: expect.stringContaining('--model'),
@@ -74,11 +74,11 @@ describe('codex and opencode', () => {
     expect(resolvedBy(byId(id), wanted(undefined, { model: 'any' })).model).toBe('any')
   })
 
-  test('a single chat model is taken, with its window', () => {
+  test('the only chat model is chosen, with its context window', () => {
     expect(choose('codex', {}, one)).toMatchObject({
       model: 'llama3',
       contextWindow: 8192,
-      // It is too small for a client, which is said.
+      // The window is too small for a client, and repoint reports that.
       findings: [{ code: 'context-window-small' }],
     })
   })
@@ -104,18 +104,21 @@ describe('codex and opencode', () => {
       { slotModels: { opus: 'mine', haiku: 'yours' } },
       'window of mine, yours: Claude Code assumes',
     ],
-  ])('%s %j: an unknown window is said only where the client would guess', (id, options, said) => {
-    const notes = choose(id, options).findings.filter(
-      ({ code }) => code === 'context-window-unknown',
-    )
-    expect(notes.map(({ message }) => message).join()).toContain(said)
-    expect(notes).toHaveLength(said === '' ? 0 : 1)
-    const given = choose(id, { ...options, contextWindow: 5 })
-    expect(given.contextWindow).toBe(5)
-    expect(given.findings.map(({ code }) => code)).not.toContain('context-window-unknown')
-  })
+  ])(
+    '%s %j: an unknown context window is reported only if the client would guess it',
+    (id, options, expectedNote) => {
+      const notes = choose(id, options).findings.filter(
+        ({ code }) => code === 'context-window-unknown',
+      )
+      expect(notes.map(({ message }) => message).join()).toContain(expectedNote)
+      expect(notes).toHaveLength(expectedNote === '' ? 0 : 1)
+      const withWindow = choose(id, { ...options, contextWindow: 5 })
+      expect(withWindow.contextWindow).toBe(5)
+      expect(withWindow.findings.map(({ code }) => code)).not.toContain('context-window-unknown')
+    },
+  )
 
-  test('a window is written where the client does not know it: the flagship`s', () => {
+  test('a context window is chosen if the client does not know it', () => {
     expect(choose('codex').contextWindow).toBeUndefined()
     expect(choose('opencode').contextWindow).toBe(1_050_000)
     expect(choose('opencode').offered).toContainEqual(
@@ -144,7 +147,7 @@ describe('codex and opencode', () => {
   })
 
   test.each(['codex', 'opencode', 'claude', 'claude-gpt'])(
-    '%s: a short name is written as the full id, and that is said',
+    '%s: a short name is written as the full ID, and repoint reports that',
     (id) => {
       const { findings, probeModel } = choose(id, { model: 'gpt-5.6' }, catalogWithWindows)
       expect(probeModel).toBe('gpt-5.6-sol')
@@ -162,7 +165,7 @@ describe('codex and opencode', () => {
     },
   )
 
-  test('opencode: is offered what speaks chat, and a small model of its own', () => {
+  test('opencode: its list has the models that support chat, and it gets a separate small model', () => {
     const resolved = choose('opencode')
     expect(resolved.smallModel).toBe('gpt-5.4-mini')
     expect(resolved.offered?.map(({ id }) => id)).not.toContain('gpt-image-2')
@@ -172,7 +175,7 @@ describe('codex and opencode', () => {
 })
 
 describe('claude', () => {
-  test('pins nothing by default, and is probed with what the newest version sends', () => {
+  test('nothing is pinned by default, and the probe uses the model that the newest version sends', () => {
     expect(choose('claude')).toMatchObject({
       model: 'sonnet',
       slot: 'sonnet',
@@ -181,7 +184,7 @@ describe('claude', () => {
     })
   })
 
-  test('--model pins the chosen slot, a slot`s own option wins over it', () => {
+  test('--model pins the chosen slot, and the option of a slot overrides it', () => {
     expect(choose('claude', { slot: 'opus', model: 'claude-sonnet-5' })).toMatchObject({
       slot: 'opus',
       slotModels: { opus: 'claude-sonnet-5' },
@@ -192,12 +195,12 @@ describe('claude', () => {
     ).toEqual({ sonnet: 'claude-sonnet-5' })
   })
 
-  test('a slot that the catalog cannot fill is refused', () => {
+  test('a slot that the catalog cannot fill is rejected', () => {
     expect(refusal('claude', { slot: 'fable' }, catalog)).toMatchObject({ code: 'model-unknown' })
     expect(refusal('claude', {}, unknown)).toMatchObject({ code: 'model-unknown' })
   })
 
-  test('works without a catalog', () => {
+  test('a slot can be chosen without a catalog', () => {
     expect(resolvedBy(byId('claude'), wanted(undefined, { slot: 'fable' }))).toMatchObject({
       model: 'fable',
       findings: [],
@@ -206,7 +209,7 @@ describe('claude', () => {
 })
 
 describe('claude-gpt', () => {
-  test('fills every slot and the subagent by the rules', () => {
+  test('the rules fill every slot and the subagent', () => {
     expect(choose('claude-gpt')).toMatchObject({
       slotModels: {
         opus: 'gpt-5.6-sol',
@@ -219,7 +222,7 @@ describe('claude-gpt', () => {
     })
   })
 
-  test('every one can be overridden', () => {
+  test('every slot can be overridden', () => {
     const resolved = choose('claude-gpt', {
       slot: 'opus',
       model: 'gpt-5.6-terra',
@@ -238,11 +241,11 @@ describe('claude-gpt', () => {
     })
   })
 
-  test('the window is the smallest of all that are mapped', () => {
+  test('the context window is the smallest of all mapped models', () => {
     expect(choose('claude-gpt', {}, catalogWithWindows).contextWindow).toBe(272_000)
   })
 
-  test('names the slot that no rule fills', () => {
+  test('the error names the slot that no rule fills', () => {
     expect(refusal('claude-gpt', {}, unknown)).toMatchObject({
       code: 'usage',
       hint: expect.stringContaining('--opus-model'),
@@ -251,11 +254,11 @@ describe('claude-gpt', () => {
   })
 })
 
-describe('what the rules chose models for', () => {
+describe('the uses that the rules chose a model for are', () => {
   const usesOf = (id: string, from = catalog) =>
     usesByRules(byId(id), from).map(({ role, id: model }) => [role, model])
 
-  test('one model, and a small one where a client has it', () => {
+  test('one model, and a small model if the client has one', () => {
     expect(usesOf('codex')).toEqual([[undefined, 'gpt-5.6-sol']])
     expect(usesOf('opencode')).toEqual([
       [undefined, 'gpt-5.6-sol'],
@@ -263,7 +266,7 @@ describe('what the rules chose models for', () => {
     ])
   })
 
-  test('every model of a slot that keeps its meaning, one of a slot that is mapped', () => {
+  test('every model of an unmapped slot, and one model of a mapped slot', () => {
     expect(usesOf('claude')).toEqual([
       ['opus', 'claude-opus-5-5'],
       ['sonnet', 'claude-sonnet-5'],
@@ -279,12 +282,12 @@ describe('what the rules chose models for', () => {
     ])
   })
 
-  test('none if only the user can choose', () => {
+  test('empty if only the user can choose', () => {
     for (const id of ['codex', 'opencode', 'claude', 'claude-gpt'])
       expect(usesOf(id, unknown)).toEqual([])
   })
 
-  test('not a model that the user chose', () => {
+  test('without the models that the user chose', () => {
     expect(choose('codex', { model: 'gpt-5.4' }).uses).toEqual([])
     const roles = choose('claude-gpt', { slotModels: { opus: 'gpt-5.4' } }).uses?.map(
       (one) => one.role,

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { aMachine, byId, type Disk, obstaclesOn } from './support.ts'
 
-/** Variables that serve a client's own service well. */
+/** Variables that are correct for a client's own service. */
 const env = { ANTHROPIC_API_KEY: 'sk-mine', CODEX_API_KEY: 'sk-mine' }
 
 test.each<readonly [client: string, what: string, disk: Disk]>([
   ['codex', 'its own service', { '.codex/auth.json': '{"tokens":{}}' }],
   [
     'codex',
-    'a provider with a key of its own',
+    'a provider with a separate key',
     {
       '.codex/auth.json': '{"OPENAI_API_KEY":"sk-a"}',
       '.codex/config.toml':
@@ -39,7 +39,7 @@ test.each<readonly [client: string, what: string, disk: Disk]>([
       }),
     },
   ],
-])('doctor repairs nothing away: %s on %s', (id, _, disk) => {
+])('doctor offers no fix for %s with %s', (id, _, disk) => {
   const client = byId(id)
   const found = obstaclesOn(client, disk, aMachine({ env }))
   expect(found.filter(({ fix }) => fix !== undefined)).toEqual([])

@@ -14,7 +14,7 @@ import {
   written,
 } from './support.ts'
 
-/** A working pair or file of each client, and what to put in its place. */
+/** Working files of each client. The arguments override parts of them. */
 const codexAuth = { '.codex/auth.json': '{"OPENAI_API_KEY":"sk-a"}' }
 const codexConfig = `model = "gpt-5.6-sol"
 model_provider = "gateway"
@@ -67,13 +67,13 @@ const opencodeHome = (more: object = {}, provider: object = {}): Disk => ({
   ),
 })
 
-/** What is expected: the only obstacle of that code. */
+/** The expected obstacle. No other may have its code. */
 interface Expected {
   readonly code: string
-  /** The home folder is `~`. */
+  /** `~` stands for the home folder. */
   readonly location: string
   readonly severity: 'error' | 'warning'
-  /** `none`: outside of what we may write. */
+  /** `none` if repoint may not write the file. */
   readonly fix: 'consent' | 'plain' | 'none'
 }
 
@@ -237,15 +237,15 @@ const codexCases: Case[] = [
   },
 ]
 
-const left = (lines: string) => codexHome(`\n[model_providers.left]\n${lines}\n`)
+const withTable = (lines: string) => codexHome(`\n[model_providers.left]\n${lines}\n`)
 codexCases.push(
   {
     ...expected('codex-nameless-provider', '~/.codex/config.toml:11', 'error', 'plain'),
-    disk: left('http_headers = { a = "b" }'),
+    disk: withTable('http_headers = { a = "b" }'),
   },
   {
     ...expected('codex-nameless-provider', '~/.codex/config.toml:11', 'error', 'plain'),
-    disk: left('name = " "\nbase_url = "https://x.example/v1"'),
+    disk: withTable('name = " "\nbase_url = "https://x.example/v1"'),
   },
   {
     ...expected('codex-nameless-provider', '~/.codex/config.toml:4', 'error', 'plain'),
@@ -580,7 +580,7 @@ describe.each([
   })
 
   test.each(cases.map((one) => [`${one.code} at ${one.location}`, one] as const))(
-    'finds %s, and its repair removes it',
+    'finds %s, and its fix removes it',
     (_, { code, disk, machine: changes, context, location, severity, fix }) => {
       const machine = aMachine(changes)
       const found = obstaclesOn(client, disk, machine, context).filter((one) => one.code === code)
@@ -596,14 +596,14 @@ describe.each([
       expect(obstacle!.consent ?? 'A sentence.').toMatch(/\.$/)
       const files = textsOf(client, machine, disk)
       const edits = planFixes(client, files, [obstacle!.fix!])
-      const mended = written(disk, machine, edits)
-      const left = obstaclesOn(client, mended, machine, context)
-      expect(left.filter((one) => one.code === code)).toEqual([])
+      const fixedDisk = written(disk, machine, edits)
+      const withTable = obstaclesOn(client, fixedDisk, machine, context)
+      expect(withTable.filter((one) => one.code === code)).toEqual([])
     },
   )
 })
 
-describe('obstacles that only a setup has', () => {
+describe('a setup', () => {
   const cases: readonly (readonly [client: string, code: string, disk: Disk, setup: Setup])[] = [
     [
       'codex',
@@ -650,12 +650,12 @@ describe('obstacles that only a setup has', () => {
       {},
     ],
   ]
-  test.each(cases)('%s: %s', (id, code, disk, setup) => {
+  test.each(cases)('of %s finds %s', (id, code, disk, setup) => {
     const { obstacles } = planOn(byId(id), disk, setup)
     expect(obstacles.map((one) => one.code)).toContain(code)
   })
 
-  test('a password in an address is not shown', () => {
+  test('does not show a password in an address', () => {
     const disk = cases.find(([, code]) => code === 'opencode-provider-conflict')![2]
     expect(JSON.stringify(planOn(byId('opencode'), disk).obstacles)).not.toContain('pw')
   })
@@ -665,7 +665,7 @@ describe('obstacles that only a setup has', () => {
     'https://me:p@pw@other.example',
     'https://me:pw/?#pw@other.example/v1',
     'me:pw@other.example?k=pw',
-  ])('nothing secret of an address is shown: %s', (url) => {
+  ])('shows no secret part of the address %s', (url) => {
     const codexDisk = { '.codex/config.toml': `[model_providers.gateway]\nbase_url = "${url}"\n` }
     const opencodeDisk = {
       '.config/opencode/opencode.json': JSON.stringify({
@@ -707,15 +707,18 @@ describe('obstacles that only a setup has', () => {
       'Replace the login for gateway in auth.json. repoint rollback restores it.',
       { '.local/share/opencode/auth.json': '{"gateway":{"type":"oauth"}}' },
     ],
-  ])('%s: %s says what is lost once, and no command that is running', (id, code, consent, disk) => {
-    const found = planOn(byId(id), disk).obstacles.filter((one) => one.code === code)
-    expect(found).toMatchObject([{ consent: consent }])
-    expect(`${found[0]!.message} ${found[0]!.hint}`).not.toMatch(
-      /repoint (?:codex|opencode)|rollback/,
-    )
-  })
+  ])(
+    'of %s with %s says once what is lost, and names no command except in the question',
+    (id, code, consent, disk) => {
+      const found = planOn(byId(id), disk).obstacles.filter((one) => one.code === code)
+      expect(found).toMatchObject([{ consent: consent }])
+      expect(`${found[0]!.message} ${found[0]!.hint}`).not.toMatch(
+        /repoint (?:codex|opencode)|rollback/,
+      )
+    },
+  )
 
-  test.each(['codex', 'opencode'])('%s: a placeholder is nothing to be asked about', (id) => {
+  test.each(['codex', 'opencode'])('of %s replaces a placeholder key without a question', (id) => {
     const { obstacles } = planOn(byId(id), {
       '.codex/auth.json': '{"OPENAI_API_KEY":"PROXY_MANAGED"}',
       '.local/share/opencode/auth.json': '{"gateway":{"type":"api","key":"PROXY_MANAGED"}}',
@@ -723,7 +726,7 @@ describe('obstacles that only a setup has', () => {
     expect(obstacles).toEqual([])
   })
 
-  test('codex: a new key for an address that repoint wrote before needs no consent', () => {
+  test('of codex needs no consent for a new key if repoint wrote the address', () => {
     const { obstacles } = planOn(byId('codex'), codexHome(), {
       choice: { baseUrl: 'https://new.example/v1' },
       context: { ownRoots: ['https://gw.example/v1'] },
@@ -731,7 +734,7 @@ describe('obstacles that only a setup has', () => {
     expect(obstacles).toEqual([])
   })
 
-  test("codex: a newer model that the gateway has, or that nobody offered, is nobody else's business", () => {
+  test('of codex accepts a newer model that the gateway has, or that Codex did not offer', () => {
     const answered = '[notice.model_migrations]\n"gpt-5.6-sol" = "gpt-6-sol"\n'
     const found = (answer: string, knownModels: readonly string[]) => {
       const config = codexConfig.replace(/^model = .*$/m, 'model = "gpt-6-sol"') + answer
@@ -744,7 +747,7 @@ describe('obstacles that only a setup has', () => {
     expect(found('', ['gpt-5.6-sol'])).toEqual([])
   })
 
-  test('claude: a pin that the setup sets itself is no obstacle', () => {
+  test('of claude accepts a pin in the environment for a slot that it sets', () => {
     const { obstacles } = planOn(
       byId('claude-gpt'),
       {},
@@ -768,7 +771,7 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
     ['codex', 'a ChatGPT login', { '.codex/auth.json': '{"tokens":{"access_token":"t"}}' }],
     [
       'codex',
-      'a login that is kept and forced elsewhere',
+      'a forced login that is stored elsewhere',
       {
         '.codex/config.toml':
           'cli_auth_credentials_store = "keyring"\nforced_login_method = "chatgpt"\n',
@@ -776,12 +779,12 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
     ],
     [
       'codex',
-      'settings of the provider that has some',
+      'settings of a built-in provider',
       { '.codex/config.toml': '[model_providers.amazon-bedrock.aws]\nregion = "eu-west-1"\n' },
     ],
     [
       'codex',
-      'a provider of its own with a key of its own',
+      'a custom provider with a separate key',
       {
         '.codex/config.toml':
           'model_provider = "x"\n[model_providers.x]\nname = "X"\nbase_url = "https://x.example/v1"\nexperimental_bearer_token = "sk-x"\n',
@@ -791,7 +794,7 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
     ['claude', 'the default model', { '.claude/settings.json': '{"model":"default"}' }],
     [
       'claude',
-      'a login of the console',
+      'a login at the console',
       { '.claude.json': '{"primaryApiKey":"sk-ant"}', '.claude/settings.json': '{}' },
     ],
     [
@@ -809,7 +812,7 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
     ],
     [
       'opencode',
-      'a list that does not name the gateway',
+      'a list of enabled providers without the gateway',
       opencodeDisk({ enabled_providers: ['anthropic'] }),
     ],
   ]
@@ -825,12 +828,12 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
     ['in a variable', custom({ baseURL: 'https://x.example/v1', apiKey: '{env:X_KEY}' })],
     ['in a named variable', custom({ baseURL: 'https://x.example/v1' }, { env: ['X_KEY'] })],
     ['not needed', custom({ baseURL: 'http://127.0.0.1:11434/v1' })],
-  ])('opencode: a provider of one`s own whose key is %s', (_, disk) => {
+  ])('opencode: a custom provider whose key is %s', (_, disk) => {
     const machine = aMachine({ env: { X_KEY: 'sk-a' } })
     expect(obstaclesOn(byId('opencode'), disk, machine)).toEqual([])
   })
 
-  test('opencode: a variable that is not set gives no key', () => {
+  test('opencode: a custom provider needs a key if the variable for it is not set', () => {
     const disk = custom({ baseURL: 'https://x.example/v1', apiKey: '{env:X_KEY}' })
     const found = obstaclesOn(byId('opencode'), disk, aMachine())
     expect(found.map(({ code }) => code)).toEqual(['opencode-no-key'])
@@ -840,7 +843,7 @@ describe('a client that is not pointed at a gateway has no obstacles', () => {
 test.each([
   ...['1', 'true', 'TRUE', 'yes', ' on '].map((value) => [value, true] as const),
   ...['', '0', 'false', 'False', 'no', 'off', '2', 'x'].map((value) => [value, false] as const),
-])('claude: discovery that is %j is read alike everywhere: on %s', (value, isOn) => {
+])('claude: check and read agree on the discovery setting %j: on %s', (value, isOn) => {
   const claude = byId('claude')
   const switched = { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: value }
   const codes = obstaclesOn(claude, claudeHome({}, switched)).map(({ code }) => code)
@@ -850,7 +853,7 @@ test.each([
   expect(discoverModels).toBe(isOn)
 })
 
-test('what repoint serves on this machine is no proxy of another tool', () => {
+test('a gateway of repoint on this machine is not reported as the proxy of another tool', () => {
   const disk = claudeHome({}, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:3456' })
   const context = { ownRoots: ['http://127.0.0.1:3456'] }
   expect(obstaclesOn(byId('claude'), disk, aMachine(), context)).toEqual([])

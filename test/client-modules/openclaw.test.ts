@@ -24,7 +24,7 @@ import {
 const openclaw = byId('openclaw')
 const path = '.openclaw/openclaw.json'
 
-/** A configuration that works, with what is put in the place of its parts. */
+/** A home with a working configuration. The arguments override parts of it. */
 function aHome(inProvider: object = {}, more: object = {}, agents: object = {}): Disk {
   const gateway = {
     baseUrl: 'https://gw.example/v1',
@@ -45,8 +45,8 @@ function readBack(disk: Disk): StateValues {
   return readValues(openclaw, aMachine(), disk)
 }
 
-/** What OpenClaw does with each: run with 2026.9.5 and 2026.9.6, 2026-11-23. */
-describe('reading as OpenClaw reads', () => {
+/** OpenClaw 2026.9.5 and 2026.9.6 were run with each row, 2026-11-23. */
+describe('repoint reads the configuration as OpenClaw does', () => {
   const good = {
     baseUrl: 'https://gw.example/v1',
     model: 'big',
@@ -66,26 +66,26 @@ describe('reading as OpenClaw reads', () => {
     ['an empty file', ''],
     ['a provider without models', text5('models: [{', 'x: [{')],
     ['a model without a name', text5("name: 'Big'", 'x: 1')],
-    ['an address that is no text', text5("'https://gw.example/v1'", '5')],
-    ['no JSON5', '{ models: '],
-  ])('does not start with %s', (_, content) => {
+    ['an address that is not a string', text5("'https://gw.example/v1'", '5')],
+    ['invalid JSON5', '{ models: '],
+  ])('and reports that OpenClaw does not start with %s', (_, content) => {
     const read = readBack({ [path]: content })
     expect(read.broken).toContain('openclaw.json')
     expect(read.baseUrl).toBeUndefined()
   })
 
   test.each([
+    ['the default agent has another model', aHome({}, {}, { entries: { main: { model: 'a/b' } } })],
     [
-      'the agent that answers has another model',
-      aHome({}, {}, { entries: { main: { model: 'a/b' } } }),
+      'the model is of a built-in provider',
+      aHome({}, {}, { defaults: { model: 'anthropic/claude-opus-4-8' } }),
     ],
-    ['a provider of its own', aHome({}, {}, { defaults: { model: 'anthropic/claude-opus-4-8' } })],
-  ])('is at its own service: %s', (_, disk) => {
+  ])('and finds no gateway if %s', (_, disk) => {
     expect(readBack(disk).baseUrl).toBeUndefined()
   })
 
   test.each([['${GATEWAY_KEY}'], ['$GATEWAY_KEY'], ['OPENAI_API_KEY'], ['gateway:manual']])(
-    'a key that stands elsewhere is not one: %s',
+    'and reads no key from the reference %s',
     (apiKey) => {
       const profiles = { 'gateway:manual': { provider: 'gateway', mode: 'api_key' } }
       const read = readBack(aHome({ apiKey }, { auth: { profiles } }))
@@ -103,11 +103,11 @@ function text5(from: string, to: string): string {
   } } },
   agents: { defaults: { model: { primary: 'gateway/big' } } },
 }`
-  if (!content.includes(from)) throw new Error(`nothing of ${from} is there`)
+  if (!content.includes(from)) throw new Error(`the configuration does not contain ${from}`)
   return content.replace(from, to)
 }
 
-/** Where `openclaw config file` looks, run with 2026.9.6. */
+/** Recorded from `openclaw config file` of 2026.9.6. */
 test.each([
   [{}, '/home/ada/.openclaw/openclaw.json'],
   [{ OPENCLAW_HOME: '~/srv' }, '/home/ada/srv/.openclaw/openclaw.json'],
@@ -116,17 +116,17 @@ test.each([
   [{ OPENCLAW_STATE_DIR: '/srv', OPENCLAW_HOME: '/x' }, '/srv/openclaw.json'],
   [{ OPENCLAW_CONFIG_PATH: '~/own.json', OPENCLAW_STATE_DIR: '/srv' }, '/home/ada/own.json'],
   [{ OPENCLAW_PROFILE: 'p' }, '/home/ada/.openclaw/openclaw.json'],
-] as readonly (readonly [Machine['env'], string])[])('the file with %j is %s', (env, at) => {
+] as readonly (readonly [Machine['env'], string])[])('with %j the file is %s', (env, at) => {
   expect(textsOf(openclaw, aMachine({ env }), {})[0]!.path).toBe(at)
 })
 
-test('the file of the old name stays the one, where it is there', () => {
+test('a file with the old name is still used if it exists', () => {
   const files = textsOf(openclaw, aMachine(), { '.clawdbot/clawdbot.json': '{}' })
   expect(files[0]!.path).toBe('/home/ada/.clawdbot/clawdbot.json')
 })
 
-describe('what a setup writes', () => {
-  test('asks for no more of an answer than gateways bear, unless it is named', () => {
+describe('a setup', () => {
+  test('limits the output to what gateways accept, unless the user names a limit', () => {
     const most = (named: object) =>
       resolvedBy(openclaw, wanted(catalog, named)).offered?.[0]?.maxOutputTokens
     expect(most({})).toBe(32_000)
@@ -134,7 +134,7 @@ describe('what a setup writes', () => {
   })
 
   test.each([['sk-a${HOME}'], ['$MY_KEY'], ['MY_KEY'], ['oauth:x'], ['ollama-local']])(
-    'is refused for the key %s, of which OpenClaw would make another',
+    'rejects the key %s, because OpenClaw would replace it',
     (refused) => {
       expect(caught(() => planOn(openclaw, {}, { choice: { key: refused } }))).toMatchObject({
         code: 'config-conflict',
@@ -142,16 +142,13 @@ describe('what a setup writes', () => {
     },
   )
 
-  test.each([['m@work'], ['vendor/m@work'], ['a${HOME}']])(
-    'is refused for the model %s',
-    (model) => {
-      const asked = () => resolvedBy(openclaw, wanted({ models: [{ id: model }] }, { model }))
-      expect(caught(asked)).toMatchObject({ code: 'config-conflict' })
-    },
-  )
+  test.each([['m@work'], ['vendor/m@work'], ['a${HOME}']])('rejects the model %s', (model) => {
+    const launchInput = () => resolvedBy(openclaw, wanted({ models: [{ id: model }] }, { model }))
+    expect(caught(launchInput)).toMatchObject({ code: 'config-conflict' })
+  })
 
   test.each([['@cf/meta/llama'], ['claude-haiku@20251001'], ['vendor/m:free'], ['qwen@q4_k_m']])(
-    'may name the model %s',
+    'accepts the model %s',
     (model) => {
       const { edits, machine } = planOn(openclaw, {}, { options: { model }, catalog: undefined })
       expect(readBack(written({}, machine, edits)).model).toBe(model)
@@ -165,7 +162,7 @@ interface Case {
   readonly line?: number
   readonly env?: Machine['env']
   readonly context?: Partial<ClientContext>
-  /** Something of the user's goes, and no repair takes it. */
+  /** There is no fix, because it would remove something of the user's. */
   readonly stays?: boolean
 }
 
@@ -198,7 +195,7 @@ const cases: Case[] = [
   { code: 'openclaw-no-key', disk: aHome({ apiKey: '${NO_KEY}' }), line: 6, stays: true },
 ]
 
-describe('what is wrong now', () => {
+describe('check finds', () => {
   test.each(cases)('$code', ({ code, disk, line, env = {}, context, stays = false }) => {
     const machine = aMachine({ env })
     const found = obstaclesOn(openclaw, disk, machine, context).filter((one) => one.code === code)
@@ -212,7 +209,7 @@ describe('what is wrong now', () => {
     expect(after.map((one) => one.code)).not.toContain(code)
   })
 
-  test('nothing is, with what works', () => {
+  test('nothing in a working configuration', () => {
     expect(obstaclesOn(openclaw, aHome())).toEqual([])
     expect(obstaclesOn(openclaw, aHome({}, login))).toEqual([])
     const env = { GATEWAY_KEY: 'sk-x' }
@@ -222,24 +219,24 @@ describe('what is wrong now', () => {
   })
 })
 
-describe('what is in the way of a setup', () => {
-  const inTheWay = (disk: Disk) =>
+describe('before a setup, check', () => {
+  const findingsOn = (disk: Disk) =>
     planOn(openclaw, disk).obstacles.map(({ code, consent, fix }) => {
       return { code, asks: consent !== undefined, goes: fix !== undefined }
     })
 
-  test('a login is asked about, and its key comes second from then on', () => {
+  test('asks about a login, and the key of the setup overrides it afterwards', () => {
     const disk = aHome({ auth: undefined, apiKey: 'gateway:manual' }, login)
-    expect(inTheWay(disk)).toEqual([{ code: 'openclaw-other-key', asks: true, goes: true }])
+    expect(findingsOn(disk)).toEqual([{ code: 'openclaw-other-key', asks: true, goes: true }])
     const { edits } = planOn(openclaw, disk)
     expect(text(edits[0]!.after)).toContain('"auth": "api-key"')
     expect(readBack({ [path]: text(edits[0]!.after) })).toMatchObject({ key })
   })
 
-  test('the model of the agent that answers goes, that of another is told', () => {
+  test('asks to remove the model of the default agent, and reports the model of another agent', () => {
     const entries = { main: { default: true, model: 'a/b' }, writer: { model: 'a/c' } }
     const disk = aHome({}, {}, { entries })
-    expect(inTheWay(disk)).toEqual([
+    expect(findingsOn(disk)).toEqual([
       { code: 'openclaw-agent-model', asks: true, goes: true },
       { code: 'openclaw-agent-model', asks: false, goes: false },
     ])
@@ -249,25 +246,25 @@ describe('what is in the way of a setup', () => {
   })
 })
 
-describe('one run', () => {
-  const asked = {
+describe('a run', () => {
+  const launchInput = {
     args: ['agent', 'exec', 'x'],
     env: { REPOINT_RUN_KEY: key },
     tempFolder: '/run/one',
   }
   const headers = [{ name: 'x-team', value: 'sk-users-own-key', isSecret: true as const }]
-  const run = (disk: Disk, changes: Partial<typeof asked> = {}) => {
+  const run = (disk: Disk, changes: Partial<typeof launchInput> = {}) => {
     const { choice } = planOn(openclaw, {}, { choice: { headers } })
     const texts = textsOf(openclaw, aMachine(), disk)
-    return openclaw.launchSettings!(texts, choice, { ...asked, ...changes })
+    return openclaw.launchSettings!(texts, choice, { ...launchInput, ...changes })
   }
 
-  test('is told by a file of its own, which includes the user’s and holds no secret', () => {
+  test("uses a separate file, which includes the user's file and contains no secret", () => {
     const entries = { main: { model: { primary: 'a/b', fallbacks: ['a/c'] } } }
     const { args, env, files } = run(aHome({}, {}, { entries }), {
-      env: { ...asked.env, OPENCLAW_INCLUDE_ROOTS: '/srv' } as typeof asked.env,
+      env: { ...launchInput.env, OPENCLAW_INCLUDE_ROOTS: '/srv' } as typeof launchInput.env,
     })
-    expect(args).toEqual(asked.args)
+    expect(args).toEqual(launchInput.args)
     expect(env).toMatchObject({
       OPENCLAW_CONFIG_PATH: '/run/one/openclaw-run.json',
       OPENCLAW_INCLUDE_ROOTS: '/home/ada/.openclaw:/srv',
@@ -284,21 +281,18 @@ describe('one run', () => {
     expect(JSON.stringify(files)).not.toMatch(/sk-(test|users)/)
   })
 
-  test('includes nothing where there is nothing, and leaves what manages the user’s own file', () => {
+  test("includes no missing file, and does not change commands that manage the user's file", () => {
     expect(JSON.parse(run({}).files!['openclaw-run.json']!)).not.toHaveProperty('$include')
     expect(run({}, { args: ['config', 'get', 'x'] }).files).toBeUndefined()
   })
 
-  test.each([['--profile'], ['--profile=p'], ['--config'], ['--isolated']])(
-    '%s is refused',
-    (arg) => {
-      expect(caught(() => run({}, { args: ['agent', arg] }))).toMatchObject({ code: 'usage' })
-    },
-  )
+  test.each([['--profile'], ['--profile=p'], ['--config'], ['--isolated']])('rejects %s', (arg) => {
+    expect(caught(() => run({}, { args: ['agent', arg] }))).toMatchObject({ code: 'usage' })
+  })
 })
 
-/** Run with 2026.9.5 and 2026.9.6, 2026-11-23. */
-describe('its first request', () => {
+/** Recorded from OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23. */
+describe('the first request', () => {
   const bodyOf = (protocol: Protocol, model: string, entry: object) => {
     const models = [{ id: model, name: 'x', maxTokens: 32_000, ...entry }]
     const disk = aHome({ models }, {}, { defaults: { model: `gateway/${model}` } })
@@ -315,9 +309,12 @@ describe('its first request', () => {
     ['messages', 'claude-opus-5-5', {}, adaptive],
     ['messages', 'm', { reasoning: true }, { thinking: { type: 'enabled', budget_tokens: 8192 } }],
     ['messages', 'm', {}, { max_tokens: 32_000 }],
-  ] as const)('%s, %s, %j', (protocol, model, entry, body) => {
-    expect(bodyOf(protocol, model, entry)).toMatchObject(body)
-  })
+  ] as const)(
+    'over %s with %s and the entry %j has these members',
+    (protocol, model, entry, body) => {
+      expect(bodyOf(protocol, model, entry)).toMatchObject(body)
+    },
+  )
 
   test.each([
     ['chat', 'reasoning_effort'],
@@ -328,7 +325,7 @@ describe('its first request', () => {
   })
 
   test.each(['chat', 'responses', 'messages'] as const)(
-    'over %s offers a tool for pictures to a model that accepts them',
+    'over %s has an image tool if the model accepts images',
     (protocol) => {
       const tools = (entry: object) => JSON.stringify(bodyOf(protocol, 'm', entry)['tools'])
       expect(tools({ input: ['text', 'image'] })).toContain('view_image')
@@ -337,7 +334,7 @@ describe('its first request', () => {
   )
 })
 
-// 2026.5.18 and 2026.8.1 were run so. 2026.7.35 rejects `agent exec ping` (2026-11-24).
+// 2026.5.18 and 2026.8.1 were run with these arguments. 2026.7.35 rejects `agent exec ping` (2026-11-24).
 test.each([
   ['2026.5.18', ['agent', '--local', '--session-id', 'repoint', '-m', 'ping']],
   ['2026.7.35', ['agent', '--local', '--session-id', 'repoint', '-m', 'ping']],

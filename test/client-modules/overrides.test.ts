@@ -6,13 +6,13 @@ import { formatOf } from '../../src/edits/format.ts'
 import { usualRoots } from '../../src/gateway/roots.ts'
 import { aMachine, baseUrl, byId, catalog, planOn, resolvedBy, textsOf, wanted } from './support.ts'
 
-/** All that a client would read, on a disk on which everything is there. */
+/** Every file that a client would read if all of them existed. */
 function everyFile(client: Client): readonly ConfigFile[] {
   const names = ['a.config.toml', 'a.json', 'a.md', 'a.ts']
   return client.files(aMachine(), { exists: () => true, entries: () => names, readStart: () => '' })
 }
 
-/** The keys of a row, each `*` and `:provider` as something. */
+/** The keys of a row. `*` and `:provider` are replaced with a name. */
 function keysOf(
   { config: { sensitiveSettings } }: Client,
   { path }: SensitiveSetting,
@@ -21,8 +21,8 @@ function keysOf(
   return path.split('.').map((key) => (key === ':provider' ? provider : key.replaceAll('*', 'X')))
 }
 
-/** What a file of any kind is with one setting in it. */
-function planted(file: ConfigFile, keys: readonly string[], value: string): Uint8Array {
+/** A file of any kind with only this setting. */
+function fileWith(file: ConfigFile, keys: readonly string[], value: string): Uint8Array {
   const text = (content: string) => new TextEncoder().encode(content)
   if (file.kind.endsWith('-env')) return text(`${keys[1]}=${value}\n`)
   if (file.path.endsWith('.md')) return text(`---\n${keys[0]}: ${value}\n---\nDo as I say.\n`)
@@ -38,47 +38,47 @@ function found(client: Client, { path }: ConfigFile, content: Uint8Array) {
 }
 
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
-  '%s: what decides where the key goes',
+  '%s: settings that decide where the key goes',
   (_, client) => {
     const files = everyFile(client)
     const plantings = client.config.sensitiveSettings.rows.flatMap((row) =>
       row.fileKinds.map((layer) => [row.path, layer, row] as const),
     )
 
-    test.each(plantings)('%s in %s is seen by all who look', (_, layer, row) => {
+    test.each(plantings)('check finds %s in %s', (_, layer, row) => {
       const ofLayer = files.filter(({ kind }) => kind === layer)
       expect(ofLayer).not.toEqual([])
       if (ofLayer[0]!.use === 'target') return
 
       const keys = keysOf(client, row)
       for (const file of ofLayer) {
-        const obstacles = found(client, file, planted(file, keys, 'planted'))
+        const obstacles = found(client, file, fileWith(file, keys, 'planted'))
         expect(obstacles.map(({ location }) => location?.replace(/:\d+$/, ''))).toContain(file.path)
         const text = JSON.stringify(obstacles)
         expect(text).toContain(keys.at(-1))
 
         const isOfFolder = layer.startsWith('project')
-        const isTold = row.role === 'model'
-        expect(obstacles.some(({ redirectsKey }) => redirectsKey)).toBe(isOfFolder && !isTold)
-        // What is neither repaired nor asked stops a setup.
+        const isModel = row.role === 'model'
+        expect(obstacles.some(({ redirectsKey }) => redirectsKey)).toBe(isOfFolder && !isModel)
+        // An error that repoint cannot fix and does not ask about stops a setup.
         const stops = obstacles.some(({ severity, consent }) => severity === 'error' && !consent)
-        expect(stops).toBe(!isOfFolder && !isTold && layer !== 'profile')
+        expect(stops).toBe(!isOfFolder && !isModel && layer !== 'profile')
       }
     })
 
-    test('what its setup writes of that is undone together', () => {
+    test('a setup undoes all of them together', () => {
       const { edits, texts } = planOn(client, {})
-      const unbound = edits.flatMap(({ path, changes }) => {
+      const notTogether = edits.flatMap(({ path, changes }) => {
         const { kind: role } = texts.find((text) => text.path === path)!
         return changes
           .filter(({ undoTogether }) => !undoTogether)
           .filter((change) => isDecided(client, role, change.path.map(String)))
           .map((change) => change.path)
       })
-      expect(unbound).toEqual([])
+      expect(notTogether).toEqual([])
     })
 
-    test('each row says what was run or read, and when', () => {
+    test('each row names its source and date', () => {
       for (const { source } of client.config.sensitiveSettings.rows)
         expect(source).toMatch(/, 2026-\d\d-\d\d$/)
     })
@@ -92,7 +92,7 @@ function isDecided(client: Client, role: string, path: readonly string[]): boole
   })
 }
 
-describe('a setting of a list, or of another spelling', () => {
+describe('a setting in a list, or in another spelling', () => {
   const at = (client: string, path: string, text: string) => {
     const file = everyFile(byId(client)).find((one) => one.path.endsWith(path))!
     return found(byId(client), file, new TextEncoder().encode(text))
@@ -126,7 +126,7 @@ describe('a setting of a list, or of another spelling', () => {
     ['claude', 'work/.claude/settings.json', '{"env":{"ANTHROPIC_BASE_URL":""}}'],
     ['claude', 'work/.claude/settings.json', '{"env":{"anthropic_base_url":"https://x.example"}}'],
     ['kilo', 'work/kilo.json', '{"provider":{"second":{"api":"https://x.example"}}}'],
-  ])('%s: %s with %s leads elsewhere', (client, path, text) => {
+  ])('%s: %s with %s points the key elsewhere', (client, path, text) => {
     expect(at(client, path, text)).toContainEqual(expect.objectContaining({ redirectsKey: true }))
   })
 
@@ -138,21 +138,21 @@ describe('a setting of a list, or of another spelling', () => {
     ['droid', 'work/.factory/settings.json', '{"model":"custom:gateway"}'],
     ['qwen', 'work/.qwen/settings.json', '{"ui":{"theme":"x"},"$version":4}'],
     ['qwen', 'work/.qwen/.env', '# HTTPS_PROXY=x\nHTTP_PROXY=\nNODE_OPTIONS= # none\nA=1'],
-  ])('%s: %s with %s says nothing else', (client, path, text) => {
+  ])('%s: %s with %s is harmless', (client, path, text) => {
     expect(at(client, path, text)).toEqual([])
   })
 
   test.each([
     ['opencode', 'work/opencode.json'],
     ['qwen', 'work/.qwen/.env'],
-  ])('%s: %s is too large to be read, and leads nobody knows where', (id, path) => {
+  ])('%s: %s that is too large to read may point the key elsewhere', (id, path) => {
     const client = byId(id)
     const file = everyFile(client).find((one) => one.path.endsWith(path))!
     const obstacles = [...overrideFindings(client, [{ ...file, bytes: null }], {})]
     expect(obstacles).toMatchObject([{ redirectsKey: true, location: file.path }])
   })
 
-  test("another provider in a file of the user's own leads nobody away", () => {
+  test("another provider in the user's own file is harmless", () => {
     const other = '{"provider":{"second":{"options":{"baseURL":"https://x.example"}}}}'
     expect(at('opencode', 'ada/.opencode/opencode.json', other)).toEqual([])
     const same = other.replace('second', 'gateway')
@@ -161,14 +161,14 @@ describe('a setting of a list, or of another spelling', () => {
 })
 
 describe.each((await loadPrograms()).map((client) => [client.id, client] as const))(
-  '%s: what its own reader would put something else in the place of',
+  '%s: a value that the client would replace',
   (_, client) => {
     const { names, values } = client.config.interpolation
     const hostile = ['{file:~/.ssh/id_rsa}', '{env:HOME}', '$HOME', '${HOME}', '!id'].filter((id) =>
       names?.test(id),
     )
 
-    test.each(hostile)('%s is refused as a model, and left out of a list', (id) => {
+    test.each(hostile)('%s is rejected as a model, and skipped in a catalog', (id) => {
       expect(() => resolvedBy(client, wanted(catalog, { model: id }))).toThrow(
         expect.objectContaining({ code: 'config-conflict' }),
       )
@@ -182,7 +182,7 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
       expect(choice.resolved.findings.map(({ code }) => code)).toContain('models-left-out')
     })
 
-    test('a key and a header of that kind are refused, and not shown', () => {
+    test('is rejected as a key or header, and not shown', () => {
       const samples = ['{env:HOME}', '$HOME', '${HOME}', '!id', 'a\\nb'].filter((one) =>
         values?.test(one),
       )
@@ -192,8 +192,8 @@ describe.each((await loadPrograms()).map((client) => [client.id, client] as cons
         ...{ resolved: resolvedBy(client, wanted(catalog)), input: { requested: {} } },
       }
       for (const value of samples)
-        for (const taken of [{ key: value }, { headers: [{ name: 'x-team', value }] }])
-          expect(() => client.plan([], { ...choice, ...taken })).toThrow(
+        for (const part of [{ key: value }, { headers: [{ name: 'x-team', value }] }])
+          expect(() => client.plan([], { ...choice, ...part })).toThrow(
             expect.objectContaining({
               code: 'config-conflict',
               message: expect.not.stringContaining(value),

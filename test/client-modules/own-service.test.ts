@@ -7,7 +7,7 @@ import { formatOf } from '../../src/edits/format.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import { aMachine, key, planOn, readValues, text, textsOf, windows, written } from './support.ts'
 
-/** Each protocol and each key header that a client names. */
+/** Every protocol with every key header of a client. */
 function waysOf({ protocols, sends }: Client) {
   return protocols.flatMap((protocol) =>
     [undefined, ...(sends?.keyHeaders ?? [])].map((keyHeader) => ({
@@ -18,7 +18,7 @@ function waysOf({ protocols, sends }: Client) {
   )
 }
 
-/** Without records: as if another tool had written what a setup writes. */
+/** There are no records, as if another tool had written the files of a setup. */
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
   '%s',
   (_, client) => {
@@ -28,7 +28,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       ),
     )
 
-    test.each(homes)('$way, on $machine.os: nothing of the gateway is left', (one) => {
+    test.each(homes)('$way, on $machine.os: the plan removes everything of the gateway', (one) => {
       const { machine, disk, options, keyHeader } = one
       const headers = [{ name: 'x-team', value: 'tools-of-the-gateway', isSecret: true as const }]
       const setUp = planOn(client, disk, { machine, options, choice: { keyHeader, headers } })
@@ -42,14 +42,14 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
       expect(state.endpoint.baseUrl).toBeUndefined()
       expect(state.findings).toEqual([])
       expect(isAtGateway(client, after)).toBe(false)
-      const left = after.filter(({ use }) => use === 'target').map(({ bytes }) => text(bytes))
-      expect(left.join('\n')).not.toMatch(/gw\.example|sk-test-0123|tools-of-the-gateway/)
+      const remaining = after.filter(({ use }) => use === 'target').map(({ bytes }) => text(bytes))
+      expect(remaining.join('\n')).not.toMatch(/gw\.example|sk-test-0123|tools-of-the-gateway/)
 
       const second = planOwnService(client, after)
       for (const edit of second) expect(edit.after).toEqual(edit.before)
     })
 
-    test('the address goes first, no secret is described, and undo gives every byte back', () => {
+    test('the plan removes the address first, shows no secret, and undo restores every byte', () => {
       const { machine, edits: setUp } = planOn(client, livedInHome(client.family))
       const before = written(livedInHome(client.family), machine, setUp)
       const files = textsOf(client, machine, before)

@@ -41,7 +41,7 @@ function json(value: object): string {
   return JSON.stringify(value, null, 2)
 }
 
-/** A working pair, and what to put in the place of its parts. */
+/** A home with working files. The arguments override parts of them. */
 function piHome(inProvider: object = {}, inSettings: object = {}, more: Disk = {}): Disk {
   return {
     [models]: json({ providers: { gateway: { ...provider, ...inProvider } } }),
@@ -54,11 +54,11 @@ function readBack(disk: Disk): StateValues {
   return readValues(pi, aMachine(), disk)
 }
 
-/** What pi does with each: run with 0.73.1, and where they differ the stricter of 0.60.0 and 0.87.1. */
-describe('reading as pi reads', () => {
+/** pi 0.73.1 was run with each row. Where 0.60.0 and 0.87.1 differ, the row has the stricter result. */
+describe('repoint reads the files as pi does', () => {
   const good = { baseUrl: 'https://gw.example/v1', protocol: 'chat', model: 'big', key: 'sk-a' }
 
-  test('a pair that works', () => {
+  test('from working files', () => {
     expect(readBack(piHome())).toMatchObject(good)
   })
 
@@ -66,9 +66,9 @@ describe('reading as pi reads', () => {
   test.each([
     ['line comments', `// mine\n${pair}`],
     ['trailing commas', pair.replace('}\n    ]', '},\n    ]').replace(/\n}$/, ',\n}')],
-    ['what looks like a comment in a text', pair.replace('{', '{ "x": "a // b, ]",')],
-    ['keys that it does not know', pair.replace('{', '{ "x": 1,')],
-  ])('models.json: %s', (_, content) => {
+    ['a string that looks like a comment', pair.replace('{', '{ "x": "a // b, ]",')],
+    ['unknown keys', pair.replace('{', '{ "x": 1,')],
+  ])('from a models.json with %s', (_, content) => {
     expect(readBack({ ...piHome(), [models]: content })).toMatchObject(good)
   })
 
@@ -76,23 +76,23 @@ describe('reading as pi reads', () => {
     ['a block comment', `/* mine */ ${pair}`],
     ['a byte order mark', `\ufeff${pair}`],
     ['an empty file', ''],
-    ['no providers', '{}'],
+    ['a missing "providers"', '{}'],
     ['another provider of a wrong type', pair.replace('{\n', '{ "providers": { "x": 1 } }\n')],
-    ['an address that is no text', pair.replace('"https://gw.example/v1"', '5')],
+    ['an address that is not a string', pair.replace('"https://gw.example/v1"', '5')],
     ['an empty name of a model', pair.replace('"id": "small"', '"id": "small", "name": ""')],
     ['a size of 0', pair.replace('"id": "small"', '"id": "small", "maxTokens": 0')],
-    ['headers that are no texts', pair.replace('"apiKey"', '"headers": { "a": 1 }, "apiKey"')],
-  ])('models.json is ignored for %s', (_, content) => {
+    ['headers that are not strings', pair.replace('"apiKey"', '"headers": { "a": 1 }, "apiKey"')],
+  ])('and ignores a models.json with %s', (_, content) => {
     const read = readBack({ ...piHome(), [models]: content })
     expect(read.broken).toContain('models.json')
     expect(read.baseUrl).toBeUndefined()
   })
 
   test.each([
-    ['models, and no address', { models: [{ id: 'a', api: 'openai-completions' }] }],
-    ['models, and no protocol', { baseUrl: 'https://a.example', models: [{ id: 'a' }] }],
-    ['a name alone', { name: 'x' }],
-  ])('another provider with %s: what is read is told with what older ones refuse', (_, other) => {
+    ['models but no address', { models: [{ id: 'a', api: 'openai-completions' }] }],
+    ['models but no protocol', { baseUrl: 'https://a.example', models: [{ id: 'a' }] }],
+    ['only a name', { name: 'x' }],
+  ])('and reports another provider with %s, which older versions reject', (_, other) => {
     const disk = { ...piHome(), [models]: json({ providers: { gateway: provider, other } }) }
     const broken = expect.stringContaining('models.json: the provider other ')
     expect(readBack(disk)).toMatchObject({ ...good, broken })
@@ -102,14 +102,14 @@ describe('reading as pi reads', () => {
   })
 
   test.each([
-    ['one that pi ships', { openai: { models: [{ id: 'a' }] } }],
-    ['a key alone', { other: { apiKey: 'sk-b' } }],
-    ['headers alone', { other: { headers: { a: 'b' } } }],
+    ['a built-in provider', { openai: { models: [{ id: 'a' }] } }],
+    ['only a key', { other: { apiKey: 'sk-b' } }],
+    ['only headers', { other: { headers: { a: 'b' } } }],
     [
-      'all of it in the model',
+      'everything in the model',
       { other: { models: [{ ...provider, id: 'a', models: undefined }] } },
     ],
-  ])('another provider may be incomplete: %s', (_, others) => {
+  ])('and accepts an incomplete provider with %s', (_, others) => {
     const disk = { ...piHome(), [models]: json({ providers: { gateway: provider, ...others } }) }
     expect(readBack(disk)).not.toHaveProperty('broken')
   })
@@ -118,23 +118,23 @@ describe('reading as pi reads', () => {
     ['a comment', `// mine\n${json(chosen)}`],
     ['a trailing comma', '{ "theme": "dark", }'],
     ['a list', '[]'],
-  ])('settings.json is ignored for %s', (_, content) => {
+  ])('and ignores a settings.json with %s', (_, content) => {
     expect(readBack({ ...piHome(), [settings]: content }).broken).toContain('settings.json')
   })
 
-  test('of a model that stands there twice the last counts', () => {
+  test('and uses the last of two entries for a model', () => {
     const twice = [{ id: 'big', baseUrl: 'https://other.example/v1' }, { id: 'big' }]
     expect(readBack(piHome({ models: twice })).baseUrl).toBe('https://gw.example/v1')
   })
 
   test.each([['!pass show gateway'], ['GATEWAY_KEY'], ['$gateway'], [`a\${KEY}b`]])(
-    'a key that stands elsewhere is not one: %s',
+    'and reads no key from the reference %s',
     (apiKey) => {
       expect(readBack(piHome({ apiKey })).key).toBeUndefined()
     },
   )
 
-  test('a login wins over the key in models.json', () => {
+  test('and prefers a login to the key in models.json', () => {
     const login = { [auth]: '{"gateway":{"type":"api_key","key":"sk-b"}}' }
     const read = readBack(piHome({}, {}, login))
     expect(read).toMatchObject({ key: 'sk-b', keyPath: `/home/ada/${auth}` })
@@ -148,25 +148,25 @@ describe('reading as pi reads', () => {
       'https://gw.example',
     ],
     [{ models: [{ id: 'big', api: 'openai-responses' }] }, 'responses', 'https://gw.example/v1'],
-  ])('%j', (inProvider, protocol, baseUrl) => {
+  ])('and reads the protocol and base URL of %j', (inProvider, protocol, baseUrl) => {
     expect(readBack(piHome(inProvider))).toMatchObject({ protocol, baseUrl })
   })
 
-  test('with a provider of its own it is at its own service', () => {
+  test('and finds no gateway if the provider is built in', () => {
     const own = { [settings]: '{"defaultProvider":"anthropic","defaultModel":"claude-opus-4-5"}' }
     expect(readBack(own).baseUrl).toBeUndefined()
     expect(obstaclesOn(pi, own)).toEqual([])
   })
 })
 
-describe('the folder that PI_CODING_AGENT_DIR names', () => {
+describe('the folder of pi follows PI_CODING_AGENT_DIR', () => {
   test.each([
     ['/srv/pi', '/srv/pi/models.json'],
     ['~/pi', '/home/ada/pi/models.json'],
     ['~', '/home/ada/models.json'],
     ['pi', '/home/ada/work/pi/models.json'],
     ['', '/home/ada/.pi/agent/models.json'],
-  ])('%j', (value, path) => {
+  ])('with %j models.json is %s', (value, path) => {
     const machine = aMachine({ env: { PI_CODING_AGENT_DIR: value } })
     expect(textsOf(pi, machine, {})[0]!.path).toBe(path)
   })
@@ -180,12 +180,12 @@ describe('the protocol', () => {
   test.each([
     ['openai', 'openai-response', 'responses'],
     ['anthropic', '', 'messages'],
-  ])('of a model listed for %s %s is %s', (one, other, protocol) => {
+  ])('of a model that is listed for %s %s is %s', (one, other, protocol) => {
     const types = [one, other].filter((type) => type !== '')
     expect(resolvedBy(pi, wanted(listed(...types))).protocol).toBe(protocol)
   })
 
-  test('named wins, and stays', () => {
+  test('is the one that the user names, and a later setup keeps it', () => {
     const { protocol } = resolvedBy(pi, wanted(catalog, { protocol: 'chat' }))
     expect(protocol).toBe('chat')
     const again = resolvedBy(
@@ -195,26 +195,26 @@ describe('the protocol', () => {
     expect(again.protocol).toBe('chat')
   })
 
-  test('of the model that is not listed for it is refused', () => {
-    const asked = () =>
+  test('is rejected if the model is not listed for it', () => {
+    const launchInput = () =>
       resolvedBy(pi, wanted(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
-    expect(caught(asked)).toMatchObject({ code: 'protocol-unsupported' })
+    expect(caught(launchInput)).toMatchObject({ code: 'protocol-unsupported' })
   })
 
-  test('messages: the key goes as Bearer too, so that no variable can', () => {
+  test('messages also sends the key as Bearer, so that pi sends no key from a variable', () => {
     const { edits } = planOn(pi, {}, { options: { model: 'claude-opus-5-5' } })
     expect(text(edits[0]!.after!)).toContain('"authHeader": true')
   })
 })
 
-describe('what a setup refuses', () => {
+describe('a setup rejects', () => {
   test.each([['sk-a$HOME'], ['!true'], ['MY_KEY']])('the key %s', (key) => {
     expect(caught(() => planOn(pi, {}, { choice: { key } }))).toMatchObject({
       code: 'config-conflict',
     })
   })
 
-  test('a model that stands there twice', () => {
+  test('a model with two entries', () => {
     const disk = piHome({ models: [{ id: 'gpt-5.6-sol' }, { id: 'gpt-5.6-sol' }] })
     expect(caught(() => planOn(pi, disk)).message).toContain('twice')
   })
@@ -231,7 +231,7 @@ interface Case {
   readonly location: string
   readonly env?: Machine['env']
   readonly context?: Partial<ClientContext>
-  /** Something of the user's goes, and no repair takes it. */
+  /** There is no fix, because it would remove something of the user's. */
   readonly stays?: boolean
 }
 
@@ -321,7 +321,7 @@ const cases: Case[] = [
   },
 ]
 
-describe('what is wrong now', () => {
+describe('check finds', () => {
   test.each(cases)(
     '$code at $location',
     ({ code, disk, location, env = {}, context, stays = false }) => {
@@ -338,18 +338,18 @@ describe('what is wrong now', () => {
     },
   )
 
-  test('code in the home is the own of its user', () => {
+  test("nothing about code in the user's home folder", () => {
     const machine = aMachine({ cwd: '/home/ada' })
     const disk = piHome({}, {}, { '.pi/extensions/x.ts': '' })
     expect(obstaclesOn(pi, disk, machine)).toEqual([])
   })
 
-  test('nothing is, with a pair that works', () => {
+  test('nothing in working files', () => {
     expect(obstaclesOn(pi, piHome())).toEqual([])
   })
 
   test.each([['gateway/big'], ['big'], ['*big*'], ['gateway/*:high'], ['GATEWAY/b?g']])(
-    'enabledModels may name it as %s',
+    'nothing if enabledModels matches the model with %s',
     (pattern) => {
       expect(obstaclesOn(pi, piHome({}, { enabledModels: ['anthropic/*', pattern] }))).toEqual([])
     },
@@ -358,21 +358,21 @@ describe('what is wrong now', () => {
   test.each([
     ['$MY_KEY', { MY_KEY: 'sk-x' }],
     ['!true', {}],
-  ])('a key that comes from elsewhere: %s', (apiKey, env) => {
+  ])('nothing if the key comes from %s', (apiKey, env) => {
     expect(obstaclesOn(pi, piHome({ apiKey }), aMachine({ env }))).toEqual([])
   })
 })
 
-describe('what is in the way of a setup', () => {
+describe('before a setup, check finds', () => {
   const codes = (disk: Disk, setup: Parameters<typeof planOn>[2] = {}) =>
     planOn(pi, disk, setup).obstacles.map(({ code }) => code)
 
-  test('the provider stands for another address', () => {
+  test('a provider with another address', () => {
     expect(codes(piHome({ baseUrl: 'https://other.example/v1' }))).toEqual(['pi-provider-conflict'])
     expect(codes(piHome())).toEqual([])
   })
 
-  test('the provider of a setup before has another id: it goes, with its key', () => {
+  test('a provider of an earlier setup with another ID, and the setup removes it with its key', () => {
     const context = { ownRoots: ['https://gw.example/v1'] }
     const disk = piHome()
     const setup = { options: { providerId: 'work' }, context }
@@ -381,7 +381,7 @@ describe('what is in the way of a setup', () => {
     expect(text(edits[0]!.after!)).not.toContain('sk-a')
   })
 
-  test('a variable has the key as its name', () => {
+  test('a variable whose name is the key', () => {
     const key = 'abc123def456'
     const machine = aMachine({ env: { [key]: 'x' } })
     expect(codes({}, { machine, choice: { key } })).toEqual(['pi-key-is-variable'])
@@ -389,20 +389,20 @@ describe('what is in the way of a setup', () => {
   })
 })
 
-describe('one run', () => {
-  const asked = { args: ['-p', 'x'], env: { REPOINT_RUN_KEY: key }, tempFolder: '/run/one' }
-  const run = (disk: Disk, changes: Partial<typeof asked> = {}) => {
+describe('a run', () => {
+  const launchInput = { args: ['-p', 'x'], env: { REPOINT_RUN_KEY: key }, tempFolder: '/run/one' }
+  const run = (disk: Disk, changes: Partial<typeof launchInput> = {}) => {
     const { choice } = planOn(pi, {})
-    return pi.launchSettings!(textsOf(pi, aMachine(), disk), choice, { ...asked, ...changes })
+    return pi.launchSettings!(textsOf(pi, aMachine(), disk), choice, { ...launchInput, ...changes })
   }
 
-  test('is told by an extension, which holds no secret', () => {
+  test('uses an extension, which contains no secret', () => {
     const { args, env, files } = run(piHome())
     expect(args.slice(0, 6)).toEqual([
       ...['-e', '/run/one/pi-gateway.mjs'],
       ...['--provider', 'gateway', '--model', 'gpt-5.6-sol'],
     ])
-    expect(args.slice(6)).toEqual(asked.args)
+    expect(args.slice(6)).toEqual(launchInput.args)
     expect(Object.keys(files!)).toEqual(['pi-gateway.mjs'])
     expect(JSON.parse(env['REPOINT_RUN_PI']!)).toMatchObject({
       id: 'gateway',
@@ -416,7 +416,7 @@ describe('one run', () => {
     ['a login', piHome({}, {}, { [auth]: '{"gateway":{"type":"api_key","key":"sk-b"}}' })],
     ['headers', piHome({ headers: { 'x-team': 'a' } })],
     ['headers of a model', piHome({ models: [{ id: 'big', headers: { 'x-team': 'a' } }] })],
-  ])('%s of the provider stays out of it', (_, disk) => {
+  ])('uses another provider if the existing one has %s', (_, disk) => {
     expect(JSON.parse(run(disk).env['REPOINT_RUN_PI']!).id).toBe('repoint-run')
   })
 
@@ -425,20 +425,20 @@ describe('one run', () => {
     ['--api-key', 'sk-other'],
     ['--provider=x'],
     ['--api-key=sk-other'],
-  ])('%s is refused, and its value not repeated', (...args) => {
+  ])('rejects %s, and does not show its value', (...args) => {
     const refused = caught(() => run(piHome(), { args }))
     expect(refused).toMatchObject({ code: 'usage' })
     expect(JSON.stringify(refused)).not.toContain('sk-other')
   })
 
-  test('the commands about packages stay as they are', () => {
+  test('does not change commands that manage packages', () => {
     const args = ['install', 'npm:x']
     expect(run(piHome(), { args }).args).toEqual(args)
   })
 })
 
-/** Files as nobody would write them. */
-describe('whatever stands there', () => {
+/** Generated files, which nobody would write. */
+describe('with any files', () => {
   const url = fc.constantFrom(
     'https://gw.example/v1',
     'https://gw.example',
@@ -487,11 +487,11 @@ describe('whatever stands there', () => {
       }),
     )
 
-  test('a setup comes into force, changes nothing twice, and is undone exactly', () => {
+  test('a setup takes effect, changes nothing the second time, and is undone exactly', () => {
     const options = fc.constantFrom({}, { model: 'claude-opus-5-5' }, { providerId: 'work' })
     fc.assert(
-      fc.property(disks, options, (disk, named) => {
-        const { machine, edits, choice } = planOn(pi, disk, { options: named })
+      fc.property(disks, options, (disk, options) => {
+        const { machine, edits, choice } = planOn(pi, disk, { options: options })
         const after = written(disk, machine, edits)
         const { baseUrl, providerId } = choice
         const { model, protocol } = choice.resolved
@@ -505,7 +505,7 @@ describe('whatever stands there', () => {
             kept: [],
           })
         }
-        const again = planOn(pi, after, { options: named }).edits
+        const again = planOn(pi, after, { options: options }).edits
         for (const edit of again) expect(edit.after).toEqual(edit.before)
       }),
       { numRuns: 30 },

@@ -15,13 +15,13 @@ import {
   written,
 } from './support.ts'
 
-/** What each client's list offers after a setup, and what it is told of each model. */
+/** The models that each client's picker offers after a setup, and the facts about each. */
 
 const machine = aMachine()
 const gateway = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
 
 function setUp(id: string, disk: Disk, catalog: Catalog | undefined, more: Setup = {}): Disk {
-  // Before the first run there was no file.
+  // The file did not exist before the first run.
   const choice = { earlier: () => [null], ...more.choice }
   const { edits } = planOn(byId(id), disk, { catalog, ...more, choice })
   return written(disk, machine, edits)
@@ -59,7 +59,7 @@ const elsewhere = {
   },
 }
 
-/** Each as the list of its own says it: ids, and where their requests go. */
+/** For each client, the model IDs in its file and the base URLs of their entries. */
 const lists: readonly [string, (disk: Disk) => string[], (disk: Disk) => string[]][] = [
   ['qwen', (disk) => qwenList(disk).map(({ id }) => id), rootsIn(qwenList)],
   ['droid', (disk) => droidList(disk).map(({ model }) => model), rootsIn(droidList)],
@@ -83,7 +83,7 @@ function optionsIn(name: string) {
 }
 
 describe.each(lists)('%s', (id, models, roots) => {
-  test('offers every model of the gateway, the chosen one first; one that is lost goes', () => {
+  test('offers every model of the gateway, and removes a model that the gateway no longer lists', () => {
     const all = setUp(id, {}, gateway('gpt-5.6-sol', 'glm-5', 'mine', 'text-embedding-4'), {
       options,
     })
@@ -97,7 +97,7 @@ describe.each(lists)('%s', (id, models, roots) => {
     expect(byId(id).read(textsOf(byId(id), machine, all)).offered).toEqual(models(all))
   })
 
-  test('another model takes the place of the chosen one, which is offered beside it', () => {
+  test('still offers the earlier model if the user chooses another', () => {
     const catalog = gateway('glm-5', 'mine', 'yours')
     const first = setUp(id, {}, catalog, { options })
     const second = setUp(id, first, catalog, { options: { model: 'yours' } })
@@ -105,12 +105,12 @@ describe.each(lists)('%s', (id, models, roots) => {
     expect([...models(second)].sort()).toEqual(['glm-5', 'mine', 'yours'])
   })
 
-  test('a model that takes no tools is not offered', () => {
+  test('does not offer a model without tools', () => {
     const catalog = { models: [{ id: 'glm-5' }, { id: 'mine', tools: false }, { id: 'yours' }] }
     expect(models(setUp(id, {}, catalog, { options }))).toEqual(['glm-5', 'yours'])
   })
 
-  test('where the gateway is not asked, entries stay at its address; at another none takes the key there', () => {
+  test('without a catalog, keeps the entries at the same address and removes them at another', () => {
     const all = setUp(id, {}, gateway('glm-5', 'mine'), { options })
     expect(setUp(id, all, undefined, { options })).toEqual(all)
     const moved = setUp(id, all, undefined, { options, ...elsewhere })
@@ -119,7 +119,7 @@ describe.each(lists)('%s', (id, models, roots) => {
   })
 })
 
-test('droid is told of a model that sees, which it would take for a blind one', () => {
+test('droid: an entry says that its model accepts images, because droid would assume the opposite', () => {
   const list = (images: boolean | undefined) =>
     droidList(
       setUp('droid', {}, { models: [{ id: 'mine', ...(images !== undefined && { images }) }] }),
@@ -135,7 +135,7 @@ test('droid: a new key reaches every entry', () => {
   expect(droidList(next).map(({ apiKey }) => apiKey)).toEqual(Array(2).fill('sk-next-0123456789'))
 })
 
-test('qwen is told of images where it does not know the model, and of limits below its own', () => {
+test("qwen: an entry says that an unknown model accepts images, and has limits below Qwen Code's", () => {
   const catalog: Catalog = {
     models: [
       { id: 'mine', images: true, maxOutputTokens: 4000, contextWindow: 64_000 },
@@ -152,16 +152,16 @@ test('qwen is told of images where it does not know the model, and of limits bel
   expect([known?.generationConfig, blind?.generationConfig]).toEqual([undefined, undefined])
 })
 
-test('qwen: a limit stands beside what someone wrote there', () => {
+test("qwen: a setup adds a limit to the user's settings of an entry", () => {
   const all = setUp('qwen', {}, gateway('mine'))
   const path = Object.keys(all).find((one) => one.endsWith('settings.json'))!
-  const own = JSON.stringify(fileOf(all, 'settings.json')).replace(
+  const edited = JSON.stringify(fileOf(all, 'settings.json')).replace(
     '"id":"mine"',
     '"id":"mine","generationConfig":{"samplingParams":{"top_p":0.5}}',
   )
   const limited = (disk: Disk, maxOutputTokens: number) =>
     setUp('qwen', disk, gateway('mine'), { options: { maxOutputTokens } })
-  const twice = limited(limited({ ...all, [path]: own }, 4000), 3000)
+  const twice = limited(limited({ ...all, [path]: edited }, 4000), 3000)
   expect(qwenList(twice)[0]?.generationConfig).toEqual({
     samplingParams: { top_p: 0.5, max_tokens: 3000 },
   })
@@ -171,28 +171,28 @@ test.each([
   ['opencode', 'opencode.json', 'modalities', { input: ['text', 'image'], output: ['text'] }],
   ['kilo', 'kilo.jsonc', 'modalities', { input: ['text', 'image'], output: ['text'] }],
   ['pi', 'models.json', 'input', ['text', 'image']],
-])('%s: flags say of a model what nothing knows, and take it back', (id, name, member, sees) => {
-  const told = (disk: Disk) => {
+])('%s: flags add facts about an unknown model, and remove them', (id, name, member, sees) => {
+  const entryOn = (disk: Disk) => {
     const file = fileOf(disk, name)
     return id === 'pi' ? file.providers.gateway.models[0] : file.provider.gateway.models.mine
   }
   const catalog = gateway('mine')
   const nothing = setUp(id, {}, catalog)
-  expect(told(nothing)).toEqual(id === 'pi' ? { id: 'mine' } : {})
+  expect(entryOn(nothing)).toEqual(id === 'pi' ? { id: 'mine' } : {})
 
-  const said = { images: true, reasoning: true, contextWindow: 64_000, maxOutputTokens: 9000 }
-  const all = setUp(id, nothing, catalog, { options: said })
-  expect(told(all)).toMatchObject({ [member]: sees, reasoning: true })
+  const facts = { images: true, reasoning: true, contextWindow: 64_000, maxOutputTokens: 9000 }
+  const all = setUp(id, nothing, catalog, { options: facts })
+  expect(entryOn(all)).toMatchObject({ [member]: sees, reasoning: true })
   expect(setUp(id, all, catalog)).toEqual(all)
 
-  const taken = told(setUp(id, all, catalog, { options: { images: false, reasoning: false } }))
-  expect([taken[member], taken.reasoning]).toEqual([undefined, undefined])
+  const removed = entryOn(setUp(id, all, catalog, { options: { images: false, reasoning: false } }))
+  expect([removed[member], removed.reasoning]).toEqual([undefined, undefined])
 })
 
-describe('docs/clients.md says by which setting each client is told what', () => {
+describe('docs/clients.md names the setting for each fact about a model', () => {
   const [, section = ''] = readFileSync('docs/clients.md', 'utf8').split('## Facts about models')
   const [, ...lines] = section.split('\n').filter((line) => line.startsWith('| '))
-  /** Each with its setting, and whether that is written if nothing is known. */
+  /** For each cell: the client, the setting, and whether repoint writes it without knowing the fact. */
   const cells = lines.flatMap((line) => {
     const [, names = '', ...abilities] = line.split('|').map((cell) => cell.trim())
     const settings = abilities.slice(0, 4).flatMap((cell) => {
@@ -202,12 +202,12 @@ describe('docs/clients.md says by which setting each client is told what', () =>
     return names.split(', ').flatMap((name) => settings.map((one) => [name, ...one] as const))
   })
 
-  test('of every client', () => {
+  test('for every client', () => {
     const named = lines.flatMap((line) => line.split('|')[1]!.trim().split(', '))
     expect(named.sort()).toEqual(familyRows.map(({ label }) => label).sort())
   })
 
-  test.each(cells)('%s: %s, also if nothing is known: %s', (name, setting, isAlways) => {
+  test.each(cells)('for %s: %s, even if nothing is known: %s', (name, setting, isAlways) => {
     const { id } = familyRows.find(({ label }) => label === name)!
     const known = { images: true, reasoning: true, contextWindow: 64_000 }
     const writtenFor = (facts: object) => {
@@ -219,7 +219,7 @@ describe('docs/clients.md says by which setting each client is told what', () =>
       )
     }
     const member = setting.split('.').at(-1)!
-    // Some look at small limits alone, some at large ones.
+    // Some clients get only small limits, some only large ones.
     const outputs = [4000, 40_000].map((limit) => writtenFor({ ...known, maxOutputTokens: limit }))
     const about = `docs/clients.md, the cell of ${name} that begins with \`${setting}\``
     expect(outputs.join().includes(member), about).toBe(true)

@@ -12,7 +12,7 @@ import {
   wanted,
 } from './support.ts'
 
-/** The file of a plan whose path ends so, decoded. */
+/** The decoded file of a plan whose path ends with `name`. */
 function planned(id: string, name: string, disk: Disk, setup: Setup = {}) {
   const edit = planOn(byId(id), disk, setup).edits.find(({ path }) => path.endsWith(name))
   return JSON.parse(text(edit!.after))
@@ -25,7 +25,7 @@ const gateway = { ANTHROPIC_AUTH_TOKEN: key, ANTHROPIC_BASE_URL: 'https://gw.exa
 const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }
 
 describe('claude', () => {
-  test('the client deletes "model": "opus"; a settled file without it stays so', () => {
+  test('an existing setup without "model": "opus" stays so, because the client deletes that line', () => {
     const settled = settings({ ...gateway, ...quiet })
     expect(planned('claude', 'settings.json', settled, { options: { slot: 'opus' } })).toEqual({
       env: { ...gateway, ...quiet },
@@ -33,32 +33,32 @@ describe('claude', () => {
     expect(planned('claude', 'settings.json', {}, { options: { slot: 'opus' } }).model).toBe('opus')
   })
 
-  test('pins and a subagent that stand without a base URL are the user`s own', () => {
-    const own = { ANTHROPIC_DEFAULT_OPUS_MODEL: 'mine', CLAUDE_CODE_SUBAGENT_MODEL: 'mine' }
-    const { obstacles, texts, choice } = planOn(byId('claude'), settings(own))
+  test('pins and a subagent without a base URL belong to the user, so a setup keeps or reports them', () => {
+    const userEnv = { ANTHROPIC_DEFAULT_OPUS_MODEL: 'mine', CLAUDE_CODE_SUBAGENT_MODEL: 'mine' }
+    const { obstacles, texts, choice } = planOn(byId('claude'), settings(userEnv))
     expect(obstacles.map(({ code }) => code)).toEqual(['claude-old-pin'])
     const [edit] = byId('claude').plan(texts, choice)
-    expect(JSON.parse(text(edit!.after)).env).toMatchObject(own)
+    expect(JSON.parse(text(edit!.after)).env).toMatchObject(userEnv)
   })
 
-  test('beside a base URL a pin belongs to that setup, and goes without a word', () => {
+  test('a pin with a base URL belongs to an earlier setup, and is removed silently', () => {
     const mapped = settings({ ...gateway, ANTHROPIC_DEFAULT_OPUS_MODEL: 'x' })
     expect(planOn(byId('claude'), mapped).obstacles).toEqual([])
     expect(planned('claude', 'settings.json', mapped).env).toEqual({ ...gateway, ...quiet })
   })
 
-  test('without a mapping, a subagent and a window of the user`s own stay', () => {
-    const own = { CLAUDE_CODE_SUBAGENT_MODEL: 'mine', CLAUDE_CODE_MAX_CONTEXT_TOKENS: '5' }
-    expect(planned('claude', 'settings.json', settings({ ...gateway, ...own })).env).toMatchObject(
-      own,
-    )
+  test("without a mapping, a setup keeps the user's subagent and context window", () => {
+    const userEnv = { CLAUDE_CODE_SUBAGENT_MODEL: 'mine', CLAUDE_CODE_MAX_CONTEXT_TOKENS: '5' }
+    expect(
+      planned('claude', 'settings.json', settings({ ...gateway, ...userEnv })).env,
+    ).toMatchObject(userEnv)
   })
 
-  test('beside a mapping, a window that was given once stays while it is unknown', () => {
+  test('with a mapping, a setup keeps the context window of an earlier one until the gateway reports it', () => {
     const unknown = { catalog: { models: ['gpt-9', 'gpt-9-mini'].map((id) => ({ id })) } }
     const slotModels = { opus: 'gpt-9', fable: 'gpt-9' }
-    const given = { ...unknown, options: { slotModels, contextWindow: 5 } }
-    const first = planned('claude-gpt', 'settings.json', {}, given)
+    const setup = { ...unknown, options: { slotModels, contextWindow: 5 } }
+    const first = planned('claude-gpt', 'settings.json', {}, setup)
     const disk = { '.claude/settings.json': JSON.stringify(first) }
     expect(
       planned('claude-gpt', 'settings.json', disk, { ...unknown, options: { slotModels } }).env
@@ -70,21 +70,21 @@ describe('claude', () => {
     ).toBe('272000')
   })
 
-  test('telemetry that was off without discovery stays off', () => {
-    const own = { DISABLE_TELEMETRY: '1', ...gateway, ...quiet }
-    expect(planned('claude', 'settings.json', settings(own)).env).toEqual(own)
+  test('a setup without discovery keeps telemetry off', () => {
+    const userEnv = { DISABLE_TELEMETRY: '1', ...gateway, ...quiet }
+    expect(planned('claude', 'settings.json', settings(userEnv)).env).toEqual(userEnv)
   })
 
-  test('a byte order mark is borne and stays', () => {
+  test('a setup accepts a byte order mark, and keeps it', () => {
     const disk = { '.claude/settings.json': '\uFEFF{"env":{"MINE":"1"}}' }
     const [edit] = planOn(byId('claude'), disk).edits
     expect(text(edit!.after)).toMatch(/^\uFEFF\{"env":\{"MINE":"1",/)
   })
 
   test.each([
-    ['comments, where their repair was not accepted', '{ // mine\n}'],
-    ['a list of permissions that is text', '{"permissions":{"allow":"Bash"}}'],
-  ])('refuses a file that the client would skip: %s', (_, content) => {
+    ['comments, if the user did not accept the fix', '{ // mine\n}'],
+    ['a permission list that is a string', '{"permissions":{"allow":"Bash"}}'],
+  ])('a setup rejects a file that the client would skip: %s', (_, content) => {
     const { texts, choice } = { ...planOn(byId('claude'), {}) }
     const broken = texts.map((file) =>
       file.kind === 'settings' ? { ...file, bytes: new TextEncoder().encode(content) } : file,
@@ -94,7 +94,7 @@ describe('claude', () => {
     )
   })
 
-  test('what the choice sets wins over a repair, and two repairs of one key are one', () => {
+  test('chosen values override a fix, and two fixes of one key are applied once', () => {
     const machine = aMachine({ env: { ANTHROPIC_API_KEY: 'sk-x' } })
     const setup = {
       machine,
@@ -115,7 +115,7 @@ describe('claude', () => {
 })
 
 describe('claude-gpt', () => {
-  test('fable follows opus where no rule fills it', () => {
+  test('fable gets the model of opus if no rule fills it', () => {
     const models = ['gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ id }))
     const options = { slotModels: { opus: 'gpt-5.4' } }
     expect(resolvedBy(byId('claude-gpt'), wanted({ models }, options)).slotModels).toMatchObject({
@@ -124,7 +124,7 @@ describe('claude-gpt', () => {
     })
   })
 
-  test('one unknown window makes the smallest unknown', () => {
+  test('if one context window is unknown, the smallest is unknown', () => {
     const models = catalogWithWindows.models.map((model) =>
       model.id === 'gpt-5.4-mini' ? { id: 'gpt-5.5-mini' } : model,
     )
@@ -140,16 +140,16 @@ describe('codex', () => {
   const gatewayTable =
     'model = "gpt-5.6-sol"\nmodel_context_window = 9\n[model_providers.gateway]\nwire_api = "chat"\nbase_url = "https://gw.example/v1"\n'
 
-  test('what the plan rights itself is no obstacle, nor is a window beside its own model', () => {
+  test('settings that the plan corrects are not reported, nor is a context window for the chosen model', () => {
     expect(planOn(byId('codex'), { '.codex/config.toml': gatewayTable }).obstacles).toEqual([])
   })
 
-  test('the very key, without its provider, is no other key', () => {
+  test('the same key without its provider is not reported as another key', () => {
     const disk = { '.codex/auth.json': JSON.stringify({ OPENAI_API_KEY: key }) }
     expect(planOn(byId('codex'), disk).obstacles).toEqual([])
   })
 
-  test('outside of a repository the folders above are no project', () => {
+  test('outside a repository, parent folders are not part of a project', () => {
     const { texts } = planOn(
       byId('codex'),
       { '/home/ada/work/.codex/config.toml': '' },
@@ -170,7 +170,7 @@ describe('opencode', () => {
     }),
   })
 
-  test('an entry that someone wrote stays, and one that the gateway does not list', () => {
+  test("a setup keeps the user's entries, even of models that the gateway does not list", () => {
     const modalities = { input: ['text'], output: ['text'] }
     const mine = {
       limit: { context: 7, output: 7 },
@@ -193,7 +193,7 @@ describe('opencode', () => {
     expect(models.private).toEqual({})
   })
 
-  test('a protocol that someone wrote for another model stays; the chosen model gets its own', () => {
+  test("a setup keeps the user's protocol for other models, and sets that of the chosen model", () => {
     const provider = { npm: '@ai-sdk/anthropic', api: 'mine' }
     const disk = withModels({ 'gpt-5.6-sol': { provider }, 'gpt-5.4': { provider } })
     const { models } = planned('opencode', config, disk).provider.gateway
@@ -201,7 +201,7 @@ describe('opencode', () => {
     expect(models['gpt-5.4'].provider).toEqual(provider)
   })
 
-  test('--context-window reaches the chosen model alone; answers never fill it', () => {
+  test('--context-window applies only to the chosen model, and leaves room for the prompt', () => {
     const setup = { options: { contextWindow: 8192 } }
     const { models } = planned('opencode', config, withModels({ 'gpt-5.6-sol': {} }), setup)
       .provider.gateway
@@ -209,12 +209,12 @@ describe('opencode', () => {
     expect(models['gpt-5.4'].limit).toEqual({ context: 1_050_000, output: 128_000 })
   })
 
-  test('a $schema of the user`s own stays', () => {
+  test("a setup keeps the user's $schema", () => {
     const disk = withModels({}, { $schema: 'https://mine.example' })
     expect(planned('opencode', config, disk).$schema).toBe('https://mine.example')
   })
 
-  test('refuses an auth.json that opencode would ignore, where its repair was not accepted', () => {
+  test('a setup rejects an auth.json that opencode would ignore, if the user did not accept the fix', () => {
     const { texts, choice } = planOn(byId('opencode'), {})
     const broken = texts.map((file) =>
       file.kind === 'auth' ? { ...file, bytes: new TextEncoder().encode('{ /* */ }') } : file,
@@ -224,7 +224,7 @@ describe('opencode', () => {
     )
   })
 
-  test('another login of the same id is asked about, even for an address of ours', () => {
+  test('a setup asks before replacing another login with the same ID, even for our address', () => {
     const disk = {
       ...withModels({}),
       '.local/share/opencode/auth.json': '{"gateway":{"type":"oauth","refresh":"r"}}',

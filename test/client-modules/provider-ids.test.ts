@@ -18,16 +18,19 @@ const refused = expect.objectContaining({
 })
 
 describe.each(['codex', 'opencode'] as const)('%s', (family) => {
-  test.each(['gateway', 'gw2', 'My-Gateway_1', '7', 'constructor'])('can set up %s', (id) => {
-    const client = byId(family)
-    expect(() => checkOptions(client, { providerId: id })).not.toThrow()
-    const { machine, edits, choice } = planOn(client, {}, { options: { providerId: id } })
-    expect(obstaclesOn(client, written({}, machine, edits), machine)).toEqual([])
-    expect(choice.providerId).toBe(id)
-  })
+  test.each(['gateway', 'gw2', 'My-Gateway_1', '7', 'constructor'])(
+    'a setup accepts the provider ID %s',
+    (id) => {
+      const client = byId(family)
+      expect(() => checkOptions(client, { providerId: id })).not.toThrow()
+      const { machine, edits, choice } = planOn(client, {}, { options: { providerId: id } })
+      expect(obstaclesOn(client, written({}, machine, edits), machine)).toEqual([])
+      expect(choice.providerId).toBe(id)
+    },
+  )
 
   test.each(['', 'a/b', 'a.b', '-a', '_a', '__proto__', 'a b', 'a"b', 'a\n', 'é', 'openai'])(
-    'refuses %j before anything is planned',
+    'repoint rejects the provider ID %j before it plans anything',
     (providerId) => {
       expect(() => checkOptions(byId(family), { providerId })).toThrow(refused)
     },
@@ -43,16 +46,16 @@ test.each([
   ['opencode', 'opencode'],
   ['opencode', 'github-copilot'],
   ['opencode', 'openrouter'],
-] as const)('%s keeps %s for itself', (family, id) => {
+] as const)('%s reserves %s', (family, id) => {
   expect(() => checkOptions(byId(family), { providerId: id })).toThrow(refused)
 })
 
-test('what one client keeps for itself another may be given', () => {
+test('an ID that one client reserves is valid for another', () => {
   expect(() => checkOptions(byId('codex'), { providerId: 'anthropic' })).not.toThrow()
   expect(() => checkOptions(byId('opencode'), { providerId: 'ollama' })).not.toThrow()
 })
 
-test('a provider that its owner named otherwise is still judged by its models', () => {
+test('a provider with an ID that repoint would reject keeps its model', () => {
   const state = { ...emptyState, options: { model: 'gpt-5.4', providerId: 'my.gw' } }
   for (const client of [byId('codex'), byId('opencode')])
     expect(resolvedBy(client, wanted(catalog, {}, keptIn(client, state))).model).toBe('gpt-5.4')

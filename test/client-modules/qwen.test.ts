@@ -25,14 +25,14 @@ const variable = 'QWEN_GATEWAY_API_KEY'
 
 const entry = { id: 'big', name: 'Gateway', baseUrl: 'https://gw.example/v1', envKey: variable }
 
-/** As a setup leaves it, and what to put in its place. */
-function home(more: object = {}, others: readonly object[] = [], ours: object = {}): Disk {
+/** A home after a setup. The arguments override parts of its file. */
+function home(more: object = {}, otherEntries: readonly object[] = [], ours: object = {}): Disk {
   return {
     [file]: JSON.stringify(
       {
         $version: 4,
         env: { [variable]: 'sk-a' },
-        modelProviders: { openai: [...others, { ...entry, ...ours }] },
+        modelProviders: { openai: [...otherEntries, { ...entry, ...ours }] },
         security: { auth: { selectedType: 'openai' } },
         model: { name: 'big' },
         ...more,
@@ -43,8 +43,8 @@ function home(more: object = {}, others: readonly object[] = [], ours: object = 
   }
 }
 
-const theirs = { id: 'big', baseUrl: 'https://api.openai.com/v1', envKey: 'OPENAI_API_KEY' }
-const own = {
+const otherEntry = { id: 'big', baseUrl: 'https://api.openai.com/v1', envKey: 'OPENAI_API_KEY' }
+const expectedValues = {
   baseUrl: 'https://gw.example/v1',
   protocol: 'chat' as const,
   model: 'big',
@@ -52,68 +52,72 @@ const own = {
   keyPath: `/home/ada/${file}`,
 }
 
-describe('what it believes', () => {
+describe('repoint reads the values that Qwen Code uses', () => {
   test.each<readonly [string, Disk, StateValues]>([
-    ['nothing', {}, {}],
-    ['a setup', home(), own],
-    ['comments', { [file]: `// mine\n${home()[file]}` }, own],
-    ['a byte order mark', { [file]: `\ufeff${home()[file]}` }, own],
+    ['from an empty home', {}, {}],
+    ['after a setup', home(), expectedValues],
+    ['with comments', { [file]: `// mine\n${home()[file]}` }, expectedValues],
+    ['with a byte order mark', { [file]: `\ufeff${home()[file]}` }, expectedValues],
     [
-      'a trailing comma',
+      'but rejects a trailing comma',
       { [file]: '{"model": {"name": "big"},}' },
       { broken: `/home/ada/${file} line 1, column 26: a trailing comma` },
     ],
     [
-      'the first entry of the id',
-      home({ env: { OPENAI_API_KEY: 'sk-b' } }, [theirs]),
+      'from the first entry with the ID',
+      home({ env: { OPENAI_API_KEY: 'sk-b' } }, [otherEntry]),
       {
-        ...own,
-        baseUrl: theirs.baseUrl,
+        ...expectedValues,
+        baseUrl: otherEntry.baseUrl,
         key: 'sk-b',
       },
     ],
     [
-      'the entry that the address names',
-      home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [theirs]),
-      own,
+      'from the entry with the address of the model',
+      home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [otherEntry]),
+      expectedValues,
     ],
-    ['a model without an entry: the first one', home({ model: { name: 'none' } }), own],
-    ['no model', home({ model: {} }), own],
     [
-      'an entry that takes another key, since its own variable is not set',
+      'from the first entry if the model has none',
+      home({ model: { name: 'none' } }),
+      expectedValues,
+    ],
+    ['without a model', home({ model: {} }), expectedValues],
+    [
+      'with another key, because the variable of the entry is not set',
       home({ env: { OPENAI_API_KEY: 'sk-b' } }),
-      { ...own, key: 'sk-b' },
+      { ...expectedValues, key: 'sk-b' },
     ],
     [
-      'a key from a variable',
+      'without a key that comes from a variable',
       home({ env: { [variable]: '${KEY}' } }),
       {
-        baseUrl: own.baseUrl,
+        baseUrl: expectedValues.baseUrl,
         protocol: 'chat',
         model: 'big',
       },
     ],
     [
-      'no entries: what stands beside the type',
+      'from the login settings if there are no entries',
       home({
         modelProviders: {},
         security: {
           auth: { selectedType: 'openai', apiKey: 'sk-b', baseUrl: 'https://b.example/v1/' },
         },
       }),
-      { ...own, baseUrl: 'https://b.example/v1', key: 'sk-b' },
+      { ...expectedValues, baseUrl: 'https://b.example/v1', key: 'sk-b' },
     ],
     [
-      'a window',
+      'with a context window',
       home({}, [], { generationConfig: { contextWindowSize: 9000 } }),
       {
-        ...own,
+        ...expectedValues,
         contextWindow: 9000,
       },
     ],
-    ['another service', home({ security: { auth: { selectedType: 'gemini' } } }), {}],
+    ['for another service', home({ security: { auth: { selectedType: 'gemini' } } }), {}],
     [
-      'a model over messages',
+      'for a model over messages',
       home({
         modelProviders: {
           openai: [entry],
@@ -122,10 +126,15 @@ describe('what it believes', () => {
         security: { auth: { selectedType: 'anthropic' } },
         model: { name: 'claude-opus-5-5' },
       }),
-      { ...own, baseUrl: 'https://gw.example', protocol: 'messages', model: 'claude-opus-5-5' },
+      {
+        ...expectedValues,
+        baseUrl: 'https://gw.example',
+        protocol: 'messages',
+        model: 'claude-opus-5-5',
+      },
     ],
     [
-      'a login',
+      'for a login',
       {
         ...home({ security: { auth: { selectedType: 'qwen-oauth' } } }),
         '.qwen/oauth_creds.json': '{}',
@@ -133,12 +142,12 @@ describe('what it believes', () => {
       { login: "an account of Qwen Code's vendor" },
     ],
     [
-      'what lies beneath',
+      'from the system defaults',
       {
         [file]: '{"model": {"name": "big"}}',
         '/etc/qwen-code/system-defaults.json': home()[file]!,
       },
-      { ...own, keyPath: '/etc/qwen-code/system-defaults.json' },
+      { ...expectedValues, keyPath: '/etc/qwen-code/system-defaults.json' },
     ],
   ])('%s', (_, disk, expected) => {
     expect(readValues(qwen, aMachine(), disk)).toEqual(expected)
@@ -151,7 +160,7 @@ interface Case {
   readonly machine?: Partial<Machine>
   readonly location: string
   readonly severity: Finding['severity']
-  /** It goes with `doctor --fix`. */
+  /** Whether `doctor --fix` removes it. */
   readonly isRepaired?: true
 }
 
@@ -185,7 +194,7 @@ const cases: readonly Case[] = [
   },
   {
     code: 'qwen-same-model',
-    disk: home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [theirs]),
+    disk: home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [otherEntry]),
     location: `${file}:8`,
     severity: 'warning',
   },
@@ -266,7 +275,7 @@ const cases: readonly Case[] = [
     code: 'qwen-project-settings',
     disk: {
       ...home(),
-      'work/.qwen/settings.json': JSON.stringify({ modelProviders: { openai: [theirs] } }),
+      'work/.qwen/settings.json': JSON.stringify({ modelProviders: { openai: [otherEntry] } }),
     },
     location: 'work/.qwen/settings.json:1',
     severity: 'error',
@@ -280,7 +289,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-describe('what is wrong', () => {
+describe('check finds', () => {
   test.each(cases)(
     '$code at $location',
     ({ code, disk, machine = {}, location, severity, isRepaired }) => {
@@ -302,7 +311,7 @@ describe('what is wrong', () => {
     },
   )
 
-  test('nothing after a setup, whatever else stands around it', () => {
+  test('nothing after a setup, whatever other variables are set', () => {
     const around = { ...home(), '.env': 'OPENAI_API_KEY=sk-theirs\n', 'work/.env': 'A=1\n' }
     const env = { OPENAI_API_KEY: 'sk-x', OPENAI_BASE_URL: 'https://x.example', OPENAI_MODEL: 'x' }
     expect(obstaclesOn(qwen, around, aMachine({ env }))).toEqual([])
@@ -317,12 +326,12 @@ describe('what is wrong', () => {
       { env: { MINE: 'sk-mine' } },
     ],
     [
-      'a project that names another folder, in vain',
+      'a project that sets QWEN_HOME, which has no effect',
       { ...home(), 'work/.env': 'QWEN_HOME=/x\n' },
       {},
     ],
     [
-      'the home as the working folder, which is no project',
+      'the home folder as the working folder, which is not a project',
       { 'q/settings.json': home()[file]!, [file]: home()[file]! },
       { cwd: '/home/ada', env: { QWEN_HOME: '/home/ada/q' } },
     ],
@@ -341,7 +350,7 @@ describe('a setup', () => {
   const firstEntry = ({ modelProviders, security }: ReturnType<typeof settingsAfter>) =>
     modelProviders[security.auth.selectedType][0]
 
-  test('a file of an older layout keeps its version: only Qwen Code can translate it', () => {
+  test('keeps the version of a file with an older layout, because only Qwen Code can convert it', () => {
     expect(settingsAfter({ [file]: '{"vimMode": true}' })).not.toHaveProperty('$version')
     expect(settingsAfter({ [file]: '{"general": {"gitCoAuthor": true}}' })).not.toHaveProperty(
       '$version',
@@ -349,7 +358,7 @@ describe('a setup', () => {
     expect(settingsAfter({ [file]: '{"ui": {}}' }).$version).toBe(4)
   })
 
-  test('a window goes with its model, and one that is asked for is written', () => {
+  test('removes the context window of another model, and writes the one that the user names', () => {
     const with9000 = home({}, [], { generationConfig: { contextWindowSize: 9000 } })
     const windowAfter = (setup: Parameters<typeof planOn>[2]) =>
       firstEntry(settingsAfter(with9000, setup)).generationConfig
@@ -364,21 +373,21 @@ describe('a setup', () => {
     })
   })
 
-  test('a model moves to the list of its protocol, with what the user added', () => {
+  test("moves a model to the list of its protocol, with the user's settings", () => {
     const mine = { samplingParams: { temperature: 0.2 } }
     const ours = { ...entry, id: 'gpt-5.6-sol', generationConfig: mine }
-    const disk = home({ modelProviders: { openai: [theirs, ours] }, model: { name: ours.id } })
+    const disk = home({ modelProviders: { openai: [otherEntry, ours] }, model: { name: ours.id } })
     const { modelProviders, security, model } = settingsAfter(disk)
     expect(security.auth.selectedType).toBe('openai-responses')
     expect(modelProviders.openai.filter(({ envKey }: typeof entry) => envKey === variable)).toEqual(
       [],
     )
-    expect(modelProviders.openai).toContainEqual(theirs)
+    expect(modelProviders.openai).toContainEqual(otherEntry)
     expect(modelProviders['openai-responses'][0]).toEqual(ours)
     expect(model.name).toBe(ours.id)
   })
 
-  test('a version without the other protocols uses chat, and says so to --protocol', () => {
+  test('uses chat with a version that has no other protocols, and rejects --protocol', () => {
     const gatewayInfo = { catalog: undefined, rejected: [] }
     const input = { requested: { model: 'gpt-5.6-sol' }, gatewayInfo }
     const protocolOf = (version?: string) => resolvedBy(qwen, input, version).protocol
@@ -387,13 +396,16 @@ describe('a setup', () => {
       'responses',
       'responses',
     ])
-    const asked = { ...input, requested: { ...input.requested, protocol: 'responses' as const } }
-    expect(() => resolvedBy(qwen, asked, '0.23.0')).toThrow(
+    const withProtocol = {
+      ...input,
+      requested: { ...input.requested, protocol: 'responses' as const },
+    }
+    expect(() => resolvedBy(qwen, withProtocol, '0.23.0')).toThrow(
       expect.objectContaining({ code: 'client-too-old' }),
     )
   })
 
-  test('a login goes out of use only with consent', () => {
+  test('replaces a login only with consent', () => {
     const disk = {
       [file]: '{"security": {"auth": {"selectedType": "qwen-oauth"}}}',
       '.qwen/oauth_creds.json': '{}',
@@ -402,13 +414,13 @@ describe('a setup', () => {
     expect(obstacles).toMatchObject([{ code: 'qwen-login', consent: expect.any(String) }])
   })
 
-  test('a file that Qwen Code does not read is refused; trailing commas go, comments stay', () => {
+  test('rejects a file that Qwen Code cannot read, removes trailing commas, and keeps comments', () => {
     const { edits } = planOn(qwen, { [file]: '{\n  "ui": {}, // mine\n}' })
     expect(text(edits[0]!.after)).toContain('"ui": {}, // mine\n  "$version": 4,')
     expect(() => planOn(qwen, { [file]: '{"ui": {}' })).toThrow('Cannot read')
   })
 
-  test('headers stand in the entry; a $NAME in one, or in the key, is refused', () => {
+  test('writes headers into the entry, and rejects $NAME in a header, the address or the key', () => {
     const headers = [{ name: 'x-team', value: 'one' }]
     const { modelProviders } = settingsAfter({}, { choice: { headers } })
     expect(modelProviders['openai-responses'][0].generationConfig).toEqual({
@@ -422,8 +434,8 @@ describe('a setup', () => {
       expect(() => planOn(qwen, {}, { choice })).toThrow('Qwen Code would replace a part')
   })
 
-  test('comes before another entry of its id; behind one, its address stands beside the model', () => {
-    const other = { ...theirs, id: 'gpt-5.6-sol' }
+  test('adds its entry before another with the same ID, or names its address next to the model', () => {
+    const other = { ...otherEntry, id: 'gpt-5.6-sol' }
     const list = { 'openai-responses': [other] }
     const without = { [file]: JSON.stringify({ modelProviders: list }) }
     const { modelProviders, model, env } = settingsAfter(without)
@@ -439,7 +451,7 @@ describe('a setup', () => {
   })
 })
 
-test('for one run: a file above all others, without the key, with what the administrator says', () => {
+test("a run uses a file that overrides all otherEntries, with the administrator's settings and without the key", () => {
   const disk = {
     ...home(),
     '/etc/qwen-code/settings.json': '{"ui": {"theme": "x"}, "model": {"name": "y"}}',
@@ -449,8 +461,8 @@ test('for one run: a file above all others, without the key, with what the admin
     options: { contextWindow: 9000 },
     choice: { headers },
   })
-  const asked = { args: ['-m', 'other', 'x'], env: { A: '1' }, tempFolder: '/tmp/run' }
-  const { args, env, files = {} } = qwen.launchSettings!(texts, choice, asked)
+  const launchInput = { args: ['-m', 'other', 'x'], env: { A: '1' }, tempFolder: '/tmp/run' }
+  const { args, env, files = {} } = qwen.launchSettings!(texts, choice, launchInput)
   expect({ args, env }).toEqual({
     args: ['-m', 'other', 'x'],
     env: {

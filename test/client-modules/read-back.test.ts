@@ -22,7 +22,7 @@ test.each<readonly [string, string, Disk, StateValues]>([
   ],
   [
     'codex',
-    "a pair, and the gateway's address for conversations of before",
+    "a pair, with the gateway's address for earlier conversations",
     {
       '.codex/config.toml': `openai_base_url = "https://gw.example/v1"\n${withAuth}`,
       ...auth('{"OPENAI_API_KEY":"sk"}'),
@@ -63,11 +63,11 @@ test.each<readonly [string, string, Disk, StateValues]>([
   ...[
     ['without a name', '[model_providers.old]\nstream_max_retries = 3\n', /old\] has no name/],
     ['of the old kind', '[model_providers.x]\nname = "X"\nwire_api = "chat"\n', /"chat"/],
-    ['of an id that is reserved', '[model_providers.openai]\nname = "X"\n', /Codex reserves/],
-    ['that is not there', 'model_provider = "gone"\n', /"gone" has no table/],
+    ['with a reserved ID', '[model_providers.openai]\nname = "X"\n', /Codex reserves/],
+    ['that is missing', 'model_provider = "gone"\n', /"gone" has no table/],
   ].map(([what, config, why]): readonly [string, string, Disk, StateValues] => [
     'codex',
-    `a provider ${what}, with which it does not start`,
+    `a provider ${what}, with which Codex does not start`,
     { '.codex/config.toml': config as string },
     expect.objectContaining({ broken: expect.stringMatching(why!) }) as unknown as StateValues,
   ]),
@@ -127,7 +127,7 @@ test.each<readonly [string, string, Disk, StateValues]>([
   ['opencode', 'nothing', {}, {}],
   [
     'opencode',
-    'merged files, the key of auth.json',
+    'merged files with the key in auth.json',
     {
       '.config/opencode/config.json':
         '{"model":"x/y","provider":{"gw":{"options":{"baseURL":"https://gw.example/v1"}}}}',
@@ -148,7 +148,7 @@ test.each<readonly [string, string, Disk, StateValues]>([
   ],
   [
     'opencode',
-    'the protocol of a model, whose base URL it shares',
+    'the protocol of a model, with the base URL for it',
     {
       '.config/opencode/opencode.json':
         '{"model":"gw/a","provider":{"gw":{"options":{"baseURL":"https://gw.example/v1"},"models":{"a":{"provider":{"npm":"@ai-sdk/anthropic"}}}}}}',
@@ -157,7 +157,7 @@ test.each<readonly [string, string, Disk, StateValues]>([
   ],
   [
     'opencode',
-    'an empty inline key hides the one of auth.json',
+    'an empty inline key, which hides the key in auth.json',
     {
       '.config/opencode/opencode.json':
         '{"model":"gw/a","provider":{"gw":{"options":{"apiKey":""}}}}',
@@ -167,7 +167,7 @@ test.each<readonly [string, string, Disk, StateValues]>([
   ],
   [
     'opencode',
-    'a broken file beside a good one',
+    'a broken file next to a good one',
     {
       '.config/opencode/opencode.json': '{"model":"gw/a"}',
       '.config/opencode/opencode.jsonc': '{"model":',
@@ -182,7 +182,7 @@ test.each<readonly [string, string, Disk, StateValues]>([
   expect(readValues(byId(id), aMachine(), disk)).toEqual(expected)
 })
 
-test('claude: no value comes from a file that the client skips', () => {
+test('claude: repoint reads no value from a file that the client skips', () => {
   const commented = { '.claude/settings.json': '{"model":"sonnet"} // mine' }
   const claude = byId('claude')
   expect(claude.read(textsOf(claude, aMachine(), commented)).sources).toEqual({})

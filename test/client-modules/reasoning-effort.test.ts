@@ -3,23 +3,26 @@ import { byId, planOn, readValues, written } from './support.ts'
 
 const withEffort = { options: { reasoningEffort: 'low' } } as const
 
-test.each(['codex', 'claude', 'opencode', 'kilo'])('%s', (id) => {
-  const client = byId(id)
-  const first = planOn(client, {}, withEffort)
-  const disk = written({}, first.machine, first.edits)
-  const read = (files: typeof disk) => readValues(client, first.machine, files)
-  expect(read(disk).reasoningEffort).toBe('low')
+test.each(['codex', 'claude', 'opencode', 'kilo'])(
+  '%s: a setup writes the reasoning effort, and a later one keeps it',
+  (id) => {
+    const client = byId(id)
+    const first = planOn(client, {}, withEffort)
+    const disk = written({}, first.machine, first.edits)
+    const read = (files: typeof disk) => readValues(client, first.machine, files)
+    expect(read(disk).reasoningEffort).toBe('low')
 
-  // A later setup keeps it, and --defaults removes it.
-  const kept = planOn(client, disk, { kept: { options: { reasoningEffort: 'low' } } })
-  expect(read(written(disk, kept.machine, kept.edits)).reasoningEffort).toBe('low')
-  const reset = planOn(client, disk, {
-    choice: { input: { requested: {}, resetToDefaults: true } },
-  })
-  expect(read(written(disk, reset.machine, reset.edits)).reasoningEffort).toBeUndefined()
-})
+    // A later setup keeps the effort, and --defaults removes it.
+    const kept = planOn(client, disk, { kept: { options: { reasoningEffort: 'low' } } })
+    expect(read(written(disk, kept.machine, kept.edits)).reasoningEffort).toBe('low')
+    const reset = planOn(client, disk, {
+      choice: { input: { requested: {}, resetToDefaults: true } },
+    })
+    expect(read(written(disk, reset.machine, reset.edits)).reasoningEffort).toBeUndefined()
+  },
+)
 
-test('an effort that repoint does not know is left alone', () => {
+test('a setup does not change an effort that repoint does not know', () => {
   const codex = byId('codex')
   const disk = { '.codex/config.toml': 'model_reasoning_effort = "xhigh"\n' }
   const { edits, machine } = planOn(codex, disk)

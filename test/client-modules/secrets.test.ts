@@ -4,7 +4,7 @@ import { describeEdit } from '../../src/edits/describe.ts'
 import type { FileEdit } from '../../src/edits/plan.ts'
 import { aMachine, byId, type Disk, key, obstaclesOn, planOn, textsOf } from './support.ts'
 
-/** Looks like no token of a well-known form, and its key is not always called like one. */
+/** Does not look like a known kind of token. Some of its keys do not sound like secrets either. */
 const secret = 'users-own-credential-1'
 
 const homes: readonly (readonly [
@@ -74,7 +74,7 @@ experimental_bearer_token = "${secret}"
   ],
 ]
 
-describe.each(homes)('%s: in %s, %s', (id, file, _, path, disk) => {
+describe.each(homes)('%s: in %s, the value of %s', (id, file, _, path, disk) => {
   const client = byId(id)
 
   const check = (edits: readonly FileEdit[]) => {
@@ -85,23 +85,23 @@ describe.each(homes)('%s: in %s, %s', (id, file, _, path, disk) => {
     expect(shown.join('\n')).not.toContain(secret)
   }
 
-  test('is a secret for the setup that removes it, and goes back with the address', () => {
+  test('is masked in the setup that removes it, and is undone together with the address', () => {
     check(planOn(client, disk).edits)
   })
 
-  test('is a secret for the repair that removes it', () => {
+  test('is masked in the fix that removes it', () => {
     const repairs = obstaclesOn(client, disk).flatMap(({ fix }) => (fix ? [fix] : []))
     check(planFixes(client, textsOf(client, aMachine(), disk), repairs))
   })
 
-  test('is in no obstacle', () => {
+  test('is not in any finding', () => {
     const all = [...obstaclesOn(client, disk), ...planOn(client, disk).obstacles]
     expect(all.length).toBeGreaterThan(1)
     expect(JSON.stringify(all)).not.toContain(secret)
   })
 })
 
-test('codex: the tokens of a login are a secret for the repair that removes them', () => {
+test('codex: the tokens of a login are masked in the fix that removes them', () => {
   const disk = {
     '.codex/config.toml': `model_provider = "gateway"
 [model_providers.gateway]
@@ -118,14 +118,14 @@ requires_openai_auth = true
   expect(shown).not.toContain(secret)
 })
 
-describe('opencode: the entry in auth.json', () => {
+describe('opencode: the edit of an entry in auth.json', () => {
   const auth = '.local/share/opencode/auth.json'
   const shown = (disk: Disk) => {
     const { edits } = planOn(byId('opencode'), disk)
     return { edit: edits[0]!, lines: describeEdit(edits[0]!, { showPath: () => 'auth.json' }) }
   }
 
-  test('shows the end of the key, and what kind of entry it is', () => {
+  test('shows the end of the key, and the type of the entry', () => {
     expect(shown({}).lines).toEqual([
       'auth.json (will be created)',
       '  + gateway.type = "api"',
@@ -133,14 +133,14 @@ describe('opencode: the entry in auth.json', () => {
     ])
   })
 
-  test('keeps what else stands in it', () => {
+  test('keeps other members', () => {
     const { edit } = shown({ [auth]: '{"gateway":{"type":"api","key":"sk-old","note":1}}' })
     expect(JSON.parse(new TextDecoder().decode(edit.after!))).toEqual({
       gateway: { type: 'api', key, note: 1 },
     })
   })
 
-  test('takes the whole place of a login of another kind, and shows nothing of it', () => {
+  test('replaces another kind of login completely, and does not show it', () => {
     const { edit, lines } = shown({
       [auth]: `{"gateway":{"type":"oauth","refresh":"${secret}"}}`,
     })

@@ -58,12 +58,12 @@ const tables: readonly (readonly [
 ]
 
 describe.each(tables)('%s', (path, cases) => {
-  test.each(cases)('%j', (text, expected) => {
+  test.each(cases)('%j exports %j', (text, expected) => {
     expect(names(path, text)).toEqual(expected)
   })
 })
 
-test('profiles lie where ZDOTDIR and XDG say, and elsewhere on Windows', () => {
+test('the paths of profiles follow ZDOTDIR and XDG_CONFIG_HOME, and differ on Windows', () => {
   const env = { ZDOTDIR: '/home/ada/.zsh', XDG_CONFIG_HOME: '/home/ada/cfg' }
   const paths = shellProfilePaths(aMachine({ env }))
   expect(paths).toContain('/home/ada/.zsh/.zshrc')

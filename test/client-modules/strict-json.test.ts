@@ -24,11 +24,11 @@ test.each([
   ['{"a": 01}', 'comma expected (line 1, column 8)'],
   ['{"a": "x', 'unexpected end of string (line 1, column 7)'],
   ['{"a": 1} {}', 'end of file expected (line 1, column 10)'],
-])('strict json: %j is refused by a strict reader because of %j', (text, problem) => {
+])('strict json: the problem of %j is %j', (text, problem) => {
   expect(strictJsonProblem(bytesOf(text))).toBe(problem)
 })
 
-test('strict json: a byte order mark is no problem for a reader that bears it', () => {
+test('strict json: a byte order mark is not a problem if the client accepts it', () => {
   expect(strictJsonProblem(bytesOf('\ufeff{}'), { allowsBom: true })).toBeUndefined()
   expect(strictJsonProblem(bytesOf('\ufeff{,}'), { allowsBom: true })).toBeDefined()
 })
@@ -54,7 +54,7 @@ test.each([
     '{"a": "\\u0041,}", // ,}\n"n": 12345678901234567890}',
     '{"a": "\\u0041,}",\n"n": 12345678901234567890}',
   ],
-])('repair: %j becomes %j', (text, repaired) => {
+])('repair: turns %j into %j', (text, repaired) => {
   expect(show(repairToStrictJson(bytesOf(text), 'x'))).toBe(repaired)
 })
 
@@ -68,23 +68,23 @@ test.each([
     { ignored: 'a byte order mark (line 1, column 1)', isRepairable: false },
   ],
   ['{"a" 1}', false, { ignored: 'colon expected (line 1, column 6)', isRepairable: false }],
-])('a strict reader makes of %j, byte order marks allowed: %j, %j', (text, allowsBom, read) => {
+])('strict json: reads %j (byte order mark accepted: %j) as %j', (text, allowsBom, read) => {
   const file = { kind: 'settings', path: '/x', bytes: bytesOf(text) }
   const { root, ignored, isRepairable } = readStrictly(file, { allowsBom })
   expect({ root, ignored, isRepairable }).toEqual({ root: {}, ignored: undefined, ...read })
 })
 
-test('repair: keeps a byte order mark unless it is asked to go', () => {
+test('repair: keeps a byte order mark unless told to remove it', () => {
   const bytes = bytesOf('\ufeff{"a": 1,}')
   expect(show(repairToStrictJson(bytes, 'x'))).toBe('\ufeff{"a": 1}')
   expect(show(repairToStrictJson(bytes, 'x', { removesBom: true }))).toBe('{"a": 1}')
 })
 
-test('repair: refuses what is more broken than that', () => {
+test('repair: refuses other syntax errors', () => {
   expect(caught(() => repairToStrictJson(bytesOf('{"a": 1,, }'), 'x')).code).toBe('config-invalid')
 })
 
-test('a reader that bears comments: they stay, trailing commas and a byte order mark go', () => {
+test('repair: can keep comments, and removes trailing commas and a byte order mark', () => {
   const before = bytesOf('\ufeff{\n  // mine\n  "a": 1, // one\n}\n')
   const after = bytesOf('{\n  // mine\n  "a": 1 // one\n}\n')
   const options = { allowsComments: true }

@@ -29,7 +29,7 @@ import type { Machine } from '../../src/platform/platform.ts'
 export const baseUrl = 'https://gw.example'
 export const key = 'sk-test-0123456789abcdef'
 
-/** A catalog as the service answers it, with two families and the messages client's own tiers. */
+/** A catalog in the form of a gateway's response, with GPT models and Claude Code's own models. */
 export const catalog: Catalog = {
   models: [
     ...['gpt-5.6', 'gpt-5.6-sol', 'gpt-5.6-terra', 'gpt-5.6-luna', 'gpt-5.4', 'gpt-5.4-mini'].map(
@@ -43,7 +43,7 @@ export const catalog: Catalog = {
   ],
 }
 
-/** The same catalog from a gateway that says how large the windows are. */
+/** The same catalog from a gateway that reports context windows. */
 export const catalogWithWindows: Catalog = {
   models: catalog.models.map((model) => ({
     ...model,
@@ -65,7 +65,7 @@ export function aMachine(changes: Partial<Machine> = {}): Machine {
 /** Files by absolute path, or by a path below the home folder. */
 export type Disk = Readonly<Record<string, string | Uint8Array>>
 
-/** Reads what a client would read from a disk in memory. */
+/** Loads the files that a client would read, from a disk in memory. */
 export function textsOf(client: Client, machine: Machine, disk: Disk): LoadedFiles {
   const files = new Map(
     Object.entries(absolute(disk, machine)).map(([path, content]) => [
@@ -107,7 +107,7 @@ export interface Setup {
   readonly context?: Partial<ClientContext>
 }
 
-/** What a choice of models goes by. */
+/** The input of `resolve`. */
 export function wanted(
   catalog: Catalog | undefined,
   requested: ClientOptions = {},
@@ -117,12 +117,12 @@ export function wanted(
   return { requested, previous, gatewayInfo: { catalog, rejected: [], ...heard } }
 }
 
-/** What the client decides. @throws UserError if it cannot */
+/** The options that the client resolves. @throws UserError if it cannot */
 export function resolvedBy(client: Client, input: ResolveInput, version?: string): ResolvedOptions {
   return expectNoFinding(client.resolve(input, version))
 }
 
-/** What a setup keeps of a client's files. */
+/** The values of a client's files that a setup keeps. */
 export function keptIn(client: Client, state: ClientState): PreviousSetup {
   return { options: optionsToKeep(client, state), defaults: state.defaults }
 }
@@ -142,7 +142,7 @@ function aChoice(client: Client, setup: Setup = {}): SetupTarget {
   }
 }
 
-/** What a setup does from beginning to end: obstacles, their repairs, the edits. */
+/** Plans a setup as the program does: the obstacles, then the edits with their fixes. */
 export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   const machine = setup.machine ?? aMachine()
   const files = textsOf(client, machine, disk)
@@ -176,7 +176,6 @@ export function written(disk: Disk, machine: Machine, edits: readonly FileEdit[]
   return Object.fromEntries(files)
 }
 
-/** What stands on a disk, judged without a setup. */
 /** A system with no files and no processes. */
 export function emptySystem(machine: Machine): SystemReader {
   const missing = () => {
@@ -187,6 +186,7 @@ export function emptySystem(machine: Machine): SystemReader {
   return { machine, files, processes } as unknown as SystemReader
 }
 
+/** The obstacles that `check` finds on a disk without a setup. */
 export function obstaclesOn(
   client: Client,
   disk: Disk,
@@ -224,7 +224,7 @@ export function valuesOf(state: ClientState): StateValues {
   return compact({ ...endpoint, ...options, defaults, model, keyPath, login, broken })
 }
 
-/** What a client reads back from its files. */
+/** The values that a client reads from its files. */
 export function readValues(client: Client, machine: Machine, disk: Disk): StateValues {
   return valuesOf(client.read(textsOf(client, machine, disk)))
 }

@@ -9,14 +9,14 @@ import { key, planOn, readValues, written } from './support.ts'
 
 const compiler = resolve('node_modules/typescript/bin/tsc')
 
-/** The blocks of docs/adding-a-client.md that make a module, by their path. */
+/** The files of the example module in docs/adding-a-client.md, by their path. */
 function templateFiles(): Readonly<Record<string, string>> {
   const page = readFileSync('docs/adding-a-client.md', 'utf8')
   const blocks = page.matchAll(/`src\/clients\/sprout\/(.+?)`:\n\n```ts\n([\s\S]+?)```/g)
   return Object.fromEntries([...blocks].map(([, name, text]) => [name!, text!]))
 }
 
-test('the client of docs/adding-a-client.md compiles, can be set up, read back and undone', async () => {
+test('the example client in docs/adding-a-client.md compiles, and can be set up, read back and undone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-template-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')

@@ -38,7 +38,7 @@ function textsIn(home: Home): string {
     .join('\n')
 }
 
-describe('rollback takes back address and key together or not at all', () => {
+describe('rollback undoes address and key together or not at all', () => {
   const cases: readonly (readonly [
     client: string,
     what: string,
@@ -68,7 +68,7 @@ describe('rollback takes back address and key together or not at all', () => {
     ],
     [
       'codex',
-      'what sends the key was switched off',
+      'sending the key was switched off',
       {},
       config,
       'requires_openai_auth = true',
@@ -103,21 +103,24 @@ describe('rollback takes back address and key together or not at all', () => {
       [opencodeAuth, opencode],
     ],
   ]
-  test.each(cases)('%s: %s', (id, _, given, changed, from, to, files) => {
-    const { home, world } = setUp(id, given)
-    const text = home.text(changed)
-    expect(text).toContain(from)
-    home.put(changed, text.replace(from, to))
-    const before = files.map((name) => home.text(name))
-    rollBack(world)
-    expect(files.map((name) => home.text(name))).toEqual(before)
-  })
+  test.each(cases)(
+    '%s: a rollback changes nothing if %s',
+    (id, _, given, changed, from, to, files) => {
+      const { home, world } = setUp(id, given)
+      const text = home.text(changed)
+      expect(text).toContain(from)
+      home.put(changed, text.replace(from, to))
+      const before = files.map((name) => home.text(name))
+      rollBack(world)
+      expect(files.map((name) => home.text(name))).toEqual(before)
+    },
+  )
 
   test.each([
     ['codex', config, 'model = "gpt-5.6-sol"', 'model = "gpt-5.4"'],
     ['claude', settings, '"model": "sonnet"', '"model": "opus"'],
     ['opencode', opencode, '"model": "gateway/gpt-5.6-sol"', '"model": "gateway/other"'],
-  ])('%s: another model of the gateway goes with it', (id, name, from, to) => {
+  ])('%s: a rollback also removes another model of the gateway', (id, name, from, to) => {
     const { home, world } = setUp(id, {})
     replace(home, name, from, to)
     rollBack(world)
@@ -128,7 +131,7 @@ describe('rollback takes back address and key together or not at all', () => {
     ['opencode', opencode, '"model": "gateway/gpt-5.6-sol"', '"model": "anthropic/claude"'],
     ['pi', '.pi/agent/settings.json', '"defaultProvider": "gateway"', '"defaultProvider": "mine"'],
     ['cline', '.cline/data/settings/providers.json', '"openai-compatible",', '"anthropic",'],
-  ])('%s: a model of another provider stays', (id, name, from, to) => {
+  ])('%s: a rollback keeps a model of another provider', (id, name, from, to) => {
     const { home, world } = setUp(id, {})
     replace(home, name, from, to)
     rollBack(world)
@@ -137,9 +140,9 @@ describe('rollback takes back address and key together or not at all', () => {
   })
 
   test.each([
-    ['its name', 'name = "Gateway"', 'name = "Mine"'],
-    ['what it tries first', 'supports_websockets = false', 'supports_websockets = true'],
-  ])('codex: %s alone, changed since, holds nothing else back', (_, from, to) => {
+    ['the name', 'name = "Gateway"', 'name = "Mine"'],
+    ['the transport', 'supports_websockets = false', 'supports_websockets = true'],
+  ])('codex: if only %s was changed since, a rollback undoes everything else', (_, from, to) => {
     const { home, world } = setUp('codex', { '.codex/auth.json': '{"OPENAI_API_KEY":"sk-own"}' })
     home.put(config, home.text(config).replace(from, to))
     rollBack(world)
