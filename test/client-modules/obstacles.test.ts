@@ -597,8 +597,8 @@ describe.each([
       const files = textsOf(client, machine, disk)
       const edits = planFixes(client, files, [obstacle!.fix!])
       const fixedDisk = written(disk, machine, edits)
-      const withTable = obstaclesOn(client, fixedDisk, machine, context)
-      expect(withTable.filter((one) => one.code === code)).toEqual([])
+      const remaining = obstaclesOn(client, fixedDisk, machine, context)
+      expect(remaining.filter((one) => one.code === code)).toEqual([])
     },
   )
 })

@@ -488,10 +488,10 @@ describe('with any files', () => {
     )
 
   test('a setup takes effect, changes nothing the second time, and is undone exactly', () => {
-    const options = fc.constantFrom({}, { model: 'claude-opus-5-5' }, { providerId: 'work' })
+    const optionSets = fc.constantFrom({}, { model: 'claude-opus-5-5' }, { providerId: 'work' })
     fc.assert(
-      fc.property(disks, options, (disk, options) => {
-        const { machine, edits, choice } = planOn(pi, disk, { options: options })
+      fc.property(disks, optionSets, (disk, options) => {
+        const { machine, edits, choice } = planOn(pi, disk, { options })
         const after = written(disk, machine, edits)
         const { baseUrl, providerId } = choice
         const { model, protocol } = choice.resolved
@@ -505,7 +505,7 @@ describe('with any files', () => {
             kept: [],
           })
         }
-        const again = planOn(pi, after, { options: options }).edits
+        const again = planOn(pi, after, { options }).edits
         for (const edit of again) expect(edit.after).toEqual(edit.before)
       }),
       { numRuns: 30 },

@@ -83,7 +83,7 @@ function optionsIn(name: string) {
 }
 
 describe.each(lists)('%s', (id, models, roots) => {
-  test('offers every model of the gateway, and removes a model that the gateway no longer lists', () => {
+  test('offers every model of the gateway, the chosen one first, and removes a model that the gateway no longer lists', () => {
     const all = setUp(id, {}, gateway('gpt-5.6-sol', 'glm-5', 'mine', 'text-embedding-4'), {
       options,
     })

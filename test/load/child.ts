@@ -12,7 +12,7 @@ afterEach(() => {
 
 export const key = 'sk-load-0123456789abcdefghijklmnop'
 
-/** The built gateway in a process of its own. */
+/** Starts the built gateway in a separate process. */
 export async function aGatewayProcess(faults: readonly object[] = [], execArgv: string[] = []) {
   const child = fork(resolve('scripts/bench/gateway-server.js'), {
     env: { ...process.env, KEY: key, FAULTS: JSON.stringify(faults) },
@@ -35,7 +35,7 @@ type GatewayProcess = Awaited<ReturnType<typeof aGatewayProcess>>
 
 const mebibyte = 1024 * 1024
 
-/** Expects that a gateway needs as much memory after `work` as before it, up to some MiB. */
+/** Expects that a gateway's memory grows by at most a few MiB during `work`. `maxNativeGrowth` is in MiB. */
 export async function expectNoLeak(
   gateway: GatewayProcess,
   work: () => Promise<unknown>,
@@ -53,7 +53,7 @@ export async function expectNoLeak(
   expect(after.native - before.native).toBeLessThan(maxNativeGrowth)
 }
 
-/** The bytes in use when a gateway has read everything that it was sent. */
+/** The bytes in use once a gateway has read everything that was sent to it. */
 export async function steadyLiveBytes(gateway: GatewayProcess): Promise<number> {
   let before = Number.NaN
   for (;;) {
@@ -64,7 +64,7 @@ export async function steadyLiveBytes(gateway: GatewayProcess): Promise<number> 
   }
 }
 
-/** A whole HTTP/1.1 request as text. */
+/** An HTTP/1.1 request as text. */
 export function requestText(
   line: string,
   headers: Readonly<Record<string, string>>,

@@ -2,10 +2,10 @@ import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { aGatewayProcess, expectNoLeak, key, requestText } from './child.ts'
 
-/** Printed when a test fails, so that the run can be had again. */
+/** Part of the test titles, so that a failed run can be repeated with FUZZ_SEED. */
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2_147_483_647)
 
-/** The same numbers for the same seed (mulberry32). */
+/** Random numbers that depend only on the seed (mulberry32). */
 function numbers(start: number): () => number {
   let state = start
   return () => {
@@ -34,7 +34,7 @@ const members = `role content type text name tools function id call_id __proto__
 const settings = `stream tools tool_choice max_tokens stop system stream_options instructions
   reasoning text metadata`.split(/\s+/)
 
-/** Any JSON value, some of them the right kind in the wrong place. */
+/** Any JSON value. Some have a valid type in the wrong place. */
 function value(random: Random, depth = 0): unknown {
   const kind = Math.floor(random() * (depth > 3 ? 7 : 10))
   switch (kind) {
@@ -67,13 +67,13 @@ function value(random: Random, depth = 0): unknown {
 
 interface Case {
   readonly text: string
-  /** What the table of the service says about it. */
+  /** The expected status. */
   readonly status: number
-  /** The vendor behind may refuse what the service lets through. */
+  /** Whether the request has random members, so that a rejection is right too. */
   readonly isOdd: boolean
 }
 
-/** A request that is HTTP, whatever else it is, with the status that is right for it. */
+/** A valid HTTP request with random contents, and the expected status. */
 function wellFormed(random: Random): Case {
   const path = pick(random, Object.keys(paths) as (keyof typeof paths)[])
   const conversation = paths[path]
@@ -93,15 +93,15 @@ function wellFormed(random: Random): Case {
       : pick(random, ['nope', '', null, 5, 'gpt-5.6-pro', undefined, '__proto__'])
   body['model'] = model
   const hasConversation = random() < 0.85
-  const said = isOdd ? value(random) : 'hi'
-  const talk = isOdd && random() < 0.5 ? [said] : [{ role: 'user', content: said }]
-  if (hasConversation) body[conversation] = talk
+  const content = isOdd ? value(random) : 'hi'
+  const turns = isOdd && random() < 0.5 ? [content] : [{ role: 'user', content: content }]
+  if (hasConversation) body[conversation] = turns
   let text = JSON.stringify(body)
   const isBroken = random() < 0.05
   if (isBroken) text = text.slice(0, -1)
-  return { text: requestText(`${method} ${path}`, headers, text), status: right(), isOdd }
+  return { text: requestText(`${method} ${path}`, headers, text), status: expectedStatus(), isOdd }
 
-  function right(): number {
+  function expectedStatus(): number {
     if (method !== 'POST') return 404
     if (!isGoodKey) return 401
     if (!isJson) return 400
@@ -113,9 +113,9 @@ function wellFormed(random: Random): Case {
   }
 }
 
-/** Sends cases one after another over one connection and checks each status. */
+/** Sends `count` requests one after another over one connection. Returns those with an unexpected status. */
 async function runWellFormed(port: number, random: Random, count: number): Promise<string[]> {
-  const wrong: string[] = []
+  const failures: string[] = []
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   const answers = readAnswers(socket)
   for (let done = 0; done < count; done++) {
@@ -130,13 +130,13 @@ async function runWellFormed(port: number, random: Random, count: number): Promi
       (seen === 400 || seen === 404) &&
       answer.includes('"invalid_request_error"')
     if ((seen !== status && !isRefused) || answer.includes('fault in repoint'))
-      wrong.push(`${seen} instead of ${status}: ${text.slice(0, 2000)}\n${answer.slice(0, 500)}`)
+      failures.push(`${seen} instead of ${status}: ${text.slice(0, 2000)}\n${answer.slice(0, 500)}`)
   }
   socket.destroy()
-  return wrong
+  return failures
 }
 
-/** Cuts what comes over a connection into answers. */
+/** Splits the bytes of a connection into responses. */
 function readAnswers(socket: Socket): { next(): Promise<string> } {
   let text = ''
   let waiting: { resolve(answer: string): void; reject(error: Error): void } | undefined
@@ -168,10 +168,10 @@ function readAnswers(socket: Socket): { next(): Promise<string> } {
   }
 }
 
-/** Statuses that bytes of any kind may get; 500 only as the service's own, 403 where a page's host is mangled. */
+/** The statuses that any bytes may get. 500 may only imitate a gateway's error; 403 is for a mangled `Host`. */
 const anyStatus = new Set([200, 400, 401, 403, 404, 408, 413, 417, 431, 500, 501, 503])
 
-/** Bytes that were a request once, or never were. */
+/** A request with random changes, or random bytes. */
 function mangled(random: Random): Buffer {
   if (random() < 0.2) {
     const bytes = Buffer.alloc(Math.floor(random() * 600))
@@ -185,7 +185,7 @@ function mangled(random: Random): Buffer {
   return random() < 0.4 ? bytes.subarray(0, Math.floor(random() * bytes.length)) : bytes
 }
 
-/** Sends mangled bytes, half-closes, and waits until the server has let go. */
+/** Sends mangled bytes, half-closes the connection, and waits until the server closes it. */
 function runMangled(port: number, bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
@@ -212,7 +212,7 @@ function runMangled(port: number, bytes: Buffer): Promise<string> {
   })
 }
 
-test(`fuzz (seed ${seed}): 80,000 requests of every kind get the right status each`, async () => {
+test(`fuzz (seed ${seed}): each of 80,000 random requests gets the right status`, async () => {
   const gateway = await aGatewayProcess()
   const results = await Promise.all(
     Array.from({ length: 16 }, (_, index) =>

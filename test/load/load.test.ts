@@ -9,7 +9,7 @@ const json = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json
 const ping = JSON.stringify({ model: 'gpt-5.6', messages: [{ role: 'user', content: 'ping' }] })
 const chat = requestText('POST /v1/chat/completions', json, ping)
 
-/** Sends at least so many requests. */
+/** Sends at least `requests` requests. */
 async function send(port: number, requests: number): Promise<number> {
   const answerBytes = (await oneAnswer(port, chat)).length
   let sent = 0
@@ -21,8 +21,8 @@ async function send(port: number, requests: number): Promise<number> {
 }
 
 /**
- * Connects a few at a time: what does not fit into the queue of the listening socket is tried again
- * by the kernel only after 1, 3, 7 and 15 s.
+ * Opens connections in batches. If the queue of the listening socket is full, the kernel retries a connection only
+ * after 1, 3, 7 and 15 s.
  */
 async function connectAll(port: number, count: number): Promise<Socket[]> {
   const sockets: Socket[] = []
@@ -34,13 +34,13 @@ async function connectAll(port: number, count: number): Promise<Socket[]> {
   return sockets
 }
 
-test('load: after 30,000 requests the process is as small as after 10,000', async () => {
+test('load: the process uses as much memory after 30,000 requests as after 10,000', async () => {
   const gateway = await aGatewayProcess([], ['--expose-gc'])
   await send(gateway.port, 10_000)
   await expectNoLeak(gateway, () => send(gateway.port, 20_000))
 })
 
-test('load: two thousand slow streams are open at once, and all end', async () => {
+test('load: 2,000 slow streams can be open at once, and all of them end', async () => {
   const gateway = await aGatewayProcess([{ betweenMs: 4000 }])
   const body = JSON.stringify({ ...JSON.parse(ping), stream: true })
   const request = requestText('POST /v1/chat/completions', json, body)
@@ -67,7 +67,7 @@ test('load: two thousand slow streams are open at once, and all end', async () =
   expect(await gateway.ask('streams')).toBe(0)
 })
 
-test('load: two thousand clients that go away leave no stream behind', async () => {
+test('load: 2,000 clients that disconnect leave no stream open', async () => {
   const gateway = await aGatewayProcess([{ betweenMs: 60_000 }])
   const body = JSON.stringify({ ...JSON.parse(ping), stream: true })
   const request = requestText('POST /v1/chat/completions', json, body)
@@ -78,7 +78,7 @@ test('load: two thousand clients that go away leave no stream behind', async () 
   await expect.poll(() => gateway.ask('streams'), { timeout: 5000 }).toBe(0)
 })
 
-test('load: a body that comes byte by byte takes no more room than it has bytes', async () => {
+test('load: a body that arrives byte by byte needs no more memory than its bytes', async () => {
   const gateway = await aGatewayProcess([], ['--expose-gc'])
   const headers = Object.entries({ Host: 'x', ...json, 'Transfer-Encoding': 'chunked' })
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')

@@ -8,13 +8,13 @@ import { blocksOf } from '../support/doc-blocks.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 
-/** As root in a container: a mount namespace, in which HOME can be read and not written. */
+/** Runs repoint as in a container: as root, in a mount namespace in which HOME is read-only. */
 
 const key = 'sk-canary-container-4f7a2b9c6d1e8035'
 
 const gateway = await withGateway({ key })
 
-/** Programs that say how they were started. */
+/** A home with programs that print their arguments and environment. */
 function aContainer(): Home {
   const home = aHome({ '.codex/config.toml': 'model = "o3"\n' })
   const versions = { codex: '0.169.0', claude: '2.1.330', opencode: '1.18.34', other: '1.0.0' }
@@ -50,7 +50,7 @@ async function inContainer(
 }
 
 test.each(['codex', 'claude', 'opencode'])(
-  'run without a remembered gateway proves and starts %s, and writes nothing at all',
+  'run without a saved gateway proves and starts %s, and writes nothing',
   async (client) => {
     const home = aContainer()
     const before = home.everything()
@@ -70,21 +70,28 @@ test.each(['codex', 'claude', 'opencode'])(
   },
 )
 
-test('another program gets the usual variables, and a model that is not there is told before', async () => {
+test('run starts another program with the usual variables, and rejects an unknown model or key before', async () => {
   const home = aContainer()
   const address = ['--base-url', gateway.url, '--key-env', 'KEY']
   const other = await inContainer(home, ['run', ...address, '--', 'other'])
   expect(other.stdout).toContain(`OPENAI_BASE_URL=${gateway.url}/v1`)
 
-  const wrong = await inContainer(home, ['run', ...address, '--model', 'gpt-0', '--', 'codex'])
-  expect(wrong).toMatchObject({ status: 5, stdout: '' })
+  const unknownModel = await inContainer(home, [
+    'run',
+    ...address,
+    '--model',
+    'gpt-0',
+    '--',
+    'codex',
+  ])
+  expect(unknownModel).toMatchObject({ status: 5, stdout: '' })
   const refused = await inContainer(home, ['run', ...address, '--', 'codex'], { KEY: 'sk-wrong-1' })
   expect(refused).toMatchObject({ status: 3, stdout: '' })
 })
 
-/** The examples of docs/ci.md, with this gateway and this checkout for those of the page. */
-const [action, dockerfile, devContainer] = ['yaml', 'dockerfile', 'json'].map((wanted) => {
-  const block = blocksOf('docs/ci.md').find(({ language }) => language === wanted)
+/** The examples of docs/ci.md, with this test's gateway. */
+const [action, dockerfile, devContainer] = ['yaml', 'dockerfile', 'json'].map((wantedLanguage) => {
+  const block = blocksOf('docs/ci.md').find(({ language }) => language === wantedLanguage)
   return () => block!.text.replaceAll('https://gw.example', gateway.url)
 })
 
@@ -93,7 +100,7 @@ function wordsOf(line: string): readonly string[] {
   return words.map((word) => word.replaceAll('"', ''))
 }
 
-test('docs/ci.md: the step for GitHub Actions, without a package that anyone could publish', async () => {
+test('docs/ci.md: the step for GitHub Actions runs, and uses no package name that anyone could publish', async () => {
   const steps = parse(action!()) as { run: string; env: Record<string, string> }[]
   const { run, env } = steps.at(-1)!
   expect(Object.keys(env)).toEqual(['KEY'])
@@ -108,21 +115,21 @@ test('docs/ci.md: the step for GitHub Actions, without a package that anyone cou
 test.each([
   ['the Dockerfile, as root', 0],
   ['the Dockerfile, as another user', 12_345],
-])("docs/ci.md: %s, then the dev container's own command", async (_, uid) => {
+])('docs/ci.md: %s runs the command of the dev container', async (_, uid) => {
   const home = aContainer()
   const mounted = aHome({ 'codex/config.toml': 'model = "o3" # mine\n' })
   const before = mounted.text('codex/config.toml')
-  const said = dockerfile!().replaceAll('/work', mounted.path)
-  const env = Object.fromEntries([...said.matchAll(/(\w+)=(\S+)/g)].map(([, ...pair]) => pair))
+  const text = dockerfile!().replaceAll('/work', mounted.path)
+  const env = Object.fromEntries([...text.matchAll(/(\w+)=(\S+)/g)].map(([, ...pair]) => pair))
   const { containerEnv, remoteEnv, postCreateCommand } = JSON.parse(devContainer!())
   expect(Object.keys(remoteEnv)).toEqual(['KEY'])
   expect(Object.keys(containerEnv)).toEqual(Object.keys(env))
 
   if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, home.path, mounted.path])
   const [, ...words] = wordsOf(postCreateCommand)
-  const done = await inContainer(home, words, env, uid)
-  expect(done.stderr).not.toContain('error')
-  expect(done.status).toBe(0)
+  const result = await inContainer(home, words, env, uid)
+  expect(result.stderr).not.toContain('error')
+  expect(result.status).toBe(0)
   expect(mounted.text('codex/config.toml')).toContain(gateway.url)
 
   expect((await inContainer(home, ['rollback', '--yes'], env, uid)).status).toBe(0)

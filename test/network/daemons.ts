@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 
 const path = `${process.env['PATH']}:/usr/sbin`
 
-/** A free port of loopback. Another process could take it before the daemon does; none does here. */
+/** A free port of loopback. In theory another process could take it before the daemon does. */
 export async function freePort(): Promise<number> {
   const server = net.createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -16,7 +16,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Debian's nginx with these `server` blocks, in a folder of its own, until the test ends. */
+/** Starts Debian's nginx with these `server` blocks in a temporary folder, until the test ends. */
 export async function startNginx(
   servers: string,
   files: Readonly<Record<string, string>>,
@@ -50,8 +50,8 @@ http {
 }
 
 /**
- * Debian's tinyproxy with these further lines, until the test ends. For it alone the name gw.test is
- * this machine: loopback itself is never asked through a proxy.
+ * Starts Debian's tinyproxy with these additional lines, until the test ends. Only tinyproxy resolves gw.test to
+ * this machine, because repoint uses no proxy for loopback addresses.
  */
 export async function startTinyproxy(lines: string): Promise<number> {
   const port = await freePort()
@@ -77,8 +77,8 @@ function aFolder(files: Readonly<Record<string, string>>): string {
 
 async function startDaemon(command: string, args: readonly string[], port: number): Promise<void> {
   const child = spawn(command, args, { env: { PATH: path }, stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
   let end: string | undefined
   child.on('error', (error) => (end = error.message))
   child.on('exit', (status) => (end = `it ended with status ${status}`))
@@ -87,16 +87,16 @@ async function startDaemon(command: string, args: readonly string[], port: numbe
       new Promise<void>((resolve) => {
         if (end !== undefined) return resolve()
         child.on('exit', () => resolve())
-        // nginx must take its workers along; tinyproxy would wait for open connections.
+        // SIGTERM lets nginx stop its workers. tinyproxy would wait for open connections.
         child.kill(command === 'nginx' ? 'SIGTERM' : 'SIGKILL')
       }),
   )
   for (let tries = 0; tries < 200; tries++) {
-    if (end !== undefined) throw new Error(`${command} did not start: ${end}\n${said}`)
+    if (end !== undefined) throw new Error(`${command} did not start: ${end}\n${output}`)
     if (await answers(port)) return
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
-  throw new Error(`${command} does not listen on ${port}\n${said}`)
+  throw new Error(`${command} does not listen on ${port}\n${output}`)
 }
 
 function answers(port: number): Promise<boolean> {

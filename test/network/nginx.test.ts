@@ -8,7 +8,7 @@ import { freePort, startNginx } from './daemons.ts'
 const model = 'gpt-5.6-sol'
 const protocols = ['chat', 'responses', 'messages'] as const
 
-/** nginx with one server block before a gateway of our own. */
+/** Starts nginx with one server block in front of a local gateway. */
 async function nginxBefore(block: (gateway: number) => string, files: Record<string, string> = {}) {
   const gateway = await aServer(goodGateway)
   const port = await freePort()
@@ -19,7 +19,7 @@ async function nginxBefore(block: (gateway: number) => string, files: Record<str
 const certificate = (name: string): string =>
   `ssl_certificate ${tlsFile(name)}; ssl_certificate_key ${tlsFile('server.key')};`
 
-/** The same on a TLS port. */
+/** Like `nginxBefore`, but on a TLS port. */
 async function tlsNginxBefore(block: (gateway: number) => string, name = 'good.pem', flags = '') {
   const gateway = await aServer(goodGateway)
   const port = await freePort()
@@ -35,8 +35,8 @@ const pass = (gateway: number): string => `proxy_pass http://127.0.0.1:${gateway
 const all = (gateway: number): string => `location / { ${pass(gateway)} }`
 const secure = { scheme: 'https', caFile: tlsFile('ca.pem') }
 
-describe('nginx: a gateway behind it', () => {
-  test('serves catalog and every protocol, with gzip and buffering as nginx has them', async () => {
+describe('nginx in front of a gateway', () => {
+  test('serves the catalog and every protocol, with gzip and with its default buffering', async () => {
     const server = await nginxBefore(
       (port) =>
         `gzip on; gzip_min_length 1; gzip_proxied any; gzip_types application/json; ${all(port)}`,
@@ -46,7 +46,7 @@ describe('nginx: a gateway behind it', () => {
     for (const protocol of protocols) await probe(access, protocol, model)
   })
 
-  test('serves them behind a path prefix, and not without it', async () => {
+  test('serves them below a path prefix only', async () => {
     const server = await nginxBefore(
       (port) => `location /ai/ { proxy_pass http://127.0.0.1:${port}/; }`,
     )
@@ -60,7 +60,7 @@ describe('nginx: a gateway behind it', () => {
     expect(error.hint).toContain('--base-url URL')
   })
 
-  test('serves them over TLS with a private authority, HTTP/2 offered or not', async () => {
+  test('serves them over TLS with a private certificate authority, with and without HTTP/2', async () => {
     for (const flags of ['', 'http2']) {
       const access = accessTo(await tlsNginxBefore(all, 'good.pem', flags), secure)
       await readCatalog(access)
@@ -68,7 +68,7 @@ describe('nginx: a gateway behind it', () => {
     }
   })
 
-  test('hands a bad key on as the gateway said it', async () => {
+  test("passes on the gateway's error for a wrong key", async () => {
     const server = await nginxBefore(all)
     expect((await failure(readCatalog(accessTo(server, { key: 'sk-wrong' })))).code).toBe(
       'key-rejected',
@@ -76,40 +76,40 @@ describe('nginx: a gateway behind it', () => {
   })
 })
 
-describe('nginx: its own answers', () => {
+describe('nginx: repoint names the cause of the response', () => {
   test.each([
-    ['no gateway behind it', () => all(1), 'gateway-fault', '502 Bad Gateway'],
-    ['a static site', () => '', 'not-an-api', '404 Not Found'],
+    ['of an nginx without a gateway', () => all(1), 'gateway-fault', '502 Bad Gateway'],
+    ['of a static site', () => '', 'not-an-api', '404 Not Found'],
     [
-      'a web application that answers everything',
+      'of a web application that answers every path',
       () => 'location / { try_files $uri /index.html; }',
       'not-an-api',
       'Welcome',
     ],
-    ['forbidden', () => 'location / { deny all; }', 'forbidden', '403 Forbidden'],
+    ['that access is forbidden', () => 'location / { deny all; }', 'forbidden', '403 Forbidden'],
     [
-      'its own key check',
+      'of its own key check',
       () => `location / { if ($http_authorization != "Bearer other") { return 401; } }`,
       'key-rejected',
       '401 Authorization Required',
     ],
     [
-      'a redirect to https',
+      'with a redirect to https',
       () => 'return 301 https://gw.test$request_uri;',
       'redirected',
       'https://gw.test/v1/models',
     ],
     [
-      'a redirect of a slash',
+      'with a redirect to a path with a slash, which it follows',
       () =>
         'location = /v1/models { return 301 /v1/models/; } location = /v1/models/ { return 200 "[{\\"id\\":\\"a\\"}]"; }',
       undefined,
       '',
     ],
-    ['text', () => 'location / { return 200 "ok"; }', 'not-an-api', ''],
-    ['nothing at all', () => 'location / { return 444; }', 'refused', 'closed the connection'],
+    ['with plain text', () => 'location / { return 200 "ok"; }', 'not-an-api', ''],
+    ['without any bytes', () => 'location / { return 444; }', 'refused', 'closed the connection'],
     [
-      'maintenance',
+      'during maintenance',
       () => 'location / { return 503; }',
       'gateway-fault',
       '503 Service Temporarily Unavailable',
@@ -122,7 +122,7 @@ describe('nginx: its own answers', () => {
     expect(error.message).toContain(says)
   })
 
-  test('a gateway too slow for it', async () => {
+  test('if the gateway is too slow for nginx', async () => {
     const silent = await aServer(() => {})
     const server = await nginxBefore(() => `proxy_read_timeout 1s; ${all(silent.port)}`)
     const error = await failure(readCatalog(accessTo(server)))
@@ -130,7 +130,7 @@ describe('nginx: its own answers', () => {
     expect(error.message).toContain('504 Gateway Time-out')
   })
 
-  test('basic auth before the gateway is not the key', async () => {
+  test('if basic authentication comes before the key', async () => {
     const server = await nginxBefore(
       (port) =>
         `location / { auth_basic "internal"; auth_basic_user_file htpasswd; ${pass(port)} }`,
@@ -143,7 +143,7 @@ describe('nginx: its own answers', () => {
     expect(server.gateway.seen).toHaveLength(0)
   })
 
-  test('its limit of requests', async () => {
+  test('if nginx limits the rate of requests', async () => {
     const server = await nginxBefore(
       (port) => `limit_req_status 429; location / { limit_req zone=slow; ${pass(port)} }`,
     )
@@ -152,7 +152,7 @@ describe('nginx: its own answers', () => {
     expect((await failure(probe(access, 'chat', model))).code).toBe('rate-limited')
   })
 
-  test('one protocol that it does not let through', async () => {
+  test('if nginx blocks one protocol', async () => {
     const server = await nginxBefore((port) => `location /v1/messages { return 404; } ${all(port)}`)
     expect((await failure(probe(accessTo(server), 'messages', model))).code).toBe(
       'protocol-unsupported',
@@ -160,7 +160,7 @@ describe('nginx: its own answers', () => {
     await probe(accessTo(server), 'responses', model)
   })
 
-  test('a static site that refuses to be posted to, with a catalog beside it', async () => {
+  test('if a static site rejects POST, but the catalog is available', async () => {
     const server = await nginxBefore(
       (port) =>
         `location = /v1/models { ${pass(port)} } location /v1/responses { try_files /index.html =404; }`,
@@ -170,7 +170,7 @@ describe('nginx: its own answers', () => {
     expect(error.message).toContain('405 Not Allowed')
   })
 
-  test('a stream that it cuts', async () => {
+  test('if nginx cuts a stream', async () => {
     const cutting = await aServer((request, response) => {
       if (request.url === '/v1/models') return goodGateway(request, response)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -188,17 +188,22 @@ describe('nginx: its own answers', () => {
   })
 })
 
-describe('nginx: TLS', () => {
+describe('nginx: repoint names the cause of a TLS error', () => {
   test.each([
     [
-      'an authority that was not named',
+      'for an unknown certificate authority',
       'good.pem',
       {},
       'authority that this machine does not know',
     ],
-    ['a certificate signed by itself', 'self-signed.pem', {}, 'self-signed'],
-    ['an expired certificate', 'expired.pem', secure, 'has expired'],
-    ['a certificate of another host', 'other-host.pem', secure, 'for other hosts: other.example'],
+    ['for a self-signed certificate', 'self-signed.pem', {}, 'self-signed'],
+    ['for an expired certificate', 'expired.pem', secure, 'has expired'],
+    [
+      'for a certificate of another host',
+      'other-host.pem',
+      secure,
+      'for other hosts: other.example',
+    ],
   ])('%s', async (_name, name, more, says) => {
     const server = await tlsNginxBefore(all, name)
     const error = await failure(readCatalog(accessTo(server, { scheme: 'https', ...more })))
@@ -206,7 +211,7 @@ describe('nginx: TLS', () => {
     expect(error.message).toContain(says)
   })
 
-  test('plain http to the TLS port, and https to a plain one', async () => {
+  test('for plain http to a TLS port, and https to a plain http port', async () => {
     const server = await tlsNginxBefore(all)
     const down = await failure(readCatalog(accessTo(server)))
     expect(down).toMatchObject({
@@ -220,7 +225,7 @@ describe('nginx: TLS', () => {
     expect(up.hint).toContain(`--base-url http://127.0.0.1:${plain.port}`)
   })
 
-  test('a server that wants a certificate of the client', async () => {
+  test('for a server that requires a client certificate', async () => {
     const server = await tlsNginxBefore(
       (port) => `ssl_client_certificate ${tlsFile('ca.pem')}; ssl_verify_client on; ${all(port)}`,
     )
@@ -230,7 +235,7 @@ describe('nginx: TLS', () => {
   })
 })
 
-test('nginx: no answer repeats the key', async () => {
+test('nginx: the error masks the key if the response repeats it', async () => {
   const server = await nginxBefore(
     () => 'location / { return 400 "you sent $http_authorization"; }',
   )

@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-/** A network of its own for a shell script: nothing in it but loopback and what the script adds. */
+/** Runs a shell script in a separate network with only loopback and the devices that the script adds. */
 const unshare = ['--map-root-user', '--net', '--mount', '--pid', '--fork', 'sh', '-ec']
 const path = `${process.env['PATH']}:/usr/sbin:/sbin`
 
 const canAdd = (device: string): boolean =>
   spawnSync('unshare', [...unshare, device], { env: { PATH: path } }).status === 0
-/** Needs Linux with user namespaces, and Debian's iproute2. */
+/** Whether this is Linux with user namespaces and Debian's iproute2. */
 const hasNetwork = canAdd('ip link add va type veth peer name vb')
-/** Needs the kernel's network emulator too, which small kernels leave out. */
+/** Whether the kernel also has the network emulator, which small kernels omit. */
 const hasDelay = hasNetwork && canAdd('ip link set lo up; tc qdisc add dev lo root netem delay 1ms')
 
 const repoint = `${process.execPath} ${resolve('bin/repoint.js')}`
 const key = 'sk-live-abcdefghijklmnop'
 
-/** Runs `script` in such a network, with a gateway at 10.9.9.9:8080 for whom `serve` is true. */
+/** Runs `script` in a separate network. `hosts` are additional lines of /etc/hosts. */
 function run(script: string, hosts = '') {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -44,10 +44,10 @@ function run(script: string, hosts = '') {
 
 const models = (baseUrl: string, args = ''): string =>
   `${repoint} models --json --base-url ${baseUrl} ${args}`
-const besideGateway = (command: string): string =>
+const withGateway = (command: string): string =>
   `${repoint} serve --host 10.9.9.9 --port 8080 -- ${command}`
 
-/** Frames to a neighbour that is not there vanish, until the address is given to this machine. */
+/** Adds a route to a neighbor that does not exist, so that packets are lost until this machine gets its address. */
 const losePackets = `
   ip link add va type veth peer name vb
   ip link set va up
@@ -59,25 +59,25 @@ const losePackets = `
 const bothFamilies = '10.9.9.9 gw.test\n2001:db8::1 gw.test'
 
 describe.skipIf(!hasNetwork)(
-  'routes: a name with an IPv4 and an IPv6 address, no way to the latter',
+  'routes: a name with an IPv4 address and an unreachable IPv6 address',
   () => {
-    test.skipIf(!hasDelay)('is reached at 300 ms of round trip', () => {
+    test.skipIf(!hasDelay)('is reached with a round-trip time of 300 ms', () => {
       const { json } = run(
         `ip addr add 10.9.9.9/32 dev lo
        tc qdisc add dev lo root netem delay 150ms
-       ${besideGateway(models('http://gw.test:8080', '--allow-http'))}`,
+       ${withGateway(models('http://gw.test:8080', '--allow-http'))}`,
         bothFamilies,
       )
       expect(json).toMatchObject({ command: 'models', baseUrl: 'http://gw.test:8080' })
     })
 
-    test('is reached although the first packets are lost', () => {
-      // Frames to a neighbour that is not there vanish, until the address is here.
+    test('is reached even if the first packets are lost', () => {
+      // Packets are lost until this machine gets the address.
       const { json, stderr } = run(
         `${losePackets}
        sysctl -qw net.ipv4.ip_nonlocal_bind=1
        echo "(sleep 2; ip addr add 10.9.9.9/32 dev lo) & exec ${models('http://gw.test:8080', '--allow-http')}" > ask
-       ${besideGateway('sh ask')}`,
+       ${withGateway('sh ask')}`,
         bothFamilies,
       )
       expect(stderr).toBe('')
@@ -86,12 +86,12 @@ describe.skipIf(!hasNetwork)(
   },
 )
 
-describe.skipIf(!hasNetwork)('routes: that are closed', () => {
+describe.skipIf(!hasNetwork)('routes: repoint reports a closed route', () => {
   test.each([
     ['blackhole', '10.1.1.1 (EINVAL)'],
     ['prohibit', '10.1.1.1 (EACCES)'],
     ['unreachable', '10.1.1.1 (EHOSTUNREACH)'],
-  ])('%s', (kind, message) => {
+  ])('of the type %s', (kind, message) => {
     const { status, json } = run(`ip route add ${kind} 10.1.1.1/32; ${models('https://10.1.1.1')}`)
     expect(status).toBe(6)
     expect(json).toMatchObject({
@@ -103,7 +103,7 @@ describe.skipIf(!hasNetwork)('routes: that are closed', () => {
 describe.skipIf(!hasNetwork)('routes: a name of this machine', () => {
   const listen = `require('net').createServer((socket) => socket.pipe(require('fs').createWriteStream('seen'))).listen(8080, '10.9.9.9')`
 
-  test('that leads elsewhere gets no key over plain http', () => {
+  test('that resolves to another machine gets no key over plain http', () => {
     const { status, json, file } = run(
       `ip addr add 10.9.9.9/32 dev lo
        touch seen
@@ -118,7 +118,7 @@ describe.skipIf(!hasNetwork)('routes: a name of this machine', () => {
     expect(file('seen')).toBe('')
   })
 
-  test('that leads here is asked, and through no proxy', () => {
+  test('that resolves to this machine gets the request without a proxy', () => {
     const { json } = run(
       `export ALL_PROXY=http://127.0.0.1:1
        ${repoint} serve --port 8080 -- ${models('http://app.localhost:8080')}`,
@@ -128,13 +128,13 @@ describe.skipIf(!hasNetwork)('routes: a name of this machine', () => {
   })
 })
 
-describe.skipIf(!hasNetwork)('routes: a name server that is silent', () => {
+describe.skipIf(!hasNetwork)('routes: a name server that does not answer', () => {
   const silent = `
     echo "nameserver 10.9.9.9" > resolv.conf
     mount --bind resolv.conf /etc/resolv.conf
     ${losePackets}`
 
-  test('is told as one, and not as a firewall', () => {
+  test('is reported as a DNS error, not as a firewall', () => {
     const { status, json } = run(`${silent}
       ${models('https://gw.example', '--timeout 1')}`)
     expect(status).toBe(6)
@@ -145,15 +145,15 @@ describe.skipIf(!hasNetwork)('routes: a name server that is silent', () => {
     })
   })
 
-  test('does not hold who presses Ctrl-C', () => {
-    // What a shell starts behind "&" does not hear Ctrl-C: here the one who presses it stands there.
+  test('does not delay Ctrl-C', () => {
+    // A background process of a shell ignores SIGINT. So the process that sends it is in the background, not repoint.
     const { file } = run(`${silent}
       (sleep 2; date +%s%N > before; kill -INT $(cat pid)) &
       echo 'echo $$ > pid; exec ${models('https://gw.example')}' > ask
-      sh ask 2> said > told || echo $? > status
+      sh ask 2> progress > result || echo $? > status
       date +%s%N > after`)
     expect(file('status')).toBe('130\n')
     expect((Number(file('after')) - Number(file('before'))) / 1e6).toBeLessThan(1_500)
-    expect(file('told')).toContain('Cancelled')
+    expect(file('result')).toContain('Cancelled')
   })
 })

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { aServer, goodGateway, key, tlsFile } from '../gateway/forged.ts'
 import { aHome } from '../support/home.ts'
 
-/** The system's store with an authority of its own in it: a mount that only the run sees. */
+/** The system's certificate store. Each run sees a mount with another certificate authority there. */
 const store = '/etc/ssl/certs/ca-certificates.crt'
 const unshare = ['--map-root-user', '--mount', 'sh', '-ec']
 const canMount =
@@ -28,18 +28,21 @@ async function setUp(client: string, env: Record<string, string> = {}) {
 }
 
 test.skipIf(!canMount).each(['codex', 'claude', 'opencode'])(
-  '%s reads the system store by itself',
+  '%s reads the system store by default',
   async (client) => expect(await setUp(client)).toMatchObject({ changed: true }),
 )
 
-test.skipIf(!canMount)('SSL_CERT_FILE with another authority hides it from Codex', async () => {
-  const env = { SSL_CERT_FILE: tlsFile('good.pem') }
-  expect(await setUp('codex', env)).toMatchObject({ error: { code: 'tls' } })
-  expect(await setUp('codex', { SSL_CERT_FILE: '/missing' })).toMatchObject({ changed: true })
-})
+test.skipIf(!canMount)(
+  'SSL_CERT_FILE with another certificate authority hides the system store from Codex',
+  async () => {
+    const env = { SSL_CERT_FILE: tlsFile('good.pem') }
+    expect(await setUp('codex', env)).toMatchObject({ error: { code: 'tls' } })
+    expect(await setUp('codex', { SSL_CERT_FILE: '/missing' })).toMatchObject({ changed: true })
+  },
+)
 
 test.skipIf(!canMount).each(['pi', 'qwen'])(
-  '%s does not, unless Node is told to',
+  '%s reads the system store only with an option of Node',
   async (client) => {
     expect(await setUp(client)).toMatchObject({ error: { code: 'tls' } })
     const env = { NODE_OPTIONS: '--use-openssl-ca' }

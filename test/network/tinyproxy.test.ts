@@ -17,8 +17,8 @@ const through = (port: number, user = `us:${password}@`) => ({
   },
 })
 
-describe('tinyproxy: with a name and a password', () => {
-  test('a gateway over https', async () => {
+describe('tinyproxy: with a user name and a password', () => {
+  test('repoint reaches a gateway over https', async () => {
     const proxy = await startTinyproxy(withPassword)
     const server = await aServer(goodGateway, { certificate: 'good.pem' })
     const access = accessTo(server, { ...secure, ...through(proxy) })
@@ -28,7 +28,7 @@ describe('tinyproxy: with a name and a password', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('a gateway over plain http is not asked through it', async () => {
+  test('repoint sends no plain http through the proxy', async () => {
     const proxy = await startTinyproxy(withPassword)
     const error = await failure(readCatalog(accessTo({ port: 80 }, through(proxy))))
     expect(error.code).toBe('proxy')
@@ -38,14 +38,14 @@ describe('tinyproxy: with a name and a password', () => {
   test.each([
     ['wrong', 'us:wrongpass@'],
     ['missing', ''],
-  ])('a password that is %s is a matter of the proxy', async (_what, user) => {
+  ])('repoint reports a proxy error if the password is %s', async (_what, user) => {
     const proxy = await startTinyproxy(withPassword)
     const server = await aServer(goodGateway, { certificate: 'good.pem' })
     const error = await failure(
       readCatalog(accessTo(server, { ...secure, ...through(proxy, user) })),
     )
     expect(error.code).toBe('proxy')
-    // tinyproxy 1.11.1 answers a wrong password with 401 in the place of 407.
+    // tinyproxy 1.11.1 answers a wrong password with 401 instead of 407.
     expect(error.message).toMatch(/40[17]/)
     expect(error.message).toContain(`127.0.0.1:${proxy} (HTTP`)
     expect(`${error.message}${error.hint}`).not.toMatch(/wrongpass|a-password/)
@@ -53,8 +53,8 @@ describe('tinyproxy: with a name and a password', () => {
   })
 })
 
-describe('tinyproxy: what it cannot or may not do', () => {
-  test('a port that it does not tunnel to', async () => {
+describe('tinyproxy: repoint reports', () => {
+  test('a port to which the proxy opens no tunnel', async () => {
     const proxy = await startTinyproxy('ConnectPort 443')
     const error = await failure(
       readCatalog(accessTo({ port: await freePort() }, { ...secure, ...through(proxy, '') })),
@@ -63,7 +63,7 @@ describe('tinyproxy: what it cannot or may not do', () => {
     expect(error.message).toContain('403')
   })
 
-  test('a host that it cannot reach', async () => {
+  test('a host that the proxy cannot reach', async () => {
     const proxy = await startTinyproxy('')
     const error = await failure(
       readCatalog(accessTo({ port: 1 }, { ...secure, ...through(proxy, '') })),
@@ -71,7 +71,7 @@ describe('tinyproxy: what it cannot or may not do', () => {
     expect(error.code).toBe('proxy')
   })
 
-  test('an expired certificate behind it is a matter of TLS', async () => {
+  test('an expired certificate behind the proxy as a TLS error', async () => {
     const proxy = await startTinyproxy('')
     const server = await aServer(goodGateway, { certificate: 'expired.pem' })
     const error = await failure(readCatalog(accessTo(server, { ...secure, ...through(proxy, '') })))
@@ -79,7 +79,7 @@ describe('tinyproxy: what it cannot or may not do', () => {
     expect(error.message).toContain('has expired')
   })
 
-  test('a page of nginx behind it is not the proxy’s', async () => {
+  test('an error page of a server behind the proxy as that of the server', async () => {
     const proxy = await startTinyproxy('')
     const port = await freePort()
     const certificate = `ssl_certificate ${tlsFile('good.pem')}; ssl_certificate_key ${tlsFile('server.key')};`
@@ -91,7 +91,7 @@ describe('tinyproxy: what it cannot or may not do', () => {
     expect(error.message).toContain('404 Not Found')
   })
 
-  test('this machine is asked around it', async () => {
+  test('no proxy error for this machine, because it uses no proxy there', async () => {
     const proxy = await startTinyproxy(withPassword)
     const server = await aServer(goodGateway)
     const { env } = through(proxy, '')
