@@ -171,7 +171,9 @@ export function codeRows(exitStatus) {
   const codes = Object.keys(exitStatus)
   const unknown = Object.keys(causes).filter((code) => !codes.includes(code))
   const missing = codes.filter((code) => causes[code] === undefined)
-  if (unknown.length + missing.length > 0)
-    throw new Error(`scripts/docs/errors.js: ${[...unknown, ...missing].join(', ')}`)
+  if (unknown.length > 0)
+    throw new Error(`scripts/docs/errors.js explains unknown codes: ${unknown.join(', ')}`)
+  if (missing.length > 0)
+    throw new Error(`scripts/docs/errors.js does not explain these codes: ${missing.join(', ')}`)
   return codes.map((code) => [`\`${code}\``, String(exitStatus[code]), ...causes[code]])
 }

@@ -35,7 +35,7 @@ function inZstd(bytes) {
 
 const typed = (headers) => (protocol) => ({ ...stream()(protocol), headers })
 
-/** Events among or instead of the usual ones. */
+/** A stream with changed, additional or missing events. */
 const edited = (edit, form) => (protocol) => ({
   headers: sse,
   pieces: framesOf(edit(streamOf(protocol), protocol), form),
@@ -53,7 +53,7 @@ function errorEvent(protocol) {
   return { event: 'error', data: { type: 'error', ...error, sequence_number: 9 } }
 }
 
-/** Where the answer's text is complete and its end has not begun. */
+/** The events up to the one that completes the text, without those that end the response. */
 function beforeEnd(events, protocol) {
   const last = {
     chat: '"finish_reason":"stop"',
@@ -72,7 +72,7 @@ const refusal =
     pieces: [JSON.stringify({ type: 'error', error: { type: 'busy', message: 'Busy.' } })],
   })
 
-/** Only the first requests get the other response. */
+/** Only the first requests get the unusual response. */
 const once =
   (response) =>
   (protocol, { count }) =>
@@ -99,10 +99,10 @@ const bigHeaders = (bytes) => (protocol) => ({
   },
 })
 
-/** In every protocol. */
+/** The cases of every protocol. */
 const common = {
   ok: stream(),
-  // Framing.
+  // How the body is encoded and split.
   crlf: stream({}, { end: '\r\n' }),
   'no-space': stream({}, { colon: ':' }),
   comments: (protocol) => ({
@@ -140,10 +140,10 @@ const common = {
   'headers-30kb': bigHeaders(30_000),
   'headers-60kb': bigHeaders(60_000),
   'headers-100kb': bigHeaders(100_000),
-  // One piece.
+  // Responses without a stream.
   whole: (protocol) => ({ headers: json, pieces: [JSON.stringify(wholeOf(protocol))] }),
   empty: () => ({ headers: sse, pieces: [] }),
-  // Ends.
+  // How the stream ends.
   'no-end': stream({ hasEnd: false }),
   'no-finish': stream({ hasFinish: false }),
   'no-finish-no-end': stream({ hasFinish: false, hasEnd: false }),
@@ -159,7 +159,7 @@ const common = {
   }),
   open: (protocol) => ({ ...stream()(protocol), end: 'open' }),
   'open-no-end': (protocol) => ({ ...stream({ hasEnd: false })(protocol), end: 'open' }),
-  // Reasons of the end.
+  // The finish reason.
   'finish-null': stream({ finish: null }),
   'finish-missing': stream({ finish: undefined }),
   'finish-empty': stream({ finish: '' }),
@@ -181,7 +181,7 @@ const common = {
       total_tokens: '6',
     },
   }),
-  // Members.
+  // Missing or additional members.
   'no-ids': stream({ drop: ['id', 'item_id'] }),
   'no-object': stream({ drop: ['object', 'created', 'created_at', 'model'] }),
   'no-index': stream({ drop: ['index', 'output_index', 'content_index'] }),
@@ -201,7 +201,7 @@ const common = {
     ]),
   ),
   'redirect-307-other': redirect(307, 'other'),
-  // Failures that pass.
+  // Temporary failures.
   ...Object.fromEntries(
     [429, 500, 502, 503, 529].map((status) => [`once-${status}`, once(refusal(status))]),
   ),
@@ -211,7 +211,7 @@ const common = {
   'once-429-after-30': once(refusal(429, { 'retry-after': '30' })),
 }
 
-/** In one protocol only. */
+/** The cases of one protocol. */
 const special = {
   chat: {
     'finish-upper': stream({ finish: 'STOP' }),

@@ -10,7 +10,7 @@ const protocolOf = [
 
 /**
  * @param models the IDs of the catalog
- * @param usual the case of a prompt that names none; absent: an ordinary response
+ * @param usual the case of a prompt that names none. Absent: an ordinary response
  * @returns its URL, and `log(NAME)`: the main requests of a case, each with the time of its arrival in ms
  */
 export async function startForgedGateway(models, usual) {
@@ -79,7 +79,7 @@ function hasKey(headers) {
   return Boolean(headers.authorization ?? headers['x-api-key'] ?? headers['api-key'])
 }
 
-/** A request without a stream gets the whole answer, unless the case fails without one too. */
+/** The response to a request without a stream: the whole answer, or the failure of the case. */
 function unstreamed(make, protocol, context) {
   const { status = 200 } = make(protocol, context)
   return status === 200 ? casesOf(protocol).whole(protocol) : make(protocol, context)

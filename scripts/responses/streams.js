@@ -1,12 +1,12 @@
 /**
- * Streams that answer "pong", one event an item, in the three protocols. `changes` alters them.
+ * Streams that answer "pong" in the three protocols, as lists of events. `changes` modifies them.
  *
  * @typedef {object} Changes
- * @property {unknown} [finish] the reason of the end; absent: the usual one; undefined: the member is missing
- * @property {boolean} [hasFinish] false: nothing says why the answer ended
- * @property {boolean} [hasEnd] false: without the last event
- * @property {unknown} [text] null: no text
- * @property {unknown} [usage] undefined: no usage
+ * @property {unknown} [finish] the finish reason. Absent: the usual one. Undefined: the member is missing
+ * @property {boolean} [hasFinish] false: the stream has no finish reason
+ * @property {boolean} [hasEnd] false: the stream has no last event
+ * @property {unknown} [text] null: the answer has no text
+ * @property {unknown} [usage] undefined: the stream has no usage
  * @property {string[]} [drop] members that are left out of every event
  */
 
@@ -14,7 +14,7 @@ export const protocols = ['chat', 'responses', 'messages']
 
 const words = 'pong'
 
-/** @returns {{event?: string, data: unknown}[]} data is a string or an object */
+/** @returns {{event?: string, data: unknown}[]} `data` is a string or an object */
 export function streamOf(protocol, changes = {}) {
   const all = { hasFinish: true, hasEnd: true, text: words, ...changes }
   const events = makers[protocol](all)
@@ -31,7 +31,7 @@ function without(data, names) {
   )
 }
 
-/** The same answer in one piece. */
+/** The same answer without a stream. */
 export function wholeOf(protocol, changes = {}) {
   const { text = words } = changes
   const finish = (usual) => ('finish' in changes ? changes.finish : usual)
@@ -222,7 +222,7 @@ const makers = {
   },
 }
 
-/** The text of a stream. */
+/** The body of a stream with these events. */
 export function framesOf(events, { end = '\n', colon = ': ', names = true, lines = false } = {}) {
   return events.map(({ event, data }) => {
     const text = typeof data === 'string' ? data : JSON.stringify(data, null, lines ? 1 : undefined)

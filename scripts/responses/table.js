@@ -1,18 +1,18 @@
-/** What a client does with unusual responses, from the rows of `scripts/responses.js`. */
+/** Summarizes how a client handles unusual responses, from the rows of `scripts/responses.js`. */
 
 const statuses = [429, 500, 502, 503, 529]
 
-/** An empty answer has no words to show. */
-const wordless = ['no-text', 'empty-text', 'content-null', 'thinking-only']
+/** Cases whose response has no text, so that the client's output cannot show whether it accepted the response. */
+const casesWithoutText = ['no-text', 'empty-text', 'content-null', 'thinking-only']
 
-/** The same flaw under the name of the case in one protocol. */
-const otherNames = { 'finish-filter': 'finish-refusal', 'finish-tools': 'finish-tool' }
+/** Flaws whose case has another name in one protocol. */
+const caseNames = { 'finish-filter': 'finish-refusal', 'finish-tools': 'finish-tool' }
 
 /** @param flaws the names in src/gateway/judge/flaws.ts */
 export function acceptedFrom(rows, flaws) {
   const rowOf = (name) => rows.find((row) => row.case === name)
   const isRejected = (name) => {
-    const row = rowOf(name) ?? rowOf(otherNames[name])
+    const row = rowOf(name) ?? rowOf(caseNames[name])
     return row !== undefined && !isAccepted(row)
   }
   const isRepeated = (name) => rowOf(name)?.answered && (rowOf(name).unstreamed ?? 0) > 0
@@ -30,8 +30,11 @@ export function acceptedFrom(rows, flaws) {
   }
 }
 
-/** An answer to the repeated request, which has no stream, says nothing about the stream. */
+/**
+ * Whether the client accepted the response. If the response has no text, it did so if it ended by itself with status 0.
+ * Otherwise it must have shown the text without a second request that asks for no stream.
+ */
 function isAccepted({ case: name, answered, unstreamed = 0, status, ended }) {
-  if (wordless.includes(name)) return status === 0 && ended === 'itself'
+  if (casesWithoutText.includes(name)) return status === 0 && ended === 'itself'
   return answered && unstreamed === 0
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { installPackages, modulesOf } from '../../scripts/install.js'
 import { loadClient, rowOf } from '../../src/clients/list.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { exchange, sendsOf } from '../providers/as-client.ts'
+import { exchange, clientRequestOf } from '../providers/as-client.ts'
 import { type GatewayProgram, programs } from '../providers/programs.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
@@ -90,7 +90,7 @@ describe.each(programs)('$name', (program) => {
       expect([id, json['error']]).toEqual([id, undefined])
 
       const client = await loadClient(rowOf(id))
-      const sends = sendsOf(client, home, {})
+      const sends = clientRequestOf(client, home, {})
       for (const model of new Set(sends.models)) {
         const answered = await exchange(sends, model)
         expect([id, model, answered]).toMatchObject([id, model, { status: 200 }])

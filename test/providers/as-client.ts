@@ -6,25 +6,26 @@ import { type Client, slots } from '../../src/clients/client.ts'
 import type { Protocol } from '../../src/serve/index.ts'
 import type { Home } from '../support/home.ts'
 
-/** What a client would send, as its own files say after a setup. */
-export interface Sends {
+/** The request that a client would send with its files after a setup. */
+export interface ClientRequest {
   readonly protocol: Protocol
-  /** The route with its root: the client's own way of joining them. */
+  /** The base URL and the route, joined as the client does. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Every id that it may ask for. */
+  /** Every model ID that the client may request. */
   readonly models: readonly string[]
 }
 
 type Env = Readonly<Record<string, string>>
 
 /**
- * Reads a client's files as the client does, and not as repoint does: this is what judges it.
- * (The newest versions of 2026-11-22; each is run for real in test/clients.)
+ * Reads a client's files as the client does, without repoint's code, so that it can check repoint. It follows the
+ * newest versions of 2026-11-22. test/clients runs the real ones.
  */
-export function sendsOf({ id, family }: Client, home: Home, env: Env): Sends {
+export function clientRequestOf({ id, family }: Client, home: Home, env: Env): ClientRequest {
   const read = readers[family]
-  if (read === undefined) throw new Error(`nobody reads the files of ${id}: write it here`)
+  if (read === undefined)
+    throw new Error(`test/providers/as-client.ts has no reader for the files of ${id}`)
   return read(home, env)
 }
 
@@ -43,7 +44,7 @@ interface CodexConfig {
   >
 }
 
-const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
+const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRequest>> = {
   codex(home, env) {
     const config = parse(home.text('.codex/config.toml')) as unknown as CodexConfig
     const provider = config.model_providers[config.model_provider]!
@@ -143,7 +144,7 @@ const readers: Readonly<Record<string, (home: Home, env: Env) => Sends>> = {
     const { models, agents } = parseJson5(home.text('.openclaw/openclaw.json'))
     const [, id, model] = /^([^/]+)\/(.+)$/s.exec(agents.defaults.model.primary)!
     const { auth, ...provider } = models.providers[id!]
-    // Else a login of its database may go in the place of the key.
+    // Otherwise OpenClaw may send a login from its database instead of the key.
     if (auth !== 'api-key') throw new Error('OpenClaw may send another key')
     return ofPi(provider, model!)
   },
@@ -161,11 +162,12 @@ interface PiProvider extends Required<PiModel> {
   readonly headers?: Env
 }
 
-function ofPi(provider: PiProvider, model: string): Sends {
+function ofPi(provider: PiProvider, model: string): ClientRequest {
   const { apiKey, authHeader, headers } = provider
   const { baseUrl, api } = { ...provider, ...provider.models.findLast(({ id }) => id === model) }
   const protocol = piProtocols[api]
-  if (protocol === undefined) throw new Error(`nobody reads the protocol ${api}: write it here`)
+  if (protocol === undefined)
+    throw new Error(`test/providers/as-client.ts does not know the protocol ${api}`)
   const isMessages = protocol === 'messages'
   return {
     protocol,
@@ -179,7 +181,7 @@ function ofPi(provider: PiProvider, model: string): Sends {
   }
 }
 
-/** Where a client of several protocols asks below its base URL. opencode adds `/messages` alone. */
+/** The routes below the base URL of a client with several protocols. opencode adds only `/messages`. */
 const routes: Readonly<Record<Protocol, string>> = {
   responses: '/responses',
   chat: '/chat/completions',
@@ -213,18 +215,18 @@ function withApiKey(key: string | undefined): Env {
   return { 'anthropic-version': '2023-06-01', ...(key !== undefined && { 'x-api-key': key }) }
 }
 
-/** A key that goes in a header of its own stands in none of the usual places. */
+/** Returns no header without a key: then the key is in a custom header. */
 function bearer(key: string | undefined): Env {
   return key === undefined ? {} : { authorization: `Bearer ${key}` }
 }
 
-/** Undefined: there is no such file. */
+/** The parsed file, or undefined if it does not exist. */
 function jsonIn(home: Home, path: string) {
   return existsSync(home.at(path)) ? JSON.parse(home.text(path)) : undefined
 }
 
-/** opencode, and what is made from it. */
-function opencodeIn(home: Home, configPath: string, authPath: string): Sends {
+/** Reads the files of opencode or one of its forks. */
+function opencodeIn(home: Home, configPath: string, authPath: string): ClientRequest {
   const config = JSON.parse(home.text(configPath))
   const [id] = config.model.split('/')
   const { options, npm, models } = config.provider[id]
@@ -245,12 +247,12 @@ function opencodeIn(home: Home, configPath: string, authPath: string): Sends {
   }
 }
 
-/** A turn as the clients of a protocol ask for it: streamed. */
-export async function exchange(sends: Sends, model: string) {
-  const answered = await fetch(sends.url, {
+/** Sends a streamed request, as the clients of a protocol do. */
+export async function exchange(request: ClientRequest, model: string) {
+  const answered = await fetch(request.url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...sends.headers },
-    body: JSON.stringify({ model, stream: true, ...bodies[sends.protocol] }),
+    headers: { 'content-type': 'application/json', ...request.headers },
+    body: JSON.stringify({ model, stream: true, ...bodies[request.protocol] }),
   })
   return { status: answered.status, text: await answered.text() }
 }

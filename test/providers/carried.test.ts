@@ -5,9 +5,9 @@ import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
 /**
- * Gateways that take one word and refuse what a client sends beside it: never proven for a client that
- * sends it, and proven for those that do not. Each refusal was shown to the real clients too, which fail
- * (opencode 1.18.34, Kilo 7.7.9, Qwen Code 0.24.4, droid 0.225.2, Cline 3.0.65, pi 0.87.1, Codex 0.169.0, Claude Code
+ * Gateways that accept a minimal request but reject a member of a client's real request. A setup of that client must
+ * fail, and a setup of clients that do not send the member must succeed. The real clients were run with each refusal
+ * and fail too (opencode 1.18.34, Kilo 7.7.9, Qwen Code 0.24.4, droid 0.225.2, Cline 3.0.65, pi 0.87.1, Codex 0.169.0, Claude Code
  * 2.1.330 and 2.1.197; 2026-11-23).
  */
 
@@ -20,7 +20,7 @@ type Refusal = (
 const limitIn = ({ max_tokens, max_completion_tokens, max_output_tokens }: Body) =>
   Number(max_tokens ?? max_completion_tokens ?? max_output_tokens ?? 0)
 
-/** OpenAI's words. */
+/** Rejects a request with this member, in OpenAI's words. */
 const without =
   (param: string): Refusal =>
   (body) =>
@@ -60,7 +60,7 @@ const refusals = {
   context_management: without('context_management'),
 } satisfies Record<string, Refusal>
 
-/** A gateway with the model that refuses; what it refuses is free. */
+/** Starts a gateway that rejects requests according to `refusal`. */
 function refusing(refusal: Refusal) {
   const data = [
     'glm-5',
@@ -84,7 +84,7 @@ async function setUp(setup: string, refusal: Refusal) {
   const server = await refusing(refusal)
   const home = aHome()
   const model = setup.startsWith('claude') ? '' : ' --model glm-5'
-  // Otherwise these clients would use the model over another protocol.
+  // By default these clients would use the model over another protocol.
   const protocol = /^(?:opencode|kilo|pi|openclaw|qwen|droid)(?!.*--protocol)/.test(setup)
     ? ' --protocol chat'
     : ''
@@ -104,7 +104,7 @@ const chat = ['opencode', 'kilo', 'qwen', 'droid']
 const everyChat = [...chat, 'cline']
 const everyClient = [...everyChat, 'pi', 'codex', 'claude', 'openclaw']
 
-/** What is refused, to which setup, what the message names, and a part of the cure. */
+/** The refusal, the setups that it affects, a part of the message, and a part of the hint. */
 const rows: readonly (readonly [keyof typeof refusals, readonly string[], string, string])[] = [
   ['max_tokens', chat, 'max_tokens', '--output-limit'],
   [
@@ -135,8 +135,8 @@ const rows: readonly (readonly [keyof typeof refusals, readonly string[], string
   ],
 ]
 
-describe.each(rows)('a gateway that refuses %s', (refused, setups, named, cure) => {
-  test.each(setups)('is not proven for %s', async (setup) => {
+describe.each(rows)('a gateway that rejects %s', (refused, setups, named, cure) => {
+  test.each(setups)('fails a setup of %s', async (setup) => {
     const { home, error } = await setUp(setup, refusals[refused])
     expect(error).toMatchObject({ code: 'parameter-unsupported' })
     expect(error!.message).toContain(`with ${named}`)
@@ -146,16 +146,16 @@ describe.each(rows)('a gateway that refuses %s', (refused, setups, named, cure) 
 })
 
 describe.each(['tools', 'unnamed, where it is tools'] as const)(
-  'a gateway that refuses %s',
+  'a gateway that rejects %s',
   (refused) => {
-    test.each(everyClient)('is not proven for %s', async (setup) => {
+    test.each(everyClient)('fails a setup of %s', async (setup) => {
       const { error } = await setUp(setup, refusals[refused])
       expect(error).toMatchObject({ code: 'tools-unsupported' })
     })
   },
 )
 
-/** What a client never sends, can be told not to send, or leaves out by itself once it is refused. */
+/** The client never sends the member, an option removes it, or the client retries without it. */
 test.each<[keyof typeof refusals, string]>([
   ['max_completion_tokens', 'opencode'],
   ['max_tokens', 'pi'],
@@ -168,7 +168,7 @@ test.each<[keyof typeof refusals, string]>([
   ['more than 8192', 'pi --output-limit 8192'],
   ['betas', 'codex'],
   ['betas, in words of Anthropic', 'claude'],
-])('a gateway that refuses %s is proven for %s', async (refused, setup) => {
+])('a gateway that rejects %s passes a setup of %s', async (refused, setup) => {
   const { error } = await setUp(setup, refusals[refused])
   expect(error).toBeUndefined()
 })
@@ -176,20 +176,20 @@ test.each<[keyof typeof refusals, string]>([
 test.each([
   ['CLAUDE_CODE_MAX_OUTPUT_TOKENS', '8000', 'more than 8192'],
   ['CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS', '1', 'context_management'],
-] as const)('%s in the settings of Claude Code counts', async (name, value, refused) => {
+] as const)('%s in the settings of Claude Code is applied', async (name, value, refused) => {
   const server = await refusing(refusals[refused])
   const home = aHome({ '.claude/settings.json': JSON.stringify({ env: { [name]: value } }) })
   const args = ['claude', '--base-url', `http://127.0.0.1:${server.port}`, '--yes']
   expect((await runHere(home, args, { REPOINT_API_KEY: key })).json['error']).toBeUndefined()
 })
 
-test.each(everyClient)('a healthy gateway is asked once, for %s', async (setup) => {
+test.each(everyClient)('a healthy gateway gets one probe for %s', async (setup) => {
   const { posts, error } = await setUp(setup, () => undefined)
   expect(error).toBeUndefined()
   expect(posts).toBe(1)
 })
 
-test('doctor and use tell it of a gateway that has begun to refuse', async () => {
+test('doctor and use report a gateway that starts to reject a member later', async () => {
   let refused: keyof typeof refusals | undefined
   const server = await refusing((body, request) =>
     refused === undefined ? undefined : refusals[refused](body, request),
@@ -209,7 +209,7 @@ test('doctor and use tell it of a gateway that has begun to refuse', async () =>
   expect(use.json['error']).toMatchObject({ code: 'parameter-unsupported' })
 })
 
-test("pi thinks as Claude's newer models want it", async () => {
+test("the probe for pi asks for thinking in the form of Claude's newer models", async () => {
   const gateway = await startGateway({ key, families: 'rewritten' })
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
   const args = ['pi', '--protocol', 'messages', '--model', 'claude-sonnet-5-5', '--yes']

@@ -1,6 +1,6 @@
 /**
- * Loaded before copilot-api: the services that it asks by name are the local gateway here.
- * (copilot-api 0.7.0, 2026-11-22: it has no option for their addresses.)
+ * Loaded before copilot-api, to replace GitHub's services with the local gateway. copilot-api 0.7.0 has no option
+ * for their addresses (2026-11-22).
  */
 const { STUB_UPSTREAM, STUB_KEY } = process.env
 const real = globalThis.fetch

@@ -1,12 +1,12 @@
 import type { ErrorCode } from '../../src/errors.ts'
 
-/** A real gateway from npm, unmodified. */
+/** An unmodified gateway from npm. */
 export interface GatewayProgram {
   /** The package. scripts/install.js has its version, in the set `gateways`. */
   readonly name: string
   /** The path of its entry file in the package. */
   readonly file: string
-  /** How it is started. `upstream` is the local gateway. */
+  /** Returns how to start the program. `upstream` is the URL of the local gateway. */
   start(at: { readonly port: number; readonly upstream: string; readonly key: string }): {
     readonly args?: readonly string[]
     readonly env?: Readonly<Record<string, string>>
@@ -49,7 +49,7 @@ export const programs: readonly GatewayProgram[] = [
         },
       }
     },
-    // "TypeError: immutable" in its log; it passes on the same answer in one piece (2026-11-22).
+    // Its log says "TypeError: immutable". A response without a stream works (2026-11-22).
     note: 'two headers of its own; this version fails on every stream, with 500, so no client can use it',
   },
   {

@@ -21,15 +21,15 @@ export interface SeenRequest {
   readonly agent: string
 }
 
-/** A forged provider that answers. */
+/** A forged provider that is running. */
 export interface RunningProvider {
   readonly shape: Shape
-  /** Stands for `shape.host`: `http://127.0.0.1:1234`. */
+  /** The local address instead of `shape.host`: `http://127.0.0.1:1234`. */
   readonly origin: string
   readonly key: string
-  /** What a person enters for clients of a protocol, or for this client: `origin` with the path. */
+  /** The URL that a person enters for a protocol or client: `origin` with the path. */
   url(protocolOrClient: string): string
-  /** The newest last. */
+  /** All requests, the newest last. */
   requests(): readonly SeenRequest[]
   clearRequests(): void
   close(): Promise<void>
@@ -43,11 +43,11 @@ export async function startProvider(
   key = 'sk-provider-5e1d9a7c3b2f4860',
 ): Promise<RunningProvider> {
   const shape = table.find((one) => one.name === name)
-  if (shape === undefined) throw new Error(`there is no provider ${name}`)
+  if (shape === undefined) throw new Error(`no provider has the name ${name}`)
 
-  // Everything a model says comes from the local gateway; only what stands around it is forged.
+  // The local gateway answers for the models. Everything else is forged.
   const gateway = await startGateway({
-    // Tools on chat are accepted for every model, as gateways do that send them on to responses.
+    // Accept tools over chat for every model, like gateways that translate chat to responses.
     families: 'rewritten',
     models: literalIds(shape).map((id) => ({
       id,
@@ -56,7 +56,7 @@ export async function startProvider(
     })),
   })
   const seen: SeenRequest[] = []
-  // As long as the gateway's own: else a connection may close just as it is used again.
+  // The same value as in the gateway. With a shorter one, a connection could close just as it is reused.
   const server = createServer({ keepAliveTimeout: 65_000 }, (incoming, response) => {
     void answer({ shape, key, gateway, incoming, response, seen })
   })
@@ -121,7 +121,7 @@ function routeOf(shape: Shape, method: string, path: string): Found | undefined 
   return undefined
 }
 
-/** What the provider says itself, in the order of its checks; undefined: the model is to answer. */
+/** The provider's own response, in the order of its checks. Undefined: the model answers. */
 function replyOf(
   { shape, key, incoming: { headers } }: Exchange,
   found: Found | undefined,
@@ -137,7 +137,7 @@ function replyOf(
     return rules.wrongKey
   if (route === 'models') return rules.list
 
-  // OpenAI's words (2026-11-23): who asks for no model is told so, and learns that the route is there.
+  // OpenAI's words (2026-11-23). The error for a missing model also shows that the route exists.
   if (asked === undefined)
     return { status: 400, body: { error: { message: 'you must provide a model parameter' } } }
 
@@ -179,7 +179,7 @@ function modelIn(text: string): string | undefined {
   }
 }
 
-/** The body with an id that the model behind knows. */
+/** The body with a model ID that the local gateway knows. */
 function servable({ models }: Rules, text: string): string {
   const body = JSON.parse(text)
   const pattern = models.find((id) => fits(id, body.model))!

@@ -3,7 +3,7 @@ import { type RunningProvider, startProvider } from './server.ts'
 import { type KeyHeader, type Root, type Route, type Rules, routePaths } from './shape.ts'
 import { table } from './table.ts'
 
-/** Each forged provider speaks its own shapes, on its own routes, and no other word. */
+/** Each forged provider answers only as its table says, and only on its routes. */
 
 async function provide(name: string): Promise<RunningProvider> {
   const provider = await startProvider(name)
@@ -61,7 +61,7 @@ const filled = (reply: unknown, model: string) =>
   )
 
 describe.each(table)('$name', ({ name }) => {
-  test('its models answer on its routes, and nothing else does', async () => {
+  test('only its models answer, and only on its routes', async () => {
     const provider = await provide(name)
     const { shape } = provider
 
@@ -91,7 +91,7 @@ describe.each(table)('$name', ({ name }) => {
     expect((await ask(provider, elsewhere, 'models')).text).not.toContain('"data"')
   })
 
-  test('a wrong key is refused in its own words, and the right one in another header', async () => {
+  test('a wrong key, or the key in another header, gets its error for a wrong key', async () => {
     const provider = await provide(name)
     const { shape } = provider
 
@@ -110,7 +110,7 @@ describe.each(table)('$name', ({ name }) => {
     }
   })
 
-  test('it says where its facts come from', () => {
+  test('its facts have sources', () => {
     const { sources, unchecked } = table.find((one) => one.name === name)!
     expect(sources.length + unchecked.length).toBeGreaterThan(0)
     for (const { url, date } of sources) {
@@ -120,7 +120,7 @@ describe.each(table)('$name', ({ name }) => {
   })
 })
 
-test('a header that must come along, and clients that it knows', async () => {
+test('a provider can require a header, or a known client', async () => {
   const portkey = await provide('Portkey')
   const [root] = portkey.shape.roots
   const bare = { model: 'gpt-5.6-sol', headers: { 'x-portkey-provider': '' } }
@@ -133,7 +133,7 @@ test('a header that must come along, and clients that it knows', async () => {
   )
 })
 
-test('requests are remembered as they came', async () => {
+test('a provider records its requests', async () => {
   const provider = await provide('Z.ai')
   const [root] = provider.shape.roots
   await ask(provider, root!, 'chat', { model: 'glm-5.3' })

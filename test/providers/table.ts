@@ -3,5 +3,5 @@ import { gateways } from './table/gateways.ts'
 import { local } from './table/local.ts'
 import { vendors } from './table/vendors.ts'
 
-/** Every provider that is forged, as the page lists them. */
+/** Every forged provider, in the order of docs/providers.md. */
 export const table: readonly Shape[] = [...gateways, ...vendors, ...local]

@@ -1,18 +1,18 @@
 import type { ErrorCode } from '../../../src/errors.ts'
 import type { Reply } from '../shape.ts'
 
-/** A refusal of a provider's own, and what must be made of it. */
+/** A provider's error, and what repoint must report for it. */
 export interface CauseRow {
   readonly who: string
   readonly client: 'codex' | 'claude' | 'opencode'
-  /** Whether the model that is asked for is on the list; absent: it is. */
+  /** Whether the requested model is missing from the provider's list. */
   readonly isUnlisted?: true
   readonly reply: Reply
   readonly code: ErrorCode
   readonly says: RegExp
-  /** By the beginning of the user agent: whom it serves all the same. */
+  /** The provider answers clients whose user agent begins with this. */
   readonly admits?: string
-  /** Where it was read, or why it is a guess. */
+  /** The source of the error, or why it is a guess. */
   readonly source: string
 }
 
@@ -25,10 +25,10 @@ const text = (status: number, body: string): Reply => ({ status, body })
 
 const github = 'https://github.com/'
 
-/** Everything here is said to a key that is good. */
+/** Errors of providers for a valid key. */
 export const goodKeyRows: readonly CauseRow[] = [
   {
-    who: 'claude-relay-service, by the key',
+    who: 'claude-relay-service, which rejects the client for this key',
     client: 'claude',
     reply: json(403, {
       error: 'Client not allowed',
@@ -41,7 +41,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     source: `${github}Wei-Shaw/claude-relay-service/issues/972 (2026-02)`,
   },
   {
-    who: 'claude-relay-service, by the endpoint',
+    who: 'claude-relay-service, which rejects the client at this endpoint',
     client: 'claude',
     reply: error(403, 'This endpoint only accepts requests from Claude Code CLI', {
       type: 'client_validation_error',
@@ -229,7 +229,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     source: `${github}continuedev/continue/issues/10120 (2026-02)`,
   },
   {
-    who: 'NVIDIA, a listed model that the account lacks',
+    who: 'NVIDIA, a listed model that the account cannot use',
     client: 'opencode',
     reply: json(404, {
       status: 404,
@@ -289,7 +289,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     source: `${github}leookun/cursor-byok/issues/94 (2026-07)`,
   },
   {
-    who: 'opencode Zen, forbidden without a word',
+    who: 'opencode Zen, forbidden without a message',
     client: 'opencode',
     reply: json(403, { model: 'mimo-v2.5-free' }),
     code: 'forbidden',
@@ -349,7 +349,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     source: `${github}songquanpeng/one-api/issues/271 (2024-08)`,
   },
   {
-    who: 'a gateway that the law forbids',
+    who: 'a gateway that is blocked for legal reasons',
     client: 'codex',
     reply: text(451, 'Unavailable For Legal Reasons'),
     code: 'forbidden',
@@ -357,7 +357,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     source: 'https://www.rfc-editor.org/rfc/rfc7725',
   },
   {
-    who: 'a 403 that says nothing',
+    who: 'a 403 without a message',
     client: 'codex',
     reply: json(403, { message: 'Forbidden' }),
     code: 'forbidden',
@@ -366,7 +366,7 @@ export const goodKeyRows: readonly CauseRow[] = [
   },
 ]
 
-/** Everything here is said to a request with tools, of which the model can do nothing. */
+/** Errors of providers for tools, with a model that supports none. */
 export const toolRows: readonly CauseRow[] = [
   {
     who: 'vLLM without its flag',
@@ -397,14 +397,14 @@ export const toolRows: readonly CauseRow[] = [
     source: 'its source, server/routes.go',
   },
   {
-    who: 'a gateway of messages',
+    who: 'a gateway for messages',
     client: 'claude',
     reply: anthropic(400, 'invalid_request_error', 'tools: this model does not support tools'),
     source: 'a guess',
   },
 ].map((row) => ({ ...row, code: 'tools-unsupported', says: /tools/ }) as CauseRow)
 
-/** Ids that nobody lists. */
+/** Errors of providers for an unknown model. */
 export const wrongModelRows: readonly CauseRow[] = [
   {
     who: 'SiliconFlow',
@@ -466,7 +466,7 @@ export const wrongModelRows: readonly CauseRow[] = [
     source: `${github}databricks-demos/dbdemos/issues/220 (2025-06)`,
   },
   {
-    who: 'FastAPI, to everything',
+    who: 'FastAPI, for every request',
     client: 'codex',
     reply: json(404, { detail: 'Not Found' }),
     source: 'its default',
@@ -481,7 +481,7 @@ export const wrongModelRows: readonly CauseRow[] = [
   (row) => ({ ...row, isUnlisted: true, code: 'model-unknown', says: /unheard-of-9/ }) as CauseRow,
 )
 
-/** Everything here is said to a key that is wrong. */
+/** Errors of providers for a wrong key. */
 export const wrongKeyRows: readonly CauseRow[] = [
   {
     who: 'xAI',
@@ -586,10 +586,10 @@ export const wrongKeyRows: readonly CauseRow[] = [
     source: 'a guess after its 401',
   },
   {
-    who: 'a gateway with a 403 for it',
+    who: 'a gateway that answers with 403',
     client: 'codex',
     reply: error(403, 'Invalid token'),
     source: 'a guess',
   },
-  { who: 'nothing but the status', client: 'codex', reply: text(401, ''), source: 'HTTP' },
+  { who: 'an empty response', client: 'codex', reply: text(401, ''), source: 'HTTP' },
 ].map((row) => ({ ...row, code: 'key-rejected', says: /rejects this key/ }) as CauseRow)

@@ -8,7 +8,7 @@ import {
   type Shape,
 } from '../shape.ts'
 
-/** Services and programs that stand before the models of others. */
+/** Services and programs that give access to the models of others. */
 
 const noPage = { status: 404, body: '<!doctype html><title>404: Not Found</title>' }
 

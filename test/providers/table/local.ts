@@ -1,6 +1,6 @@
 import { everyRoute, listOf, refusal, type Shape } from '../shape.ts'
 
-/** Servers that run models on one's own machine. */
+/** Servers that run models locally. */
 
 const ollamaIds = ['qwen3-coder:30b', 'gpt-oss:20b']
 const ollama: Shape = {
@@ -155,7 +155,7 @@ const llama: Shape = {
       ],
     },
   },
-  // With one model it does not look at the name.
+  // A server with one model ignores the model name of a request.
   models: ['*'],
   wrongKey: refusal(401, { code: 401, message: 'Invalid API Key', type: 'authentication_error' }),
   wrongModel: refusal(404, { code: 404, message: 'model not found', type: 'not_found_error' }),

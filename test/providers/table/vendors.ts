@@ -1,6 +1,6 @@
 import { listOf, messagesRefusal, type Route, refusal, type Shape } from '../shape.ts'
 
-/** Services with models of their own. */
+/** Services that have their own models. */
 
 const openAi: readonly Route[] = ['models', 'chat', 'responses']
 
@@ -91,7 +91,7 @@ const azure: Shape = {
   host: 'https://NAME.openai.azure.com',
   roots: [{ at: '/openai/v1', routes: openAi }],
   key: ['authorization', 'api-key'],
-  // The models that could be deployed, and none that is.
+  // The list has the models that can be deployed, not the deployments.
   list: listOf(['gpt-5.6-sol-2026-08-11', 'gpt-5.4-2026-03-05', 'text-embedding-3-large'], {
     lifecycle_status: 'generally-available',
   }),
@@ -369,7 +369,7 @@ const zAi: Shape = {
 }
 
 const geminiIds = ['gemini-3.1-pro-preview', 'gemini-3-flash-preview']
-/** Its compatible routes pack their errors into a list. */
+/** An error of Gemini's compatible routes, which is in a list. */
 const geminiError = (code: number, message: string, status: string, reason: string) => ({
   status: code,
   body: [
@@ -457,7 +457,7 @@ const ark: Shape = {
     { at: '/api/compatible/v1', routes: ['messages'], key: ['authorization', 'x-api-key'] },
   ],
   key: ['authorization'],
-  // All that it has, and not the names of the plan.
+  // The list has every model, but not the model names of the plan.
   list: listOf(['doubao-seed-2-1-pro-260628', 'doubao-seedream-4-0-250828'], { domain: 'LLM' }),
   models: arkModels,
   wrongKey: arkKey,
