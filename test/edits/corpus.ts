@@ -34,7 +34,7 @@ interface Tally {
   readonly wrong: string[]
 }
 
-/** What happened to each file of a folder, in lines for people. */
+/** The result for each file of a folder, as readable lines. */
 export interface CorpusReport {
   /** Every file was either edited exactly or refused. */
   readonly isClean: boolean
@@ -66,7 +66,7 @@ function newTally(): Tally {
   return { files: 0, exact: 0, linesKept: 0, undone: 0, refused: [], wrong: [] }
 }
 
-/** Whose file it may be: only the set of keys that are changed depends on it. */
+/** Guesses the client of a file. It only decides which keys are changed. */
 function clientOf(path: string, bytes: Bytes): keyof typeof clients {
   if (path.endsWith('.toml')) return 'codex'
   if (path.endsWith('.json5') || /openclaw/i.test(path)) return 'openclaw'
@@ -114,7 +114,7 @@ function checkFile(bytes: Bytes, { kind, changes, decode }: Client): Checked {
   return {
     isExact: isSame(withoutEmptyTables(decode(written)), wanted),
     keepsLines: lost.every((line) => isOurs(line, format, bytes, changes)),
-    // With a line on top, so that the undo cannot just hand the old file out again.
+    // Add a line on top, so that the undo cannot simply restore the old file.
     isUndone:
       show(undo(written)) === show(bytes) &&
       show(undo(withLineOnTop(kind, written))) === show(withLineOnTop(kind, bytes)),
@@ -126,7 +126,7 @@ function withLineOnTop(kind: Client['kind'], version: Bytes): Bytes {
   return bytesOf(`${bom}${kind === 'toml' ? '#' : '//'} above\n${text}`)
 }
 
-/** A line that holds one of the keys that were set or removed, or a part of a removed table. */
+/** Whether a line has one of the keys that were set or removed, or belongs to a removed table. */
 function isOurs(
   line: string,
   format: Format,

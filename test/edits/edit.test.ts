@@ -5,7 +5,7 @@ import { editWith } from '../../src/edits/edit.ts'
 import { undoWith } from '../../src/edits/undo.ts'
 import { bytesOf, caught, show } from './helpers.ts'
 
-/** A dialect that spells every value as given, to test who notices. */
+/** A dialect that writes this text for every value, to test that `edit` verifies the result. */
 function dialectThat(spells: string): Dialect {
   return { ...jsonDialect, spell: () => spells, spellByHand: () => 'the lines' }
 }

@@ -8,7 +8,7 @@ import { bytesOf, caught, linesLost, show } from './helpers.ts'
 
 const folder = new URL('../fixtures/edits/', import.meta.url)
 
-/** The same file in other forms. Each is undone by taking the form away again. */
+/** Other forms of the same file: line breaks, byte order mark and final line break. */
 const forms: Record<string, (text: string) => string> = {
   LF: (text) => text,
   CRLF: (text) => text.replaceAll('\n', '\r\n'),

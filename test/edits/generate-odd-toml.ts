@@ -2,7 +2,7 @@ import { fc } from '../support/fast-check.ts'
 import { tomlDocument } from './generate.ts'
 import { textOf } from './helpers.ts'
 
-/** What may mislead who looks for headers, in pieces that often fit together. */
+/** Pieces of text that look like table headers, and that often fit together. */
 const piece = fc.constantFrom(
   '[a]',
   '[a.b]',
@@ -38,7 +38,7 @@ const piece = fc.constantFrom(
 )
 const pieces = fc.array(piece, { maxLength: 30 }).map((all) => all.join(''))
 
-/** Sound statements of the same kind; NN is another number in each. */
+/** Valid statements that look similar. NN is a different number in each. */
 const statement = fc.constantFrom(
   '[tNN]',
   "[ 'a]b' . tNN ] # ]",
@@ -72,17 +72,17 @@ const mutated = fc
     }, textOf(bytes)),
   )
 
-/** Text that is TOML or nearly so, and hard to find headers in. */
+/** Text that is TOML or almost TOML, in which headers are hard to find. */
 export const oddToml = fc.oneof(pieces, statements, mutated)
 
-/** Tables of one root, more than is worth cutting out or parsing apart. */
+/** Many tables below one root, too many to be parsed separately. */
 const projects = (name: string) =>
   Array.from(
     { length: 190 },
     (_, n) => `[projects."/home/me/${name}/${n}"]\ntrust_level = "trusted"\n`,
   ).join('\n')
 
-/** A large text with odd ones around, and sometimes amidst. */
+/** A large text with odd texts around it, and sometimes inside it. */
 export const largeToml = fc
   .tuple(oddToml, oddToml, fc.constantFrom('behind', 'amidst', 'none'))
   .map(([head, other, where]) => {

@@ -1,7 +1,7 @@
 import type { Bytes, SettingChange } from '../../src/edits/plan.ts'
 import { fc } from '../support/fast-check.ts'
 
-/** A document as text, before its form (line breaks, byte order mark) is chosen. */
+/** A document in its final bytes, and changes to make. */
 export interface Generated {
   readonly bytes: Bytes
   readonly changes: readonly SettingChange[]
@@ -34,7 +34,7 @@ function inForm(
   return new TextEncoder().encode((choice.hasBom ? '\ufeff' : '') + broken)
 }
 
-// Lines that are not ours never hold the letters "model": the tests tell them apart by that.
+// Only our lines contain "model". The tests rely on that to recognize them.
 
 const tomlScalar = fc.constantFrom(
   '"foreign"',
@@ -72,7 +72,7 @@ const blankOrComment = fc.constantFrom('', '', '# a comment', '  # [commented.he
 const trail = fc.constantFrom('', '', ' ', ' # why', '\t#é')
 const indent = fc.constantFrom('', '', '  ', '\t')
 
-/** Keys get a number, so that none is repeated. Invalid documents are filtered out. */
+/** A line with a key. The number makes keys unique. Invalid documents are filtered out later. */
 function keyLine(index: number): fc.Arbitrary<string> {
   return fc
     .tuple(indent, tomlKey, fc.constantFrom(' = ', '=', '  =  '), tomlScalar, trail)

@@ -23,9 +23,8 @@ export function show(bytes: Bytes | null): string | null {
 }
 
 /**
- * Lines of `before` that are not in `after`, byte for byte, although they do not hold our keys.
- * The last line of a file may win a line break. In JSON, a line may win or lose what separates its
- * members from ours.
+ * The lines of `before` without our keys that are not in `after`, byte for byte. The last line of a file may gain a
+ * line break. In JSON, a line may gain or lose the comma or brace next to our members.
  */
 export function linesLost(name: string, before: Bytes, after: Bytes): string[] {
   const [old, fresh] = [before, after].map((bytes) => textOf(bytes).split(/(?<=\n)/)) as [
@@ -51,7 +50,7 @@ export function linesLost(name: string, before: Bytes, after: Bytes): string[] {
 
 export type Plain = { [key: string]: unknown }
 
-/** Comments and trailing commas out, by one regular expression; numbers as text if asked for. */
+/** Decodes JSON after removing comments and trailing commas. With `keepsDigits`, numbers are strings. */
 export function decodeJson(bytes: Bytes, keepsDigits = true): Plain {
   const text = textOf(bytes)
   const token = /("(?:[^"\\]|\\.)*")|\/\/[^\n\r]*|\/\*[\s\S]*?\*\/|(-?\d[\d.eE+-]*)/g
@@ -82,7 +81,7 @@ export function withChanges(root: Plain, changes: readonly SettingChange[]): Pla
   return root
 }
 
-/** Empty tables aside: one that exists only through its keys goes with them. Plain numbers as text. */
+/** Removes empty tables, because a table may disappear with its last key. Turns plain numbers into strings. */
 export function withoutEmptyTables(value: unknown): unknown {
   if (typeof value === 'number' || typeof value === 'bigint') return `#${value}`
   if (value instanceof Date || typeof value !== 'object' || value === null) return value

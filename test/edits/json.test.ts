@@ -35,8 +35,8 @@ describe('json edit', () => {
 
   test.each([
     ['null', set('a', null), '{"a":null}'],
-    ['a list that goes on', set('a', [1, 2, 3]), '{"a":[1,2,3]}'],
-    ['a list that ends sooner', set('a', [1]), '{"a":[1]}'],
+    ['a longer list', set('a', [1, 2, 3]), '{"a":[1,2,3]}'],
+    ['a shorter list', set('a', [1]), '{"a":[1]}'],
   ])('sets %s', (_, change, result) => {
     expect(edit('{"a":[1,2]}', change)).toBe(result)
   })

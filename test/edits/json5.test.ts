@@ -16,12 +16,12 @@ afterEach(() => vi.restoreAllMocks())
 describe('json5 read', () => {
   test.each([
     ['unquoted names', '{a: 1, $b_2: 2, é: 3, null: 4, \\u0063: 5}'],
-    ['names of other planes', '{𝓐: 1}'],
+    ['names outside the basic plane of Unicode', '{𝓐: 1}'],
     ['single quotes', `{'a': 'it"s', "b": "it's", 'c\\'d': '\\''}`],
     ['trailing commas and comments', '// c\n{a: [1, 2,], /* {b: 3} */ }// d\u2028'],
     ['numbers', '{a: 0xDECAF, b: +1, c: .5, d: 5., e: -0x1f, f: 1.e3, g: +.5}'],
-    ['numbers that are none', '{a: Infinity, b: -Infinity, c: NaN, d: +NaN}'],
-    ['lines that go on', "{a: 'one \\\n two \\\r\n three \\\u2028 four'}"],
+    ['infinite numbers and NaN', '{a: Infinity, b: -Infinity, c: NaN, d: +NaN}'],
+    ['line continuations', "{a: 'one \\\n two \\\r\n three \\\u2028 four'}"],
     [
       'escapes',
       String.raw`{a: '\x41\u0042\0\v\q\
@@ -29,7 +29,7 @@ describe('json5 read', () => {
     ],
     ['separators in strings', "{a: 'x\u2028y\\\u2029z', '\u2028': 1, b\u2028: 2}"],
     ['all kinds of blanks', '\t\v\f\u00a0\ufeff\u2029{\u3000a\u00a0:\u20281}'],
-    ['equal names, of which the last counts', '{a: 1, "a": {b: 2}, \\u0061: {c: 3}}'],
+    ['equal names, of which the last is used', '{a: 1, "a": {b: 2}, \\u0061: {c: 3}}'],
     ['control characters', '{a: "\u0001\t"}'],
     ['comments in strings and strings in comments', '{a: "// b", /* " */ c: \'/*\' // \'\n}'],
   ])('reads %s as json5 does', (_, text) => {
@@ -60,7 +60,7 @@ describe('json5 read', () => {
     ['/', 'invalid end of input (line 1, column 2)'],
     ['// c\n [1]', 'its root is not an object (line 2, column 2)'],
     ['{a: 1}}', 'invalid character (line 1, column 7)'],
-  ])('refuses %j with its place, and never quotes it', (text, reason) => {
+  ])('refuses %j with the position, and never quotes it', (text, reason) => {
     const error = caught(() => read(text))
     expect(error.message).toBe(`Cannot read FILE: ${reason}`)
     expect(`${error.message}${error.hint}`).not.toContain('sk')
@@ -88,11 +88,15 @@ describe('json5 edit', () => {
   )
 
   test.each([
-    ['unquoted among unquoted names', '{a: 1}', '{a: 1, b: { c: "x", "d-e": 2 }}'],
-    ['quoted among quoted ones', '{"a": 1}', '{"a": 1, "b": { "c": "x", "d-e": 2 }}'],
-    ['in double quotes among single ones', "{'a': 1}", `{'a': 1, "b": { "c": "x", "d-e": 2 }}`],
-    ['quoted where there are none', '{}', '{\n  "b": {\n    "c": "x",\n    "d-e": 2\n  }\n}'],
-    ['without blanks among such', '{a:1}', '{a:1,b:{c:"x","d-e":2}}'],
+    ['without quotes next to names without quotes', '{a: 1}', '{a: 1, b: { c: "x", "d-e": 2 }}'],
+    ['with quotes next to quoted names', '{"a": 1}', '{"a": 1, "b": { "c": "x", "d-e": 2 }}'],
+    [
+      'in double quotes next to single-quoted names',
+      "{'a': 1}",
+      `{'a': 1, "b": { "c": "x", "d-e": 2 }}`,
+    ],
+    ['with quotes in an empty object', '{}', '{\n  "b": {\n    "c": "x",\n    "d-e": 2\n  }\n}'],
+    ['without spaces next to names without spaces', '{a:1}', '{a:1,b:{c:"x","d-e":2}}'],
   ])('writes a name %s', (_, before, after) => {
     expect(edit(before, set('b', { c: 'x', 'd-e': 2 }))).toBe(after)
   })
@@ -117,7 +121,7 @@ describe('json5 edit', () => {
     )
   })
 
-  test('refuses a key that is set twice, however it is spelled, and an invalid number', () => {
+  test('refuses a key that is set twice, even in another spelling, and an invalid number', () => {
     const twice = caught(() => edit("{model: 'a',\n 'm\\x6fdel': 'b'}", set('model', 'c')))
     expect(twice.message).toBe('Cannot edit FILE: model is set twice (line 2, column 2)')
     expect(caught(() => edit('{a: 1}', set('b', Number.NaN))).code).toBe('config-conflict')

@@ -21,7 +21,7 @@ test('edits: a picker with 4,000 models is written in one pass, and every other 
   const { edit } = formatOf('json')
   const before = Buffer.from('{\n    "mine" : [ 1,2 ]\n}\n')
   const { result: after, seconds } = timed(() => edit(before, models, 'f'))
-  // Setting one key after the other took 25 s, and 49 s the second time, on a quiet machine.
+  // An edit that set the keys one by one took 25 s, and 49 s the second time, on an idle machine.
   expect(seconds).toBeLessThan(15)
   expect(Buffer.from(after).toString()).toMatch(/^\{\n {4}"mine" : \[ 1,2 \],\n/)
   expect(
@@ -51,6 +51,6 @@ test('edits: four times as many list elements take about four times as long', ()
     return Math.min(...runs)
   }
   write(200)
-  // Looking each element up in the list took sixteen times as long.
+  // An edit that searched the list for each element took sixteen times as long.
   expect(write(2_000) / write(500)).toBeLessThan(10)
 }, 120_000)

@@ -25,7 +25,7 @@ const added: readonly Row[] = [
     lines('{', '  "enabled": ["x"]', '}'),
   ],
   [
-    'a line each, with comments',
+    'one element per line, with comments',
     'json',
     lines('{', '  "enabled": [', '    // work', '    "a", // by us', '    "b" // mine', '  ]', '}'),
     lines(
@@ -60,7 +60,7 @@ const added: readonly Row[] = [
   ['one line', 'toml', 'enabled = ["a", "b"] # why\n', 'enabled = ["a", "b", "x"] # why\n'],
   ['empty', 'toml', 'enabled = []\n', 'enabled = ["x"]\n'],
   [
-    'a line each, with comments',
+    'one element per line, with comments',
     'toml',
     lines('enabled = [', '  "a", # by us', '  "b", # mine', '  # end', ']'),
     lines('enabled = [', '  "a", # by us', '  "b", # mine', '  "x",', '  # end', ']'),
@@ -70,7 +70,7 @@ const added: readonly Row[] = [
 
 const removed: readonly Row[] = [
   [
-    'last of a line each',
+    'the last of one element per line',
     'json',
     lines('{', '  "enabled": [', '    "a",', '    "x"', '  ]', '}'),
     lines('{', '  "enabled": [', '    "a"', '  ]', '}'),
@@ -101,7 +101,7 @@ const removed: readonly Row[] = [
     lines('{', '  "enabled": [', '    "a" // one', '    // two', '  ]', '}'),
   ],
   [
-    'a line each',
+    'one element per line',
     'json',
     lines('{', '  "enabled": [', '    // one', '    "a",', '    // two', '    "x"', '  ]', '}'),
     lines('{', '  "enabled": [', '    // one', '    "a"', '    // two', '  ]', '}'),
@@ -217,7 +217,7 @@ describe('an undo of an element', () => {
     })
   })
 
-  test('is not confused by a string that moved to another list', () => {
+  test('ignores an equal string that moved to another list', () => {
     const before = lines(
       '{',
       '  "enabled": [',

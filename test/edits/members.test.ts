@@ -56,8 +56,8 @@ function commentsIn(text: string): string[] {
   return text.match(/\/\/[^\n]*|\/\*.*?\*\/|#[^\n]*/g) ?? []
 }
 
-describe('any members removed and added at once', () => {
-  test.each(['object', 'list'])('%s: strict JSON stays strict', (kind) => {
+describe('an edit that removes and adds several members', () => {
+  test.each(['object', 'list'])('keeps strict JSON strict in a JSON %s', (kind) => {
     fc.assert(
       fc.property(strict, work, ({ held, textOf }, { gone, added }) => {
         const isList = kind === 'list'
@@ -71,7 +71,7 @@ describe('any members removed and added at once', () => {
     )
   })
 
-  test.each(['json', 'toml'] as const)('a list in %s keeps every comment', (format) => {
+  test.each(['json', 'toml'] as const)('keeps every comment in a %s list', (format) => {
     fc.assert(
       fc.property(noted, work, ({ held, textOf }, { gone, added }) => {
         const inner = textOf((name) => `"${name}"`)

@@ -28,7 +28,7 @@ const toml = formatOf('toml')
 const numRuns = Number(process.env['REPOINT_PROPERTY_RUNS'] ?? 100)
 vi.setConfig({ testTimeout: 300_000 })
 
-// json5 warns of U+2028 in strings, where `decode` lets it.
+// The json5 package warns about U+2028 in strings.
 beforeAll(() => void vi.spyOn(console, 'warn').mockImplementation(() => {}))
 
 const formats = {
@@ -46,7 +46,7 @@ describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents'
   const { format, documents, decode, rewrite } = formats[name]
   const meaning = (bytes: Bytes | null) => withoutEmptyTables(decode(bytes ?? bytesOf('')))
 
-  /** Holds for each document that is edited and not refused. */
+  /** Checks each document that is edited and not refused. */
   function forEachEdit<Extra>(
     extra: fc.Arbitrary<Extra>,
     predicate: (edited: Edited, extra: Extra) => void,
@@ -61,7 +61,7 @@ describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents'
       predicate({ before, written, changes: document.changes }, choice)
     })
     fc.assert(property, { numRuns })
-    // A property that is never put to the test proves nothing.
+    // If every document is refused, the property proves nothing.
     expect(edited).toBeGreaterThan(numRuns / 20)
   }
 
@@ -84,7 +84,7 @@ describe.each(['toml', 'json', 'json5'] as const)('%s, over generated documents'
     const byOthers = fc.subarray(foreignEdits[name], { minLength: 1 })
     forEachEdit(byOthers, (edited, edits) => {
       const { before, written } = edited
-      // In a file of mixed line breaks nobody can tell which kind the lost ones were of.
+      // With mixed line breaks, the kind of the removed line breaks is unknown.
       if (edits.includes(normalised) && [before, written].some(hasMixedEols)) return
       // If it had nothing else, it is unknown whether their text is above or below ours.
       if ([before, written].some((version) => (show(version) as string).trim() === '')) return
@@ -161,7 +161,7 @@ function mutated(text: string, { at, cut, add }: Mutation): string {
   return text.slice(0, place) + add + text.slice(place + cut)
 }
 
-/** The refusals that are meant to be. Everything else that is thrown fails the property. */
+/** Returns undefined for an expected refusal. Any other error fails the property. */
 function editOrRefuse(
   format: Format,
   bytes: Bytes,
@@ -183,12 +183,12 @@ function rewriteJson(bytes: Bytes): Bytes {
   return bytesOf(JSON.stringify(decodeJson(bytes, false), null, 2))
 }
 
-/** A client that writes JSON5 has no other names and no other strings than JSON's. */
+/** Rewrites the file as a client does whose JSON5 has the names and strings of JSON. */
 function rewriteJson5(bytes: Bytes): Bytes {
   return bytesOf(JSON5.stringify(decodeJson5(bytes), { quote: '"', space: 2 }))
 }
 
-/** What others do to a file, on both versions alike. None of it touches our keys. */
+/** Changes that others make to a file, the same in both versions. None of them affects our keys. */
 const jsonEdits = [
   normalised,
   onText((text) => text.replaceAll(/(["'])foreign\1/g, '"by others"')),
@@ -205,7 +205,7 @@ const foreignEdits: Record<keyof typeof formats, ((bytes: Bytes) => Bytes)[]> = 
   json5: jsonEdits,
 }
 
-/** As Codex does: no byte order mark, LF only. */
+/** The file as Codex rewrites it: without a byte order mark, with LF only. */
 function normalised(bytes: Bytes): Bytes {
   return bytesOf(textOf(bytes).replaceAll('\r\n', '\n'))
 }

@@ -27,7 +27,7 @@ test.each([
     'model_providers = { openai.h = { a = 1 }, x = 2 }\n',
     'model_providers = { x = 2 }\n',
   ],
-])('a table is removed as a whole, and restored: %s', (_, source, left) => {
+])('removes a whole table and restores it: %s', (_, source, left) => {
   const before = new TextEncoder().encode(source)
   const after = toml.edit(before, [{ path: table, value: undefined }], 'config.toml')
   expect(new TextDecoder().decode(after)).toBe(left)

@@ -51,13 +51,13 @@ const rows: readonly Row[] = [
     '{ "models": [{ "id": "ours", "url": "new", "key": "k" }] }\n',
   ],
   [
-    'into a list that is not there',
+    'into a list that does not exist',
     'json',
     '{ "x": 1 }\n',
     '{ "x": 1, "models": [{ "id": "ours", "url": "new", "key": "k" }] }\n',
   ],
   [
-    'members into one that is there, among others',
+    'members into an existing table among others',
     'json',
     lines(
       '{ "models": [',

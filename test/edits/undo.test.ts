@@ -5,7 +5,7 @@ import { bytesOf, show } from './helpers.ts'
 
 const set = (path: string, value?: ConfigValue): SettingChange => ({ path: path.split('.'), value })
 
-/** What becomes of a file that we edited and others changed then. */
+/** Edits a file, applies the changes of others, and undoes the edit. */
 function undone(
   format: 'json' | 'toml',
   before: string,

@@ -1,7 +1,7 @@
 import { formatOf } from '../../src/edits/format.ts'
 import type { FileEdit, Plan, SettingChange } from '../../src/edits/plan.ts'
 
-/** The source of a plan's texts: a home on the disk or in memory. */
+/** A home on the disk or in memory, from which a plan reads its files. */
 export interface PlanSource {
   /** The absolute path of a file in the home. */
   at(name: string): string
@@ -15,7 +15,7 @@ export function bytesOf(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
-/** A plan of these edits, like that of a setup of Codex. */
+/** A plan with these edits, as for a setup of Codex. */
 export function aPlan(edits: readonly FileEdit[], command = 'codex'): Plan {
   return { command, baseUrl: 'https://gateway.example', model: 'gpt-5.6-sol', edits }
 }

@@ -1,5 +1,5 @@
-// Loaded into the program with --import: as soon as it has given its first lock back, it runs
-// THEN, a command as JSON, to its end, and only then goes on.
+// Loaded into the program with --import. After the program releases its first lock, it runs the command in THEN (a JSON
+// list) and waits for its end before it continues.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

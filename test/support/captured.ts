@@ -1,6 +1,6 @@
 import type { Platform } from '../../src/platform/platform.ts'
 
-/** A terminal that shows nothing, and what was written to it. */
+/** A terminal that shows nothing, and the output that it captures. */
 export function captured(terminal: Platform['terminal']) {
   const output = { out: '', err: '' }
   return {

@@ -31,9 +31,9 @@ export function needsSdk({ text }: DocBlock): boolean {
 }
 
 /**
- * An example as a module of its own, to be imported where tests are collected.
+ * Writes an example to a module file, which a test can import. Returns its path.
  *
- * @param places of what it imports, by name; the package's gateway is this checkout
+ * @param places the paths of imported packages, by name. The package's gateway is always this checkout.
  */
 export function moduleOf(
   { text }: DocBlock,

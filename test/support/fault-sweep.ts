@@ -7,14 +7,14 @@ import { worldOf } from './power-loss.ts'
 
 export interface FaultSweep {
   readonly points: number
-  /** How often the work was done all the same. */
+  /** How often the work succeeded despite the fault. */
   readonly done: number
   /** How often each error code was reported. */
   readonly codes: ReadonlyMap<string, number>
   readonly violations: readonly string[]
 }
 
-/** Does the work again and again, and lets each of its file calls fail in turn. */
+/** Repeats the work. Each time the next of its file calls fails. */
 export function sweepFaults(work: Work, fault: Omit<Fault, 'at'>): FaultSweep {
   const violations: string[] = []
   const codes = new Map<string, number>()
@@ -40,7 +40,7 @@ export function sweepFaults(work: Work, fault: Omit<Fault, 'at'>): FaultSweep {
         complain('files are said to be changed')
     } else complain(`not a UserError: ${error}`)
     if (error === undefined && !isNewPair(files, work.ends)) complain('said to be done')
-    // The same process goes on living, so whatever it left must not stop the next run.
+    // The process is still running, so the files that it left must not stop the next run.
     for (const problem of problems(files, work.ends, work.boot, error === undefined))
       complain(problem)
   }

@@ -7,14 +7,14 @@ export interface Fault {
   readonly at: number
   /** Whether every later call of the kinds in `kinds` fails too, as on a disk that stays full. */
   readonly isLasting?: boolean
-  /** The calls that fail; absent: all. */
+  /** The calls that fail. Absent: all. */
   readonly kinds?: readonly (keyof Files)[]
 }
 
-/** Calls that never fail by contract, or whose failure would be of no interest. */
+/** Calls that never fail by contract, or whose failure has no effect. */
 const unfailing = new Set<string>(['copyAttributes', 'canCopyAttributes'])
 
-/** File calls of which one fails before it takes place, and how many there were. */
+/** Wraps file calls so that one of them fails before it does anything, and counts them. */
 export function faultyFiles(files: Files, fault: Fault) {
   let calls = 0
   let failures = 0

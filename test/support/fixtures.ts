@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** `CLIENT/CASE/{before,after}` hold a home's files; `setup.json` what is chosen, where it is not all default. */
+/** `CLIENT/CASE/{before,after}` have the files of a home. `setup.json` has the options that are not the defaults. */
 export const clientFixtures = fileURLToPath(new URL('../fixtures/clients', import.meta.url))
 
-/** The texts of the files below a folder, by their paths in it; none where there is no such folder. */
+/** The texts of the files below a folder, by their relative paths. Empty if the folder does not exist. */
 export function readHome(folder: string): Readonly<Record<string, string>> {
   if (!existsSync(folder)) return {}
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -19,7 +19,7 @@ export function readHome(folder: string): Readonly<Record<string, string>> {
   )
 }
 
-/** A home of a family that was in use: with comments if the client accepts them, and with other tools' keys. */
+/** A used home of a family: with comments if the client accepts them, and with other tools' keys. */
 export function livedInHome(family: string): Readonly<Record<string, string>> {
   return readHome(join(clientFixtures, family, 'lived-in/before'))
 }

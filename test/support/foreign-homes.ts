@@ -1,4 +1,4 @@
-/** Configurations that other tools and people wrote for a gateway. */
+/** Configurations for a gateway as other tools and people write them. */
 
 /** The key of these gateways. */
 export const foreignKey = 'sk-canary-of-another-tool-7c1e9b'
@@ -214,7 +214,7 @@ export function foreignHome(family: string): Readonly<Record<string, string>> {
   return mapFiles(family, (line) => line.replace(/^-/, ''))
 }
 
-/** The same files at the client's own service. A file of which nothing is left is missing. */
+/** The same files after a switch to the client's own service. Files that become empty are missing. */
 export function ownHome(family: string): Readonly<Record<string, string>> {
   const files = mapFiles(family, (line) => (line.startsWith('-') ? [] : line))
   return Object.fromEntries(Object.entries(files).filter(([, text]) => text !== ''))

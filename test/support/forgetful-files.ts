@@ -27,16 +27,16 @@ interface LinkNode {
 
 type Node = FileNode | FolderNode | LinkNode
 
-/** A change to a folder that a power loss may or may not have kept. */
+/** A change to a folder that may or may not survive a power loss. */
 interface PendingChange {
   readonly folder: FolderNode
   readonly apply: (entries: Map<string, Node>) => void
 }
 
 /**
- * A file system in memory that forgets: what was not synced may be lost in a power loss, in any
- * combination that a real one could leave. File contents and folder entries are forgotten apart from
- * each other, and renames within a folder are one change.
+ * A file system in memory that simulates a power loss. Changes that were not synced may be lost, in any combination
+ * that a real file system could leave. File contents and folder entries are lost independently of each other, and a
+ * rename within a folder is one change.
  */
 export class ForgetfulFiles implements Files {
   /** Calls so far. */
@@ -53,13 +53,13 @@ export class ForgetfulFiles implements Files {
     this.#root = root
   }
 
-  /** Puts a file there, durably, with its folders. Not counted as a call. */
+  /** Creates a durable file with its folders. Not counted as a call. */
   put(path: string, text: string, mode = 0o644): void {
     const data = new TextEncoder().encode(text)
     this.#put(path, { kind: 'file', data, durable: data, mode })
   }
 
-  /** Puts a symlink there, durably. */
+  /** Creates a durable symlink. */
   putLink(path: string, target: string): void {
     this.#put(path, { kind: 'symlink', target })
   }
@@ -76,14 +76,14 @@ export class ForgetfulFiles implements Files {
     return node === undefined || node.kind === 'symlink' ? undefined : node.mode
   }
 
-  /** The names in a folder, sorted; none where there is no folder. Not counted as a call. */
+  /** The sorted names in a folder. Empty if the folder does not exist. Not counted as a call. */
   names(path: string): string[] {
     const node = this.#find(path, true)
     return node?.kind === 'folder' ? [...node.entries.keys()].sort() : []
   }
 
   /**
-   * What the disk may hold after a power loss now. Every result is a machine that has started again.
+   * The possible states of the disk after a power loss now. In every result the machine has started again.
    *
    * @param random a source of numbers from 0 to 1 for further combinations
    */
@@ -105,12 +105,12 @@ export class ForgetfulFiles implements Files {
     return distinct(states, (state) => state.describe())
   }
 
-  /** All that a power loss would keep if everything had been synced. */
+  /** The state of the disk if everything was synced before a power loss. */
   afterSync(): ForgetfulFiles {
     return this.#restart(Array(this.#pending.length).fill(true), 'current')
   }
 
-  /** One line for each thing on the disk. */
+  /** One line for each file, folder and link. */
   describe(): string {
     const lines: string[] = []
     const visit = (node: Node, path: string) => {
@@ -196,7 +196,7 @@ export class ForgetfulFiles implements Files {
   write(handle: number, bytes: Uint8Array, offset: number): number {
     this.#count()
     const node = this.#opened(handle)
-    // Never writes more at once, so that code which trusts a single write fails.
+    // Limits the bytes of one write, so that code that relies on a single write fails.
     const piece = bytes.subarray(offset, offset + 4096)
     node.data = Buffer.concat([node.data, piece])
     this.#unsynced.add(node)
@@ -234,7 +234,7 @@ export class ForgetfulFiles implements Files {
     const toFolder = posix.dirname(to)
     if (this.#folder(fromFolder) === this.#folder(toFolder)) {
       this.#change(fromFolder, (entries) => {
-        // The change that created it may be lost.
+        // The change that created the entry may be lost.
         if (entries.get(fromName) !== node) return
         entries.delete(fromName)
         entries.set(toName, node)
@@ -359,7 +359,7 @@ export class ForgetfulFiles implements Files {
     return this.#walk(path, follow).node
   }
 
-  /** Goes to a path through the symlinks on the way, and through one at its end if `follow`. */
+  /** Resolves the symlinks in a path. `follow` says whether to resolve the last one too. */
   #walk(path: string, follow: boolean, depth = 0): { real: string; node: Node | undefined } {
     if (depth > 40) throw failure('ELOOP', path)
     const names = path.split('/').filter(Boolean)

@@ -3,34 +3,34 @@ import type { AddressInfo } from 'node:net'
 import type { KeyHeader } from '../../src/gateway/types.ts'
 import type { Gateway } from '../../src/serve/index.ts'
 
-/** What a front wants before it lets a request through. */
+/** The requirements of a front. It rejects a request that does not meet them. */
 export interface Demands {
   readonly key: string
-  /** The key counts here alone, and is refused where it goes as Bearer too. Absent: as Bearer. */
+  /** The only header that may contain the key. Absent: `authorization`, as Bearer. */
   readonly keyHeader?: KeyHeader
-  /** Of `keyHeader`: elsewhere the key counts as Bearer. */
+  /** The path prefix for which `keyHeader` applies. Other paths need the key as Bearer. */
   readonly onlyAt?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** In the query of every request. */
+  /** Required parameters in the query of every request. */
   readonly query?: Readonly<Record<string, string>>
-  /** It has no list of models, and says so before it looks at the key. */
+  /** Whether the front has a list of models. If false, it answers 404 without checking the key. */
   readonly hasList?: boolean
-  /** Its answers are of the family that reads a key in every usual header. */
+  /** Whether its responses have a header of New API, which accepts a key in every usual header. */
   readonly readsAll?: boolean
-  /** It is New API, and says so much of a key; how much never comes, where it is `silent`. */
+  /** The front is New API, and reports this balance of the key. `silent`: it never answers. */
   readonly balance?: { readonly left: number | 'silent'; readonly isUnlimited?: boolean }
 }
 
 export interface Front {
   readonly url: string
-  /** What each request brought, the refused ones too. */
+  /** The headers of every request, including rejected ones. */
   readonly seen: IncomingHttpHeaders[]
-  /** The path and query of each. */
+  /** The path and query of every request. */
   readonly urls: string[]
   close(): Promise<void>
 }
 
-/** A gateway that is particular about headers, before a local one that answers. */
+/** Starts a server that checks requests and forwards them to a local gateway. */
 export async function startFront(gateway: Gateway, demands: Demands): Promise<Front> {
   const seen: IncomingHttpHeaders[] = []
   const urls: string[] = []
@@ -75,7 +75,7 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
       answer.pipe(response)
     })
     onward.on('error', () => response.destroy())
-    // A model takes longer than a table of keys.
+    // A model answers later than a lookup of the balance.
     setTimeout(() => request.pipe(onward), request.method === 'POST' && balance ? 150 : 0)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
@@ -94,16 +94,16 @@ function demandsAt(url: string, { onlyAt = '', keyHeader, ...demands }: Demands)
   return keyHeader !== undefined && url.startsWith(onlyAt) ? { ...demands, keyHeader } : demands
 }
 
-/** Portkey's words for a header, Azure's for a key (2026-11-22). */
+/** The error for a missing header is Portkey's, the one for a wrong key is Azure's (2026-11-22). */
 function refusalOf(
   headers: IncomingHttpHeaders,
-  { key, keyHeader, headers: wanted = {} }: Demands,
+  { key, keyHeader, headers: required = {} }: Demands,
 ) {
-  const missing = Object.keys(wanted).find((name) => headers[name] !== wanted[name])
+  const missing = Object.keys(required).find((name) => headers[name] !== required[name])
   if (missing !== undefined)
     return { status: 400, body: { status: 'failure', message: `${missing} header is required` } }
-  const given = keyHeader === undefined ? headers.authorization?.slice(7) : headers[keyHeader]
-  if (given === key && (keyHeader === undefined || headers.authorization === undefined)) return
+  const sentKey = keyHeader === undefined ? headers.authorization?.slice(7) : headers[keyHeader]
+  if (sentKey === key && (keyHeader === undefined || headers.authorization === undefined)) return
   const message = 'Access denied due to invalid subscription key or wrong API endpoint.'
   return { status: 401, body: { error: { code: '401', message } } }
 }

@@ -2,9 +2,8 @@ import { afterAll } from 'vitest'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/serve/index.ts'
 
 /**
- * A local gateway for the tests of a file. It is closed after the last of them, or when the test ends if
- * its `onTestFinished` is passed. Like most gateways it rewrites requests first, unless `options` say
- * otherwise.
+ * Starts a local gateway for the tests of a file. It is closed after the last test, or after the current test if its
+ * `onTestFinished` is passed. Like most gateways, it rewrites requests unless `options` say otherwise.
  */
 export async function withGateway(
   options: GatewayOptions = {},

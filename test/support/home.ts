@@ -49,12 +49,12 @@ export class Home {
     rmSync(this.path, { recursive: true, force: true })
   }
 
-  /** The paths of all that is there, repoint's own state too. */
+  /** All paths in the home, including repoint's state. */
   everything(): readonly string[] {
     return readdirSync(this.path, { recursive: true, encoding: 'utf8' }).sort()
   }
 
-  /** Every file below `below` but repoint's own state: path → kind, mode and contents. */
+  /** All entries below `below` except repoint's state: path → kind, mode and contents. */
   snapshot(below = ''): Record<string, string> {
     const entries: Record<string, string> = {}
     for (const name of readdirSync(this.at(below), { recursive: true, encoding: 'utf8' }).sort()) {

@@ -8,7 +8,7 @@ import { worldIn } from './world.ts'
 /** Created once, because it listens for signals. */
 const platform = nodePlatform()
 
-/** This machine with another home, where nobody can be asked. */
+/** This machine with another home, and without a terminal for questions. */
 export function platformIn(
   home: Home,
   { env = {}, cwd = home.path }: { env?: Record<string, string>; cwd?: string } = {},
@@ -20,7 +20,7 @@ export function platformIn(
 
 /**
  * Like `runCli`, but in this process, which is many times faster than the built program. Programs are found only
- * in a PATH in `env`. Not for what only a process has: a time zone, signals, open files.
+ * in a PATH in `env`. Not for tests of the process itself, such as its time zone, signals or open files.
  */
 export async function runInProcess(
   home: Home,
@@ -31,7 +31,7 @@ export async function runInProcess(
     cwd?: string
     /** Replaces the start of a command on our terminal. */
     runInForeground?: Platform['runInForeground']
-    /** How long a program may run that is not on our terminal, in ms. Absent: as long as repoint says. */
+    /** The time limit of a program that is not on our terminal, in ms. Absent: repoint's limit. */
     programLimitMs?: number
   } = {},
 ): Promise<CliResult> {
@@ -77,7 +77,7 @@ export interface JsonResult {
   readonly text: string
 }
 
-/** The same with `--json`. */
+/** Like `runInProcess`, with `--json`. */
 export async function runHere(
   home: Home,
   args: readonly string[],

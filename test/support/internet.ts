@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
 import { tlsFile } from '../gateway/forged.ts'
 
-/** A name of the internet, which only its proxy leads to, and what a run needs to reach it. */
+/** A host on a simulated internet. A run reaches it through a proxy, with these arguments and variables. */
 export interface Internet {
   readonly origin: string
   readonly args: readonly string[]
@@ -16,7 +16,7 @@ export interface Internet {
   close(): Promise<void>
 }
 
-/** Puts what listens on this port of loopback behind a proxy, as `https://gw.test` or another name. */
+/** Makes a server on this port of loopback available through a proxy, as `https://gw.test` or another host. */
 export async function internetTo(port: number, host = 'gw.test'): Promise<Internet> {
   const certificate = host === 'gw.test' ? tlsFile('good.pem') : certificateFor(host)
   const inside = createTlsServer(
@@ -42,7 +42,7 @@ export async function internetTo(port: number, host = 'gw.test'): Promise<Intern
   }
 }
 
-/** One that vouches for itself, of the same key. Needs openssl. */
+/** Creates a self-signed certificate with the same key. Needs openssl. */
 function certificateFor(host: string): string {
   const path = join(mkdtempSync(join(tmpdir(), 'repoint-')), `${host}.pem`)
   const subject = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`, '-days', '2']

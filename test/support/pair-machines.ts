@@ -13,10 +13,10 @@ import { oneInTurn, triesAll } from './sample.ts'
 const auth = `${home}/.codex/auth.json`
 const config = `${home}/.codex/config.toml`
 const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'
-// Longer than what one write of ForgetfulFiles takes.
+// Longer than one write of ForgetfulFiles.
 const oldConfig = `# mine\nmodel = "gpt-5.5"\n${'# a long file\n'.repeat(600)}`
 
-/** Machines in memory that a pair is set up on. */
+/** Machines in memory, on which a setup writes its pair of files. */
 export const pairMachines: readonly { name: string; start: () => ForgetfulFiles }[] = [
   {
     name: 'an existing pair',
@@ -67,16 +67,16 @@ function isSamePair(one: Pair, other: Pair): boolean {
   return one[0] === other[0] && one[1] === other[1]
 }
 
-/** What one piece of work starts from and leads to. */
+/** The pairs before and after a piece of work. */
 interface Ends {
   readonly old: Pair
   readonly new: Pair
-  /** The pair that points at the gateway: one of the two. */
+  /** The one of the two pairs that points at the gateway. */
   readonly gateway: Pair
   readonly runsBefore: number
 }
 
-/** A setup or its rollback, ready to be swept. */
+/** A setup or its rollback, which a sweep repeats. */
 export interface Work {
   readonly start: ForgetfulFiles
   readonly boot: number
@@ -116,12 +116,12 @@ const works = [
   { what: 'rollback', workOf: rollbackWork, leastStates: 100 },
 ]
 
-/** Each machine with each work; of a sample each machine with one of them. */
+/** Each machine with each work. In a sample, each machine with one of them. */
 export const pairSweeps = pairMachines.flatMap((machine, turn) =>
   (triesAll ? works : oneInTurn(works, turn)).map((work) => ({ ...machine, ...work })),
 )
 
-/** Takes the power away at each call of the work. */
+/** Simulates a power loss at each call of the work. */
 export function sweepWork(work: Work, mistake?: (files: Files) => Files): Swept {
   return sweepPowerLoss({
     start: work.start,
@@ -133,8 +133,8 @@ export function sweepWork(work: Work, mistake?: (files: Files) => Files): Swept 
 }
 
 /**
- * Takes the power away at each call of the recovery that follows a lost call of the work, and, if
- * `depth` is 2, of the recovery after that too. Of all the states to recover from, every `stride`-th.
+ * Simulates a power loss at each call of the recovery from a power loss during the work. If `depth` is 2, it does the
+ * same for the recovery after that. It tries every `stride`-th of the states to recover from.
  */
 export function sweepRecovery(work: Work, stride: number, depth: 1 | 2 = 1): Swept {
   const total = { points: 0, states: 0, violations: [] as string[] }
@@ -169,7 +169,7 @@ function unsettledStates(
     work: run,
     check: (files) => {
       const names = files.names(stateFolder)
-      // A copy: the state that the check sees is used up by looking at it.
+      // Keep a copy, because the check modifies the state.
       if (names.includes('journal.json') || names.includes('draft.json'))
         found.push(files.afterSync())
       return []
@@ -183,7 +183,7 @@ function everyNth<T>(all: readonly T[], stride: number): T[] {
   return all.filter((_, index) => index % stride === 0)
 }
 
-/** Everything that must hold once repoint has started again. Uses `files` up. */
+/** Starts repoint again and checks the result. Returns the problems. Modifies `files`. */
 export function problems(
   files: ForgetfulFiles,
   ends: Ends,

@@ -5,7 +5,7 @@ import { type ForgetfulFiles, PowerLoss } from './forgetful-files.ts'
 export const home = '/home/someone'
 export const stateFolder = `${home}/.local/state/repoint`
 
-/** A machine in memory, in its n-th boot. */
+/** A machine in memory. `boot` counts its starts. */
 export function worldOf(files: Files, boot: number): World {
   return {
     files,
@@ -23,12 +23,12 @@ export function worldOf(files: Files, boot: number): World {
 }
 
 export interface Sweep {
-  /** The machine before the work begins: everything on it is durable. */
+  /** The machine before the work. All of its files are durable. */
   readonly start: ForgetfulFiles
   readonly work: (world: World) => void
   /** Checks the files after a power loss. Returns the problems. */
   readonly check: (files: ForgetfulFiles, hasEnded: boolean) => string[]
-  /** A planted mistake in the file calls. The sweep ends at its first violation. */
+  /** Adds a deliberate mistake to the file calls. The sweep ends at the first violation. */
   readonly mistake?: ((files: Files) => Files) | undefined
   readonly boot?: number
 }
@@ -70,7 +70,7 @@ function hasFinished(work: () => void): boolean {
   }
 }
 
-/** The same numbers every time, so that a failure can be looked at again. */
+/** Random numbers that are the same in every run, so that a failure can be repeated. */
 function seededRandom(seed: number): () => number {
   let state = seed * 2654435761
   return () => {

@@ -1,4 +1,4 @@
-/** The cells of a table that is written as text: a line for each row, `|` between cells. */
+/** The cells of a table in text form, with one row per line and `|` between cells. */
 export function rows(texts: TemplateStringsArray): string[][] {
   const lines = String.raw(texts)
     .split('\n')

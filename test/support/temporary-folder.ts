@@ -14,14 +14,14 @@ import { join } from 'node:path'
 /** Linux keeps this folder in memory. */
 const memoryFolder = '/dev/shm'
 
-/** The space that the tests need, in bytes, with much to spare. */
+/** More space than the tests need, in bytes. */
 const minFreeBytes = 1_000_000_000
 
 /**
  * Gives all test files of a run one temporary folder, and removes it with what the tests left in it.
  *
- * It is in memory if the system allows it: a setup flushes about 20 files and folders, and a test would
- * only wait for the disk. What a loss of power leaves is tested by test/support/forgetful-files.ts.
+ * The folder is in memory if the system allows it, because a setup flushes about 20 files and folders to the disk.
+ * test/support/forgetful-files.ts tests power losses.
  */
 export default function useOneTemporaryFolder(): () => void {
   const folder = createFolderIn(memoryFolder) ?? createFolderIn(tmpdir())
@@ -44,7 +44,7 @@ function createFolderIn(parent: string): string | undefined {
     if (parent === memoryFolder && bavail * bsize < minFreeBytes) return undefined
 
     const folder = mkdtempSync(join(parent, 'repoint-tests-'))
-    // Some tests start a program as another user, who must be able to enter.
+    // Some tests start a program as another user, who needs access.
     chmodSync(folder, 0o755)
     if (canExecuteIn(folder)) return folder
     rmSync(folder, { recursive: true })

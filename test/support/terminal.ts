@@ -12,18 +12,18 @@ export const keys = {
   down: '\x1b[B',
   ctrlC: '\x03',
   ctrlT: '\x14',
-  /** Clears what has been typed. */
+  /** Clears the typed text. */
   ctrlU: '\x15',
 } as const
 
 /** The program on a real pseudo-terminal. */
 export interface TerminalRun {
-  /** Waits until `text` has been shown, behind what the last wait was for. */
+  /** Waits until `text` appears after the text of the last wait. */
   shows(text: string | RegExp): Promise<void>
   type(text: string): void
-  /** The exit status, once it has ended. */
+  /** The exit status. Resolves when the program ends. */
   readonly ended: Promise<number>
-  /** All that was written to the terminal, with and without escape sequences. */
+  /** The whole output on the terminal, with and without escape sequences. */
   raw(): string
   screen(): string
 }
@@ -95,7 +95,7 @@ export function runOnTerminal(
   }
 }
 
-/** Types an address at the question of the guided setup, and takes it. */
+/** Types an address into the prompt of the guided setup, and confirms it. */
 export async function typeAddress(run: TerminalRun, address: string): Promise<void> {
   await run.shows('Gateway address')
   run.type(address)

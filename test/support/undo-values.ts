@@ -25,7 +25,7 @@ const owner = { mode: 0o600, uid: 0, gid: 0 }
 
 export type Values = Readonly<Record<string, ConfigValue>>
 
-/** Recorded runs and files in memory, and what commands do with them. */
+/** Simulates commands on recorded runs and files in memory. */
 export class UndoMachine {
   readonly copies = new Copies((sha256) => {
     throw new Error(`no copy ${sha256}`)
@@ -68,7 +68,7 @@ export class UndoMachine {
     this.write(settingsPath, new TextDecoder().decode(after))
   }
 
-  /** A setup writes these values into the settings; with `auth` also a whole file. */
+  /** A setup writes these values into the settings. With `auth`, it also writes a whole file. */
   setUp(values: Values, auth?: string | null, client = 'codex'): void {
     const authBefore = this.contents.get(authPath)
     if (auth !== undefined) this.write(authPath, auth)
