@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { installPackages, modulesOf } from '../../scripts/install.js'
 import { loadClient, rowOf } from '../../src/clients/list.ts'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
-import { exchange, clientRequestOf } from '../providers/as-client.ts'
+import { clientRequestOf, exchange } from '../providers/as-client.ts'
 import { type GatewayProgram, programs } from '../providers/programs.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'

@@ -7,8 +7,8 @@ import { runHere } from '../support/in-process.ts'
 /**
  * Gateways that accept a minimal request but reject a member of a client's real request. A setup of that client must
  * fail, and a setup of clients that do not send the member must succeed. The real clients were run with each refusal
- * and fail too (opencode 1.18.34, Kilo 7.7.9, Qwen Code 0.24.4, droid 0.225.2, Cline 3.0.65, pi 0.87.1, Codex 0.169.0, Claude Code
- * 2.1.330 and 2.1.197; 2026-11-23).
+ * and fail too (opencode 1.18.34, Kilo 7.7.9, Qwen Code 0.24.4, droid 0.225.2, Cline 3.0.65, pi 0.87.1,
+ * Codex 0.169.0, Claude Code 2.1.330 and 2.1.197; 2026-11-23).
  */
 
 type Body = Readonly<Record<string, unknown>>
