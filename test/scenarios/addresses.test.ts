@@ -22,7 +22,7 @@ test.each([
   }
 })
 
-test('nor is it when the address works, in the plan or in status; it stands in the files alone', async () => {
+test('a working address shows no query value in the plan or in status: only the files contain it', async () => {
   const gateway = await withGateway({}, onTestFinished)
   const home = aHome()
   const env = { REPOINT_API_KEY: gateway.key }

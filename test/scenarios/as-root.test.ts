@@ -7,7 +7,7 @@ import { runOnTerminal } from '../support/terminal.ts'
 const isRoot = process.getuid?.() === 0
 
 test.runIf(isRoot)(
-  'sudo that leads to root’s own home is said before anything is asked',
+  'a setup warns that sudo changes the home of root, before it asks anything',
   async () => {
     const run = runOnTerminal(aHome(), ['codex'], { env: { SUDO_UID: '1000' }, columns: 200 })
     await run.shows('note: repoint runs as root (sudo)')
@@ -18,15 +18,18 @@ test.runIf(isRoot)(
   },
 )
 
-test.runIf(isRoot)('and stands in the document; without sudo there is nothing to say', async () => {
-  const gateway = await withGateway({}, onTestFinished)
-  const env = { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: gateway.key }
-  const warnings = async (more: Record<string, string>) => {
-    const { json } = await runCli(aHome(), ['codex', '--yes', '--json'], {
-      env: { ...env, ...more },
-    })
-    return (json as { warnings: { code: string }[] }).warnings.map(({ code }) => code)
-  }
-  expect(await warnings({ SUDO_UID: '1000' })).toContain('runs-as-root')
-  expect(await warnings({})).not.toContain('runs-as-root')
-})
+test.runIf(isRoot)(
+  'the JSON document has the warning about sudo, and no warning without sudo',
+  async () => {
+    const gateway = await withGateway({}, onTestFinished)
+    const env = { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: gateway.key }
+    const warnings = async (more: Record<string, string>) => {
+      const { json } = await runCli(aHome(), ['codex', '--yes', '--json'], {
+        env: { ...env, ...more },
+      })
+      return (json as { warnings: { code: string }[] }).warnings.map(({ code }) => code)
+    }
+    expect(await warnings({ SUDO_UID: '1000' })).toContain('runs-as-root')
+    expect(await warnings({})).not.toContain('runs-as-root')
+  },
+)

@@ -8,7 +8,7 @@ interface Checked {
   readonly checks: readonly { id: string; about: string; result: string; cure?: string }[]
 }
 
-/** A home with the authority's certificate, and a gateway that only it vouches for. */
+/** A home with the certificate of an authority, and a gateway whose certificate only that authority signed. */
 async function aPrivateGateway(settings = '{}\n') {
   const { port } = await aServer((request, response) => goodGateway(request, response), {
     certificate: 'good.pem',
@@ -24,7 +24,7 @@ const setUp = ['--yes', '--json', '--model', 'gpt-5.6-sol']
 const variable = { codex: 'CODEX_CA_CERTIFICATE', opencode: 'NODE_EXTRA_CA_CERTS' }
 
 test.each(['codex', 'opencode'] as const)(
-  '%s is told before the question how it comes to trust the authority',
+  'a setup of %s explains, before the question, how the client can trust the authority',
   async (client) => {
     const { run, caFile } = await aPrivateGateway()
     const first = await run([client, ...setUp, '--ca-file', 'ca.pem', '--dry-run'])
@@ -43,7 +43,7 @@ test.each(['codex', 'opencode'] as const)(
   },
 )
 
-test('Claude Code finds it in its settings, and a rollback takes it out again', async () => {
+test('a setup writes the authority into the settings of Claude Code, and a rollback removes it', async () => {
   const { home, run, caFile } = await aPrivateGateway()
   const { status, stdout } = await run(['claude', ...setUp, '--ca-file', 'ca.pem'])
   expect(status).toBe(0)
@@ -53,7 +53,7 @@ test('Claude Code finds it in its settings, and a rollback takes it out again', 
   expect(home.text('.claude/settings.json')).toBe('{}\n')
 })
 
-test('another file that Claude Code already names stays, and is said', async () => {
+test('a setup keeps another file that Claude Code already names, and reports it', async () => {
   const settings = '{ "env": { "NODE_EXTRA_CA_CERTS": "/etc/proxy.pem" } }\n'
   const { home, run } = await aPrivateGateway(settings)
   const { json } = await run(['claude', ...setUp, '--ca-file', 'ca.pem'])
@@ -69,7 +69,7 @@ test('another file that Claude Code already names stays, and is said', async () 
   expect(env.NODE_EXTRA_CA_CERTS).toBe('/etc/proxy.pem')
 })
 
-test('what was once given with --ca-file is known to every later command', async () => {
+test('later commands remember the file of --ca-file', async () => {
   const { home, run, caFile } = await aPrivateGateway()
   expect((await run(['codex', ...setUp])).json).toMatchObject({ error: { code: 'tls' } })
   expect((await run(['codex', ...setUp, '--ca-file', 'ca.pem'])).status).toBe(0)
@@ -88,7 +88,7 @@ test('what was once given with --ca-file is known to every later command', async
   ])
 })
 
-test('the cures of doctor carry the flags without which they would be refused', async () => {
+test('the cures of doctor contain the flags that they need', async () => {
   const home = aHome()
   const address = 'http://gw.example:8080'
   const given = ['--base-url', address, '--allow-http', '--ca-file']
@@ -104,7 +104,7 @@ test('the cures of doctor carry the flags without which they would be refused', 
   expect(found?.cure).toBe(`repoint claude ${given.join(' ')} "${home.at('our authority.pem')}"`)
 })
 
-test('a file that others may replace is said before the question', async () => {
+test('a setup reports a file that others may replace, before the question', async () => {
   const { home, run } = await aPrivateGateway()
   home.put('shared/ca.pem', home.text('ca.pem'))
   const told = async () =>
@@ -115,8 +115,8 @@ test('a file that others may replace is said before the question', async () => {
   expect(await told()).toContain('chmod go-w ~/shared')
 })
 
-/** Each client is judged by what it reads itself, as it was run with an authority of its own. */
-describe('whose authorities', () => {
+/** Which authorities each client reads, as observed with a test authority. */
+describe('which authorities a client trusts', () => {
   const reads = {
     codex: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
     claude: ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
@@ -145,7 +145,7 @@ describe('whose authorities', () => {
     expect(hint).toContain(reads[client as keyof typeof reads][0])
   })
 
-  test('Claude Code without the system: its own variable alone', async () => {
+  test("Claude Code without the system's authorities trusts only those of its variable", async () => {
     const { run, caFile } = await aPrivateGateway()
     const bundled = { CLAUDE_CODE_CERT_STORE: 'bundled' }
     const refused = await run(['claude', ...setUp], { ...bundled, SSL_CERT_FILE: caFile })
@@ -154,7 +154,7 @@ describe('whose authorities', () => {
     expect(taken.json).toMatchObject({ changed: true })
   })
 
-  test('of several clients the one that does not know the authority is named', async () => {
+  test('a setup of several clients names the one that does not trust the authority', async () => {
     const { run, caFile } = await aPrivateGateway()
     const both = ['setup', 'codex', 'opencode', '--yes', '--json']
     expect((await run(both, { SSL_CERT_FILE: caFile })).json).toMatchObject({ changed: true })
@@ -167,7 +167,7 @@ describe('whose authorities', () => {
     })
   })
 
-  test('doctor says whose variable makes the difference', async () => {
+  test('doctor says for which client the variable makes a difference', async () => {
     const { run, caFile } = await aPrivateGateway()
     await run(['codex', ...setUp], { CODEX_CA_CERTIFICATE: caFile })
     const checks = async (env: Record<string, string>) => {

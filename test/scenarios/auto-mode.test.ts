@@ -26,19 +26,22 @@ const settingsOf = (home: Home) => JSON.parse(home.text(settingsFile))
 const requests = ({ seen }: Forged) => seen.map(({ method }) => method)
 
 describe("Claude Code's auto mode", () => {
-  test.each(['claude', 'claude-gpt'])('%s: a gateway with verdicts costs one POST', async (id) => {
-    const [front, home] = [await aFront('answers'), aHome({})]
-    await setUp(home, front, id)
+  test.each(['claude', 'claude-gpt'])(
+    '%s: a setup at a gateway with verdicts sends one POST',
+    async (id) => {
+      const [front, home] = [await aFront('answers'), aHome({})]
+      await setUp(home, front, id)
 
-    expect(requests(front)).toEqual(['GET', 'POST'])
-    expect(front.seen[1]?.headers['anthropic-beta']).toContain('dangerous-tool-use-2026-09-03')
-    expect(settingsOf(home)).not.toHaveProperty('permissions')
-  })
+      expect(requests(front)).toEqual(['GET', 'POST'])
+      expect(front.seen[1]?.headers['anthropic-beta']).toContain('dangerous-tool-use-2026-09-03')
+      expect(settingsOf(home)).not.toHaveProperty('permissions')
+    },
+  )
 
   test.each([
     ['drops', ['GET', 'POST']],
     ['rejects', ['GET', 'POST', 'POST']],
-  ] as const)('a gateway that %s the field: asking mode is written', async (does, asked) => {
+  ] as const)('a setup writes asking mode for a gateway that %s the field', async (does, asked) => {
     const [front, home] = [await aFront(does), aHome({})]
     const said = await setUp(home, front)
 
@@ -59,7 +62,7 @@ describe("Claude Code's auto mode", () => {
     { permissions: { defaultMode: 'auto' } },
     { permissions: { disableAutoMode: 'disable' } },
     { disableAutoMode: 'disable' },
-  ])('a choice of the user stays: %j', async (chosen) => {
+  ])('a setup keeps the choice of the user: %j', async (chosen) => {
     const home = aHome({ [settingsFile]: JSON.stringify(chosen) })
     await setUp(home, await aFront('drops'))
     expect(settingsOf(home)).toMatchObject(chosen)
@@ -67,7 +70,7 @@ describe("Claude Code's auto mode", () => {
       expect(settingsOf(home)).not.toHaveProperty('permissions.defaultMode')
   })
 
-  test('the next gateway gives verdicts: asking mode goes', async () => {
+  test('a setup at a gateway with verdicts removes asking mode', async () => {
     const home = aHome({ [settingsFile]: '{"permissions": {"allow": ["Bash(ls)"]}}' })
     await setUp(home, await aFront('drops'))
     expect(settingsOf(home).permissions.defaultMode).toBe('default')
@@ -76,14 +79,14 @@ describe("Claude Code's auto mode", () => {
     expect(settingsOf(home).permissions).toEqual({ allow: ['Bash(ls)'] })
   })
 
-  test('asking mode that the user chose stays at the next gateway', async () => {
+  test('a setup at the next gateway keeps asking mode that the user chose', async () => {
     const home = aHome({ [settingsFile]: '{"permissions": {"defaultMode": "default"}}' })
     await setUp(home, await aFront('drops'))
     await setUp(home, await aFront('answers'))
     expect(settingsOf(home).permissions).toEqual({ defaultMode: 'default' })
   })
 
-  test('experimental betas are off: no check is asked for, and asking mode is written', async () => {
+  test('if experimental betas are off, a setup sends no check and writes asking mode', async () => {
     const betas = { CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: '1' }
     const [front, home] = [
       await aFront('answers'),

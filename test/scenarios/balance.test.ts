@@ -11,7 +11,7 @@ const gateway = await withGateway({ key })
 
 type Balance = Demands['balance']
 
-/** A home with two clients at a gateway that says what is left; and what the setup said of it. */
+/** A home with two clients at a gateway that reports a balance, and what the setup printed about it. */
 async function setUpAt(balance: Balance) {
   const front = await startFront(gateway, { key, ...(balance && { balance }) })
   onTestFinished(() => front.close())
@@ -30,8 +30,8 @@ test.each<[string, Balance, unknown, RegExp]>([
     { remaining: 'unlimited', unit: 'USD' },
     /no limit/g,
   ],
-  ['nothing where nothing is known', undefined, undefined, /no limit|left/g],
-])('setup, check and doctor tell %s, once a gateway', async (_, given, balance, said) => {
+  ['nothing if the balance is unknown', undefined, undefined, /no limit|left/g],
+])('setup, check and doctor report %s, once for each gateway', async (_, given, balance, said) => {
   const { home, setup, front } = await setUpAt(given)
   const times = given === undefined ? null : expect.toSatisfy((all) => all.length === 1)
   expect(setup['balance']).toEqual(balance)
@@ -44,7 +44,7 @@ test.each<[string, Balance, unknown, RegExp]>([
   expect((await runInProcess(home, ['doctor'])).stdout.match(said)).toEqual(times)
 })
 
-test('an empty key is told by a setup that is served all the same, and by doctor', async () => {
+test('a setup that the gateway serves anyway and doctor report a key without balance', async () => {
   const { home, setup } = await setUpAt({ left: 0 })
   expect(setup['warnings']).toContainEqual(expect.objectContaining({ code: 'quota' }))
   const { status, json } = await runHere(home, ['doctor'])
@@ -58,15 +58,15 @@ test('an empty key is told by a setup that is served all the same, and by doctor
   )
 })
 
-test('a setup neither waits for a gateway that never says what is left, nor fails by it', async () => {
+test('a setup neither waits for a gateway that never reports the balance, nor fails because of it', async () => {
   const begun = performance.now()
   const { setup } = await setUpAt({ left: 'silent' })
   expect(setup).not.toHaveProperty('balance')
-  // It would be waited for 3 s.
+  // Otherwise the setup would wait for 3 s.
   expect(performance.now() - begun).toBeLessThan(2500)
 })
 
-test('a key that New API says is used up is no wrong key', async () => {
+test('a key that is used up, as New API reports, is not reported as a wrong key', async () => {
   const message = '该令牌额度已用尽 TokenStatusExhausted[sk-can***432]'
   const server = await aServer((_, response) =>
     sendJson(response, 401, { error: { code: '', message, type: 'new_api_error' } }),

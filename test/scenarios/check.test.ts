@@ -29,14 +29,14 @@ interface Checked {
 const clientsIn = (json: Record<string, unknown>) => json['clients'] as readonly Checked[]
 
 describe('repoint check', () => {
-  test('many clients at once: Node has nothing to warn about', async () => {
+  test('with many clients at once, Node prints no warning', async () => {
     const gateway = await aGateway()
     const env = { REPOINT_API_KEY: canary }
     const { status, stderr } = await runCli(aHome(), ['check', gateway.url, '--json'], { env })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
-  test('says of every client whether it works, over which protocol, and changes nothing', async () => {
+  test('reports for each client whether it works and over which protocol, and changes nothing', async () => {
     const gateway = await aGateway()
     const home = aHome()
     const { status, json } = await run(home, ['check', gateway.url], canary)
@@ -60,7 +60,7 @@ describe('repoint check', () => {
     expect(gets.map(({ path }) => path)).toEqual(['/v1/models'])
   })
 
-  test('takes a saved gateway by its name, and needs no key then', async () => {
+  test('accepts the name of a saved gateway, and then needs no key', async () => {
     const gateway = await aGateway()
     const home = aHome()
     await run(home, ['gateways', 'add', gateway.url, '--name', 'work'], canary)
@@ -79,7 +79,7 @@ describe('repoint check', () => {
     expect(status).toBe(7)
   })
 
-  test('a rejected key is one error, not one for each client', async () => {
+  test('reports a rejected key once, not for each client', async () => {
     const gateway = await aGateway()
     const { status, json } = await run(aHome(), ['check', gateway.url], `${canary}x`)
     expect(status).toBe(3)
@@ -115,12 +115,12 @@ describe('repoint gateways add', () => {
     expect(taken.json['error']).toMatchObject({ code: 'usage' })
   })
 
-  test('without an address is a usage error', async () => {
+  test('reports a usage error without an address', async () => {
     expect((await run(aHome(), ['gateways', 'add'])).status).toBe(2)
   })
 })
 
-describe('several clients, of which one cannot use the gateway', () => {
+describe('a setup of several clients, one of which cannot use the gateway', () => {
   test('a script gets an error whose hint sets up the others', async () => {
     const gateway = await aGateway()
     const home = aHome()
@@ -135,7 +135,7 @@ describe('several clients, of which one cannot use the gateway', () => {
   })
 })
 
-test('every client at a slow gateway: Node warns of nothing', async () => {
+test('Node prints no warning if every client uses a slow gateway', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 1_000 }] })
   const { status, stderr } = await runCli(aHome(), ['check', gateway.url, '--json'], {
     env: { REPOINT_API_KEY: canary },
@@ -143,7 +143,7 @@ test('every client at a slow gateway: Node warns of nothing', async () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('Warning') })
 })
 
-test('many models of which no rule knows one: the hint lists all of them', async () => {
+test('if no rule knows any of many models, the hint lists all of them', async () => {
   const models = 'alpha bravo charlie delta echo foxtrot golf hotel'.split(' ')
   const gateway = await aGateway({ families: 'rewritten', models })
   const home = aHome()

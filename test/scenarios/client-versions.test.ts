@@ -33,7 +33,7 @@ function starts(home: Home): readonly string[] {
   return home.text(startsFile).trim().split('\n')
 }
 
-/** The program's `--version` never ends by itself, and is given up after a moment. */
+/** The program's `--version` never ends, so repoint gives up after a moment. */
 function withSlowProgram(client: Pick<Client, 'program'>): Home {
   return aHomeWith(client, 'case "$1" in --version) exec sleep 60 ;; esac')
 }

@@ -19,7 +19,7 @@ function settingsOf(home: Home) {
 }
 
 describe('repoint claude', () => {
-  test('a fresh home: token, address and slot, and no pinned version', async () => {
+  test('a setup in a fresh home writes token, address and slot, and no pinned version', async () => {
     const home = aHome()
     expect((await setUp(home, ['claude'])).json).toMatchObject({ changed: true, model: 'sonnet' })
     expect(settingsOf(home)).toEqual({
@@ -49,7 +49,7 @@ describe('repoint claude', () => {
     expect(shown.match(/^.*apiKeyHelper.*$/gm)).toEqual([expect.stringContaining('!')])
   })
 
-  test('a legacy API key is removed from the settings, and said', async () => {
+  test('a setup removes a legacy API key from the settings, and reports it', async () => {
     const home = aHome({
       '.claude/settings.json': '{"env":{"ANTHROPIC_API_KEY":"sk-old-0123456789"}}',
     })
@@ -60,7 +60,7 @@ describe('repoint claude', () => {
     expect(settingsOf(home).env).not.toHaveProperty('ANTHROPIC_API_KEY')
   })
 
-  test('what a comment kept out of force does not defeat the setup that takes the comment out', async () => {
+  test('a setup that removes the comment that kept Claude Code from reading a file also removes the other gateway in it', async () => {
     const home = aHome({
       '.claude/settings.json': `{
   // left by another tool
@@ -91,7 +91,7 @@ describe('repoint claude', () => {
     expect(await setUp(home, ['claude'])).toMatchObject({ json: { changed: false } })
   })
 
-  test('to claude-gpt and back: what the mapping added goes, and nothing else', async () => {
+  test('a change to claude-gpt and back removes what the mapping added, and nothing else', async () => {
     const home = aHome({
       '.claude/settings.json': '{\n  "env": { "MINE": "1" },\n  "hooks": {}\n}\n',
     })
@@ -124,7 +124,7 @@ describe('repoint claude', () => {
     ],
     ['after an undo and its undo', [], ['claude-gpt', 'rollback', 'rollback --redo']],
   ])(
-    'what its user had set beside a mapping is there again %s',
+    "the next setup restores the user's settings that a mapping replaced %s",
     async (_, first, between, flags = []) => {
       const own = {
         CLAUDE_CODE_SUBAGENT_MODEL: 'mine',
@@ -147,7 +147,7 @@ describe('repoint claude', () => {
     },
   )
 
-  test('a subagent that an earlier setup was given comes back behind a mapping', async () => {
+  test('the setup after a mapping restores the subagent model of an earlier setup', async () => {
     const home = aHome()
     await setUp(home, ['claude', '--subagent-model', 'claude-opus-5-5'])
     const plain = home.text('.claude/settings.json')
@@ -156,7 +156,7 @@ describe('repoint claude', () => {
     expect(home.text('.claude/settings.json')).toBe(plain)
   })
 
-  test('beside an address that repoint has not written, a mapping goes as a whole', async () => {
+  test('a setup removes the whole mapping next to an address that repoint has not written', async () => {
     const home = aHome({
       '.claude/settings.json': JSON.stringify({ env: { CLAUDE_CODE_SUBAGENT_MODEL: 'mine' } }),
     })
@@ -169,7 +169,7 @@ describe('repoint claude', () => {
     expect(settingsOf(home).env).not.toHaveProperty('CLAUDE_CODE_SUBAGENT_MODEL')
   })
 
-  test('where the copies of old files are gone, a mapping goes as a whole', async () => {
+  test('a setup removes the whole mapping if the copies of old files are gone', async () => {
     const home = aHome({
       '.claude/settings.json': JSON.stringify({ env: { CLAUDE_CODE_SUBAGENT_MODEL: 'mine' } }),
     })
@@ -185,7 +185,7 @@ describe('repoint claude', () => {
     ['duplicate keys on our path', '{"env":{},"env":{}}', 'config-conflict'],
     ['trailing garbage', '{} x', 'config-invalid'],
     ['a truncated file', '{"env":', 'config-invalid'],
-  ])('%s: refused with its place, nothing written', async (_, text, code) => {
+  ])('a setup refuses %s, names the place and writes nothing', async (_, text, code) => {
     const home = aHome({ '.claude/settings.json': text })
     const result = await setUp(home, ['claude'])
     expect(result.json).toMatchObject({ error: { code, filesChanged: false } })
@@ -193,7 +193,7 @@ describe('repoint claude', () => {
     expect(home.text('.claude/settings.json')).toBe(text)
   })
 
-  test('a slot whose tier the catalog lacks: status 5', async () => {
+  test('a setup of a slot whose tier is not in the catalog has status 5', async () => {
     const poor = await startGateway({
       families: 'rewritten',
       port: 0,
@@ -213,7 +213,7 @@ describe('repoint claude', () => {
 })
 
 describe('repoint opencode', () => {
-  test('config and key are a pair; comments and other logins stay', async () => {
+  test('a setup writes config and key, and keeps comments and other logins', async () => {
     const home = aHome({
       '.config/opencode/opencode.jsonc': '{\n  // mine\n  "share": "disabled", // never\n}\n',
       '.local/share/opencode/auth.json': '{"anthropic":{"type":"oauth","refresh":"r"}}',
@@ -235,18 +235,21 @@ describe('repoint opencode and a config that is renamed later', () => {
     ['renamed to another name that opencode reads', 'opencode.jsonc'],
     ['renamed to a third name that opencode reads', 'config.json'],
     ['deleted', undefined],
-  ])('rollback leaves the key of a config that was %s, while it is read', async (_, now) => {
-    const auth = '.local/share/opencode/auth.json'
-    const home = aHome({ [auth]: '{"anthropic":{"type":"oauth","refresh":"r"}}' })
-    const own = home.text(auth)
-    await setUp(home, ['opencode'])
-    const config = home.at('.config/opencode/opencode.json')
-    if (now) renameSync(config, home.at(`.config/opencode/${now}`))
-    else rmSync(config)
-    const before = home.text(auth)
-    await runInProcess(home, ['rollback'])
-    expect(home.text(auth)).toBe(now ? before : own)
-  })
+  ])(
+    'rollback keeps the key of a config that was %s, as long as opencode reads that config',
+    async (_, now) => {
+      const auth = '.local/share/opencode/auth.json'
+      const home = aHome({ [auth]: '{"anthropic":{"type":"oauth","refresh":"r"}}' })
+      const own = home.text(auth)
+      await setUp(home, ['opencode'])
+      const config = home.at('.config/opencode/opencode.json')
+      if (now) renameSync(config, home.at(`.config/opencode/${now}`))
+      else rmSync(config)
+      const before = home.text(auth)
+      await runInProcess(home, ['rollback'])
+      expect(home.text(auth)).toBe(now ? before : own)
+    },
+  )
 
   const auth = '.local/share/opencode/auth.json'
   const older = 'sk-older-0123456789'
@@ -254,7 +257,7 @@ describe('repoint opencode and a config that is renamed later', () => {
   const ways = [[], ['opencode'], ['--original'], ['--original', '--force'], ['--force']]
 
   test.each(renamed.flatMap((now) => ways.map((flags) => [now, flags] as const)))(
-    'renamed to %s: rollback %j never restores an older key next to our address',
+    'if someone renamed the config to %s, rollback %j never restores an older key next to our address',
     async (now, flags) => {
       const home = aHome({ [auth]: `{"gateway":{"type":"api","key":"${older}"}}` })
       expect((await setUp(home, ['opencode'])).status).toBe(0)
@@ -269,7 +272,7 @@ describe('repoint opencode and a config that is renamed later', () => {
         expect(json).toMatchObject({ error: { code: 'config-conflict' } })
       else expect(json).toMatchObject({ changed: false, warnings: [{ code: 'rollback-held' }] })
 
-      // The same command again goes on, and still does no harm.
+      // The same command goes on with the next run, and still does no harm.
       await runInProcess(home, ['rollback', ...flags, '--json'])
       await runInProcess(home, ['rollback', '--redo', '--json'])
       expect(home.text(auth)).not.toContain(older)
@@ -308,7 +311,7 @@ describe('repoint models and editor', () => {
     expect(JSON.stringify(checked.json)).not.toContain(canary)
   })
 
-  test('the key of a setup goes to no other address', async () => {
+  test('models sends the key of a setup to no other address', async () => {
     const home = aHome()
     await setUp(home, ['claude'])
     const named = await runInProcess(home, ['models', '--base-url', 'https://other.example'], {})
@@ -318,7 +321,7 @@ describe('repoint models and editor', () => {
     expect(await runInProcess(home, ['models'], {})).toMatchObject({ status: 2 })
   })
 
-  test('models tells what each speaks and would be chosen for', async () => {
+  test('models lists the protocols of each model, and the clients that would choose it', async () => {
     const result = await runInProcess(aHome(), ['models', '--base-url', gateway.url, '--json'], {
       env: { REPOINT_API_KEY: canary },
     })
@@ -352,7 +355,7 @@ describe('repoint models and editor', () => {
     })
     expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.6-sol"')
 
-    // What stands in the file is what the client sends.
+    // The client sends what its file contains.
     home.put('.codex/config.toml', home.text('.codex/config.toml').replace('5.6-sol', '5.6'))
     gateway.clearRequests()
     const doctor = await runInProcess(home, ['doctor', 'codex', '--json'], { env })
@@ -361,7 +364,7 @@ describe('repoint models and editor', () => {
   })
 })
 
-/** The own address and key of a user, in the files of each client. */
+/** An address and key that the user wrote, in the files of each client. */
 const byHand = {
   codex: {
     '.codex/config.toml':
@@ -379,10 +382,10 @@ const byHand = {
   },
 } as const
 
-describe.each(['codex', 'claude', 'opencode'] as const)('%s, pointed by hand', (client) => {
+describe.each(['codex', 'claude', 'opencode'] as const)('%s, configured by hand', (client) => {
   const model = client === 'claude' ? [] : ['--model', 'gpt-5.6-sol']
 
-  test('at the gateway that repoint sets up with another key: rollback brings the old key back', async () => {
+  test('for the gateway of the setup with another key: rollback restores the old key', async () => {
     const home = aHome(byHand[client])
     const before = home.snapshot()
     const args = [client, '--base-url', 'https://own.example', '--no-verify', '--yes', ...model]
@@ -398,7 +401,7 @@ describe.each(['codex', 'claude', 'opencode'] as const)('%s, pointed by hand', (
     }
   })
 
-  test('and mended by doctor, then set up: rollback brings what was mended back', async () => {
+  test('then repaired by doctor, then set up: rollback restores what doctor repaired', async () => {
     const home = aHome(byHand[client])
     const key = Object.keys(byHand[client]).at(-1)!
     chmodSync(home.at(key), 0o644)

@@ -6,7 +6,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
-/** A catalog for Codex through whole commands. The Codex that is installed only prints its own table. */
+/** Whole commands that write a catalog for Codex. The installed Codex is a stub that prints its model table. */
 
 const key = 'sk-catalog-2b9d7e4f60c1a853'
 const file = '.codex/repoint-models.json'
@@ -39,7 +39,7 @@ function repoint(home: Home, gateway: Gateway, ...args: string[]) {
 const slugs = (home: Home): readonly string[] =>
   JSON.parse(home.text(file)).models.map(({ slug }: { slug: string }) => slug)
 
-test('it comes with the setup, is kept and follows, goes with --no-catalog, and every step is undone', async () => {
+test('a setup writes it, later setups keep or update it, --no-catalog removes it, and rollback undoes every step', async () => {
   const gateway = await aGateway()
   const home = aHomeWithCodex()
   const before = home.text(config)
@@ -74,7 +74,7 @@ test('it comes with the setup, is kept and follows, goes with --no-catalog, and 
   expect(home.text(config)).toBe(before)
 })
 
-test('a new key leaves it as it is, also where no Codex is left to ask', async () => {
+test('a new key does not change it, even if Codex is no longer installed', async () => {
   const gateway = await aGateway()
   const home = aHomeWithCodex()
   await repoint(home, gateway, 'codex', '--catalog', '--yes')
@@ -87,7 +87,7 @@ test('a new key leaves it as it is, also where no Codex is left to ask', async (
   expect(home.text(file)).toBe(written)
 })
 
-test('doctor says that a lost file stops Codex, and takes it out of use', async () => {
+test('doctor reports that Codex does not start without the file, and removes the setting', async () => {
   const gateway = await aGateway()
   const home = aHomeWithCodex()
   await repoint(home, gateway, 'codex', '--catalog', '--yes')
@@ -105,7 +105,7 @@ test('doctor says that a lost file stops Codex, and takes it out of use', async 
   expect(home.text(config)).not.toContain('model_catalog_json')
 })
 
-test('a gateway that refuses Responses Lite is not proven, and is with a catalog', async () => {
+test('a gateway that refuses Responses Lite passes the check only with a catalog', async () => {
   const gateway = await aGateway()
   const home = aHomeWithCodex()
   expect(await repoint(home, gateway, 'codex', '--yes')).toMatchObject({ status: 0 })
@@ -146,7 +146,7 @@ test('a gateway that refuses Responses Lite is not proven, and is with a catalog
   expect(await repoint(home, gateway, 'doctor', 'codex')).toMatchObject({ status: 0 })
 })
 
-test('without a Codex that prints its table nothing is changed', async () => {
+test('a setup changes nothing if Codex does not print its table', async () => {
   const gateway = await aGateway()
   const home = aHomeWithCodex()
   home.put('table.json', 'no table')

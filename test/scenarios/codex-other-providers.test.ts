@@ -4,7 +4,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
-/** Another provider of Codex that would be sent the new key: set aside by every command, and given back. */
+/** Another provider of Codex that would receive the new key: every command disables it, and a rollback restores it. */
 
 const oldKey = 'sk-canary-old-0a1b2c3d4e5f6071'
 const newKey = 'sk-canary-new-8293a4b5c6d7e8f9'
@@ -40,7 +40,7 @@ async function repoint(home: Home, line: string, url = gateway.url) {
 const isAside = (home: Home) => home.text(config).includes('env_key = "REPOINT_SET_ASIDE"')
 
 test.each(['codex', 'setup codex'])(
-  '%s sets it aside, and a rollback gives every byte back',
+  '%s disables the other provider, and a rollback restores every byte',
   async (line) => {
     const home = aHomeWithOld()
     const before = home.snapshot()
@@ -65,14 +65,14 @@ test.each(['codex', 'setup codex'])(
   },
 )
 
-test('without a person to ask nothing happens', async () => {
+test('a setup without --yes and without a terminal changes nothing', async () => {
   const home = aHomeWithOld()
   const before = home.snapshot()
   expect((await repoint(home, 'codex')).json).toMatchObject({ error: { filesChanged: false } })
   expect(home.snapshot()).toEqual(before)
 })
 
-test('one that comes later is set aside by key, by use and by doctor --fix --yes', async () => {
+test('key, use and doctor --fix --yes disable a provider that was added later', async () => {
   for (const line of ['key --yes', 'use one --yes', 'doctor codex --fix --yes --no-verify']) {
     const home = aHome()
     await repoint(home, 'codex --yes --name two', other.url)
@@ -88,7 +88,7 @@ test('one that comes later is set aside by key, by use and by doctor --fix --yes
   }
 })
 
-test('--keep-old-gateway: it keeps its own key, in a file that others cannot read', async () => {
+test('--keep-old-gateway keeps the provider with its key, in a file that others cannot read', async () => {
   const home = aHomeWithOld()
   const before = home.snapshot()
   await repoint(home, 'codex --yes --keep-old-gateway')
@@ -102,7 +102,7 @@ test('--keep-old-gateway: it keeps its own key, in a file that others cannot rea
   expect(home.snapshot()).toEqual(before)
 })
 
-test('a profile that leads the gateway itself elsewhere is refused, --yes or not', async () => {
+test("a setup refuses a profile that redirects the gateway's provider, with and without --yes", async () => {
   const home = aHomeWithOld()
   home.put('.codex/x.config.toml', 'openai_base_url = "https://old.example/v1"\n')
   const before = home.snapshot()

@@ -68,7 +68,7 @@ test.each(['key --yes', 'use two --yes', 'doctor codex --fix --no-verify'])(
   },
 )
 
-test('an earlier table by hand under our id loses it, and gets it back by a rollback', async () => {
+test('a setup removes it from a handwritten table under our id, and a rollback restores it', async () => {
   const home = aHome({
     [config]: `model_provider = "gateway"\n[model_providers.gateway]\nname = "Old"\nbase_url = "https://old.example/v1"\nwire_api = "responses"\nrequires_openai_auth = true\n${harmful}\n`,
   })
@@ -92,7 +92,7 @@ test('a rollback that keeps a later address does not restore the setting next to
   expect(home.text(config)).not.toContain('model_catalog_url')
 })
 
-test('a profile with the setting is refused, and named by status and doctor', async () => {
+test('a setup refuses a profile with the setting, and status and doctor name it', async () => {
   const home = aHome()
   await repoint(home, 'codex --yes')
   home.put('.codex/x.config.toml', `[model_providers.gateway]\n${harmful}\n`)

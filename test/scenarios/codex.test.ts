@@ -6,7 +6,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
-/** Searched for in every output and file. */
+/** The tests search for this key in every output and file. */
 const canary = 'sk-canary-7f3a9b2c4d5e6f708192a3b4'
 
 const gateway = await withGateway({ key: canary })
@@ -33,7 +33,7 @@ trust_level = "trusted"
 `
 
 describe('repoint codex', () => {
-  test('a fresh home: both files are written, proven and private', async () => {
+  test('a setup in a fresh home writes both files, checks them and makes them private', async () => {
     const home = aHome()
     const result = await codex(home)
     expect(result).toMatchObject({ status: 0, stderr: '' })
@@ -80,7 +80,7 @@ supports_websockets = false
     expect(statSync(home.at('.codex/auth.json')).mode & 0o777).toBe(0o600)
   })
 
-  test('a hand-written config: every line that is not ours stays', async () => {
+  test('a setup keeps every line of a handwritten config that is not ours', async () => {
     const home = aHome({ '.codex/config.toml': handWritten })
     expect((await codex(home)).status).toBe(0)
     const lines = home.text('.codex/config.toml').split('\n')
@@ -89,7 +89,7 @@ supports_websockets = false
     expect(lines).toContain('model = "gpt-5.6-sol" # the slow one')
   })
 
-  test('an unknown context window is told once, be one set for another model or not', async () => {
+  test('reports an unknown context window once, whether or not one is set for another model', async () => {
     const codesIn = async (config: string) => {
       const home = aHome({ '.codex/config.toml': config })
       const { json } = await codex(home, ['--model', 'gpt-5.6-pro', '--dry-run'])
@@ -111,7 +111,7 @@ supports_websockets = false
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('a read-only file of mode 444 gets the key, is closed to others and stays read-only', async () => {
+  test('writes the key into a file of mode 444, closes it to others and keeps it read-only', async () => {
     const home = aHome({ '.codex/auth.json': '{}' })
     chmodSync(home.at('.codex/auth.json'), 0o444)
     const { json } = await codex(home)
@@ -127,7 +127,7 @@ supports_websockets = false
     expect(Object.keys(home.snapshot())).not.toContain('.codex')
   })
 
-  test('a dry run proves and shows everything, and changes nothing', async () => {
+  test('a dry run checks and shows everything, and changes nothing', async () => {
     const home = aHome({ '.codex/config.toml': handWritten })
     const before = home.snapshot()
     const result = await codex(home, ['--dry-run'])
@@ -136,7 +136,7 @@ supports_websockets = false
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('without verification nothing is asked of the network', async () => {
+  test('--no-verify sends no request', async () => {
     const home = aHome()
     const seen = gateway.requests().length
     const result = await codex(home, ['--no-verify', '--model', 'my-model'])
@@ -147,7 +147,7 @@ supports_websockets = false
     expect(gateway.requests().length).toBe(seen)
   })
 
-  test('the key is in no output, record or file but its own and private copies', async () => {
+  test('the key is only in its file and in private copies, never in an output, a record or another file', async () => {
     const home = aHome({ '.codex/config.toml': handWritten })
     const outputs = [
       await codex(home),
@@ -187,7 +187,7 @@ describe('repoint rollback', () => {
         '.codex/config.toml': { link: '../dotfiles/codex.toml' },
       },
     ],
-  ])('%s: everything is what it was, to the byte', async (_, given) => {
+  ])('%s: restores every byte', async (_, given) => {
     const home = aHome(given)
     if ('.codex/auth.json' in given) chmodSync(home.at('.codex/auth.json'), 0o640)
     const before = home.snapshot()
@@ -226,7 +226,7 @@ describe('repoint rollback', () => {
     expect(done).toContain(run)
   })
 
-  test('keeps a name that someone changed, and reports it; the model goes with the gateway', async () => {
+  test('keeps and reports a name that someone changed, and undoes the model together with the gateway', async () => {
     const home = aHome({ '.codex/config.toml': handWritten })
     await codex(home)
     const text = home.text('.codex/config.toml')
@@ -250,7 +250,7 @@ describe('repoint rollback', () => {
     expect(left).not.toContain(gateway.url)
   })
 
-  test('a login that comes back is told, in a dry run as in the real one', async () => {
+  test('reports a login that it restores, in a dry run too', async () => {
     const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}'
     const home = aHome({ '.codex/auth.json': login })
     await codex(home)
@@ -268,13 +268,13 @@ describe('repoint rollback', () => {
     expect(forward.stdout).toContain('repoint rollback\n')
   })
 
-  test('with nothing to undo it says so', async () => {
+  test('reports that there is nothing to undo', async () => {
     const result = await runInProcess(aHome(), ['rollback', '--json'])
     expect(result.status).toBe(0)
     expect(result.json).toMatchObject({ changed: false, run: null, undoes: null })
   })
 
-  test('leads back to before an earlier run, and to the original', async () => {
+  test('--run and --original restore the state before an earlier run, and the original', async () => {
     const other = await startGateway({ families: 'rewritten', port: 0, key: canary })
     const home = aHome({ '.codex/config.toml': handWritten })
     const before = home.snapshot()
@@ -293,7 +293,7 @@ describe('repoint rollback', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('address and key stay together when one of them was changed by hand', async () => {
+  test('keeps address and key together if someone changed one of them', async () => {
     const login = '{"tokens":{"id_token":"x"},"auth_mode":"chatgpt"}'
     const home = aHome({ '.codex/auth.json': login })
     await codex(home)
@@ -345,7 +345,7 @@ describe('repoint rollback', () => {
     ['a login', '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}'],
     ['a key', '{"OPENAI_API_KEY":"sk-mine-0123456789"}'],
     ['nothing', undefined],
-  ])('a config that was deleted takes the key along, and %s comes back', async (_, own) => {
+  ])('removes the key of a deleted config, and restores %s', async (_, own) => {
     const home = aHome({
       '.codex/config.toml': handWritten,
       ...(own === undefined ? {} : { '.codex/auth.json': own }),
@@ -369,14 +369,14 @@ describe('repoint rollback', () => {
       },
     ],
     [
-      'another key now',
+      'auth.json has another key',
       (home) => {
         home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}')
         return {}
       },
     ],
-    ['it is another installation that has none', (home) => ({ CODEX_HOME: home.at('other') })],
-  ])('a config that was deleted keeps the key where %s', async (_, change) => {
+    ['CODEX_HOME names another installation', (home) => ({ CODEX_HOME: home.at('other') })],
+  ])('keeps the key of a deleted config if %s', async (_, change) => {
     const home = aHome({ '.codex/auth.json': '{"tokens":{"id_token":"x"}}', 'other/x': '' })
     await codex(home)
     const env = change(home)
@@ -386,7 +386,7 @@ describe('repoint rollback', () => {
     expect(home.snapshot()).toEqual(deleted)
   })
 
-  test('a config that was deleted does not send the key of an older address elsewhere', async () => {
+  test('does not send the key of an older address elsewhere after the config was deleted', async () => {
     const home = aHome({
       '.codex/auth.json': '{"OPENAI_API_KEY":"sk-mine-0123456789"}',
       '.codex/config.toml':
@@ -399,7 +399,7 @@ describe('repoint rollback', () => {
     expect(home.snapshot()).toEqual(deleted)
   })
 
-  test('what is held is a warning with the way out', async () => {
+  test('warns about what it keeps, and names the command that undoes it too', async () => {
     const home = aHome({ '.codex/auth.json': '{"OPENAI_API_KEY":"sk-mine-0123456789"}' })
     await codex(home)
     const text = home.text('.codex/config.toml')
@@ -435,7 +435,7 @@ describe('repoint rollback', () => {
   })
 })
 
-describe('bad input leaves everything untouched', () => {
+describe('a setup with bad input changes nothing', () => {
   const cases: [
     name: string,
     args: string[],
@@ -495,7 +495,7 @@ describe('bad input leaves everything untouched', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('a key in the environment without the address that it is for', async () => {
+  test('a key in the environment without its address', async () => {
     const { json } = await runInProcess(aHome(), ['codex', '--yes', '--json'], {
       env: { REPOINT_API_KEY: canary },
     })
@@ -533,7 +533,7 @@ describe('bad input leaves everything untouched', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('a key with spaces, quotes and Bearer is cleaned, and said', async () => {
+  test('a setup removes spaces, quotes and Bearer around a key, and reports it', async () => {
     const home = aHome()
     const result = await runInProcess(
       home,
@@ -549,22 +549,18 @@ describe('bad input leaves everything untouched', () => {
     expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
   })
 
-  test.each([['--yes'], ['--dry-run']])(
-    '%s: what goes out of use is told all the same',
-    async (flag) => {
-      const disk = { '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}' }
-      const args = ['codex', '--base-url', gateway.url, flag]
-      const env = { REPOINT_API_KEY: canary }
-      const said =
-        'Replace your ChatGPT login in auth.json by the key. repoint rollback restores it.'
-      expect((await runInProcess(aHome(disk), args, { env })).stdout).toContain(`  ! ${said}\n`)
-      expect((await runInProcess(aHome(disk), [...args, '--json'], { env })).json).toMatchObject({
-        warnings: expect.arrayContaining([{ code: 'codex-login', message: said }]),
-      })
-    },
-  )
+  test.each([['--yes'], ['--dry-run']])('codex %s also reports what it disables', async (flag) => {
+    const disk = { '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}' }
+    const args = ['codex', '--base-url', gateway.url, flag]
+    const env = { REPOINT_API_KEY: canary }
+    const said = 'Replace your ChatGPT login in auth.json by the key. repoint rollback restores it.'
+    expect((await runInProcess(aHome(disk), args, { env })).stdout).toContain(`  ! ${said}\n`)
+    expect((await runInProcess(aHome(disk), [...args, '--json'], { env })).json).toMatchObject({
+      warnings: expect.arrayContaining([{ code: 'codex-login', message: said }]),
+    })
+  })
 
-  test('without --yes and without a terminal it asks for --yes instead of waiting', async () => {
+  test('without --yes and without a terminal, a setup asks for --yes instead of waiting', async () => {
     const home = aHome()
     const result = await runInProcess(home, ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },

@@ -4,7 +4,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
-/** A client without files: its variables are printed without the key, and set for one process. */
+/** A client without files. repoint prints its variables without the key, or sets them for one process. */
 
 const key = 'sk-canary-env-9b8a7f6e5d4c3b2a'
 const gateway = await withGateway({ key })
@@ -31,15 +31,18 @@ describe('repoint copilot', () => {
       `set -gx COPILOT_MODEL 'gpt-5.6-sol'`,
       'read -s -gx COPILOT_PROVIDER_API_KEY',
     ],
-  ])('%s: proves the key and prints what sets the variables', async (SHELL, model, reading) => {
-    const { status, text } = await told([], { SHELL, COPILOT_PROVIDER_BEARER_TOKEN: 'x' })
-    expect(status).toBe(0)
-    expect(text).toContain('repoint run work -- copilot')
-    expect(text).toContain(`'${gateway.url}/v1'`)
-    for (const line of [model, reading, 'COPILOT_PROVIDER_WIRE_API', 'responses'])
-      expect(text).toContain(line)
-    expect(text).toMatch(/(unset|set -e) COPILOT_PROVIDER_BEARER_TOKEN/)
-  })
+  ])(
+    '%s: checks the key and prints the lines that set the variables',
+    async (SHELL, model, reading) => {
+      const { status, text } = await told([], { SHELL, COPILOT_PROVIDER_BEARER_TOKEN: 'x' })
+      expect(status).toBe(0)
+      expect(text).toContain('repoint run work -- copilot')
+      expect(text).toContain(`'${gateway.url}/v1'`)
+      for (const line of [model, reading, 'COPILOT_PROVIDER_WIRE_API', 'responses'])
+        expect(text).toContain(line)
+      expect(text).toMatch(/(unset|set -e) COPILOT_PROVIDER_BEARER_TOKEN/)
+    },
+  )
 
   // As PowerShell 7.5 reads it: any of these ends the text, unless the next character is one too.
   test.each(["'", '’', '‘', '‚', '‛', '’; calc; ‘', `a'’b`])(
@@ -53,13 +56,13 @@ describe('repoint copilot', () => {
     },
   )
 
-  test('the key is read from the file that it was given in', async () => {
+  test('the printed lines read the key from the file of --key-file', async () => {
     const file = aHome({ key: `${key}\n` }).at('key')
     const { text } = await told(['--key-file', file])
     expect(text).toContain(`export COPILOT_PROVIDER_API_KEY="$(cat '${file}')"`)
   })
 
-  test('one document, and nothing changed but what is remembered', async () => {
+  test('prints one JSON document, and changes only the list of saved gateways', async () => {
     const { text, home } = await told(['--json'])
     expect(JSON.parse(text)).toMatchObject({
       command: 'copilot',
@@ -71,7 +74,7 @@ describe('repoint copilot', () => {
     expect(home.text('key')).toBe(`${key}\n`)
   })
 
-  test('a key that is refused is said, and nothing is printed', async () => {
+  test('reports a rejected key, and prints no lines', async () => {
     const { status, text } = await told([], { REPOINT_API_KEY: 'sk-canary-wrong-000000000000' })
     expect(status).toBe(3)
     expect(text).not.toContain('COPILOT_')

@@ -15,7 +15,7 @@ function setUp(home: Home, client: string) {
   return runHere(home, [client, '--base-url', gateway.url, '--yes'], { REPOINT_API_KEY: canary })
 }
 
-test('doctor: the list of models is an extra to the messages client', async () => {
+test('doctor: a client of the messages protocol does not need the list of models', async () => {
   const listless = await withGateway(
     {
       key: canary,
@@ -40,7 +40,7 @@ test('doctor: the list of models is an extra to the messages client', async () =
 })
 
 describe('repoint status', () => {
-  test('a fresh home: every client uses its own service', async () => {
+  test('in a fresh home, every client uses its own service', async () => {
     const { json, status } = await runInProcess(aHome(), ['status', '--json'])
     expect(status).toBe(0)
     expect(json).toMatchObject({
@@ -52,7 +52,7 @@ describe('repoint status', () => {
     expect(new Set(states)).toEqual(new Set(['absent']))
   })
 
-  test('clients that are not here share a line, unless they are named', async () => {
+  test('clients that are not installed share a line, unless they are named', async () => {
     const home = aHome({ '.claude/settings.json': '{"model":"opus"}' })
     await setUp(home, 'codex')
     const others = familyRows.filter(({ id }) => id !== 'codex').map(({ label }) => label)
@@ -94,7 +94,7 @@ describe('repoint status', () => {
     })
   })
 
-  test('after a setup: as written; after an edit: changed since, with our changed keys', async () => {
+  test('reports the files as written after a setup, and as changed, with the keys, after an edit', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     const written = (await runInProcess(home, ['status', '--json'])).json
@@ -123,14 +123,14 @@ describe('repoint status', () => {
         }),
       ]),
     })
-    // The model was chosen at the gateway, and goes with it.
+    // The model was chosen at the gateway, so it is undone together with the gateway.
     await runInProcess(home, ['rollback'])
     const { stdout } = await runInProcess(home, ['status', 'codex'])
     expect(stdout).toContain('Its own service')
     expect(stdout).not.toContain('gpt-5.6')
   })
 
-  test('names what overrides the files: environment and shell profile with its line', async () => {
+  test('names what overrides the files: the environment, and the line of a shell profile', async () => {
     const home = aHome({ '.bashrc': '# mine\nexport CODEX_API_KEY=sk-old-0123456789ab\n' })
     await setUp(home, 'codex')
     const { stdout } = await runInProcess(home, ['status'], {
@@ -143,14 +143,14 @@ describe('repoint status', () => {
     expect(stdout).not.toContain('sk-old-0123456789ab')
   })
 
-  test('names the tool whose placeholder stands in the place of a key', async () => {
+  test('names the tool whose placeholder is written instead of a key', async () => {
     const env = { ANTHROPIC_AUTH_TOKEN: 'PROXY_MANAGED', ANTHROPIC_BASE_URL: gateway.url }
     const home = aHome({ '.claude/settings.json': JSON.stringify({ env }) })
     const { stdout } = await runInProcess(home, ['status'])
     expect(stdout).toContain('cc-switch replaced the key')
   })
 
-  test('tells from which file each value comes, also where files are merged', async () => {
+  test('names the file of each value, also if files are merged', async () => {
     const home = aHome({
       '.config/opencode/config.json': '{"small_model":"gateway/mine"}',
       '.config/opencode/opencode.json':
@@ -162,7 +162,7 @@ describe('repoint status', () => {
     expect(stdout).toContain('mine in ~/.config/opencode/config.json')
   })
 
-  test('a file that cannot be read as TOML is no sign of its own service', async () => {
+  test('a file with invalid TOML does not mean that the client uses its own service', async () => {
     const { stdout, status } = await runInProcess(aHome({ '.codex/config.toml': '[[[' }), [
       'status',
     ])
@@ -171,7 +171,7 @@ describe('repoint status', () => {
     expect(status).toBe(0)
   })
 
-  test('asks nothing of the network', async () => {
+  test('sends no request', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     const seen = gateway.requests().length
@@ -181,7 +181,7 @@ describe('repoint status', () => {
 })
 
 test.each(['status', 'doctor'])(
-  '%s tells of the other clients when one cannot be read',
+  '%s reports the other clients if one cannot be read',
   async (command) => {
     const home = aHome({ '.codex/config.toml/a-folder': '' })
     await setUp(home, 'claude')
@@ -192,7 +192,7 @@ test.each(['status', 'doctor'])(
 )
 
 describe('repoint doctor', () => {
-  test('a right setup is proven: status 0', async () => {
+  test('a correct setup passes every check: status 0', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     const { json, status } = await runInProcess(home, ['doctor', 'codex', '--json'])
@@ -205,7 +205,7 @@ describe('repoint doctor', () => {
     expect(status).toBe(0)
   })
 
-  test('a key that the gateway refuses now: a key problem, status 3', async () => {
+  test('a key that the gateway now rejects is a key problem: status 3', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     home.put('.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: 'sk-other-0123456789abcdef' }))
@@ -225,7 +225,7 @@ describe('repoint doctor', () => {
     ['codex', '.codex/auth.json', '{broken', 'auth-unreadable', /repoint codex/],
     ['codex', '.codex/auth.json', '{"tokens":{}}', 'login', /repoint codex/],
   ])(
-    '%s, with no key in %s (%s): one problem, with its cure',
+    '%s without a key in %s (%s) has one problem, with its cure',
     async (client, file, text, code, cure) => {
       const home = aHome()
       await setUp(home, client)
@@ -239,7 +239,7 @@ describe('repoint doctor', () => {
     },
   )
 
-  test('a key that no obstacle tells of is a problem of its own', async () => {
+  test('a missing key that no other finding explains is a separate problem', async () => {
     const home = aHome({
       '.claude/settings.json': `{"env":{"ANTHROPIC_BASE_URL":"${gateway.url}"}}`,
     })
@@ -249,7 +249,7 @@ describe('repoint doctor', () => {
     })
   })
 
-  test('a gateway that is gone: the cure names the commands for another address and for none', async () => {
+  test('the cure for an unreachable gateway names the commands for another address and for none', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     const config = home.text('.codex/config.toml')
@@ -259,7 +259,7 @@ describe('repoint doctor', () => {
     expect(stdout).toMatch(/: repoint codex --base-url URL, .*: repoint off codex\n/)
   })
 
-  test('a secret that others may read is a problem with its cure', async () => {
+  test('a secret that others may read is a problem, with its cure', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     chmodSync(home.at('.codex/auth.json'), 0o644)
@@ -314,7 +314,7 @@ describe('repoint doctor', () => {
     expect(home.text(file)).toBe(right)
   })
 
-  test('status says of the same checks what needs no network', async () => {
+  test('status reports the same checks, as far as they need no network', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
@@ -324,7 +324,7 @@ describe('repoint doctor', () => {
     expect(stdout).toMatch(/^ +→ chmod 600 /m)
   })
 
-  test('--fix says what was wrong, and what undoes the cure', async () => {
+  test('--fix says what was wrong, and which command undoes the repair', async () => {
     const home = aHome()
     await setUp(home, 'claude')
     const settings = JSON.parse(home.text('.claude/settings.json'))
@@ -347,7 +347,7 @@ describe('repoint doctor', () => {
     expect(again.json).toMatchObject({ changed: false, fixed: [] })
   })
 
-  test('--fix --dry-run shows what would be mended, and changes nothing', async () => {
+  test('--fix --dry-run shows the repairs, and changes nothing', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
@@ -367,7 +367,7 @@ describe('repoint doctor', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('--fix --dry-run tells what it would ask', async () => {
+  test('--fix --dry-run names the question that --fix would ask', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
@@ -378,7 +378,7 @@ describe('repoint doctor', () => {
     expect((await runInProcess(home, [...args, '--yes'])).stdout).not.toContain('Would ask')
   })
 
-  test('a gateway is told once for all its clients, and what is wrong with it as well', async () => {
+  test('a gateway and its problem are reported once for all its clients', async () => {
     const own = await startGateway({ families: 'rewritten', port: 0, key: canary })
     const home = aHome()
     const args = ['setup', 'codex', 'claude', '--base-url', own.url, '--name', 'work', '--yes']
@@ -406,32 +406,38 @@ describe('repoint doctor', () => {
     ])
   })
 
-  test.each(['status', 'doctor'])('%s says who changed what, and the one command', async (name) => {
-    const home = aHome()
-    await setUp(home, 'codex')
-    home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
-    const { stdout } = await runInProcess(home, [name])
-    expect(stdout).toMatch(/^ *! Codex {2}.*changed manually$/m)
-    expect(stdout).toContain('Codex: model gpt-5.6-luna (repoint set ')
-    expect(stdout).toMatch(/→ .*: repoint doctor codex --fix --yes\. Or .*: repoint codex/)
-  })
+  test.each(['status', 'doctor'])(
+    '%s says who changed what, and names one command',
+    async (name) => {
+      const home = aHome()
+      await setUp(home, 'codex')
+      home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
+      const { stdout } = await runInProcess(home, [name])
+      expect(stdout).toMatch(/^ *! Codex {2}.*changed manually$/m)
+      expect(stdout).toContain('Codex: model gpt-5.6-luna (repoint set ')
+      expect(stdout).toMatch(/→ .*: repoint doctor codex --fix --yes\. Or .*: repoint codex/)
+    },
+  )
 
-  test.each([60, 80])('on %i columns no line is longer, and no word is broken', async (columns) => {
-    const home = aHome()
-    await setUp(home, 'codex')
-    home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
-    const terminal = runOnTerminal(home, ['status', 'codex'], {
-      columns,
-      env: { TERM: 'dumb', NO_COLOR: '1' },
-    })
-    expect(await terminal.ended).toBe(0)
-    const lines = terminal.screen().split(/\r?\n/)
-    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(columns)
-    expect(terminal.raw()).not.toContain('\x1b[3')
-    expect(lines.join(' ').replace(/ +/g, ' ')).toContain('→ chmod 600 ~/.codex/auth.json')
-  })
+  test.each([60, 80])(
+    'with %i columns, no line is longer and no word is broken',
+    async (columns) => {
+      const home = aHome()
+      await setUp(home, 'codex')
+      home.put('.codex/auth.json', home.text('.codex/auth.json'), 0o644)
+      const terminal = runOnTerminal(home, ['status', 'codex'], {
+        columns,
+        env: { TERM: 'dumb', NO_COLOR: '1' },
+      })
+      expect(await terminal.ended).toBe(0)
+      const lines = terminal.screen().split(/\r?\n/)
+      for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(columns)
+      expect(terminal.raw()).not.toContain('\x1b[3')
+      expect(lines.join(' ').replace(/ +/g, ' ')).toContain('→ chmod 600 ~/.codex/auth.json')
+    },
+  )
 
-  test('--fix carries out safe cures as one run, and rollback undoes it', async () => {
+  test('--fix makes the safe repairs in one run, and rollback undoes them', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     const text = home.text('.codex/config.toml')

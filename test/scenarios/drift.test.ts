@@ -5,7 +5,7 @@ import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
 const key = 'sk-canary-d41f0c7b93aa4412'
-/** A loopback address where nothing listens: drift is reported without a network. */
+/** A loopback address where nothing listens, because drift is reported without a network. */
 const url = 'http://127.0.0.1:9'
 
 async function setUp(home: Home, client: string, address = url): Promise<void> {
@@ -34,7 +34,7 @@ async function drift(home: Home, ...args: string[]) {
 }
 
 describe('status --exit-code', () => {
-  test('nobody has set anything up, or it stands as it was left: status 0', async () => {
+  test('without a setup, and after an unchanged one: status 0', async () => {
     const home = aHome({ '.codex/config.toml': 'model = "o3"\n' })
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, drifted: false })
     await setUp(home, 'codex')
@@ -89,7 +89,7 @@ describe('status --exit-code', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('who has gone back has not drifted, and a redo expects the gateway again', async () => {
+  test('a rollback is no drift, and a redo expects the gateway again', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     await runInProcess(home, ['rollback'])
@@ -101,7 +101,7 @@ describe('status --exit-code', () => {
   })
 })
 
-test('a setup that keeps what its user has changed is the one to measure by, though it writes nothing', async () => {
+test("a setup that keeps the user's changes counts as approval, though it writes nothing", async () => {
   const home = aHome()
   await setUp(home, 'opencode')
   const file = '.config/opencode/opencode.json'
@@ -133,7 +133,7 @@ test('a setup that keeps what its user has changed is the one to measure by, tho
   expect(home.snapshot()).toEqual({})
 })
 
-describe('doctor --fix does not approve what somebody else has changed', () => {
+describe('doctor --fix does not approve what someone else has changed', () => {
   const elsewhere = 'base_url = "https://x.example/v1"'
   const fix = (home: Home, ...args: string[]) =>
     runInProcess(home, ['doctor', 'codex', '--fix', '--no-verify', '--json', ...args])
@@ -143,7 +143,7 @@ describe('doctor --fix does not approve what somebody else has changed', () => {
     return codex.files.map(({ state }) => state)
   }
 
-  /** Set up; then led elsewhere by hand, and with something that is safe to repair. */
+  /** Set up, then redirected by hand, and with something that is safe to repair. */
   async function ledAstray(): Promise<Home> {
     const home = aHome()
     await setUp(home, 'codex')
@@ -152,7 +152,7 @@ describe('doctor --fix does not approve what somebody else has changed', () => {
     return home
   }
 
-  test('a safe repair leaves it, says who changed what, and is no approval', async () => {
+  test('a safe repair keeps the change, says who changed what, and is no approval', async () => {
     const home = await ledAstray()
     const before = home.snapshot()
     const { json } = await fix(home)
@@ -177,7 +177,7 @@ describe('doctor --fix does not approve what somebody else has changed', () => {
     expect(await fileStates(home)).toEqual(['as-written', 'changed-since'])
   })
 
-  test('a yes puts back what the setup wrote, and a rollback of that brings the drift back', async () => {
+  test('--yes restores what the setup wrote, and a rollback restores the drift', async () => {
     const home = await ledAstray()
     home.put('.codex/auth.json', '{"OPENAI_API_KEY":"sk-other-0123456789"}', 0o600)
     const before = home.snapshot()
@@ -194,7 +194,7 @@ describe('doctor --fix does not approve what somebody else has changed', () => {
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 11 })
   })
 
-  test('the copy of the key is gone: address and key belong together, so neither is put back', async () => {
+  test('without a copy of the key, neither the address nor the key is restored', async () => {
     const home = await ledAstray()
     const written = createHash('sha256').update(home.text('.codex/auth.json')).digest('hex')
     rmSync(home.at(`.local/state/repoint/blobs/${written}`))
@@ -206,7 +206,7 @@ describe('doctor --fix does not approve what somebody else has changed', () => {
 })
 
 describe('status --expect', () => {
-  test('an address: every client that is set up has to be there', async () => {
+  test('an address: every client that is set up must use it', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     expect((await drift(home, '--expect', `${url}/v1`)).status).toBe(0)
@@ -219,7 +219,7 @@ describe('status --expect', () => {
     expect((await drift(home, '--exit-code')).status).toBe(0)
   })
 
-  test('a name: its address and its key', async () => {
+  test('a name: every client must use its address and its key', async () => {
     const home = aHome()
     await setUp(home, 'codex')
     const { json } = await runInProcess(home, ['gateways', '--json'])
@@ -231,7 +231,7 @@ describe('status --expect', () => {
     expect(unknown).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
   })
 
-  test('where nothing is set up, or a client that is named is not: status 11', async () => {
+  test('if no client, or a named client, is not set up: status 11', async () => {
     const home = aHome()
     expect((await drift(home, '--expect', url)).status).toBe(11)
     await setUp(home, 'codex')
@@ -239,7 +239,7 @@ describe('status --expect', () => {
   })
 })
 
-test('what is set up is compared offline without naming its model', async () => {
+test('a dry run compares a setup offline without the name of a model', async () => {
   const home = aHome()
   await setUp(home, 'codex')
   const check = async () => {

@@ -10,7 +10,7 @@ const canary = 'sk-canary-aa00bb11cc22dd33ee44ff55'
 
 const gateway = await withGateway({ key: canary })
 
-test('editor prints the fields for a gateway of the internet, with the key masked', async () => {
+test('editor prints the fields for a gateway on the internet, with the key masked', async () => {
   const { origin, args, env, close } = await internetTo(gateway.port)
   onTestFinished(close)
   const result = await runHere(aHome(), ['editor', '--base-url', origin, ...args], {
@@ -30,7 +30,7 @@ test('editor prints the fields for a gateway of the internet, with the key maske
   expect(result.text).not.toContain(canary)
 })
 
-test('without a list a model that is named is asked for, and else the hint names the flag', async () => {
+test('without a list of models, editor checks the named model, or the hint names the flag', async () => {
   gateway.setFaults([{ route: 'models', status: 404 }])
   onTestFinished(() => gateway.setFaults([]))
   const internet = await internetTo(gateway.port)
@@ -48,7 +48,7 @@ test('without a list a model that is named is asked for, and else the hint names
     })
 })
 
-test('a gateway that Cursor`s servers cannot reach is printed with a warning', async () => {
+test('editor warns about a gateway that the servers of Cursor cannot reach', async () => {
   const result = await runHere(aHome(), ['editor', '--base-url', gateway.url], {
     REPOINT_API_KEY: canary,
   })
@@ -64,20 +64,23 @@ test('a gateway that Cursor`s servers cannot reach is printed with a warning', a
 test.each([
   ['vscode', 'VS Code', '/v1/chat/completions'],
   ['zed', 'Zed', '/v1'],
-])('%s asks from this machine: address and model, the key masked, no warning', async (...row) => {
-  const [id, label, route] = row
-  const args = ['editor', '--for', id, '--model', 'claude-sonnet-5', '--base-url', gateway.url]
-  const env = { REPOINT_API_KEY: canary }
-  const { status, json, text } = await runHere(aHome(), args, env)
-  expect({ status, json }).toMatchObject({ status: 0, json: { warnings: [] } })
-  const values = (json['fields'] as { value: string }[]).map(({ value }) => value)
-  expect(values).toEqual(expect.arrayContaining([`${gateway.url}${route}`, 'claude-sonnet-5']))
-  expect(text).not.toContain(canary)
-  const { stdout } = await runInProcess(aHome(), args, { env })
-  expect(stdout).toContain(`Enter in ${label}:`)
-})
+])(
+  '%s sends its requests from this machine: editor prints address and model, masks the key and does not warn',
+  async (...row) => {
+    const [id, label, route] = row
+    const args = ['editor', '--for', id, '--model', 'claude-sonnet-5', '--base-url', gateway.url]
+    const env = { REPOINT_API_KEY: canary }
+    const { status, json, text } = await runHere(aHome(), args, env)
+    expect({ status, json }).toMatchObject({ status: 0, json: { warnings: [] } })
+    const values = (json['fields'] as { value: string }[]).map(({ value }) => value)
+    expect(values).toEqual(expect.arrayContaining([`${gateway.url}${route}`, 'claude-sonnet-5']))
+    expect(text).not.toContain(canary)
+    const { stdout } = await runInProcess(aHome(), args, { env })
+    expect(stdout).toContain(`Enter in ${label}:`)
+  },
+)
 
-test('on a terminal the editor is asked for', async () => {
+test('on a terminal, repoint asks for the editor', async () => {
   const run = runOnTerminal(aHome(), ['editor', '--base-url', gateway.url], {
     env: { REPOINT_API_KEY: canary },
   })
@@ -104,12 +107,12 @@ test.each([
   'nas',
   'nas.local',
   'gw.corp.internal',
-])('%s is reached from near by alone', (host) => {
+])('%s can be reached only from nearby', (host) => {
   expect(isPrivate(host)).toBe(true)
 })
 
 test.each(['gw.example', '8.8.8.8', '172.32.0.1', '[2001:db8::1]', 'local.example', '11.0.0.1'])(
-  '%s may be reached from everywhere',
+  '%s may be reached from anywhere',
   (host) => {
     expect(isPrivate(host)).toBe(false)
   },

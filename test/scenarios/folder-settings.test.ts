@@ -22,7 +22,7 @@ function sampleOf(pattern: string): string {
   return pattern.replace('/**', '/deep/er.txt').replace(/\*$/, '.sample')
 }
 
-/** A home that remembers a gateway and is set up at it, and a repository in it. */
+/** A home with a saved gateway, a client that is set up for it, and a repository. */
 async function aProject(client: Pick<Client, 'id'>, files: Readonly<Record<string, string>> = {}) {
   const home = aHome({ 'shop/.git/HEAD': '', 'shop/a/README.md': '', ...files })
   const env = { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
@@ -33,7 +33,7 @@ async function aProject(client: Pick<Client, 'id'>, files: Readonly<Record<strin
   return { home, env, run }
 }
 
-/** Starts a stub of the client's program by `run`, which writes down that it was started. */
+/** Starts a stub of the client's program with `run`. The stub records that it was started. */
 async function started(
   { home, run }: Awaited<ReturnType<typeof aProject>>,
   { program: binary }: Client,
@@ -71,7 +71,7 @@ test.each(patterns)('%s reads %s', (_, pattern, client, reach) => {
 })
 
 test.each(programs.map((client) => [client.id, client] as const))(
-  'run of %s names the settings of the folder, if there are any, and continues',
+  'run %s names the settings of the folder, if there are any, and continues',
   async (_, client) => {
     const project = await aProject(client, { 'shop/AGENTS.md': 'x' })
     const without = await started(project, client)
@@ -86,7 +86,7 @@ test.each(programs.map((client) => [client.id, client] as const))(
 )
 
 test.each(programs.map((client) => [client.id, client.config.folderFiles] as const))(
-  '%s: its list says which versions were observed, and when',
+  '%s: the list of its places says which versions were observed, and when',
   (_, places: readonly FolderFiles[]) => {
     expect(places).not.toEqual([])
     for (const { source } of places) expect(source).toMatch(/, 2026-\d\d-\d\d$/)
@@ -142,7 +142,7 @@ describe('the search', () => {
     expect(line).toContain(' and 3 more (')
   })
 
-  test('does not go on for ever: not in large folders, not in installed packages, not in links', async () => {
+  test('ends soon in large folders, in installed packages and in circular links', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 1200 }, (_, index) => [`shop/.opencode/tool/${index}.ts`, '']),
     )
@@ -157,7 +157,7 @@ describe('the search', () => {
     expect(line).not.toContain('node_modules')
   })
 
-  test('is stopped by nothing: broken links, folders that cannot be read', async () => {
+  test('skips broken links and unreadable folders', async () => {
     const project = await aProject(opencode, { 'shop/tui.json': '{}' })
     project.home.put('shop/opencode.jsonc', { link: 'nowhere' })
     mkdirSync(project.home.at('shop/.opencode'))
@@ -177,7 +177,7 @@ describe('the search', () => {
     expect(line).toContain('y.ts')
   })
 
-  test("leaves the user's own files out: in the home, and where a variable puts them", async () => {
+  test("skips the user's own files, in the home and in the folder of a variable", async () => {
     const project = await aProject(codex)
     const { home, env } = project
     const inHome = await started(project, codex, home.path)

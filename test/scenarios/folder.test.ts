@@ -13,7 +13,7 @@ const list = '.local/state/repoint/folders.json'
 const own = await withGateway({ key: keys.own })
 const work = await withGateway({ key: keys.work })
 
-/** Codex is set up for `own`, while `work` is remembered. `bin/codex` tells how it was started. */
+/** Codex is set up for `own`, and `work` is saved. `bin/codex` prints how it was started. */
 async function aHomeBetween(): Promise<Home> {
   const home = aHome()
   home.put('bin/codex', '#!/bin/sh\nfor one; do printf "<%s>" "$one"; done; echo; exit 7\n', 0o755)
@@ -39,7 +39,7 @@ function aFolder(home: Home, name: string): string {
 }
 
 describe('repoint folder', () => {
-  test('remembers, shows and forgets, in the state alone; a second time changes nothing', async () => {
+  test('saves, shows and forgets a folder, only in the state, and a second time changes nothing', async () => {
     const home = await aHomeBetween()
     const cwd = aFolder(home, 'proj')
     const before = home.snapshot()
@@ -66,7 +66,7 @@ describe('repoint folder', () => {
     expect((await inFolder(home, cwd, 'status')).json.folder).toBeNull()
   })
 
-  test('counts below, the nearest first, through links, and where the folder has moved behind one', async () => {
+  test('applies to folders below, the nearest first, also through links and after a move behind a link', async () => {
     const home = await aHomeBetween()
     const hostile = ['with space', `quo'te"`, 'new\nline', '-rf', '$(x)`y`']
     const outer = aFolder(home, 'outer')
@@ -89,12 +89,12 @@ describe('repoint folder', () => {
     renameSync(outer, home.at('moved'))
     symlinkSync(home.at('moved'), outer)
     expect(await gatewayAt(home.at('moved/deep'))).toBe('own')
-    // Its name is a line of its own nowhere.
+    // The name of the folder is never on a separate line.
     const { stdout } = await runInProcess(home, ['folder'], { cwd: outer })
     expect(stdout).not.toMatch(/^line/m)
   })
 
-  test('a gateway that is forgotten, or whose name another has got, starts nothing', async () => {
+  test('starts nothing if the gateway was forgotten, or if another gateway has its name', async () => {
     const home = await aHomeBetween()
     const cwd = aFolder(home, 'proj')
     await inFolder(home, cwd, 'folder', 'work')
@@ -112,7 +112,7 @@ describe('repoint folder', () => {
     expect((await runInProcess(home, ['folder'], { cwd })).stdout).toContain('! Folder ~/proj')
   })
 
-  test('a list that cannot be read starts nothing, and `forget --all` takes it', async () => {
+  test('starts nothing if the list cannot be read, and `forget --all` removes the list', async () => {
     const home = await aHomeBetween()
     home.put(list, '{"version": 2}')
     const refused = await runInProcess(home, ['run', '--by-folder', '--', 'codex'])
@@ -127,7 +127,7 @@ describe('repoint folder', () => {
     expect(home.everything()).not.toContain(list)
   })
 
-  test('a folder that is gone is told, and forgotten by its path', async () => {
+  test('reports a deleted folder, and forgets it by its path', async () => {
     const home = await aHomeBetween()
     const cwd = aFolder(home, 'gone')
     await inFolder(home, cwd, 'folder', 'work')
@@ -148,7 +148,7 @@ describe('repoint folder', () => {
   })
 })
 
-/** What a person types in one shell, with the hook loaded, each between marks. */
+/** The commands that a person types in one shell with the hook loaded, each between marks. */
 const typed = `
 codex 'a b' "c'd" '' -- -x '
 '
@@ -170,7 +170,7 @@ echo "status $?"
 
 describe.each(['bash', 'zsh', 'fish'])('the hook in %s', (shell) => {
   test.skipIf(spawnSync(shell, ['--version']).error !== undefined)(
-    'starts clients by folder there, as they are elsewhere, and none where repoint fails',
+    'starts clients at the gateway of the folder, unchanged elsewhere, and not at all if repoint fails',
     // Each shell starts the program a dozen times.
     { timeout: 90_000 },
     async () => {

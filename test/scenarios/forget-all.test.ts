@@ -46,7 +46,7 @@ async function run(home: Home, ...args: string[]) {
   return { status, json: JSON.parse(stdout), text: stdout + stderr }
 }
 
-/** What is left of the state and of new versions next to the clients' files. */
+/** The remaining files of the state, and new versions next to the clients' files. */
 function leftOver(home: Home): readonly string[] {
   return home.everything().filter((name) => /repoint-|state\/repoint\/(?!blobs$)/.test(name))
 }
@@ -115,7 +115,7 @@ describe('forget --all', () => {
 describe.each([0, 2, 99])('state of version %s', (version) => {
   const hint = expect.stringContaining('repoint forget --all')
 
-  test('a record is reported, stops a rollback that may concern it, and stays', async () => {
+  test('a record is reported, stops a rollback that it may concern, and is kept', async () => {
     const home = await aLivedInHome()
     const record = `${state}/run-20990101T000000Z-0001.json`
     home.put(record, ofVersion(version))
@@ -130,7 +130,7 @@ describe.each([0, 2, 99])('state of version %s', (version) => {
     expect(home.text(record)).toBe(ofVersion(version))
   })
 
-  test('a journal is reported and set aside', async () => {
+  test('a journal is reported and moved aside', async () => {
     const home = await aLivedInHome()
     home.put(`${state}/journal.json`, ofVersion(version))
     expect(await run(home, 'use', 'x')).toMatchObject({
@@ -139,7 +139,7 @@ describe.each([0, 2, 99])('state of version %s', (version) => {
     })
   })
 
-  test.each(['gateways', 'folders'])('a list of %s is reported and stays', async (name) => {
+  test.each(['gateways', 'folders'])('a list of %s is reported and kept', async (name) => {
     const home = aHome()
     mkdirSync(home.at(state), { recursive: true })
     chmodSync(home.at(state), 0o700)

@@ -23,8 +23,8 @@ async function gateways(home: Home, ...args: string[]) {
   return { status, list: (json as { gateways: Record<string, unknown>[] }).gateways }
 }
 
-describe('a setup remembers its gateway', () => {
-  test('under the name that was given, with what proved it, closed to others', async () => {
+describe('a setup saves its gateway', () => {
+  test('under the given name, with the protocol that worked, in a private file', async () => {
     const home = aHome()
     expect(await setUp(home, one, 'codex', '--name', 'work')).toMatchObject({ status: 0 })
     expect(await gateways(home)).toMatchObject({
@@ -43,7 +43,7 @@ describe('a setup remembers its gateway', () => {
     expect(statSync(home.at('.local/state/repoint')).mode & 0o777).toBe(0o700)
   })
 
-  test("without a name: the host's, and more behind it where another one has that", async () => {
+  test('without a name, under its host, with a suffix if another gateway has that name', async () => {
     const home = aHome()
     await setUp(home, one, 'codex')
     await setUp(home, two, 'claude')
@@ -58,7 +58,7 @@ describe('a setup remembers its gateway', () => {
     )
   })
 
-  test('a second run and a new key stay under the same name', async () => {
+  test('under the same name in a second run and with a new key', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'work')
     expect((await setUp(home, one, 'codex')).json).toMatchObject({ changed: false })
@@ -70,13 +70,13 @@ describe('a setup remembers its gateway', () => {
     expect(list).toHaveLength(1)
   })
 
-  test('a dry run remembers nothing', async () => {
+  test('but not in a dry run', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--dry-run')
     expect(await gateways(home)).toMatchObject({ list: [] })
   })
 
-  test('saving a gateway is no change of a second run', async () => {
+  test('and a second run that saves it reports no change', async () => {
     const home = aHome()
     await setUp(home, one, 'codex')
     const runs = () => home.everything().filter((name) => /run-.*\.json$/.test(name))
@@ -88,7 +88,7 @@ describe('a setup remembers its gateway', () => {
     expect(JSON.parse(home.text(list))).toMatchObject({ gateways: [{ baseUrl: one.url }] })
   })
 
-  test('a name that another address has is refused before anything is asked or changed', async () => {
+  test('a name of another address is refused before any request or change', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'work')
     const before = home.snapshot()
@@ -103,7 +103,7 @@ describe('a setup remembers its gateway', () => {
   })
 
   test.each(['-x', 'a b', 'a/../b', '', 'sk-1234567890abcdef', 'x'.repeat(64)])(
-    'a name that is none is refused: %j',
+    'an invalid name is refused: %j',
     async (name) => {
       const home = aHome()
       const { status, stdout } = await setUp(home, one, 'codex', `--name=${name}`)
@@ -113,24 +113,27 @@ describe('a setup remembers its gateway', () => {
     },
   )
 
-  test.each([[[]], [['--name', 'work']]])('a damaged list stops no setup: %j', async (flags) => {
-    const home = aHome({ [list]: 'broken' })
-    chmodSync(home.at('.local/state/repoint'), 0o700)
-    for (const changed of [true, false]) {
-      const { status, json } = await setUp(home, one, 'codex', ...flags)
-      expect({ status, json }).toMatchObject({ status: 0, json: { changed } })
-      const { warnings } = json as { warnings: { code: string }[] }
-      const codes = warnings.map((warning) => warning.code)
-      expect(codes.filter((one) => /gateway|record/.test(one))).toEqual(['gateway-not-saved'])
-      expect(home.text(list)).toBe('broken')
-    }
-    const listed = await runInProcess(home, ['gateways', '--json'])
-    expect(listed).toMatchObject({ status: 8, json: { error: { code: 'record-damaged' } } })
-  })
+  test.each([[[]], [['--name', 'work']]])(
+    'a damaged list of gateways stops no setup: %j',
+    async (flags) => {
+      const home = aHome({ [list]: 'broken' })
+      chmodSync(home.at('.local/state/repoint'), 0o700)
+      for (const changed of [true, false]) {
+        const { status, json } = await setUp(home, one, 'codex', ...flags)
+        expect({ status, json }).toMatchObject({ status: 0, json: { changed } })
+        const { warnings } = json as { warnings: { code: string }[] }
+        const codes = warnings.map((warning) => warning.code)
+        expect(codes.filter((one) => /gateway|record/.test(one))).toEqual(['gateway-not-saved'])
+        expect(home.text(list)).toBe('broken')
+      }
+      const listed = await runInProcess(home, ['gateways', '--json'])
+      expect(listed).toMatchObject({ status: 8, json: { error: { code: 'record-damaged' } } })
+    },
+  )
 })
 
 describe('forget', () => {
-  test('a gateway: asks, takes it and its key out, and leaves every undo', async () => {
+  test('asks, removes a gateway with its key, and keeps every undo', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'work')
     await setUp(home, two, 'claude', '--name', 'mine')
@@ -152,7 +155,7 @@ describe('forget', () => {
     })
   })
 
-  test('--all takes the gateways with the runs, also where the list is damaged', async () => {
+  test('--all removes the gateways with the runs, also from a damaged list', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'work')
     const { stdout } = await runInProcess(home, ['forget', '--all', '--yes'])
@@ -163,7 +166,7 @@ describe('forget', () => {
     expect(existsSync(home.at(list))).toBe(false)
   })
 
-  test('an unknown name: the nearest is told', async () => {
+  test('suggests the nearest name for an unknown one', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'work')
     expect((await runInProcess(home, ['forget', 'wrok', '--yes', '--json'])).json).toMatchObject({
@@ -171,7 +174,7 @@ describe('forget', () => {
     })
   })
 
-  test('a gateway and runs at once are refused', async () => {
+  test('refuses a gateway and runs in one command', async () => {
     expect(await runInProcess(aHome(), ['forget', 'work', '--all', '--json'])).toMatchObject({
       status: 2,
     })

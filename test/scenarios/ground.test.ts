@@ -4,7 +4,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
-/** What a setup depends on: the modes of the files, and what was before. */
+/** What a setup depends on: the modes of the files, and earlier conversations. */
 
 const gateway = await withGateway({ key: 'sk-ground-0123456789abcdef' })
 
@@ -20,13 +20,13 @@ async function run(home: Home, args: readonly string[], cwd = home.path) {
   return { ...(json as Said), status }
 }
 
-describe('a place that decides where the key goes, open to others', () => {
+describe('a file or folder that decides where the key goes, and that others may write', () => {
   test.each([
     ['codex', '.codex', 0o777],
     ['codex', '.codex/config.toml', 0o666],
     ['claude', '.claude', 0o757],
     ['opencode', '.config/opencode', 0o777],
-  ])('%s: %s is said, with the cure', async (client, place, mode) => {
+  ])('%s: a setup reports %s, with the cure', async (client, place, mode) => {
     const home = aHome({
       '.codex/config.toml': 'model = "gpt-5.4"\n',
       '.claude/settings.json': '{}',
@@ -48,7 +48,7 @@ describe('a place that decides where the key goes, open to others', () => {
   })
 })
 
-test('rollback says which recorded conversations do not open any more, before it changes a file', async () => {
+test('rollback says which recorded conversations no longer open, before it changes a file', async () => {
   const home = aHome()
   await run(home, ['codex', '--yes'])
   home.put(

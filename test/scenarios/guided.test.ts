@@ -17,7 +17,7 @@ const models = builtInCatalog.filter(({ id }) => !id.startsWith('claude'))
 /** It has no Claude model. */
 const gptAlone = await withGateway({ key: canary, models })
 
-test('--yes on a terminal asks for nothing that the environment says', async () => {
+test('--yes on a terminal does not ask for values that the environment has', async () => {
   const home = aHome()
   const run = runOnTerminal(home, ['codex', '--yes'], {
     env: { REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: canary },
@@ -27,7 +27,7 @@ test('--yes on a terminal asks for nothing that the environment says', async () 
   expect(home.text('.codex/config.toml')).toContain(gateway.url)
 })
 
-/** Selects Codex and Claude Code, on a gateway that has no model for the slots of the latter. */
+/** Selects Codex and Claude Code at a gateway that has no model for the slots of Claude Code. */
 async function askedForAModel(home: Home) {
   const run = runOnTerminal(home, [], {
     env: { REPOINT_BASE_URL: gptAlone.url, REPOINT_API_KEY: canary },
@@ -40,7 +40,7 @@ async function askedForAModel(home: Home) {
   return run
 }
 
-test('a gateway without models for a client: it is left out, and the others are set up', async () => {
+test('at a gateway without models for a client, the user leaves it out and sets up the others', async () => {
   const home = aHome()
   const run = await askedForAModel(home)
   await run.shows('none: skip Claude Code')
@@ -52,7 +52,7 @@ test('a gateway without models for a client: it is left out, and the others are 
   expect(home.snapshot()).not.toHaveProperty('.claude')
 })
 
-test('a gateway without models for a client: the user chooses one for all its slots, in the same run', async () => {
+test('at a gateway without models for a client, the user chooses one for all its slots, in the same run', async () => {
   const home = aHome()
   const run = await askedForAModel(home)
   run.type('gpt-5.4-mini')
@@ -67,7 +67,7 @@ test('a gateway without models for a client: the user chooses one for all its sl
     expect(env[`ANTHROPIC_DEFAULT_${slot}_MODEL`]).toBe('gpt-5.4-mini')
 })
 
-test('a script gets the error', async () => {
+test('at a gateway without models for a client, a script gets an error', async () => {
   const home = aHome()
   const args = ['claude', '--base-url', gptAlone.url, '--yes']
   const result = await runHere(home, args, { REPOINT_API_KEY: canary })
@@ -114,7 +114,7 @@ const terminals: readonly (readonly [string, number, Record<string, string>])[] 
 ]
 
 test.each(terminals)(
-  '%s: what the gateway rejects is asked for again there, and nothing twice',
+  '%s: asks again for what the gateway rejects, in its place, and for nothing else twice',
   async (_, columns, env) => {
     const narrow = await aNarrowGateway()
     const home = homeWith({ codex: 'codex-cli 0.169.0', claude: '2.1.330', cline: '3.1.1' })
@@ -161,7 +161,7 @@ test.each(terminals)(
 )
 
 test.each(terminals)(
-  '%s: a client that the gateway rejects is left out, and the others are set up',
+  '%s: leaves out a client that the gateway rejects, and sets up the others',
   async (_, columns, env) => {
     const message = 'This plan is currently only available for Coding Agents such as Claude Code.'
     const picky = await startGateway({
@@ -195,7 +195,7 @@ test.each(terminals)(
   },
 )
 
-test('an address survives Ctrl-C and an error, without its key, until a setup succeeds', async () => {
+test('the next run offers an address after Ctrl-C and after an error, without its key, until a setup succeeds', async () => {
   const home = aHome()
   const first = runOnTerminal(home, [])
   await typeAddress(first, `${gateway.url}/v1`)
@@ -217,7 +217,7 @@ test('an address survives Ctrl-C and an error, without its key, until a setup su
   expect(await second.ended).toBe(0)
   expect(home.everything().filter((path) => path.includes('address'))).toEqual([])
 
-  // From now on it is a saved gateway, which needs no key.
+  // Now it is a saved gateway, which needs no key.
   const third = runOnTerminal(home, [])
   await third.shows(/❯ 127\.0\.0\.1 +http/)
   third.type(keys.enter)
@@ -227,7 +227,7 @@ test('an address survives Ctrl-C and an error, without its key, until a setup su
   expect(third.screen()).not.toContain('API key')
 })
 
-test('a rejected key of a saved gateway is asked for, and goes to no other address', async () => {
+test('repoint asks for a new key of a saved gateway that rejects its key, and sends it to no other address', async () => {
   const old = await startGateway({ families: 'rewritten', port: 0, key: canary })
   const home = aHome()
   await runInProcess(home, ['gateways', 'add', old.url, '--name', 'work'], {
@@ -269,7 +269,7 @@ test('a rejected key of a saved gateway is asked for, and goes to no other addre
 test.each([
   ['openrouter', 'OpenRouter', 'openrouter.ai'],
   ['kimi coding', 'Kimi Code', 'api.kimi.com'],
-])('a known host is found by its name: %s', async (typed, name, address) => {
+])('the name of a known host selects its address: %s', async (typed, name, address) => {
   const run = runOnTerminal(aHome(), [])
   await run.shows('Gateway address')
   expect(run.screen()).not.toContain(name)

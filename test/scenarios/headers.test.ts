@@ -25,7 +25,7 @@ const env = { REPOINT_API_KEY: key, PK: secret }
 const asked = ['--header', 'x-portkey-provider: openai', '--header', 'x-portkey-api-key: $PK']
 const clients = ['codex', 'claude', 'opencode']
 
-/** Neither a document nor a message ever holds what is secret. */
+/** Runs repoint, and checks that no document and no message contains the secret header. */
 async function repoint(home: Home, args: readonly string[], given: Record<string, string> = env) {
   const said = await runHere(home, args, given)
   for (const canary of [key, secret]) expect(said.text).not.toContain(canary)
@@ -50,7 +50,7 @@ function holders(home: Home): Readonly<Record<string, string>> {
 }
 
 describe('a gateway that wants headers', () => {
-  test('is set up with them in every client, and undone to the byte', async () => {
+  test('is set up with them in every client, and rollback restores every byte', async () => {
     const home = aHome({
       '.codex/config.toml':
         '# mine\nmodel = "o3"\n\n[model_providers.gateway]\nname = "Mine"\nhttp_headers = { "X-Team" = "a" } # keep\n',
@@ -89,7 +89,7 @@ describe('a gateway that wants headers', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('needs no flag again: not for a second run, a new look or another client', async () => {
+  test('needs no flag in a second run, in doctor or for another client', async () => {
     const home = aHome()
     await setUp(home, ...asked, '--name', 'pk')
     const again = await setUp(home)
@@ -113,7 +113,7 @@ describe('a gateway that wants headers', () => {
     ['codex', '.codex/config.toml'],
     ['opencode', '.config/opencode/opencode.json'],
   ])(
-    'doctor tells that others may read the secret one of %s, and closes %s',
+    'doctor reports that others may read the secret header of %s, and closes %s',
     async (client, file) => {
       const home = aHome()
       await setUp(home, ...asked)
@@ -139,7 +139,7 @@ describe('a gateway that wants headers', () => {
     },
   )
 
-  test('is shown with them, the secret one masked', async () => {
+  test('is shown with them, and the secret one is masked', async () => {
     const home = aHome()
     await setUp(home, ...asked, '--name', 'pk')
     const shown = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': '....d5c4' }
@@ -151,7 +151,7 @@ describe('a gateway that wants headers', () => {
     })
   })
 
-  test('keeps them from every other gateway', async () => {
+  test('is the only gateway that gets them', async () => {
     const home = aHome()
     await setUp(home, ...asked)
     const { status } = await repoint(home, ['setup', ...clients, '--base-url', plain.url, '--yes'])
@@ -166,7 +166,7 @@ describe('a gateway that wants headers', () => {
       expect(Object.keys(kept)).not.toContain(path)
   })
 
-  test('keeps them from every other gateway where theirs is forgotten, and the users own stay', async () => {
+  test('is the only gateway that gets them after it was forgotten, and the headers of the user stay', async () => {
     const own = '{"env":{"ANTHROPIC_CUSTOM_HEADERS":"X-Team: a"}}\n'
     const home = aHome({ '.claude/settings.json': own })
     const all = ['codex', 'claude', 'opencode', 'kilo', 'qwen', 'droid', 'pi', 'cline']
@@ -192,7 +192,7 @@ describe('a gateway that wants headers', () => {
     )
   })
 
-  test('loses one that is taken out', async () => {
+  test('no longer gets a header that --header removes', async () => {
     const home = aHome()
     await repoint(home, ['setup', ...clients, '--base-url', plain.url, '--yes', ...asked])
     const { json } = await repoint(home, [
@@ -208,7 +208,7 @@ describe('a gateway that wants headers', () => {
     )
   })
 
-  test('is missed where a client no longer sends them', async () => {
+  test('is reported if a client no longer sends them', async () => {
     const home = aHome()
     await setUp(home, ...asked)
     expect((await repoint(home, ['status', '--exit-code'])).status).toBe(0)
@@ -221,7 +221,7 @@ describe('a gateway that wants headers', () => {
     ])
   })
 
-  test('keeps them with a new key, also where another has the same address', async () => {
+  test('keeps them with a new key, also if another gateway has the same address', async () => {
     const home = aHome()
     const at = ['--base-url', plain.url, '--yes']
     await repoint(home, ['codex', ...at, '--name', 'a', '--header', 'x-team: a'])
@@ -231,7 +231,7 @@ describe('a gateway that wants headers', () => {
     expect(new Set(plain.seen.map((headers) => headers['x-team']))).toEqual(new Set(['a']))
   })
 
-  test('is refused without them, and nothing is written', async () => {
+  test('is not set up without them, and nothing is written', async () => {
     const home = aHome()
     const { status, json } = await setUp(home)
     expect([status, json['error']]).toEqual([
@@ -242,7 +242,7 @@ describe('a gateway that wants headers', () => {
   })
 })
 
-test('a secret in the arguments is refused before anything is asked', async () => {
+test('refuses a secret in the arguments before any request', async () => {
   const home = aHome()
   const { status, json } = await setUp(home, '--header', `x-portkey-api-key: ${secret}`)
   expect([status, json['error']]).toEqual([2, expect.objectContaining({ code: 'usage' })])
@@ -257,7 +257,7 @@ describe('a gateway that refuses the key as Bearer', () => {
     return front
   }
 
-  test('is asked once more, and every client gets the key in that header', async () => {
+  test('gets one more request with the key in its header, and every client sends that header', async () => {
     const home = aHome({ '.codex/auth.json': '{"OPENAI_API_KEY":"sk-mine-0123456789"}\n' })
     const before = home.snapshot()
     const front = await aFront('x-api-key')
@@ -288,7 +288,7 @@ describe('a gateway that refuses the key as Bearer', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('and has no list: the word itself is asked once more', async () => {
+  test('gets one more request for the named model if it has no list of models', async () => {
     const home = aHome()
     const front = await aFront('api-key', { hasList: false })
     const asked = ['--model', 'gpt-5.6-sol', '--base-url', front.url, '--yes']
@@ -296,11 +296,11 @@ describe('a gateway that refuses the key as Bearer', () => {
     expect([status, json['error']]).toEqual([0, undefined])
     const { options } = JSON.parse(home.text('.config/opencode/opencode.json')).provider.gateway
     expect(options.headers).toEqual({ 'api-key': key })
-    // As Bearer, and in the header: what is refused costs nothing.
+    // As Bearer, and then in the header. A rejected request costs nothing.
     expect(front.seen.filter((headers) => 'content-type' in headers).length).toBe(2)
   })
 
-  test('is not set up for a client that cannot send it so', async () => {
+  test('is not set up for a client that cannot send that header', async () => {
     const home = aHome()
     const front = await aFront('api-key')
     const { status, json } = await repoint(home, ['claude', '--base-url', front.url, '--yes'])
@@ -312,7 +312,7 @@ describe('a gateway that refuses the key as Bearer', () => {
     expect(home.snapshot()).toEqual({})
   })
 
-  test('for one protocol alone is set up for its clients one by one', async () => {
+  test('for only one protocol is set up for the clients of each protocol separately', async () => {
     const home = aHome()
     const front = await aFront('x-api-key', { onlyAt: '/v1/messages' })
     const at = ['--base-url', front.url, '--yes']
@@ -327,9 +327,9 @@ describe('a gateway that refuses the key as Bearer', () => {
   })
 
   test.each([
-    ['another gateway', 1],
+    ['one that reads one header', 1],
     ['one that reads every header', 0],
-  ])('a wrong key stays a wrong key, and costs little more: %s', async (_, more) => {
+  ])('gets at most one more request with a wrong key: %s', async (_, more) => {
     const home = aHome()
     const front = await startFront(gateway, { key, readsAll: more === 0 })
     onTestFinished(() => front.close())

@@ -25,7 +25,7 @@ describe('--help', () => {
     }
   })
 
-  test('begins with bare repoint, and names every command in its group', async () => {
+  test('begins with repoint alone, and names every command in its group', async () => {
     const help = await helpOf()
     expect(help.trimEnd().split('\n').length).toBeLessThanOrEqual(24)
     const [, ...groups] = help.split(/^(?=\S)/m).filter((part) => !part.startsWith('undoes'))
@@ -55,7 +55,7 @@ describe('--help', () => {
     expect({ status, stdout }).toEqual({ status: 0, stdout: `${packageJson.version}\n` })
   })
 
-  test('completion says how it is kept', async () => {
+  test('completion says how to install it', async () => {
     expect(await helpOf('completion')).toContain('>> ~/.zshrc')
   })
 
@@ -94,7 +94,7 @@ describe('a misspelt word', () => {
     [['factory'], 'droid'],
     [['codex', '--dry-rn'], '--dry-run'],
     [['status', '--jsn'], '--json'],
-  ])('%j: the nearest one is offered', async (args, nearest) => {
+  ])('%j: the error suggests the nearest word', async (args, nearest) => {
     const { status, stdout, stderr } = await runInProcess(aHome(), args)
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(`hint:  Did you mean ${nearest}?`)
@@ -123,7 +123,7 @@ describe('a misspelt word', () => {
   })
 
   test.each([['start'], ['new'], ['ui'], ['s'], ['rollback', 'copilot'], ['rollback', 'cursor']])(
-    '%j %s: nothing is suggested that may be wrong',
+    '%j %s: the error suggests nothing that may be wrong',
     async (...args) => {
       expect((await runInProcess(aHome(), args)).stderr).toMatch(/^hint: {2}See: repoint/m)
     },
@@ -138,13 +138,13 @@ describe('a misspelt word', () => {
     expect(stderr).toContain('hint:  See: repoint --help')
   })
 
-  test('an argument that is none names the allowed ones and the help page', async () => {
+  test('an unexpected argument is an error that names the allowed ones and the help page', async () => {
     const { stderr } = await runInProcess(aHome(), ['rollback', 'cursor'])
     expect(stderr).toContain(rows.map(({ id }) => id).join(', '))
     expect(stderr).toContain('hint:  See: repoint rollback --help')
   })
 
-  test('several clients behind each other lead to setup', async () => {
+  test('several clients after each other: the hint names setup', async () => {
     const { stderr } = await runInProcess(aHome(), ['codex', 'claude', '--yes'])
     expect(stderr).toContain('hint:  Several clients: repoint setup codex claude')
   })
@@ -153,23 +153,23 @@ describe('a misspelt word', () => {
 describe('colour', () => {
   const escapeSequence = '\x1b['
 
-  test('a pipe gets none', async () => {
+  test('a pipe gets no colour', async () => {
     const { stderr } = await runCli(aHome(), ['rolback'])
     expect(stderr).not.toContain(escapeSequence)
   })
 
-  test('FORCE_COLOR brings it into a pipe', async () => {
+  test('FORCE_COLOR colours the output in a pipe', async () => {
     const { stderr } = await runCli(aHome(), ['rolback'], { env: { FORCE_COLOR: '1' } })
     expect(stderr).toContain(`${escapeSequence}1;31merror:`)
   })
 
-  test('FORCE_COLOR leaves --json alone', async () => {
+  test('FORCE_COLOR does not colour --json', async () => {
     const { stdout } = await runCli(aHome(), ['status', '--json'], { env: { FORCE_COLOR: '1' } })
     expect(stdout).not.toContain(escapeSequence)
     expect(JSON.parse(stdout)).toMatchObject({ command: 'status' })
   })
 
-  test('a terminal gets it, unless NO_COLOR is set', async () => {
+  test('a terminal gets colour, unless NO_COLOR is set', async () => {
     const plain = runOnTerminal(aHome(), ['rolback'], { env: { NO_COLOR: '1' } })
     const coloured = runOnTerminal(aHome(), ['rolback'])
     expect([await plain.ended, await coloured.ended]).toEqual([2, 2])

@@ -21,7 +21,7 @@ const model = 'gpt-5.6-sol'
 
 const working = await withGateway({ key })
 
-/** What the user typed, and with what. */
+/** The arguments that the user typed, and their environment. */
 interface Typed {
   readonly args: readonly string[]
   readonly env?: Record<string, string>
@@ -49,7 +49,7 @@ async function aGateway(options: GatewayOptions = {}): Promise<Gateway> {
 const faulty = (error: string, more: object = {}) =>
   aGateway({ faults: [{ error, route: 'responses', ...more }] as never })
 
-/** A server that answers every request in this way, and with `isRight` as the working gateway does. */
+/** A server that answers every request with `answer`, or like the working gateway if `isRight` says so. */
 async function answering(
   status: number,
   body: string,
@@ -654,7 +654,7 @@ describe('a hint helps when typed', () => {
     },
   )
 
-  test('the sentences are those of the table', async () => {
+  test('the sentences of all errors are those of messages.txt', async () => {
     const all = [...sentences].map(([name, text]) => `${name}\n${text}\n`).join('\n')
     await expect(all).toMatchFileSnapshot('messages.txt')
   })

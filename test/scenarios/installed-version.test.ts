@@ -4,7 +4,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
-/** The client that is installed decides which id a slot means. Here it only tells its version. */
+/** The installed client decides which id a slot means. Here it is a stub that prints its version. */
 
 const key = 'sk-installed-5f0a83c1b7d96e24'
 
@@ -37,7 +37,7 @@ const asked = (gateway: Gateway) =>
     .map(({ modelAsked }) => modelAsked)
 
 describe('with an installed Claude Code', () => {
-  test('a setup proves the id that its version sends, and refuses where that is not served', async () => {
+  test('a setup checks the id that this version sends, and fails if the gateway does not serve it', async () => {
     const gateway = await aGatewayWithout('claude-opus-5')
     const home = aHomeWith('2.1.238')
     const failed = await repoint(home, gateway, 'claude', '--slot', 'opus', '--yes')
@@ -57,7 +57,7 @@ describe('with an installed Claude Code', () => {
     expect(new Set(asked(gateway))).toEqual(new Set(['claude-opus-5', 'claude-opus-4-8']))
   })
 
-  test('doctor proves the same id, also once the client is another version', async () => {
+  test('doctor checks the id that the client sends, also after an update of the client', async () => {
     const gateway = await aGatewayWithout('claude-sonnet-5')
     const home = aHomeWith('2.1.329')
     expect(await repoint(home, gateway, 'claude', '--yes')).toMatchObject({ status: 0 })
@@ -79,7 +79,7 @@ describe('with an installed Claude Code', () => {
     })
   })
 
-  test('what the client itself writes is in order: "opus[1m]"', async () => {
+  test('doctor accepts "opus[1m]", which the client itself writes', async () => {
     const gateway = await aGatewayWithout()
     const home = aHomeWith('2.1.285')
     await repoint(home, gateway, 'claude', '--slot', 'opus', '--yes')
@@ -91,7 +91,7 @@ describe('with an installed Claude Code', () => {
   })
 })
 
-test('a gateway whose list of models fails is asked for the very id all the same', async () => {
+test('a setup checks the id also at a gateway whose list of models fails', async () => {
   const gateway = await aGatewayWithout()
   gateway.setFaults([{ route: 'models', status: 404 }])
   const home = aHomeWith('2.1.197')
@@ -101,7 +101,7 @@ test('a gateway whose list of models fails is asked for the very id all the same
   expect(asked(gateway)).toEqual(['claude-opus-4-8'])
 })
 
-test('without one, every id that the slot may mean is looked up', async () => {
+test('without an installed client, a setup looks for every id that the slot may mean', async () => {
   const gateway = await aGatewayWithout('claude-sonnet-5')
   const home = aHome()
   home.put('bin/claude', '#!/bin/sh\nexit 1\n', 0o755)
@@ -119,7 +119,7 @@ test('without one, every id that the slot may mean is looked up', async () => {
   })
 })
 
-test('a version that is said on standard error is found too', async () => {
+test('a setup finds a version that the client prints on standard error', async () => {
   const gateway = await aGatewayWithout()
   const home = aHome()
   home.put('bin/pi', '#!/bin/sh\necho 0.73.1 >&2\n', 0o755)
@@ -131,7 +131,7 @@ test('a version that is said on standard error is found too', async () => {
   })
 })
 
-describe('a version that does not work', () => {
+describe('a client version that does not work', () => {
   test.each([
     ['pi', '0.50.7', '0.51.0', ['pi', '--yes']],
     ['qwen', '0.8.2', '0.10.1', ['qwen', '--yes', '--no-verify', '--model', 'glm-5']],
@@ -140,11 +140,11 @@ describe('a version that does not work', () => {
     ['copilot', '1.0.2', '1.0.20', ['copilot']],
     ['opencode', '1.2.6', '1.2.11', ['run', '--', 'opencode']],
     ['openclaw', '2026.4.29', '2026.5.2', ['run', '--', 'openclaw']],
-    // It ends its line with a full stop.
+    // This client ends its line with a full stop.
     ['copilot', '1.0.12.', '1.0.20', ['run', '--', 'copilot']],
     ['pi', '0.50.7', '0.51.0', ['run', '--', 'pi']],
   ])(
-    '%s %s is refused with the oldest that does, %s: %j',
+    '%s %s is refused, and the error names the oldest supported version, %s: %j',
     async (command, version, oldest, args) => {
       const gateway = await aGatewayWithout()
       const home = aHomeWith(version, command)
@@ -166,7 +166,7 @@ describe('a version that does not work', () => {
     ['opencode', '1.1.31', 'warning', /older/],
     ['pi', '0.87.0', 'ok', /^pi 0\.87\.0$/],
     ['pi', '99.0.0', 'warning', /newer/],
-  ])('doctor tells it of %s %s: %s', async (client, version, result, message) => {
+  ])('doctor reports %s %s: %s', async (client, version, result, message) => {
     const gateway = await aGatewayWithout()
     const { json } = await repoint(
       aHomeWith(version, client),
@@ -179,7 +179,7 @@ describe('a version that does not work', () => {
     expect(checks[0]).toMatchObject({ result, message: expect.stringMatching(message) })
   })
 
-  test('gets a new key all the same', async () => {
+  test('gets a new key anyway', async () => {
     const gateway = await aGatewayWithout()
     const home = aHomeWith('0.87.1', 'pi')
     expect(await repoint(home, gateway, 'pi', '--yes')).toMatchObject({ status: 0 })

@@ -22,7 +22,7 @@ async function setUp(home: Home, line: string, { url, key }: Gateway) {
   return run
 }
 
-/** What stands in the files of clients; Codex's numbers have underscores. */
+/** The text of the clients' files, without the underscores in Codex's numbers. */
 function written(home: Home): string {
   return Object.entries(home.snapshot())
     .filter(([path]) => !path.includes('/repoint'))
@@ -45,7 +45,7 @@ const clients = [
   'openclaw',
 ]
 
-describe.each(clients)('%s, set up with a window', (client) => {
+describe.each(clients)('%s, set up with a context window', (client) => {
   async function aHomeWithWindow(): Promise<Home> {
     const home = aHome()
     await setUp(home, `${client} --context-window 91234`, here)
@@ -53,14 +53,14 @@ describe.each(clients)('%s, set up with a window', (client) => {
     return home
   }
 
-  test('at a gateway that says none it stays', async () => {
+  test('keeps it at a gateway that reports none', async () => {
     const home = await aHomeWithWindow()
     const { json } = await setUp(home, client, silent)
     expect(written(home)).toContain('91234')
     expect(json['warnings']).not.toContainEqual(notKept)
   })
 
-  test('at a gateway that says another, that is written and said', async () => {
+  test('gets the window that another gateway reports, and the setup says so', async () => {
     const home = await aHomeWithWindow()
     const { json } = await setUp(home, client, telling)
     expect(written(home)).not.toContain('91234')
@@ -74,7 +74,7 @@ describe.each(clients)('%s, set up with a window', (client) => {
     )
   })
 
-  test('--defaults takes it back, and nothing else than that is said', async () => {
+  test('loses it with --defaults, and the setup reports only that', async () => {
     const home = await aHomeWithWindow()
     const { json } = await setUp(home, `${client} --defaults`, here)
     expect(written(home)).not.toContain('91234')
@@ -82,14 +82,14 @@ describe.each(clients)('%s, set up with a window', (client) => {
   })
 })
 
-test('claude-gpt: a window stays where only the model of subagents is named', async () => {
+test('claude-gpt: a setup that names only the model of subagents keeps the context window', async () => {
   const home = aHome()
   await setUp(home, 'claude-gpt --context-window 51234', telling)
   await setUp(home, 'claude-gpt --subagent-model gpt-5.4-mini', telling)
   expect(written(home)).toContain('51234')
 })
 
-test('pi: a protocol that was named stays at its gateway, and is told where another speaks otherwise', async () => {
+test('pi: the protocol of --protocol stays with its gateway, and a setup reports it if another gateway needs a different one', async () => {
   const home = aHome()
   await setUp(home, 'pi --protocol chat', here)
   expect(written(home)).toContain('"api": "openai-completions"')

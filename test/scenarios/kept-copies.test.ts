@@ -17,9 +17,9 @@ async function aHomeWith(client: string, ...flags: string[]): Promise<Home> {
 
 describe.each([
   ['rollback', ['rollback', '--yes']],
-  ['a rollback that is only shown', ['rollback', '--dry-run']],
-  ['forget of the gateway', ['forget', 'work', '--yes']],
-  ['forget of all', ['forget', '--all', '--yes']],
+  ['rollback --dry-run', ['rollback', '--dry-run']],
+  ['forget with the name of a gateway', ['forget', 'work', '--yes']],
+  ['forget --all', ['forget', '--all', '--yes']],
 ])('%s', (_, args) => {
   test('says that Kilo keeps a copy of the key, and how to remove it', async () => {
     const home = await aHomeWith('kilo', '--provider-id', 'team')
@@ -51,7 +51,7 @@ describe.each([
   test('says that opencode has left a copy of the key in account.json', async () => {
     const home = await aHomeWith('opencode')
     const copy = '.local/share/opencode/account.json'
-    // As 1.17.0 writes it.
+    // As opencode 1.17.0 writes it.
     const credential = { type: 'api', key: canary }
     home.put(copy, JSON.stringify({ version: 2, accounts: { a: { serviceID: 'x', credential } } }))
     const { json, text } = await runHere(home, args)
@@ -65,7 +65,7 @@ describe.each([
     ['opencode', 'has no such file'],
     ['kilo', 'was never started'],
     ['codex', 'keeps none'],
-  ])('says nothing of %s, which %s', async (client) => {
+  ])('reports no copy of %s, which %s', async (client) => {
     const home = await aHomeWith(client)
     if (client !== 'kilo') home.put(database, 'its own')
     expect((await runHere(home, args)).text).not.toContain('key-copied')

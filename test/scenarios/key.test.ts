@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.close())
 
-/** The same address, where another key counts from now on, and a model more is offered. */
+/** Starts the gateway again at the same address, with another key and one more model. */
 async function rotateKey() {
   const port = Number(new URL(gateway.url).port)
   await gateway.close()
@@ -30,7 +30,7 @@ function changeKey(home: Home, line = '', env: Record<string, string> = {}) {
   return runHere(home, args, { REPOINT_API_KEY: newCanary, ...env })
 }
 
-/** Every file of the clients, by its name. */
+/** The text of every client file, by name. */
 function written(home: Home): Record<string, string> {
   return Object.fromEntries(
     Object.entries(home.snapshot()).map(([name, what]) => [
@@ -57,7 +57,7 @@ async function threeClients(): Promise<Home> {
   return home
 }
 
-test('a new key is switched in every client of the gateway, in one run, and nothing else', async () => {
+test('changes the key in every client of the gateway, in one run, and nothing else', async () => {
   const home = await threeClients()
   const before = written(home)
   await rotateKey()
@@ -74,7 +74,7 @@ test('a new key is switched in every client of the gateway, in one run, and noth
   expect(written(home)).toEqual(before)
 })
 
-test('a client whose file cannot be read is left out, and that is said', async () => {
+test('leaves out a client whose file cannot be read, and reports it', async () => {
   const home = await threeClients()
   home.put('.claude/settings.json', '{ broken')
   await rotateKey()
@@ -89,7 +89,7 @@ test.each<[string, string[]]>([
   ['alone', []],
   ['by its name', ['claude']],
 ])(
-  'where the only client that is set up cannot be read, its file is the error: %s',
+  'reports the file of the only client that is set up if it cannot be read: %s',
   async (_, ids) => {
     const home = aHome()
     await setUp(home, 'claude')
@@ -101,7 +101,7 @@ test.each<[string, string[]]>([
   },
 )
 
-test('pins of GPT models in every slot are no mapping of its own', async () => {
+test('keeps GPT models that the user pinned in every slot of Claude Code', async () => {
   const home = aHome()
   const pins = 'claude --opus-model gpt-5.4 --sonnet-model gpt-5.4 --haiku-model gpt-5.4-mini'
   await setUp(home, `${pins} --fable-model gpt-5.4`)
@@ -111,7 +111,7 @@ test('pins of GPT models in every slot are no mapping of its own', async () => {
   expect(written(home)).toEqual(withNewKey(before))
 })
 
-test('a key that the gateway refuses changes nothing: status 3', async () => {
+test('changes nothing if the gateway rejects the key: status 3', async () => {
   const home = await threeClients()
   const before = home.snapshot()
   const result = await changeKey(home)
@@ -119,7 +119,7 @@ test('a key that the gateway refuses changes nothing: status 3', async () => {
   expect(home.snapshot()).toEqual(before)
 })
 
-test('a model that the new key may not use is an error, not another model', async () => {
+test('reports a model that the new key may not use, and chooses no other model', async () => {
   const home = aHome()
   await setUp(home, 'codex --model gpt-5.4')
   const before = home.snapshot()
@@ -131,11 +131,11 @@ test('a model that the new key may not use is an error, not another model', asyn
   expect(home.snapshot()).toEqual(before)
 })
 
-test('only the clients that are named', async () => {
+test('changes only the named clients', async () => {
   const home = await threeClients()
   const before = written(home)
   await rotateKey()
-  // Whichever of its two setups is named: they are one client.
+  // Both names of its two setups select the same client.
   expect((await changeKey(home, 'claude')).status).toBe(0)
   const now = written(home)
   expect(now['.claude/settings.json']).toBe(withNewKey(before)['.claude/settings.json'])
@@ -156,7 +156,7 @@ describe('clients at two gateways', () => {
 
   const refused = { status: 2, json: { error: { code: 'usage' } } }
 
-  test('a new key is for one of them: it must be named', async () => {
+  test('a new key needs the name of its gateway', async () => {
     const result = await changeKey(home)
     expect(result).toMatchObject(refused)
     expect(result.text).toContain(`${gateway.url} (Codex)`)
@@ -168,7 +168,7 @@ describe('clients at two gateways', () => {
     ['a client', () => ['codex', {}]],
     ['the address', (url) => [`--base-url ${url}/v1/`, {}]],
     ['the address in the environment', (url) => ['', { REPOINT_BASE_URL: url }]],
-  ])('%s names it, and the key goes nowhere else', async (_, named) => {
+  ])('%s selects the gateway, and no other one gets the key', async (_, named) => {
     const seen = other.requests().length
     const before = home.text('.local/share/opencode/auth.json')
     expect((await changeKey(home, ...named(gateway.url))).json).toMatchObject({ changed: true })
@@ -177,7 +177,7 @@ describe('clients at two gateways', () => {
     expect(other.requests()).toHaveLength(seen)
   })
 
-  test('an address where no client is: refused, naming those that there are', async () => {
+  test('an address that no client uses is refused, and the error names the addresses in use', async () => {
     const result = await changeKey(home, '--base-url https://third.example')
     expect(result).toMatchObject(refused)
     expect(result.text).toContain(other.url)
@@ -186,7 +186,7 @@ describe('clients at two gateways', () => {
   })
 })
 
-test.each(['', 'codex'])('without a setup of repoint it says so: key %s', async (line) => {
+test.each(['', 'codex'])('reports that repoint has set up nothing: key %s', async (line) => {
   const home = aHome({
     '.claude/settings.json': `{"env":{"ANTHROPIC_BASE_URL":"${gateway.url}","ANTHROPIC_AUTH_TOKEN":"x"}}`,
   })
@@ -195,7 +195,7 @@ test.each(['', 'codex'])('without a setup of repoint it says so: key %s', async 
   expect(result.text).toContain('repoint codex')
 })
 
-test('doctor advises it for a rejected key, and it keeps the mapping', async () => {
+test('doctor suggests repoint key for a rejected key, and that command keeps the mapping', async () => {
   const home = aHome()
   await setUp(home, 'claude-gpt')
   const before = written(home)
@@ -225,7 +225,7 @@ test('the cure of a missing key keeps the mapping', async () => {
   expect(JSON.parse(home.text('.claude/settings.json'))).toEqual(JSON.parse(before))
 })
 
-test('a gateway is named as `use` and `forget` name it', async () => {
+test('accepts the name of a gateway, as `use` and `forget` do', async () => {
   const home = aHome()
   await setUp(home, 'codex --name work')
   const other = await withGateway({ key: canary }, onTestFinished)

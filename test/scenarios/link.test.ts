@@ -4,7 +4,7 @@ import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
-/** A gateway's ccswitch link, wherever a key is taken. */
+/** A gateway's ccswitch link, wherever repoint accepts a key. */
 
 const key = 'sk-canary-link-8d5a1f3e7b9c2046'
 
@@ -25,7 +25,7 @@ async function run(
   return { status, document: JSON.parse(stdout) }
 }
 
-describe('a link in the place of a key', () => {
+describe('a link instead of a key', () => {
   test.each([
     ['--key-stdin', (link: string) => ({ args: ['--key-stdin'], given: { stdin: `${link}\n` } })],
     [
@@ -36,7 +36,7 @@ describe('a link in the place of a key', () => {
       '--key-env',
       (link: string) => ({ args: ['--key-env', 'LINK'], given: { env: { LINK: link } } }),
     ],
-  ])('%s: address, key and model come from it, and are told', async (_, how) => {
+  ])('%s: a setup takes address, key and model from it, and reports them', async (_, how) => {
     const home = aHome()
     const { args, given } = how(linkOf({ model: 'gpt-5.4', name: 'My Codex' }))
     const { status, document } = await run(home, ['codex', ...args, '--yes'], given)
@@ -49,13 +49,13 @@ describe('a link in the place of a key', () => {
     expect(home.text('.codex/auth.json')).toContain(key)
   })
 
-  test('a file of it', async () => {
+  test('a file that contains the link', async () => {
     const home = aHome({ link: linkOf() })
     const { status } = await run(home, ['codex', '--key-file', home.at('link'), '--yes'], {})
     expect(status).toBe(0)
   })
 
-  test('its client is the one set up where none is named, with its models by slot', async () => {
+  test('without a named client, setup uses the client of the link, with its models by slot', async () => {
     const home = aHome()
     const stdin = linkOf({
       app: 'claude',
@@ -73,7 +73,7 @@ describe('a link in the place of a key', () => {
     })
   })
 
-  test('a client that is none of ours is named', async () => {
+  test('an error names a client of a link that repoint does not know', async () => {
     const { status, document } = await run(aHome(), ['setup', '--key-stdin', '--yes'], {
       stdin: linkOf({ app: 'gemini' }),
     })
@@ -81,14 +81,14 @@ describe('a link in the place of a key', () => {
     expect(document.error.message).toContain('gemini')
   })
 
-  test('of several addresses the first that proves', async () => {
+  test('setup uses the first of several addresses that works', async () => {
     const stdin = linkOf({ endpoint: `http://127.0.0.1:1,${gateway.url}/v1,http://127.0.0.1:2` })
     const { status, document } = await run(aHome(), ['codex', '--key-stdin', '--yes'], { stdin })
     expect(status).toBe(0)
     expect(document.baseUrl).toBe(gateway.url)
   })
 
-  test('its key goes to no other address', async () => {
+  test('the key of a link is sent to no other address', async () => {
     const other = await withGateway({ key }, onTestFinished)
     const args = ['codex', '--key-stdin', '--yes', '--base-url', other.url]
     const { status, document } = await run(aHome(), args, { stdin: linkOf() })
@@ -98,7 +98,7 @@ describe('a link in the place of a key', () => {
   })
 
   test.each([['codex'], ['use'], ['setup'], ['codex', '--base-url'], ['key']])(
-    'as an argument it is refused: repoint %s %s',
+    'a link as an argument is refused: repoint %s %s',
     async (...words) => {
       const { status } = await run(aHome(), [...words, linkOf()], {})
       expect(status).toBe(2)
@@ -106,7 +106,7 @@ describe('a link in the place of a key', () => {
   )
 })
 
-test('at the hidden prompt: the address of the link counts, and nothing of it shows', async () => {
+test('a link at the hidden prompt sets the address, and none of it is shown', async () => {
   const home = aHome()
   const terminal = runOnTerminal(home, ['codex'])
   await terminal.shows('Gateway address')

@@ -30,7 +30,7 @@ async function afterSetup() {
   return home
 }
 
-test("opencode's lists keep their comments when they are mended, and are undone to the byte", async () => {
+test("a setup that changes opencode's lists keeps their comments, and rollback restores every byte", async () => {
   const home = await afterSetup()
   expect(home.text(config)).toContain(`  // who may be asked
   "enabled_providers": [
@@ -47,7 +47,7 @@ test("opencode's lists keep their comments when they are mended, and are undone 
   expect(home.text(config)).toBe(given)
 })
 
-test('an undo takes our id out of a list that its owner has added to since', async () => {
+test('rollback removes our id from a list to which the user has added since', async () => {
   const home = await afterSetup()
   home.put(config, home.text(config).replace('"gateway"\n', '"gateway",\n    "groq" // mine\n'))
   const { json } = await runInProcess(home, ['rollback', '--yes', '--json'])

@@ -4,7 +4,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
-/** What a gateway, a team's file or a flag names is data for the client's own reader too. */
+/** A model of a gateway, a team's file or a flag may contain text that the client would replace. */
 
 const key = 'sk-canary-literal-5e6f708192a3b47f'
 const team = 'TEAM'
@@ -24,7 +24,7 @@ function repoint(home: Home, args: readonly string[], url = gateway.url) {
 }
 
 test.each(['opencode', 'kilo'])(
-  '%s: a catalog is taken without it, and that is said',
+  '%s: a setup leaves such a model of the catalog out, and reports it',
   async (id) => {
     const home = aHome()
     const { status, json } = await repoint(home, [id, '--yes', '--json'])
@@ -55,7 +55,7 @@ test.each<[string, readonly string[], (home: Home) => void, (() => string)?]>([
   ],
   ['a catalog of nothing else', ['opencode', '--yes'], () => {}, () => onlyHostile.url],
   ['a flag of run', ['run', 'work', '--model', hostile, '--', 'opencode'], () => {}],
-])('opencode: %s that names it is refused, and changes nothing', async (_, args, put, url) => {
+])('opencode: %s with such a model is refused, and changes nothing', async (_, args, put, url) => {
   const home = aHome()
   put(home)
   if (args[0] === 'run') await repoint(home, ['codex', '--name', 'work', '--yes'])

@@ -48,7 +48,7 @@ function expectNoKey(text: string): void {
 }
 
 describe.each(families)('%s', (id) => {
-  test('loses what another tool wrote for a gateway, and no other byte', async () => {
+  test('removes what another tool wrote for a gateway, and changes no other byte', async () => {
     const home = aHome(foreignHome(id))
     const before = home.snapshot()
 
@@ -67,7 +67,7 @@ describe.each(families)('%s', (id) => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('after a setup, has its own files back, to the byte', async () => {
+  test('restores every byte of the files after a setup', async () => {
     const home = aHome(ownHome(id))
     const own = textsIn(home)
     await setUp(home, id)
@@ -82,7 +82,7 @@ describe.each(families)('%s', (id) => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('after a setup over another tool, points at neither of them', async () => {
+  test('points at neither gateway after a setup over another tool', async () => {
     const home = aHome(foreignHome(id))
     await setUp(home, id)
     const before = home.snapshot()
@@ -97,7 +97,7 @@ describe.each(families)('%s', (id) => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('keeps what someone wrote into its files after a setup', async () => {
+  test('keeps what someone wrote into the files after a setup', async () => {
     const home = aHome(livedInHome(id))
     await setUp(home, id)
     const changed = Object.keys(livedInHome(id)).filter((name) => !name.endsWith('auth.json'))
@@ -128,7 +128,7 @@ describe('a login that a setup replaced', () => {
   const auth = '.codex/auth.json'
   const config = '.codex/config.toml'
 
-  test('is restored, although another tool was here in between', async () => {
+  test('is restored, although another tool wrote in between', async () => {
     const home = aHome({ [auth]: login, [config]: 'model = "gpt-5.4"\n' })
     await setUp(home, 'codex')
     const { json } = await off(home, ['codex', '--yes'])
@@ -150,7 +150,7 @@ describe('a login that a setup replaced', () => {
     expect(textsIn(home)).toEqual({ [auth]: login })
   })
 
-  test('is not restored over a login of today', async () => {
+  test('is not restored over a newer login', async () => {
     const home = aHome({ [auth]: login })
     await setUp(home, 'codex')
     home.put(auth, newLogin)
@@ -158,7 +158,7 @@ describe('a login that a setup replaced', () => {
     expect(textsIn(home)).toEqual({ [auth]: newLogin })
   })
 
-  test('stays where the gateway has a key of its own', async () => {
+  test('is kept if the gateway has a separate key', async () => {
     const home = aHome({
       [auth]: login,
       [config]: `model_provider = "corp"\n[model_providers.corp]\nname = "Corp"\nbase_url = "https://corp.example/v1"\nenv_key = "CORP_KEY"\n`,
@@ -171,7 +171,7 @@ describe('a login that a setup replaced', () => {
     ['of another tool', foreignHome('codex')],
     ['with a key alone', { ...foreignHome('codex'), [auth]: `{"OPENAI_API_KEY":"${foreignKey}"}` }],
     ['of a setup', undefined],
-  ])('made after `off` is not sent to a gateway %s by a rollback', async (_, given) => {
+  ])('made after `off` is not sent by a rollback to a gateway %s', async (_, given) => {
     const home = aHome(given)
     if (given === undefined) await setUp(home, 'codex')
     await off(home, ['codex', '--yes'])
@@ -182,7 +182,7 @@ describe('a login that a setup replaced', () => {
     expect(textsIn(home)).toEqual(own)
   })
 
-  test('is not looked for in damaged records', async () => {
+  test('is not restored from damaged records', async () => {
     const home = aHome({ [auth]: login })
     await setUp(home, 'codex')
     const record = home.everything().find((name) => /\/run-.*\.json$/.test(name))!
@@ -198,14 +198,14 @@ describe('a login that a setup replaced', () => {
   })
 })
 
-describe('what a setup wrote besides', () => {
+describe('other settings that a setup wrote', () => {
   test.each([
     ['over a file of no tool', { '.claude/settings.json': '{\n  "model": "opus"\n}\n' }],
     [
       'over another tool',
       { '.claude/settings.json': '{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:1"}}' },
     ],
-  ])('%s: the permission mode for a gateway without verdicts goes', async (_, given) => {
+  ])('%s: removes the permission mode for a gateway without verdicts', async (_, given) => {
     const gateway = await withGateway({ key }, onTestFinished)
     const front = await aSafeguardsFront(gateway, 'drops')
     const home = aHome(given)
@@ -219,7 +219,7 @@ describe('what a setup wrote besides', () => {
     )
   })
 
-  test("Codex's catalog goes, and its setting", async () => {
+  test("removes Codex's catalog and its setting", async () => {
     const home = aHome({
       '.codex/repoint-models.json': '{"models":[]}',
       '.codex/config.toml': '',
@@ -233,8 +233,8 @@ describe('what a setup wrote besides', () => {
   })
 })
 
-describe('which clients', () => {
-  test('without a name: all that point at a gateway, in one run', async () => {
+describe('the clients that off changes', () => {
+  test('without a name, changes all clients that point at a gateway, in one run', async () => {
     const home = aHome({ ...foreignHome('codex'), ...foreignHome('pi'), ...ownHome('claude') })
     const before = home.snapshot()
     const { status, json } = await off(home, ['--yes'])
@@ -248,7 +248,7 @@ describe('which clients', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test.each(['claude', 'claude-gpt'])('%s stands for its family', async (id) => {
+  test.each(['claude', 'claude-gpt'])('%s means Claude Code, whatever its setup', async (id) => {
     const gateway = await withGateway({ key }, onTestFinished)
     const home = aHome()
     const args = ['claude-gpt', '--base-url', gateway.url, '--yes']
@@ -257,7 +257,7 @@ describe('which clients', () => {
     expect(textsIn(home)).toEqual({})
   })
 
-  test('one that cannot be read is left out, or an error if it was named', async () => {
+  test('leaves out a client that cannot be read, or reports an error if it was named', async () => {
     const home = aHome({ ...foreignHome('pi'), '.codex/config.toml': '[[[' })
     expect(await off(home, ['codex', '--yes'])).toMatchObject({
       status: 8,
@@ -271,13 +271,13 @@ describe('which clients', () => {
     })
   })
 
-  test('a provider that is missing is removed: Codex does not start with it', async () => {
+  test('removes a setting that names a missing provider, because Codex does not start with it', async () => {
     const home = aHome({ '.codex/config.toml': 'model_provider = "gone"\nnotify = []\n' })
     expect(await off(home, ['--yes'])).toMatchObject({ json: { changed: true } })
     expect(home.text('.codex/config.toml')).toBe('notify = []\n')
   })
 
-  test('a file that Claude Code skips is cleaned too, and keeps its comments', async () => {
+  test('cleans a file that Claude Code skips, and keeps its comments', async () => {
     const file = '.claude/settings.json'
     const home = aHome({
       [file]: `{\n  // mine\n  "env": {\n    "ANTHROPIC_BASE_URL": "http://127.0.0.1:1",\n    "MINE": "1"\n  }\n}\n`,
@@ -288,7 +288,7 @@ describe('which clients', () => {
     expect(home.text(file)).toBe(`{\n  // mine\n  "env": {\n    "MINE": "1"\n  }\n}\n`)
   })
 
-  test('of a provider that opencode ships, the address and the key go alone', async () => {
+  test('removes only the address and key of a provider that opencode ships', async () => {
     const file = '.config/opencode/opencode.json'
     const home = aHome({
       [file]: `{
@@ -312,7 +312,7 @@ describe('what repoint does not edit', () => {
       { '.claude/settings.local.json': '{"env":{"ANTHROPIC_BASE_URL":"http://old.example"}}' },
       '.claude/settings.local.json:1',
     ],
-  ])('%j is reported with its place, and stays', async (given, place) => {
+  ])('%j is reported with its place, and not changed', async (given, place) => {
     for (const files of [foreignHome('claude'), ownHome('claude')]) {
       const home = aHome({ ...files, ...given })
       const before = textsIn(home)
@@ -353,7 +353,7 @@ describe('what repoint does not edit', () => {
     expect(home.text('.config/opencode/opencode.json')).toBe(config)
   })
 
-  test('GitHub Copilot CLI has no file: its variables are named', async () => {
+  test('GitHub Copilot CLI has no file, so its variables are named', async () => {
     const env = { COPILOT_PROVIDER_BASE_URL: 'http://old.example', COPILOT_MODEL: 'x' }
     const { status, json } = await off(aHome(), ['copilot', '--yes'], env)
     expect({ status, json }).toMatchObject({
@@ -369,8 +369,8 @@ describe('what repoint does not edit', () => {
   })
 })
 
-describe('asking first', () => {
-  test('without a terminal it is a usage error, and nothing changes', async () => {
+describe('the question before a change', () => {
+  test('without a terminal, off reports a usage error and changes nothing', async () => {
     const home = aHome(foreignHome('codex'))
     const before = home.snapshot()
     expect(await off(home)).toMatchObject({
@@ -393,7 +393,7 @@ describe('asking first', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('on a terminal it asks once, and says what to type next', async () => {
+  test('on a terminal, off asks once, and says what to type next', async () => {
     const home = aHome(foreignHome('codex'))
     const run = runOnTerminal(home, ['off'])
     await run.shows('Codex: back to its own service')
@@ -406,8 +406,8 @@ describe('asking first', () => {
   })
 })
 
-describe('doctor, where nothing listens', () => {
-  test('offers the command that works', async () => {
+describe('doctor, if nothing listens at the address', () => {
+  test('names the command that works', async () => {
     const home = aHome({
       ...foreignHome('codex'),
       '.claude/settings.json': JSON.stringify({

@@ -5,7 +5,7 @@ import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
 
-test('a run of another version, for a client that this one does not know, is listed and undone', async () => {
+test('rollback lists and undoes a run of another version, for a client that this version does not know', async () => {
   const home = aHome({ '.newtool/config.toml': '# mine\n' })
   const before = home.snapshot()
   const edit = keysEdit(sourceIn(home), '.newtool/config.toml', [{ path: ['url'], value: 'x' }])
@@ -23,7 +23,7 @@ test('a run of another version, for a client that this one does not know, is lis
   expect(await runInProcess(home, ['rollback', '--yes'])).toMatchObject({ status: 0 })
 })
 
-test('of such a run the files of a client that this version does know stay as they are', async () => {
+test('rollback of such a run does not change the files of a client that this version knows', async () => {
   const home = aHome()
   const plan = aPairPlan(sourceIn(home))
   const edits = plan.edits.map((edit) => ({ ...edit, client: 'newtool' }))

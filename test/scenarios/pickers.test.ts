@@ -4,7 +4,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
-/** What becomes of a client's list when the gateway's own grows shorter. */
+/** A client's list of models, after the gateway's list has become shorter. */
 
 const key = 'sk-pickers-3d9f07b2c6a81e54'
 
@@ -30,7 +30,7 @@ const lists: readonly [string, string, (file: string) => string, (root: object) 
 ]
 
 test.each(lists)(
-  '%s: what repoint wrote leaves with the model, what its user wrote stays and is said',
+  '%s: a setup removes a missing model that repoint wrote, and keeps and reports one that the user wrote',
   async (client, path, withOwn, ids) => {
     const long = await aGateway(['glm-5', 'lost', 'lost-too'])
     const home = aHome()

@@ -13,7 +13,7 @@ function aGateway(options: Omit<GatewayOptions, 'key'> = {}): Promise<Gateway> {
   return withGateway({ families: 'vendor', ...options, key: canary }, onTestFinished)
 }
 
-/** The address of the same gateway with a catalog that does not say which model speaks what. */
+/** The address of the same gateway with a catalog that lists no protocols. */
 async function silentAddress(gateway: Gateway): Promise<string> {
   const server = createServer((request, response) => {
     const { method, url, headers } = request
@@ -54,7 +54,7 @@ async function run(home: Home, line: string, url?: string) {
   return result
 }
 
-/** What `status` says of one client. */
+/** The report of `status` about one client. */
 async function statusOf(home: Home, client: string) {
   const { json } = await runHere(home, ['status', client, '--json'])
   return (json['clients'] as readonly Record<string, unknown>[])[0]
@@ -65,7 +65,7 @@ function asked({ requests }: Gateway): readonly string[] {
 }
 
 describe.each(['opencode', 'kilo', 'pi', 'openclaw', 'qwen', 'droid'])('%s', (client) => {
-  test('a GPT model uses responses where chat rejects tools: one GET, one POST', async () => {
+  test('a GPT model uses responses if chat rejects tools: one GET, one POST', async () => {
     const gateway = await aGateway()
     const home = aHome()
     const before = home.snapshot()
@@ -92,7 +92,7 @@ describe.each(['opencode', 'kilo', 'pi', 'openclaw', 'qwen', 'droid'])('%s', (cl
     expect(await statusOf(home, client)).toMatchObject({ protocol: 'messages', drift: [] })
   })
 
-  test('a rejected protocol leads to the next one, and --protocol to none', async () => {
+  test('setup tries the next protocol after a rejection, but not with --protocol', async () => {
     const gateway = await aGateway({
       families: 'rewritten',
       faults: [{ route: 'responses', status: 404, message: 'Not Found' }],
@@ -107,7 +107,7 @@ describe.each(['opencode', 'kilo', 'pi', 'openclaw', 'qwen', 'droid'])('%s', (cl
     ])
     expect(await statusOf(home, client)).toMatchObject({ protocol: 'chat', drift: [] })
 
-    // Later setups keep what was found, and ask once.
+    // Later setups keep the protocol that was found, and send one request.
     expect((await run(home, client, url)).json).toMatchObject({ changed: false })
     expect(asked(gateway).slice(4)).toEqual(['POST /v1/chat/completions 200'])
 
@@ -115,7 +115,7 @@ describe.each(['opencode', 'kilo', 'pi', 'openclaw', 'qwen', 'droid'])('%s', (cl
     expect(named.status).toBe(5)
   })
 
-  test('--protocol is kept, and doctor says what would be better', async () => {
+  test('setup keeps --protocol, and doctor names the better protocol', async () => {
     const gateway = await aGateway({ families: 'rewritten' })
     const home = aHome()
     await run(home, `${client} --model gpt-5.6-sol --protocol chat`, gateway.url)
@@ -132,7 +132,7 @@ describe.each(['opencode', 'kilo', 'pi', 'openclaw', 'qwen', 'droid'])('%s', (cl
   })
 })
 
-test('opencode: a setup of an earlier repoint, which wrote chat only, is upgraded, and a new key is not', async () => {
+test('opencode: setup upgrades the files of an earlier repoint, which wrote only chat, and key does not', async () => {
   const gateway = await aGateway({ families: 'rewritten' })
   const home = aHome()
   await run(home, 'opencode --model gpt-5.6-sol --protocol chat', gateway.url)
@@ -151,7 +151,7 @@ test('opencode: a setup of an earlier repoint, which wrote chat only, is upgrade
   expect(json['warnings']).toContainEqual(expect.objectContaining({ code: 'choice-not-kept' }))
 })
 
-test('every model of the list has its own protocol', async () => {
+test('every model of the list gets the protocol that it needs', async () => {
   const gateway = await aGateway()
   const home = aHome()
   await run(home, 'opencode --model gpt-5.6-sol', gateway.url)
@@ -160,7 +160,7 @@ test('every model of the list has its own protocol', async () => {
   expect(models['claude-opus-5-5'].provider).toEqual({ npm: '@ai-sdk/anthropic' })
 })
 
-test('a client that speaks chat only: the error says so, and who speaks more', async () => {
+test('the error for a client that speaks only chat names clients with more protocols', async () => {
   const gateway = await aGateway()
   const { status, json } = await run(aHome(), 'cline --model gpt-5.6-sol', gateway.url)
   expect(status).toBe(5)

@@ -7,7 +7,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
-/** A gateway that wants a part of the query with every request, and what becomes of it everywhere. */
+/** A gateway that requires a query parameter in every request, through all commands. */
 
 const key = 'sk-canary-key-5e6f708192a3b47f'
 const version = '2026-04-01-canary'
@@ -23,7 +23,7 @@ beforeEach(() => {
   plain.urls.length = 0
 })
 
-/** No value of a query is ever shown. */
+/** Runs repoint, and checks that it shows no value of the query. */
 async function repoint(home: Home, ...args: string[]) {
   const said = await runHere(home, args, { REPOINT_API_KEY: key })
   for (const canary of [key, version]) expect(said.text).not.toContain(canary)
@@ -42,8 +42,8 @@ base_url = "https://before.example/v1"
 query_params = { old = "1" } # of before
 `
 
-describe('a query that the gateway wants', () => {
-  test('goes with every request, into the file, and out of it to the byte', async () => {
+describe('a query that the gateway requires', () => {
+  test('is in every request and in the file, and rollback restores every byte', async () => {
     const home = aHome({ '.codex/config.toml': own })
     const before = home.snapshot()
     expect((await setUp(home, versioned.url + query)).status).toBe(0)
@@ -60,7 +60,7 @@ describe('a query that the gateway wants', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('needs not be typed again: not for a second run, a look, a check, a new key', async () => {
+  test('need not be typed again for a second run, status, doctor or a new key', async () => {
     const home = aHome()
     await setUp(home, versioned.url + query, '--name', 'azure')
     expect((await setUp(home, versioned.url)).json).toMatchObject({ changed: false })
@@ -79,7 +79,7 @@ describe('a query that the gateway wants', () => {
     }
   })
 
-  test('is shown masked', async () => {
+  test('is masked in every output', async () => {
     const home = aHome()
     const plan = await setUp(home, versioned.url + query, '--dry-run')
     expect(plan.text).toMatch(/query_params.api-version = \\"\.\.\.\.|query_params\S* = \.\.\.\./)
@@ -92,7 +92,7 @@ describe('a query that the gateway wants', () => {
     })
   })
 
-  test('goes from the file with the address, and where its value is taken out', async () => {
+  test('is removed from the file with the address, or if the user removes its value', async () => {
     const home = aHome()
     await setUp(home, versioned.url + query)
     await setUp(home, plain.url)
@@ -105,7 +105,7 @@ describe('a query that the gateway wants', () => {
     expect(home.text('.local/state/repoint/gateways.json')).not.toContain('"v"')
   })
 
-  test('stands beside the own one of a user for the same address', async () => {
+  test('is written next to a query of the user for the same address', async () => {
     const home = aHome({
       '.codex/config.toml': `[model_providers.gateway]\nname = "Mine"\nbase_url = "${versioned.url}/v1"\nquery_params = { mine = "1" }\n`,
     })
@@ -114,7 +114,7 @@ describe('a query that the gateway wants', () => {
     expect((await repoint(home, 'status', 'codex')).json).toMatchObject({ drifted: false })
   })
 
-  test('is missed where somebody has taken it out, and put back', async () => {
+  test('is reported by status if someone changed it, and restored by doctor', async () => {
     const home = aHome()
     await setUp(home, versioned.url + query)
     const path = home.at('.codex/config.toml')
@@ -129,8 +129,8 @@ describe('a query that the gateway wants', () => {
   })
 })
 
-describe('where a query cannot be sent it is refused in words', () => {
-  test('by every client but those that say they can', async () => {
+describe('an address with a query that cannot be sent is refused', () => {
+  test('by every client that cannot send it', async () => {
     const able: string[] = []
     for (const row of rows) {
       const { id, sends } = await loadClient(row)
@@ -152,7 +152,7 @@ describe('where a query cannot be sent it is refused in words', () => {
     expect(able).toEqual(['codex'])
   })
 
-  test('as the root of messages, in a file of defaults and in a link', async () => {
+  test('as the root of messages, in a file of --from and in a link', async () => {
     const home = aHome({
       'team.json': JSON.stringify({ version: 1, baseUrl: versioned.url + query, clients: {} }),
     })
@@ -171,7 +171,7 @@ describe('where a query cannot be sent it is refused in words', () => {
     expect(said.json['error']).toMatchObject({ message: 'An address in the link has a query' })
   })
 
-  test('when the gateway is exported', async () => {
+  test('by the export of a gateway', async () => {
     const home = aHome()
     await setUp(home, versioned.url + query, '--name', 'azure')
     expect((await repoint(home, 'gateways', 'export', 'azure')).json['error']).toMatchObject({
@@ -180,8 +180,8 @@ describe('where a query cannot be sent it is refused in words', () => {
   })
 })
 
-// Its words: pydantic/pydantic-ai issue 5066, 2026-04.
-test("Azure's older root, which wants a version, is found beside its newer one, which refuses any", async () => {
+// The message of Azure is from pydantic/pydantic-ai issue 5066, 2026-04.
+test("a setup finds Azure's older root, which requires a version, next to its newer one, which rejects any", async () => {
   const { port, seen } = await aServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url, 'http://azure')
     const hasVersion = searchParams.has('api-version')

@@ -30,7 +30,7 @@ function replace(home: Home, name: string, old: RegExp, text: string): void {
   home.put(name, changed)
 }
 
-test('--original names the newest runs, and counts the others', async () => {
+test('rollback --original names the newest runs, and counts the others', async () => {
   const home = aHome(pair)
   for (const model of [
     'gpt-5.4',
@@ -50,8 +50,8 @@ test('--original names the newest runs, and counts the others', async () => {
   expect(stdout).toContain('\n  and 2 earlier runs\n')
 })
 
-describe('what others have changed since', () => {
-  test('a name that was edited is kept and named, and all else goes back: status 10', async () => {
+describe('a rollback after changes by others', () => {
+  test('keeps and names an edited name, and restores everything else: status 10', async () => {
     const home = aHome(pair)
     await setUp(home)
     replace(home, '.codex/config.toml', /^name = .*/m, 'name = "Work"')
@@ -66,7 +66,7 @@ describe('what others have changed since', () => {
     expect(home.text('.codex/config.toml')).not.toContain(url)
   })
 
-  test("a key of the user's in our table leaves a table that the client can read", async () => {
+  test('keeps a setting of the user in our table, as a table that the client can read', async () => {
     const home = aHome(pair)
     await setUp(home)
     replace(home, '.codex/config.toml', /^base_url = .*/m, '$&\nrequest_max_retries = 9')
@@ -84,7 +84,7 @@ describe('what others have changed since', () => {
     expect(stdout).not.toContain('nameless')
   })
 
-  test('after a login and another address, everything stays, and the hint names the command', async () => {
+  test('keeps everything after a login and another address, and the hint names the command', async () => {
     const home = aHome(pair)
     await setUp(home)
     home.put('.codex/auth.json', newerLogin)
@@ -114,9 +114,9 @@ describe('what others have changed since', () => {
     test.each([
       ['a value of a model', /"contextWindow": \d+/, '"contextWindow": 5000'],
       ['its name', /"name": "Gateway"/, '"name": "Work"'],
-      ['a member more', /"name": "Gateway"/, '"note": "hello", $&'],
+      ['another member', /"name": "Gateway"/, '"note": "hello", $&'],
     ])(
-      '%s goes with it, and comes back with it: pi could not read the rest',
+      '%s is removed and restored with it, because pi could not read the rest',
       async (_, old, text) => {
         const home = aHome({
           [models]: `${JSON.stringify(mine, null, 2)}\n`,
@@ -141,7 +141,7 @@ describe('what others have changed since', () => {
       },
     )
 
-    test('what pi can read without ours stays', async () => {
+    test('a change that pi can read without our members stays', async () => {
       const home = aHome({ [models]: JSON.stringify(mine) })
       const env = { REPOINT_API_KEY: key }
       await runInProcess(home, ['pi', '--yes', '--base-url', url], { env })
@@ -153,15 +153,15 @@ describe('what others have changed since', () => {
     })
   })
 
-  test('an undo that holds nothing back has status 0', async () => {
+  test('has status 0 if it keeps nothing', async () => {
     const home = aHome(pair)
     await setUp(home)
     expect((await runInProcess(home, ['rollback'])).status).toBe(0)
   })
 })
 
-describe('another place', () => {
-  test('a home that has moved is undone where it is now, to the byte', async () => {
+describe('a rollback in another place', () => {
+  test('restores every byte of a home that was moved', async () => {
     const home = aHome(pair)
     const before = home.snapshot()
     await setUp(home)
@@ -172,7 +172,7 @@ describe('another place', () => {
     expect(moved.snapshot()).toEqual(before)
   })
 
-  test('of two installations each undoes its own run, whichever is newer', async () => {
+  test('undoes the run of its own installation, even if the other run is newer', async () => {
     const home = aHome({ ...pair, 'b/config.toml': '# B\n' })
     const before = home.snapshot()
     const inB = { CODEX_HOME: home.at('b') }
@@ -188,7 +188,7 @@ describe('another place', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('where there is nothing to undo here, the run elsewhere is named', async () => {
+  test('names the run elsewhere if there is nothing to undo here', async () => {
     const home = aHome()
     await setUp(home, { CODEX_HOME: home.at('b') })
     const { status, json } = await runInProcess(home, ['rollback', '--json'])
@@ -200,7 +200,7 @@ describe('another place', () => {
   })
 })
 
-test('nothing to redo, or nothing left to undo: no run of this place is said to be elsewhere', async () => {
+test('with nothing to redo or undo, the error does not say that a run of this place is elsewhere', async () => {
   const home = aHome(pair)
   await setUp(home)
   const redo = await runInProcess(home, ['rollback', '--redo', '--json'])
@@ -210,7 +210,7 @@ test('nothing to redo, or nothing left to undo: no run of this place is said to 
   expect(undo.json).toMatchObject({ changed: false, warnings: [] })
 })
 
-test('where the result cannot be printed, the error says that the files were changed', async () => {
+test('if the result cannot be printed, the error says that the files were changed', async () => {
   const home = aHome(pair)
   await setUp(home)
   const full = openSync('/dev/full', 'w')
@@ -265,7 +265,7 @@ describe("someone renamed opencode's file after the setup, and everything is und
     expect(others).toEqual(before)
   })
 
-  test('it is refused if the earlier key would be sent to our address, until the file is gone', async () => {
+  test('rollback refuses to send the earlier key to our address, until the file is deleted', async () => {
     const { home, before } = await aRenamedHome('https://own.example/v1')
     const now = home.snapshot()
     const { status, json } = await runInProcess(home, undo)
@@ -292,7 +292,7 @@ test('files that the client could not read before the setup are restored as they
   expect(home.snapshot()).toEqual(before)
 })
 
-test('a model that was chosen at the gateway goes with it, and status 0 says so', async () => {
+test('rollback undoes a model that was chosen at the gateway together with it: status 0', async () => {
   const home = aHome(pair)
   const before = home.snapshot()
   await setUp(home)
@@ -301,7 +301,7 @@ test('a model that was chosen at the gateway goes with it, and status 0 says so'
   expect(home.snapshot()).toEqual(before)
 })
 
-test('each rollback goes one run further back, also past one that kept everything', async () => {
+test('each rollback goes one run further back, also after one that kept everything', async () => {
   const home = aHome(pair)
   const before = home.snapshot()
   await setUp(home)
@@ -314,7 +314,7 @@ test('each rollback goes one run further back, also past one that kept everythin
   expect(home.snapshot()).toEqual(before)
 })
 
-test('a record that cannot be read is told once', async () => {
+test('rollback reports an unreadable record once', async () => {
   const home = aHome(pair)
   await setUp(home)
   home.put('.local/state/repoint/run-20200101T000000Z-0000.json', 'broken')
@@ -323,7 +323,7 @@ test('a record that cannot be read is told once', async () => {
   expect(warnings.filter(({ code }) => code === 'record-damaged')).toHaveLength(1)
 })
 
-test('a failure in JSON names the command and says that nothing changed', async () => {
+test('the JSON document of a failed rollback names the command and says that nothing changed', async () => {
   const failure = async (args: string[]) => (await runInProcess(aHome(), args)).json
   expect(await failure(['rollback', '--run', 'nope', '--json'])).toMatchObject({
     command: 'rollback',
@@ -336,7 +336,7 @@ test('a failure in JSON names the command and says that nothing changed', async 
 })
 
 describe('repoint forget', () => {
-  test('says what undo goes, asks, and removes records and copies', async () => {
+  test('says what can no longer be undone, asks, and removes records and copies', async () => {
     const home = aHome(pair)
     await setUp(home)
     const after = home.snapshot()
@@ -356,7 +356,7 @@ describe('repoint forget', () => {
     expect(left.stdout.toString()).not.toMatch(/run-|blobs/)
   })
 
-  test('by age, leaves the newer ones; a damaged record goes with its time', async () => {
+  test('by age, keeps the newer runs, and removes a damaged record by its time', async () => {
     const home = aHome(pair)
     await setUp(home)
     home.put('.local/state/repoint/run-20200101T000000Z-0000.json', 'broken')
@@ -368,7 +368,7 @@ describe('repoint forget', () => {
     expect(again.json).toMatchObject({ changed: false, runs: [] })
   })
 
-  test('wants to be told what', async () => {
+  test('without arguments is a usage error', async () => {
     expect(await runInProcess(aHome(), ['forget', '--json'])).toMatchObject({
       status: 2,
       json: { error: { code: 'usage', hint: expect.stringContaining('--older-than') } },
@@ -376,7 +376,7 @@ describe('repoint forget', () => {
   })
 })
 
-test('a redo says what it sets up again', async () => {
+test('rollback --redo says what it sets up again', async () => {
   const home = aHome(pair)
   await setUp(home)
   await runInProcess(home, ['rollback'])

@@ -29,7 +29,7 @@ function written(home: Home, { origin }: RunningProvider) {
   })
 }
 
-test('from one address of a provider with two roots: setup, all that follows, and back', async () => {
+test('one address of a provider with two roots is enough for a setup and all later commands, and is undone', async () => {
   const provider = await provide('DeepSeek')
   const home = aHome()
   const before = home.snapshot()
@@ -71,7 +71,7 @@ test('from one address of a provider with two roots: setup, all that follows, an
     expect(asked(provider)).toEqual(four)
   }
   await run('doctor')
-  // Beside them it asks what is left on the key, which costs nothing.
+  // doctor also asks for the balance of the key, which costs nothing.
   const questions = asked(provider)
   expect(questions).toEqual(expect.arrayContaining(four))
   const costs = (question: string) => question.startsWith('POST')
@@ -95,7 +95,7 @@ test('from one address of a provider with two roots: setup, all that follows, an
   expect(after).toEqual(before)
 })
 
-test('a root of messages that is given is the one that is asked, written and remembered', async () => {
+test('a setup asks, writes and saves the root of --messages-url', async () => {
   const provider = await provide('DeepSeek')
   const home = aHome()
   const at = ['--base-url', provider.origin, '--model', 'deepseek-flash', '--yes']
@@ -119,7 +119,7 @@ test('a root of messages that is given is the one that is asked, written and rem
   expect(asked(provider)).toEqual(['GET /v1/models', 'POST /anthropic/v1/messages'])
 })
 
-test('an address that ends in a version of its own is written as it is, and nothing is wrong with it', async () => {
+test('a setup writes an address that ends in a version unchanged, and doctor reports no problem', async () => {
   const provider = await provide('Z.ai')
   const home = aHome()
   const at = ['--base-url', `${provider.origin}/api/coding/paas/v4`, '--model', 'glm-5.3', '--yes']
@@ -141,7 +141,7 @@ test('an address that ends in a version of its own is written as it is, and noth
   expect((await runHere(home, ['status', '--exit-code'])).status).toBe(0)
 })
 
-test('from an address for messages the one for chat is found', async () => {
+test('a setup finds the address for chat from the one for messages', async () => {
   const provider = await provide('DeepSeek')
   const home = aHome()
   const args = [
@@ -162,7 +162,7 @@ test.each([
   ['claude', ['--', 'claude'], '/anthropic"'],
   ['a shell', [], 'shell: ORIGIN/anthropic '],
 ])(
-  'run finds the root of messages where only the one for chat has answered, and keeps it: %s',
+  'run finds the root of messages if only the one for chat has answered before, and saves it: %s',
   async (_, command, told) => {
     const provider = await provide('DeepSeek')
     const home = aHome()
@@ -190,7 +190,7 @@ test.each([
   },
 )
 
-test('a shell starts also where no root of messages answers, and says for whom', async () => {
+test('run starts a shell even if no root of messages answers, and names the clients that need one', async () => {
   const provider = await provide('Gemini, OpenAI-compatible')
   const home = aHome()
   home.put('bin/claude', '#!/bin/sh\n')

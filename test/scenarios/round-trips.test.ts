@@ -11,7 +11,7 @@ import { keys, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-5f4e3d2c1b0a99887766'
 
-/** The local gateway behind TLS 1.3, a long proxy off. */
+/** The local gateway behind TLS 1.3 and a proxy with a long delay. */
 async function aFarGateway() {
   const gateway = await withGateway({ key: canary }, onTestFinished)
   const server = await aSocketServer((socket) => {
@@ -24,11 +24,11 @@ async function aFarGateway() {
     env: {
       REPOINT_BASE_URL: `https://127.0.0.1:${proxy.port}`,
       REPOINT_API_KEY: canary,
-      // The programs of Node read the first, Codex the second.
+      // Programs of Node read the first variable, and Codex reads the second.
       NODE_EXTRA_CA_CERTS: tlsFile('ca.pem'),
       CODEX_CA_CERTIFICATE: tlsFile('ca.pem'),
     },
-    /** What `work` costs. */
+    /** The connections, round trips and POST requests of `work`. */
     async cost(work: () => Promise<unknown>) {
       const before = { connections: proxy.connections(), roundTrips: proxy.roundTrips() }
       gateway.clearRequests()
@@ -61,14 +61,14 @@ const guided = async (home: Home, env: Record<string, string>): Promise<void> =>
 }
 
 const clients = await Promise.all(rows.map(loadClient))
-/** The first of each protocol. */
+/** The first client of each protocol. */
 const sample = clients.filter(
   ({ protocols: [usual] }, index) =>
     index === clients.findIndex(({ protocols: [other] }) => other === usual),
 )
 
 test.each((triesAll ? clients : sample).map(({ id }) => id))(
-  '%s, for the first time and again: four round trips, one connection, one question that costs',
+  '%s: the first and the second setup need four round trips, one connection and one POST',
   async (client) => {
     const { env, cost } = await aFarGateway()
     const home = aHome()
@@ -78,14 +78,14 @@ test.each((triesAll ? clients : sample).map(({ id }) => id))(
   },
 )
 
-test('three clients at once, then by the name of their gateway, and doctor for them: their probes side by side', async () => {
+test('guided setup, use and doctor check three clients in parallel', async () => {
   const { env, cost } = await aFarGateway()
   const home = aHome()
   const least = { connections: 3, roundTrips: 4, posts: 3 }
   expect(await cost(() => guided(home, env))).toEqual(least)
   expect(await cost(() => succeeds(home, ['use', '127.0.0.1', '--yes'], env))).toEqual(least)
-  // What is left on the key is asked for beside the probes: questions that cost nothing, one for each
-  // of the three ways that any gateway may have, side by side.
+  // At the same time as the probes, doctor asks for the balance of the key. These requests cost nothing, one for each
+  // of the three ways that gateways report it, all in parallel.
   const doctor = await cost(() => succeeds(home, ['doctor'], env))
   expect(doctor).toEqual({ ...least, connections: 6, roundTrips: 6 })
 })

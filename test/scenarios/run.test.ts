@@ -25,7 +25,7 @@ const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
 const models = ['gpt-5.5-sol', 'gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ ...entry!, id }))
 const two = await withGateway({ key: keys.two, models })
 
-/** These clients are set up for ONE, and TWO is saved. The programs only report a version. */
+/** These clients are set up for `one`, and `two` is saved. The programs only print a version. */
 async function aHomeBetween(...clients: readonly string[]): Promise<Home> {
   const home = aHome()
   for (const name of ['codex', 'claude', 'opencode', 'other']) {
@@ -70,7 +70,7 @@ exec '${process.execPath}' -e 'console.log(JSON.stringify({ args: process.argv.s
 `
 
 describe('repoint run', () => {
-  test('codex: by -c under the provider id of its files, with the key in a variable', async () => {
+  test('codex gets -c options with the provider id of its files, and the key in a variable', async () => {
     const home = await aHomeBetween('codex')
     const { args, env, stderr } = await started(home, ['two', '--', 'codex', 'exec', '--json'])
     expect(args).toEqual(
@@ -89,14 +89,14 @@ describe('repoint run', () => {
     expect(stderr).toContain('note: Codex: ')
   })
 
-  test('codex: a model that this catalog lacks becomes what the rules choose', async () => {
+  test('codex gets a model by the rules if the catalog does not have the model of its files', async () => {
     const home = await aHomeBetween('codex')
     expect((await started(home, ['one', 'codex'])).args.join(' ')).not.toContain('model=')
     const { args } = await started(home, ['two', 'codex'])
     expect(args).toContain('model="gpt-5.5-sol"')
   })
 
-  test('what the choice of a model has to say is said', async () => {
+  test('prints the note about a model that the gateway does not list', async () => {
     const home = await aHomeBetween('codex')
     const { stderr } = await started(home, ['two', '--model', 'gpt-5.5-soll', '--', 'codex'])
     expect(stderr).toMatch(/note: The gateway does not list gpt-5\.5-soll\n.*--model gpt-5\.5-sol/)
@@ -104,7 +104,7 @@ describe('repoint run', () => {
     expect(listed.stderr).not.toContain('does not list')
   })
 
-  test('claude: where the gateway has other ids, every slot goes out under those', async () => {
+  test('claude gets the ids of the gateway in every slot', async () => {
     const home = await aHomeBetween('claude-gpt')
     const [entry] = builtInCatalog.filter(({ id }) => id === 'claude-sonnet-5')
     const ids = ['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5']
@@ -123,7 +123,7 @@ describe('repoint run', () => {
     })
   })
 
-  test('codex: what would go along to another address stays behind', async () => {
+  test('codex gets a new provider id if headers of its files would be sent to another address', async () => {
     const home = await aHomeBetween('codex')
     const config = home.text('.codex/config.toml')
     const headers = '$&\nhttp_headers = { "x-team" = "secret" }'
@@ -132,7 +132,7 @@ describe('repoint run', () => {
     expect(args).toContain('model_provider="repoint-run"')
   })
 
-  test('claude: by --settings and a helper; the mapping goes along as far as the catalog has it', async () => {
+  test('claude gets --settings and a key helper, and those parts of the mapping that the catalog has', async () => {
     const home = await aHomeBetween('claude-gpt')
     const { args, env } = await started(home, ['one', '--', 'claude', '-p', 'hi'], {
       ANTHROPIC_API_KEY: 'sk-ant-mine-0123456789',
@@ -153,14 +153,14 @@ describe('repoint run', () => {
     expect(second.args[1]).not.toContain('gpt-5.6-sol')
   })
 
-  test('claude: --settings of its own is refused, because it is taken once', async () => {
+  test('claude: --settings of the user is refused, because Claude Code reads only one', async () => {
     const home = await aHomeBetween('claude-gpt')
     const env = { PATH: pathOf(home) }
     const result = await runInProcess(home, ['run', 'two', 'claude', '--settings', '{}'], { env })
     expect([result.status, result.stdout]).toEqual([2, ''])
   })
 
-  test('opencode: by its content variable, added to what stands there', async () => {
+  test('opencode gets its content variable, merged into the existing value', async () => {
     const home = await aHomeBetween('opencode')
     const { args, env, stderr } = await started(home, ['two', 'opencode', 'run', 'hi'], {
       OPENCODE_CONFIG_CONTENT: '{"share":"disabled","provider":{"mine":{}}}',
@@ -179,7 +179,7 @@ describe('repoint run', () => {
     expect(stdout).toContain('opencode run -c keeps the provider and model of an old conversation')
   })
 
-  test('droid: a file of its own that only we may read, gone with the process', async () => {
+  test('droid gets a private file, which is removed with the process', async () => {
     const home = await aHomeBetween('codex')
     home.put(
       'bin/droid',
@@ -204,7 +204,7 @@ cat "$path"
     expect(existsSync(path!)).toBe(false)
   })
 
-  test('the authorities of the gateway go along, in the variable that the client reads', async () => {
+  test('a client gets the authorities of the gateway, in the variable that it reads', async () => {
     const home = await aHomeBetween('codex')
     const list = '.local/state/repoint/gateways.json'
     home.put('ca.pem', readFileSync(tlsFile('ca.pem'), 'utf8'))
@@ -212,13 +212,13 @@ cat "$path"
     home.put(list, home.text(list).replace('"name": "two"', entry))
     const codex = await started(home, ['two', 'codex'])
     expect(codex.env).toMatchObject({ CODEX_CA_CERTIFICATE: home.at('ca.pem') })
-    // It would take the authorities of this machine away from every other program.
+    // This variable would replace the authorities of this machine in every program.
     expect(codex.env).not.toHaveProperty('SSL_CERT_FILE')
     const other = await started(home, ['two', 'other'])
     expect(other.env).toMatchObject({ NODE_EXTRA_CA_CERTS: home.at('ca.pem') })
   })
 
-  test('anything else has the usual variables', async () => {
+  test('any other program gets the usual variables', async () => {
     const home = await aHomeBetween('codex')
     const { args, env } = await started(home, ['two', '--', 'other', '--', '--json'])
     expect(args).toEqual(['--', '--json'])
@@ -230,7 +230,7 @@ cat "$path"
     })
   })
 
-  test('a shell: says which clients obey their files there', async () => {
+  test('a shell gets all variables, and a note about clients that ignore them', async () => {
     const home = await aHomeBetween('codex', 'claude-gpt', 'opencode')
     for (const name of ['copilot', 'droid'])
       home.put(`bin/${name}`, '#!/bin/sh\necho 9.9.9\n', 0o755)
@@ -253,7 +253,7 @@ cat "$path"
     )
   })
 
-  test('what a killed one has left goes with the next, and nothing else', async () => {
+  test('the next run removes the files of a killed one, and nothing else', async () => {
     const home = await aHomeBetween('codex')
     const state = home.at('.local/state/repoint')
     const left = () => readdirSync(state).filter((name) => name.startsWith('.try-'))
@@ -269,7 +269,7 @@ cat "$path"
         stdio: 'ignore',
       })
     const isUp = async () => {
-      // The file is there before its text is, and pid 0 would be all that run with us.
+      // The file exists before its text does, and pid 0 would signal our whole process group.
       const pid = () => (existsSync(home.at('up')) ? Number(home.text('up')) : 0)
       while (pid() === 0) await new Promise((settle) => setTimeout(settle, 20))
       const started = pid()
@@ -313,7 +313,7 @@ cat "$path"
   })
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    '%s reaches the command as it is',
+    '%s is passed to the command',
     async (name) => {
       const home = await aHomeBetween('codex')
       const script = `process.on('${name}', () => { console.log('heard ${name}'); process.exit(5) }); console.log('up'); setTimeout(() => {}, 9e4)`
@@ -331,7 +331,7 @@ cat "$path"
     },
   )
 
-  describe('at a gateway of whose models no rule chooses one', async () => {
+  describe('at a gateway with only models that no rule chooses', async () => {
     const [entry] = builtInCatalog
     const models = ['up/one', 'up/two'].map((id) => ({ ...entry!, id }))
     const three = await withGateway({ key: keys.one, models })
@@ -343,7 +343,7 @@ cat "$path"
       return home
     }
 
-    test('it is the one that is named, before or behind the name of the gateway', async () => {
+    test('uses the model of --model, before or after the name of the gateway', async () => {
       const home = await aHomeWithThree()
       const lines = ['--model up/two three claude', 'three --timeout 9 --model up/two -- claude']
       for (const line of [...lines, 'three --model=up/two claude'])
@@ -352,7 +352,7 @@ cat "$path"
         )
     })
 
-    test('it is the one that proved the gateway where none is named', async () => {
+    test('uses the model of the last successful check if none is named', async () => {
       const home = await aHomeWithThree()
       const { args, stderr } = await started(home, ['three', 'codex', '--model', 'its-own'])
       expect(stderr).toContain('model up/one')
@@ -360,7 +360,7 @@ cat "$path"
     })
   })
 
-  test('help behind the name is that of run', async () => {
+  test('--help after the name shows the help of run', async () => {
     const home = await aHomeBetween('codex')
     const { status, stdout } = await runInProcess(home, ['run', 'two', '--help'])
     expect(status).toBe(0)
@@ -368,26 +368,26 @@ cat "$path"
   })
 
   test.each([
-    ['a flag that is none, behind the name', ['two', '--json'], 2, "Unknown option '--json'"],
-    ['a key behind the name', ['two', '--key', keys.one], 2, 'no key on the command line'],
+    ['an unknown flag after the name', ['two', '--json'], 2, "Unknown option '--json'"],
+    ['a key after the name', ['two', '--key', keys.one], 2, 'no key on the command line'],
     ['an empty model', ['two', '--model', '', 'other'], 2, 'the ID of a model'],
-    ['a model of two lines', ['two', '--model', 'a\nb', 'other'], 2, 'is one line of at most'],
-    ['an endless model', ['two', '--model', 'x'.repeat(201), 'other'], 2, 'is one line of at most'],
-    ['an unknown name', ['tow', 'other'], 2, 'Did you mean two?'],
+    ['a model with two lines', ['two', '--model', 'a\nb', 'other'], 2, 'is one line of at most'],
     [
-      'a command that is not there',
-      ['two', 'no-such-program'],
+      'a model of 201 characters',
+      ['two', '--model', 'x'.repeat(201), 'other'],
       2,
-      'There is no command no-such-program',
+      'is one line of at most',
     ],
-  ])('%s is said', async (_, args, status, words) => {
+    ['an unknown name', ['tow', 'other'], 2, 'Did you mean two?'],
+    ['a missing command', ['two', 'no-such-program'], 2, 'There is no command no-such-program'],
+  ])('reports %s', async (_, args, status, words) => {
     const home = await aHomeBetween('codex')
     const result = await runInProcess(home, ['run', ...args])
     expect(result.status).toBe(status)
     expect(result.stderr).toContain(words)
   })
 
-  test('a gateway that is down, or refuses the key, is said before anything starts', async () => {
+  test('reports that the gateway rejects the key, before it starts anything', async () => {
     const home = await aHomeBetween('codex')
     const file = '.local/state/repoint/gateways.json'
     home.put(file, home.text(file).replace(keys.two, 'sk-old-0123456789abcdef'))

@@ -108,7 +108,7 @@ test('run reports a file that the client cannot read, and starts the command', a
 
   const { stdout, stderr } = await runInProcess(home, ['run', 'here', '--', 'codex'])
   expect(stderr).toContain('.codex/config.toml')
-  // Nobody has installed it here.
+  // Codex is not installed in this home.
   expect(stderr).toContain('There is no command codex')
   expect(stdout + stderr).not.toContain(canary)
 })

@@ -47,7 +47,7 @@ async function homeWithCodex(): Promise<Home> {
 }
 
 describe('the list of clients', () => {
-  test('is there at once, and the versions fill in as the clients answer', async () => {
+  test('is shown at once, and each version appears when the client answers', async () => {
     const home = homeWith({
       codex: gated('codex', 'codex-cli 0.169.0'),
       claude: gated('claude', '2.1.330'),
@@ -63,25 +63,22 @@ describe('the list of clients', () => {
     expect(await run.ended).toBe(130)
   })
 
-  test.each([0, 1])(
-    'is answered by Enter once the versions have filled in, after %i s',
-    async (seconds) => {
-      const wait = seconds === 0 ? '' : `sleep ${seconds}; `
-      const home = homeWith({
-        codex: `${wait}echo codex-cli 0.169.0`,
-        claude: `${wait}echo 2.1.330`,
-      })
-      const run = await atList(home)
-      await run.shows(/Codex 0\.169\.0 +its own service/)
-      await new Promise((settle) => setTimeout(settle, 500))
-      run.type(keys.enter)
-      await run.shows('Apply?')
-      run.type(keys.ctrlC)
-      expect(await run.ended).toBe(130)
-    },
-  )
+  test.each([0, 1])('accepts Enter once the versions are shown, after %i s', async (seconds) => {
+    const wait = seconds === 0 ? '' : `sleep ${seconds}; `
+    const home = homeWith({
+      codex: `${wait}echo codex-cli 0.169.0`,
+      claude: `${wait}echo 2.1.330`,
+    })
+    const run = await atList(home)
+    await run.shows(/Codex 0\.169\.0 +its own service/)
+    await new Promise((settle) => setTimeout(settle, 500))
+    run.type(keys.enter)
+    await run.shows('Apply?')
+    run.type(keys.ctrlC)
+    expect(await run.ended).toBe(130)
+  })
 
-  test('stays as it is once a person chooses: what is ticked is not lost', async () => {
+  test('keeps the ticks of the user when a version appears', async () => {
     const home = homeWith({ codex: gated('codex', 'codex-cli 0.169.0; touch "$HOME/answered"') })
     const run = await atList(home)
     await run.shows(/◉ Codex \.\.\./)
@@ -97,7 +94,7 @@ describe('the list of clients', () => {
     expect(await run.ended).toBe(130)
   })
 
-  test('a dumb terminal gets a line a step', async () => {
+  test('a dumb terminal gets one line for each step', async () => {
     const home = homeWith({ codex: 'echo codex-cli 0.169.0' })
     const env = { TERM: 'dumb', REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
     const run = runOnTerminal(home, [], { env: withBin(home, env) })
@@ -114,8 +111,8 @@ describe('the list of clients', () => {
   })
 })
 
-describe('what a setup says', () => {
-  test('what was learnt, two lines a client, every key on demand, and what to type next', async () => {
+describe('the output of a setup', () => {
+  test('has the findings, two lines for each client, every setting on request, and what to type next', async () => {
     const home = homeWith({ codex: 'echo codex-cli 0.169.0', pgrep: 'exit 1' })
     const env = withBin(home, { REPOINT_API_KEY: canary })
     const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], { env })
@@ -139,9 +136,9 @@ describe('what a setup says', () => {
   })
 
   test.each([
-    ['one that runs is closed first', 'exit 0', true],
-    ['nobody is told to close what does not run', 'exit 1', false],
-    ['where that cannot be told, it is said', 'exit 3', true],
+    ['tells the user to close a client that runs', 'exit 0', true],
+    ['does not tell the user to close a client that does not run', 'exit 1', false],
+    ['tells the user to close a client if it may run', 'exit 3', true],
   ])('%s', async (_, pgrep, isTold) => {
     const home = homeWith({ pgrep })
     const args = ['codex', '--base-url', gateway.url, '--yes']
@@ -157,7 +154,7 @@ describe('what a setup says', () => {
     ['--yes', false],
     ['--details', true],
     ['--dry-run', true],
-  ])('with %s every key is shown: %s', async (flag, isShown) => {
+  ])('shows every setting with %s: %s', async (flag, isShown) => {
     const args = ['codex', '--base-url', gateway.url, '--yes', flag]
     const { stdout } = await runInProcess(aHome(), [...new Set(args)], {
       env: { REPOINT_API_KEY: canary },
@@ -166,7 +163,7 @@ describe('what a setup says', () => {
     expect(stdout).not.toContain(canary)
   })
 
-  test('what needs consent is shown in full before the question, and the answer is no', async () => {
+  test('shows in full what needs consent, before a question whose default is no', async () => {
     const home = aHome({ '.codex/auth.json': '{"tokens": {"access_token": "eyJ0"}}\n' })
     const run = runOnTerminal(home, ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },
@@ -178,7 +175,7 @@ describe('what a setup says', () => {
     expect(home.text('.codex/auth.json')).toContain('eyJ0')
   })
 
-  test('60 columns break no word', async () => {
+  test('breaks no word on 60 columns', async () => {
     const home = aHome()
     const run = runOnTerminal(home, ['codex', '--base-url', gateway.url, '--yes', '--details'], {
       env: { REPOINT_API_KEY: canary },
@@ -191,7 +188,7 @@ describe('what a setup says', () => {
   })
 })
 
-test('what stands beside a result that goes into a pipe is broken for the terminal too', async () => {
+test('text on standard error is wrapped for the terminal even if the result goes into a pipe', async () => {
   const piped = `'${process.execPath}' '${resolve('bin/repoint.js')}' run | cat`
   const run = runOnTerminal(aHome(), ['-c', piped], { command: 'sh', columns: 60 })
   await run.ended
@@ -204,9 +201,9 @@ test('what stands beside a result that goes into a pipe is broken for the termin
   ).toEqual([])
 })
 
-describe('a key that is pasted', () => {
+describe('a pasted key', () => {
   test.each([canary, `${canary}${canary}${canary}`])(
-    'shows as eight asterisks, however long: %#',
+    'is shown as eight asterisks, whatever its length: %#',
     async (pasted) => {
       const run = runOnTerminal(aHome(), ['codex', '--base-url', gateway.url])
       await run.shows('API key')
@@ -220,7 +217,7 @@ describe('a key that is pasted', () => {
     },
   )
 
-  test('at the question whether to apply it does not show', async () => {
+  test('is not shown at the question to apply', async () => {
     const run = runOnTerminal(aHome(), ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },
     })
@@ -233,8 +230,8 @@ describe('a key that is pasted', () => {
   })
 })
 
-describe('another model of a client that is set up', () => {
-  test('is one flag: no address and no key, without a terminal too', async () => {
+describe('a change of the model of a client that is set up', () => {
+  test('needs one flag, without an address and a key, also without a terminal', async () => {
     const home = await homeWithCodex()
     const { status, json } = await runHere(home, ['codex', '--model', 'gpt-5.4', '--yes'])
     expect({ status, json }).toMatchObject({ json: { changed: true, baseUrl: gateway.url } })
@@ -243,7 +240,7 @@ describe('another model of a client that is set up', () => {
     expect(back.json).toMatchObject({ changed: true, model: 'gpt-5.6-sol' })
   })
 
-  test('a slot of Claude Code as well', async () => {
+  test('works for a slot of Claude Code', async () => {
     const home = aHome()
     const first = ['claude', '--base-url', gateway.url, '--yes']
     await runHere(home, first, { REPOINT_API_KEY: canary })
@@ -251,7 +248,7 @@ describe('another model of a client that is set up', () => {
     expect(result.json).toMatchObject({ changed: true, baseUrl: gateway.url })
   })
 
-  test('a client that is not set up, or an address that is named, needs its key as ever', async () => {
+  test('needs a key if the client is not set up, or if an address is named', async () => {
     const home = await homeWithCodex()
     const other = await runHere(home, ['opencode', '--model', 'gpt-5.4', '--yes'])
     expect(other).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
@@ -259,7 +256,7 @@ describe('another model of a client that is set up', () => {
     expect(await runHere(home, named)).toMatchObject({ json: { error: { code: 'key-missing' } } })
   })
 
-  test('without an ID it is picked from what the gateway offers and the client can use', async () => {
+  test('without an ID, offers the models of the gateway that the client can use', async () => {
     const home = await homeWithCodex()
     const run = runOnTerminal(home, ['codex', '--model'])
     await run.shows('Which model should Codex use?')
@@ -274,7 +271,7 @@ describe('another model of a client that is set up', () => {
     expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
   })
 
-  test('and where nobody can pick, that is an error', async () => {
+  test('without an ID and without a terminal, is a usage error', async () => {
     const home = await homeWithCodex()
     const error = { code: 'usage', hint: 'Name the model: --model ID' }
     for (const more of [[], ['--no-verify']])

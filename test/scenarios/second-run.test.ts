@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.close())
 
-/** The same address, where another key counts from now on. */
+/** Starts the gateway again at the same address, with another key. */
 async function rotateKey() {
   const port = Number(new URL(gateway.url).port)
   await gateway.close()
@@ -23,7 +23,7 @@ function setUp(home: Home, line: string, key = canary, url = gateway.url) {
   return runHere(home, [...line.split(' '), '--base-url', url, '--yes'], { REPOINT_API_KEY: key })
 }
 
-/** What stands in the files that a setup of any client writes. */
+/** The text of all files that a setup of any client writes. */
 function written(home: Home): string {
   return Object.values(home.snapshot())
     .map((what) => Buffer.from(what.split(' ').at(-1)!, 'base64').toString())
@@ -126,8 +126,8 @@ test.each([
   await setUp(home, line)
   expect(written(home)).not.toBe(written(plain))
   expect((await setUp(home, `${client} --defaults`)).json).toMatchObject({ changed: true })
-  // Where a table went and another came, a blank line may be left; what keeps Codex from offering
-  // another model than the one before does no harm.
+  // A replaced table may leave a blank line. The setting that keeps Codex from offering
+  // another model may stay: it does no harm.
   const lines = (one: Home) =>
     written(one)
       .replace(/^(?:\[notice\..*|"gpt-.*)$/gm, '')
@@ -135,7 +135,7 @@ test.each([
   expect(lines(home)).toBe(lines(plain))
 })
 
-test('what is named now wins over what was chosen, and all else stays', async () => {
+test('flags override earlier choices, and all other choices stay', async () => {
   const home = aHome()
   await setUp(home, 'claude --slot opus --model claude-opus-4-8 --haiku-model gpt-5.4-mini')
   await setUp(home, 'claude --model claude-opus-5-5')
@@ -162,7 +162,7 @@ describe('at another gateway', () => {
       settings,
       ['_HAIKU_MODEL": "gpt-5.6-luna"', 'DISCOVERY": "1"'],
     ],
-  ])('the choices go along: %s', async (line, file, expected) => {
+  ])('keeps the choices: %s', async (line, file, expected) => {
     const other = await startGateway({ families: 'rewritten', port: 0, key: newCanary })
     const home = aHome()
     await setUp(home, line)
@@ -182,30 +182,27 @@ describe('at another gateway', () => {
       '"model": "gateway/gpt-5.6-sol"',
     ],
     ['claude-gpt --haiku-model gpt-5.4', settings, '_HAIKU_MODEL": "gpt-5.4-mini"'],
-  ])(
-    'where a model is missing the rules choose, and it is said: %s',
-    async (line, file, expected) => {
-      const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.4')
-      const other = await startGateway({ families: 'rewritten', port: 0, key: newCanary, models })
-      const home = aHome()
-      await setUp(home, line)
-      const moved = await setUp(home, line.split(' ')[0]!, newCanary, other.url)
-      await other.close()
-      expect(moved.json).toMatchObject({
-        changed: true,
-        warnings: expect.arrayContaining([
-          expect.objectContaining({
-            code: 'choice-not-kept',
-            message: expect.stringContaining('gpt-5.4'),
-          }),
-        ]),
-      })
-      expect(home.text(file)).toContain(expected)
-    },
-  )
+  ])('replaces a missing model by the rules, and reports it: %s', async (line, file, expected) => {
+    const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.4')
+    const other = await startGateway({ families: 'rewritten', port: 0, key: newCanary, models })
+    const home = aHome()
+    await setUp(home, line)
+    const moved = await setUp(home, line.split(' ')[0]!, newCanary, other.url)
+    await other.close()
+    expect(moved.json).toMatchObject({
+      changed: true,
+      warnings: expect.arrayContaining([
+        expect.objectContaining({
+          code: 'choice-not-kept',
+          message: expect.stringContaining('gpt-5.4'),
+        }),
+      ]),
+    })
+    expect(home.text(file)).toContain(expected)
+  })
 })
 
-test('what stood there before repoint came is no choice of a setup', async () => {
+test('a model that was in the file before the first setup is not a choice of a setup', async () => {
   const home = aHome({ '.codex/config.toml': 'model = "gpt-5.4"\n' })
   expect((await setUp(home, 'codex')).json).toMatchObject({ model: 'gpt-5.6-sol' })
   await runHere(home, ['rollback', '--yes'])

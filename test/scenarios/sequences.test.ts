@@ -13,7 +13,7 @@ const numRuns = triesAll ? 60 : 5
 vi.setConfig({ testTimeout: 300_000 })
 
 const canaries = ['sk-canary-one-0123456789', 'sk-canary-two-0123456789'] as const
-/** The first one is known to the user already, with another key. */
+/** The user already has the first gateway, with another key. */
 const gateways = ['https://own.example', 'https://gateway.example'] as const
 const plain = '.config/opencode/opencode.json'
 const commented = '.config/opencode/opencode.jsonc'
@@ -45,7 +45,7 @@ const given: Readonly<Record<string, string>> = {
   ),
   ...handMade,
 }
-/** Where a key of ours may stand. */
+/** The files that may contain a key of a setup. */
 const keyFiles = families.flatMap(({ targets }) =>
   targets.filter(({ holdsSecret }) => holdsSecret).map(({ path }) => path.slice(1)),
 )
@@ -56,14 +56,14 @@ interface Result {
   readonly status: number
   readonly changed: boolean
   readonly code: string | undefined
-  /** The files of which an undo kept settings. */
+  /** The files in which an undo kept settings. */
   readonly kept: readonly string[]
 }
-/** A step that a failing sequence calls by this name. */
+/** A step with the name that a failing sequence prints. */
 function named(name: string, step: Step): Step {
   return Object.assign(step, { [fc.toStringMethod]: () => name })
 }
-/** Listens for signals, so it is made once. */
+/** Created only once, because it listens for signals. */
 const platform = nodePlatform()
 
 /** Runs command lines in this process, a minute apart. */
@@ -98,7 +98,7 @@ function runIn(home: Home): Run {
   }
 }
 
-/** A command that changes something is undone to the byte, and then made again. */
+/** Runs a command, checks that rollback restores every byte, and runs the command again. */
 function command(args: readonly string[], key?: string): Step {
   return named(args.join(' '), async (home, run) => {
     const before = home.snapshot()
@@ -106,7 +106,7 @@ function command(args: readonly string[], key?: string): Step {
     const after = home.snapshot()
     if (!changed) expect(after).toEqual(before)
     const isUndo = args[0] === 'rollback'
-    // 10: what others have changed since stays as it is.
+    // 10: rollback keeps what others have changed since.
     expect(isUndo ? [0, 8, 10] : [0, 8]).toContain(status)
     const ways = [
       isUndo ? ['rollback', '--redo'] : ['rollback'],
@@ -122,7 +122,7 @@ function command(args: readonly string[], key?: string): Step {
 }
 
 /**
- * What an undo leaves. 8: nothing changed. 10: a client that would have a problem keeps its settings, and
+ * The files after an undo. 8: nothing changed. 10: a client that would have a problem keeps its settings, and
  * the other clients of the run are undone.
  */
 function afterUndo(
@@ -148,7 +148,7 @@ function setup(client: string, gateway: 0 | 1): Step {
   )
 }
 
-/** What a user does to a file that is there. */
+/** A user's change of an existing file. */
 function byHand(what: string, name: string, work: (home: Home) => void): Step {
   return named(`${what} ${name}`, (home) => {
     if (existsSync(home.at(name))) work(home)
@@ -189,7 +189,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.constantFrom(...names).map((name) => byHand('delete', name, (home) => rmSync(home.at(name)))),
 )
 
-test('whatever is done in whatever order, each command is undone, and all of it at the end', async () => {
+test('rollback undoes each command of a random sequence, and all of them at the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
       const home = new Home(given)

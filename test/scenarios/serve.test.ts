@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
 
-/** The program as a process, up to its first line. */
+/** Starts the program as a process, and waits for its first line. */
 async function serving(args: readonly string[] = []) {
   const child = spawn(process.execPath, [resolve('bin/repoint.js'), 'serve', '--json', ...args], {
     env: { PATH: process.env['PATH'] },
@@ -17,18 +17,21 @@ async function serving(args: readonly string[] = []) {
   return { child, ended, ...(JSON.parse(String(line)) as { url: string; key: string }) }
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('repoint serve: %s ends it with 0', async (signal) => {
-  const { child, ended, url, key } = await serving()
-  // An open stream does not hold it up.
-  const events = await fetch(`${url}/_repoint/events`)
-  const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
-  expect(answer.status).toBe(200)
-  child.kill(signal)
-  expect(await ended).toEqual([0, null])
-  await events.body?.cancel().catch(() => {})
-})
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  'repoint serve: %s ends the program with status 0',
+  async (signal) => {
+    const { child, ended, url, key } = await serving()
+    // An open stream does not delay the end.
+    const events = await fetch(`${url}/_repoint/events`)
+    const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+    expect(answer.status).toBe(200)
+    child.kill(signal)
+    expect(await ended).toEqual([0, null])
+    await events.body?.cancel().catch(() => {})
+  },
+)
 
-test('repoint serve: a fault from the command line', async () => {
+test('repoint serve: answers with a fault of the command line', async () => {
   const { child, ended, url, key } = await serving(['--fault', 'quota', '--fault', 'delay=1'])
   const answer = await fetch(`${url}/v1/responses`, {
     method: 'POST',
@@ -40,7 +43,7 @@ test('repoint serve: a fault from the command line', async () => {
   await ended
 })
 
-test('repoint serve: a scenario and a catalog, and the page with its style', async () => {
+test('repoint serve: uses a scenario and a catalog, and serves the page with its style', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-served-'))
   const [scenario, models] = [join(folder, 'answers.yaml'), join(folder, 'models.json')]
   writeFileSync(scenario, "answers: [{ when: { pattern: '^h(i+)$' }, reply: built }]")
@@ -67,7 +70,7 @@ test('repoint serve -- COMMAND: gives the command its environment and its exit s
   expect(result.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\n$/)
 })
 
-test('repoint serve: a wrong fault is a usage error, as JSON', async () => {
+test('repoint serve: an invalid fault is a usage error, as JSON', async () => {
   const result = await runCli(aHome({}), ['serve', '--json', '--fault', 'nope'])
   expect(result.status).toBe(2)
   expect(result.json).toMatchObject({

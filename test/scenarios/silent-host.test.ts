@@ -28,7 +28,7 @@ test.each([
   ['models', ['models', '--base-url']],
   ['editor', ['editor', '--for', 'zed', '--base-url']],
   ['gateways add', ['gateways', 'add']],
-])('a silent host: %s ends with the catalog, as no model is named', async (_, args) => {
+])('a silent host: %s gives up after the catalog if no model is named', async (_, args) => {
   const { url, events } = await aSilentHost()
   const env = { REPOINT_API_KEY: 'sk-canary-51e9c7a3b8f0d264' }
   const { status, json } = await runInProcess(aHome(), [...args, url, ...scaled], { env })

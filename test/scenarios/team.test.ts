@@ -10,7 +10,7 @@ const canary = 'sk-canary-team-5e6f708192a3b47f'
 const gateway = await withGateway({ key: canary })
 
 async function setUp(home: Home, args: readonly string[], env: Record<string, string> = {}) {
-  // Node reads its authorities when a process starts.
+  // A separate process, because Node reads its authorities at the start.
   const run = 'NODE_EXTRA_CA_CERTS' in env ? runCli : runInProcess
   const { status, stdout, stderr } = await run(home, ['setup', ...args, '--json'], {
     env: { REPOINT_API_KEY: canary, ...env },
@@ -20,7 +20,7 @@ async function setUp(home: Home, args: readonly string[], env: Record<string, st
 }
 
 describe('repoint setup', () => {
-  test('several clients in one run, with one document, and one undo', async () => {
+  test('sets up several clients in one run, with one document and one undo', async () => {
     const home = aHome()
     const before = home.snapshot()
     const args = ['codex', 'claude-gpt', 'opencode', '--base-url', gateway.url, '--yes']
@@ -36,10 +36,10 @@ describe('repoint setup', () => {
   })
 
   test.each([
-    ['none is named', []],
-    ['two are setups of one file', ['claude', 'claude-gpt']],
-    ['there is none of that name', ['nobody']],
-  ])('%s: an error, without a question', async (_, clients) => {
+    ['no client is named', []],
+    ['two setups of one file are named', ['claude', 'claude-gpt']],
+    ['an unknown client is named', ['nobody']],
+  ])('reports an error without a question if %s', async (_, clients) => {
     const args = [...clients, '--base-url', gateway.url, '--yes']
     expect(await setUp(aHome(), args)).toMatchObject({
       status: 2,
@@ -59,7 +59,7 @@ const team = () => ({
 })
 
 describe('repoint setup --from', () => {
-  test('takes address, name, clients and their choices; the key is the user’s own', async () => {
+  test('takes address, name, clients and their choices from the file, and the key from the user', async () => {
     const home = aHome({ 'team.json': JSON.stringify(team()) })
     const { status, json } = await setUp(home, ['--from', home.at('team.json'), '--yes'])
     expect({ status, json }).toMatchObject({ status: 0, json: { changed: true } })
@@ -74,7 +74,7 @@ describe('repoint setup --from', () => {
     expect(JSON.parse(exported.stdout)).toEqual(team())
   })
 
-  test('shows all of the file, and gives the key to nobody without a yes', async () => {
+  test('shows all of the file, and sends the key nowhere without consent', async () => {
     const home = aHome({ 'team.json': JSON.stringify(team()) })
     gateway.clearRequests()
     const { status, stdout } = await runInProcess(home, ['setup', '--from', home.at('team.json')], {
@@ -94,13 +94,13 @@ describe('repoint setup --from', () => {
     ['an unknown client', { clients: { nobody: {} } }],
     ['__proto__', '{"version":1,"baseUrl":"https://x.example","clients":{"__proto__":{}}}'],
     ['a flag of the wrong type', { clients: { codex: { model: 5 } } }],
-    ['a value out of the choices', { clients: { claude: { slot: 'best' } } }],
+    ['a value that is no choice', { clients: { claude: { slot: 'best' } } }],
     ['a value with control characters', { clients: { codex: { model: 'a\u001b[2J' } } }],
     ['plain http to another machine', { baseUrl: 'http://192.0.2.1' }],
-    ['a name that is none', { name: '../x' }],
-    ['far too much', `"${'x'.repeat(70_000)}"`],
+    ['an invalid name', { name: '../x' }],
+    ['a file that is too large', `"${'x'.repeat(70_000)}"`],
     ['no client', { clients: {} }],
-  ])('%s is refused, and nothing is asked or changed', async (_, content) => {
+  ])('%s is refused, before any request or change', async (_, content) => {
     const text = typeof content === 'string' ? content : JSON.stringify({ ...team(), ...content })
     const home = aHome({ 'team.json': text })
     const before = home.snapshot()
@@ -122,7 +122,7 @@ describe('repoint setup --from', () => {
     },
   )
 
-  test('over https: read without a key, and no redirect to another origin is followed', async () => {
+  test('over https: reads the file without a key, and follows no redirect to another origin', async () => {
     const server = await aServer(
       ({ url }, response) => {
         if (url === '/away') response.writeHead(302, { location: 'https://127.0.0.2/' })

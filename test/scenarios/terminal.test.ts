@@ -11,8 +11,8 @@ const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
 
 const gateway = await withGateway({ key: canary })
 
-test('codex on a terminal: asks, hides the key, shows the plan, asks once, applies', async () => {
-  // A system on which every client runs.
+test('codex on a terminal: asks for address and key, hides the key, shows the plan, asks once and applies it', async () => {
+  // Every client runs on this version of the operating system.
   const home = aHome({ 'bin/pgrep': '#!/bin/sh\nexit 0\n' })
   chmodSync(home.at('bin/pgrep'), 0o755)
   const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
@@ -32,7 +32,7 @@ test('codex on a terminal: asks, hides the key, shows the plan, asks once, appli
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
 })
 
-test('a key that was pasted with a line break in it is taken as a whole', async () => {
+test('a pasted key with a line break in it is accepted as a whole', async () => {
   const home = aHome()
   const run = runOnTerminal(home, ['codex', '--base-url', gateway.url])
   await run.shows('API key')
@@ -48,7 +48,7 @@ test('a key that was pasted with a line break in it is taken as a whole', async 
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
 })
 
-test('a refused answer is gone: the address and the key that follow it are all that counts', async () => {
+test('a rejected answer is discarded: only the address and the key typed after it count', async () => {
   const gateway = await withGateway({ key: canary }, onTestFinished)
   const home = aHome()
   const run = runOnTerminal(home, ['codex'], { columns: 200 })
@@ -77,7 +77,7 @@ test('codex on a terminal: the next run offers the last base URL', async () => {
   expect(run.screen()).toContain('Nothing changed')
 })
 
-test('a model that the gateway rejects is asked for again, the nearest first', async () => {
+test('repoint asks again for a model that the gateway rejects, and offers the nearest first', async () => {
   const home = aHome()
   const args = ['codex', '--base-url', gateway.url, '--model', 'gpt-5.4-minni']
   const run = runOnTerminal(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
@@ -107,7 +107,7 @@ test('the model that the user chooses after a rejection replaces the one of an e
   expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
 })
 
-test('of several clients, one that cannot use the gateway is left out with the reason', async () => {
+test('a client that cannot use the gateway is left out of several, with the reason', async () => {
   const vendor = await startGateway({ port: 0, key: canary })
   const home = aHome()
   const args = ['setup', 'codex', 'cline', '--base-url', vendor.url]
@@ -122,7 +122,7 @@ test('of several clients, one that cannot use the gateway is left out with the r
   await vendor.close()
 })
 
-test('Ctrl-C while the gateway keeps us waiting: status 130, nothing changed', async () => {
+test('Ctrl-C while the gateway does not answer: status 130, nothing changed', async () => {
   const slow = await withGateway(
     {
       key: canary,
@@ -141,11 +141,11 @@ test('Ctrl-C while the gateway keeps us waiting: status 130, nothing changed', a
   expect(home.snapshot()).toEqual({})
 })
 
-test('Ctrl-C while a gateway makes us work on an absurd answer', async () => {
+test('Ctrl-C ends repoint while it reads an absurdly large answer', async () => {
   const ids = Array.from({ length: 130_000 }, (_, n) => ({ id: `gpt-${n}-sol` }))
   const hostile = await aServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
-    // Without its end, so that a fast machine is not done before the key is typed.
+    // The answer has no end, so that a fast machine is not done before Ctrl-C is typed.
     response.write(JSON.stringify({ data: ids }).slice(0, -2))
   })
   const run = runOnTerminal(aHome(), ['codex', '--base-url', `http://127.0.0.1:${hostile.port}`], {
@@ -180,7 +180,7 @@ test('a rollback shows its plan and asks; a no is an answer, not an error', asyn
   expect(home.snapshot()).toEqual(setUp)
 })
 
-test('rollback offers the latest runs: an older one goes with the newer ones of its client', async () => {
+test('rollback offers the latest runs, and undoes an older one together with the newer ones of its client', async () => {
   const home = await homeWithCodexAt(gateway.url)
   const again = ['codex', '--yes', '--base-url', gateway.url, '--model', 'gpt-5.4', '--no-verify']
   const second = await runInProcess(home, again, { env: { REPOINT_API_KEY: canary } })
@@ -207,7 +207,7 @@ test('Ctrl-C at the question of a rollback: status 130, nothing changed', async 
   expect(home.snapshot()).toEqual(setUp)
 })
 
-test('key on a terminal: asks for the new key alone, hides it, and asks once more for one that is refused', async () => {
+test('key on a terminal: asks only for the new key, hides it, and asks again after a rejected one', async () => {
   const old = await startGateway({ families: 'rewritten', port: 0, key: canary })
   const home = await homeWithCodexAt(old.url)
   await old.close()
@@ -232,7 +232,7 @@ test('key on a terminal: asks for the new key alone, hides it, and asks once mor
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: newCanary })
 })
 
-test('repoint alone: of the two setups of Claude Code the one in force is ticked', async () => {
+test('repoint alone: ticks the current one of the two setups of Claude Code', async () => {
   const home = aHome({ 'bin/claude': '#!/bin/sh\necho 2.1.329\n' })
   chmodSync(home.at('bin/claude'), 0o755)
   const env = {
@@ -254,14 +254,14 @@ test('repoint alone: of the two setups of Claude Code the one in force is ticked
   expect(await ticked()).toEqual(new Set(['◉ Claude Code with GPT models']))
 })
 
-test('repoint alone: two setups of one client are named, and one of them is to be unticked', async () => {
+test('repoint alone: rejects a selection with two setups of one client, and names them', async () => {
   const run = runOnTerminal(aHome(), [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
   })
   await run.shows(`❯ ${gateway.url}`)
   run.type(keys.enter)
   await run.shows('Which clients')
-  // No key selects all.
+  // There is no key that selects all clients.
   run.type('a')
   run.type(keys.enter)
   await run.shows('Select at least one')
@@ -271,7 +271,7 @@ test('repoint alone: two setups of one client are named, and one of them is to b
   expect(await run.ended).toBe(130)
 })
 
-test('repoint alone: an unknown window is told of the clients that would guess it', async () => {
+test('repoint alone: reports an unknown context window for the clients that would guess it', async () => {
   const [flagship] = builtInCatalog
   const ids = ['gpt-5.6-sol', 'gpt-5.5-terra', 'gpt-5.5-luna']
   const models = ids.map((id) => ({ ...flagship!, id }))
@@ -292,14 +292,14 @@ test('repoint alone: an unknown window is told of the clients that would guess i
   ])
 })
 
-/** A home with a `codex` that takes its time to tell its version. */
+/** A home with a `codex` that prints its version slowly. */
 function homeWithSlowCodex(): Home {
   const home = aHome({ 'bin/codex': '#!/bin/sh\nsleep 5\necho codex-cli 0.169.0\n' })
   chmodSync(home.at('bin/codex'), 0o755)
   return home
 }
 
-test('a key that is typed at the question for the address does not show', async () => {
+test('a key that is typed before the question for the address is not shown', async () => {
   const run = runOnTerminal(aHome(), [])
   await run.shows('Gateway address')
   run.type(canary)
@@ -315,7 +315,7 @@ test('a key that is typed at the question for the address does not show', async 
   expect(run.raw()).not.toContain(canary.slice(3, 12))
 })
 
-test('what is typed before the list of clients selects none of them', async () => {
+test('text that is typed before the list of clients selects none of them', async () => {
   const slow = await withGateway(
     {
       key: canary,
@@ -338,7 +338,7 @@ test('what is typed before the list of clients selects none of them', async () =
   expect(run.screen()).not.toContain('◉')
 })
 
-test('a key that is typed while the gateway is asked does not show either', async () => {
+test('a key that is typed during a request to the gateway is not shown', async () => {
   const slow = await withGateway(
     {
       key: canary,
@@ -359,7 +359,7 @@ test('a key that is typed while the gateway is asked does not show either', asyn
   expect(run.raw()).not.toContain(canary.slice(3, 12))
 })
 
-test('a key that is typed as the address is dots, not text', async () => {
+test('a key that is typed as the address is shown as dots', async () => {
   const run = runOnTerminal(aHome(), ['codex'])
   await run.shows('Gateway address')
   run.type(`${canary}${keys.enter}`)
@@ -369,7 +369,7 @@ test('a key that is typed as the address is dots, not text', async () => {
   expect(run.raw()).not.toContain(canary.slice(3, 12))
 })
 
-test('Ctrl-C ends it while it looks for clients', async () => {
+test('Ctrl-C ends repoint while it looks for clients', async () => {
   const home = homeWithSlowCodex()
   const run = runOnTerminal(home, [], {
     env: {
@@ -385,7 +385,7 @@ test('Ctrl-C ends it while it looks for clients', async () => {
   expect(await run.ended).toBe(130)
 })
 
-/** A home in which Codex has the canary for an address. */
+/** A home in which Codex uses the canary as the key of `url`. */
 async function homeWithCodexAt(url: string): Promise<Home> {
   const home = aHome()
   const env = { REPOINT_API_KEY: canary }
@@ -393,7 +393,7 @@ async function homeWithCodexAt(url: string): Promise<Home> {
   return home
 }
 
-/** Takes the address that is offered, and the key that Codex has for it. */
+/** Accepts the offered address, and the key that Codex has for it. */
 async function takeKeyInUse(run: TerminalRun, url: string): Promise<void> {
   await run.shows(url)
   run.type(keys.enter)
@@ -401,7 +401,7 @@ async function takeKeyInUse(run: TerminalRun, url: string): Promise<void> {
   run.type(keys.enter)
 }
 
-test('the next client on a terminal takes the key that the first one has for that address', async () => {
+test('a setup of the next client offers the key that the first client has for that address', async () => {
   const home = await homeWithCodexAt(gateway.url)
   const run = runOnTerminal(home, ['claude'])
   await takeKeyInUse(run, gateway.url)
@@ -423,10 +423,10 @@ test('the next client on a terminal takes the key that the first one has for tha
   expect(other.requests()).toEqual([])
 })
 
-test('a key in use goes to no other address, though its own cannot be reached any more', async () => {
+test('a key in use is sent to no other address, even if its own address is no longer reachable', async () => {
   const first = await startGateway({ families: 'rewritten', key: canary })
   const home = await homeWithCodexAt(first.url)
-  // Started first: otherwise it may get the port that becomes free.
+  // Started before `first` is closed: otherwise it may get the same port.
   const other = await withGateway({ key: `${canary}-2` }, onTestFinished)
   await first.close()
   const run = runOnTerminal(home, ['claude'])
@@ -440,7 +440,7 @@ test('a key in use goes to no other address, though its own cannot be reached an
   expect(await run.ended).toBe(130)
 })
 
-test('a key in use that is none by now is not offered', async () => {
+test('a key in use that is no longer valid is not offered', async () => {
   const home = await homeWithCodexAt(gateway.url)
   home.put('.codex/auth.json', '{"OPENAI_API_KEY": "sk-two words"}\n')
   const run = runOnTerminal(home, ['claude', '--base-url', gateway.url])
@@ -449,7 +449,7 @@ test('a key in use that is none by now is not offered', async () => {
   expect(await run.ended).toBe(130)
 })
 
-test('a key in use that the gateway refuses by now is asked for', async () => {
+test('repoint asks for a new key if the gateway now rejects the one in use', async () => {
   const { port, url, ...first } = await startGateway({ families: 'rewritten', key: canary })
   const home = await homeWithCodexAt(url)
   await first.close()
@@ -466,7 +466,7 @@ test('a key in use that the gateway refuses by now is asked for', async () => {
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: renewed })
 })
 
-test('an address that does not answer is asked for again, and so is a key that the gateway rejects', async () => {
+test('repoint asks again for an address that does not answer, and for a key that the gateway rejects', async () => {
   const home = aHome()
   const run = runOnTerminal(home, ['codex'])
   await run.shows('Gateway address')

@@ -11,7 +11,7 @@ const canary = 'sk-canary-708192a3b47f3a9b2c4d5e6f'
 
 const gateway = await withGateway({ key: canary })
 
-/** A home with a `codex` of its own: a shell script. Real clients are tried in test/clients. */
+/** A home with a `codex` that is a shell script. test/clients tries real clients. */
 function withCodex(script: string): Home {
   const home = aHome()
   home.put('bin/codex', `#!/bin/sh\n${script}\n`, 0o755)
@@ -28,7 +28,7 @@ function tryCodex(home: Home, env: Record<string, string> = {}) {
   )
 }
 
-test('--try-client: tells what the client said, and that it was asked for ping', async () => {
+test('--try-client: reports the answer of the client to the prompt ping', async () => {
   const { json, status } = await tryCodex(withCodex('echo "heard: $*"'))
   expect(json).toMatchObject({
     changed: true,
@@ -37,7 +37,7 @@ test('--try-client: tells what the client said, and that it was asked for ping',
   expect(status).toBe(0)
 })
 
-test('--try-client: a client that sends another key first is not proven by its answer', async () => {
+test('--try-client: fails if the client sends another key first, whatever it answers', async () => {
   const asking = (key: string) =>
     `${process.execPath} -e "fetch('${gateway.url}/v1/models', {headers: {authorization: 'Bearer ${key}'}})"`
   const right = await tryCodex(withCodex(`${asking(canary)} && echo pong`))
@@ -54,7 +54,7 @@ test('--try-client: a client that sends another key first is not proven by its a
   expect(stdout).not.toContain('sk-saved-login')
 })
 
-test('--try-client: the client runs in an empty folder of ours, which is gone afterwards', async () => {
+test('--try-client: the client runs in an empty folder of ours, which is removed afterwards', async () => {
   const home = withCodex('echo "$(stat -c %a .) $(ls -A | wc -l) $PWD $(pwd -P)"; touch left')
   const project = home.at('project')
   home.put('project/opencode.json', '{"provider": {}}')
@@ -77,7 +77,7 @@ test('--try-client: the client runs in an empty folder of ours, which is gone af
   })
 })
 
-test('a client is asked for its version in the home, not in a project', async () => {
+test('repoint asks a client for its version in the home, not in a project', async () => {
   const home = withCodex('pwd > "$HOME/where"; echo 0.169.0')
   home.put('project/opencode.json', '{"provider": {}}')
   await runCli(home, ['doctor', '--no-verify'], {
@@ -87,7 +87,7 @@ test('a client is asked for its version in the home, not in a project', async ()
   expect(home.text('where')).toBe(`${home.path}\n`)
 })
 
-test('--try-client: Ctrl-C ends the client too, and the state of the files is told', async () => {
+test('--try-client: Ctrl-C ends the client too, and the error describes the state of the files', async () => {
   const home = withCodex('[ "$1" = exec ] && { echo $$ > "$HOME/pid"; exec sleep 60; }')
   const run = runOnTerminal(home, ['codex', '--base-url', gateway.url, '--yes', '--try-client'], {
     env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin` },
@@ -102,7 +102,7 @@ test('--try-client: Ctrl-C ends the client too, and the state of the files is to
   expect(readdirSync(home.at('.local/state/repoint')).join(' ')).not.toContain('.try-')
 })
 
-test('--try-client: a client that fails is an error, with the files as they are', async () => {
+test('--try-client: a client that fails is an error, which describes the state of the files', async () => {
   const home = withCodex('echo "stream error: 401 Invalid token" >&2; exit 1')
   const { json, status } = await tryCodex(home)
   expect(json).toMatchObject({
@@ -115,7 +115,7 @@ test('--try-client: a client that fails is an error, with the files as they are'
   expect(status).toBe(8)
 })
 
-test('--try-client: what a failing client prints of its configuration is not passed on', async () => {
+test('--try-client: the error does not repeat what a failing client prints of its configuration', async () => {
   const home = withCodex(`echo '{"mcp":{"env":{"DB":"other-secret-01"}}} is invalid'; exit 1`)
   expect((await tryCodex(home)).stdout).not.toContain('other-secret-01')
 })
@@ -127,7 +127,7 @@ test('--try-client: the key is not in the client’s environment', async () => {
   expect(stdout).not.toContain('REPOINT_API_KEY')
 })
 
-describe('a gateway that admits certain clients only', () => {
+describe('a gateway that accepts only certain clients', () => {
   async function setUpAt(home: Home, ...args: string[]) {
     const { port, seen } = await aServer(({ method }, response) => {
       const list = { data: [{ id: 'gpt-5.6-sol' }] }
@@ -145,7 +145,7 @@ describe('a gateway that admits certain clients only', () => {
     return (await runInProcess(home, ['gateways', '--json'])).json
   }
 
-  test('is proven by the installed client, without a flag and before anything is written', async () => {
+  test('is checked with the installed client, without a flag and before anything is written', async () => {
     const home = withCodex(
       'ls -A "$HOME" > "$PWD/../../../../../asked"; echo "$HOME $PWD" >> "$PWD/../../../../../asked"; echo pong',
     )
@@ -168,7 +168,7 @@ describe('a gateway that admits certain clients only', () => {
     }
   })
 
-  test('gets the client with its address and key for this one process', async () => {
+  test('is passed to the client with address and key, for this one process', async () => {
     const home = withCodex(
       'echo "$*" > "$PWD/../../../../../args"; env > "$PWD/../../../../../env"; echo pong',
     )
@@ -179,7 +179,7 @@ describe('a gateway that admits certain clients only', () => {
     expect(home.text('args')).not.toContain(canary)
   })
 
-  test('and by a client that fails not at all: nothing is written', async () => {
+  test('is not set up if the client fails', async () => {
     const home = withCodex('echo "stream error: 403 Forbidden" >&2; exit 1')
     home.put('.codex/config.toml', '# mine\nmodel = "o3"\n')
     const before = home.snapshot()
@@ -199,7 +199,7 @@ describe('a gateway that admits certain clients only', () => {
     expect(await gatewaysIn(home)).toMatchObject({ gateways: [] })
   })
 
-  test('needs the client: the hint says so', async () => {
+  test('is not set up without the client, and the hint says so', async () => {
     const { status, json } = await setUpAt(aHome())
     expect({ status, json }).toMatchObject({
       status: 7,
@@ -208,7 +208,7 @@ describe('a gateway that admits certain clients only', () => {
   })
 })
 
-test('--try-client: without the client nothing is written', async () => {
+test('--try-client: writes nothing without the client', async () => {
   const home = aHome()
   const { json } = await tryCodex(home)
   expect(json).toMatchObject({ error: { code: 'client-failed', filesChanged: false } })

@@ -20,15 +20,15 @@ const gateways = ['https://one.example', 'https://two.example'] as const
 const keys = ['sk-canary-one-0123456789', 'sk-canary-two-0123456789'] as const
 const handKey = 'sk-hand-0123456789'
 const handAddress = 'https://hand.example'
-/** Listens for signals, so it is made once. */
+/** Created only once, because it listens for signals. */
 const platform = nodePlatform()
 const clients = await Promise.all(rows.map(loadClient))
 
-/** One client in its home, and the program in this process. */
+/** One client in its home. The program runs in this process. */
 class Machine {
   readonly home: Home
   readonly client: Client
-  /** What runs found, as JSON. */
+  /** The connections that runs found, as JSON. */
   readonly #found = new Set<string>()
   #minutes = 0
 
@@ -60,7 +60,7 @@ class Machine {
     return { status, json, output }
   }
 
-  /** Where the client sends which key. */
+  /** The address and key that the client uses. */
   connection(): { readonly root?: string | undefined; readonly key?: string | undefined } {
     const session = { platform: { ...platform, ...worldIn(this.home) } } as unknown as Session
     const { baseUrl, key } = this.client.read(readClientFiles(session, this.client)).endpoint
@@ -86,7 +86,7 @@ class Machine {
     return result
   }
 
-  /** Someone changes every file of the client that is there. */
+  /** Someone changes every existing file of the client. */
   edit(change: (text: string, name: string) => string): void {
     for (const [name, what] of Object.entries(this.home.snapshot())) {
       if (!what.startsWith('file')) continue
@@ -99,7 +99,7 @@ class Machine {
 
 type Step = (machine: Machine) => Promise<unknown> | unknown
 
-/** A step that a failing history calls by this name. */
+/** A step with the name that a failing history prints. */
 function named(name: string, step: Step): Step {
   return Object.assign(step, { [fc.toStringMethod]: () => name })
 }
@@ -114,7 +114,7 @@ const setup: fc.Arbitrary<Step> = fc
         id === 'claude' ? [] : ['--model', model, ...(id === 'claude-gpt' ? slots : [])]
       const args = [id, '--base-url', gateways[gateway]!, '--no-verify', ...models]
       const { status, output } = await machine.run(args, keys[gateway])
-      // 8: the files, as someone left them, cannot be set up.
+      // 8: a setup cannot edit the files as someone left them.
       expect([0, 8], output).toContain(status)
     }),
   )
@@ -200,7 +200,7 @@ describe.each(clients.map((client, index) => [client.id, client, firstSeed + ind
       )
     })
 
-    test('whatever others write, no undo mixes two gateways, and each goes further back', async () => {
+    test('no undo mixes two gateways, and each goes further back, whatever others write', async () => {
       const steps = fc
         .tuple(
           setup,

@@ -9,7 +9,7 @@ import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 import { worldIn } from '../support/world.ts'
 
-/** Gateways whose list of models says less than they serve, or something else than a client sends. */
+/** Gateways whose list of models is incomplete, or has other ids than a client sends. */
 
 const canary = 'sk-canary-51c0ffee7a1b2c3d4e5f6071'
 const settings = '.claude/settings.json'
@@ -41,9 +41,9 @@ const codes = ({ json }: { readonly json: object }) =>
 const posted = (requests: readonly { method: string; model: string | undefined }[]) =>
   requests.flatMap(({ method, model }) => (method === 'POST' ? [model] : []))
 
-describe('a deployment that the list does not have', () => {
+describe('a deployment that is not in the list of models', () => {
   test.each(['codex', 'opencode'])(
-    '%s: is proven, kept, doctored and given a new key',
+    '%s: setup, a second run, key and doctor accept it',
     async (id) => {
       const azure = await aProvider('Azure OpenAI')
       const url = azure.url('responses')
@@ -75,7 +75,7 @@ describe('a deployment that the list does not have', () => {
     },
   )
 
-  test('what the gateway refuses is unknown, and the nearest are named', async () => {
+  test('a setup reports a model that the gateway rejects as unknown, and suggests the nearest ones', async () => {
     const azure = await aProvider('Azure OpenAI')
     const home = aHome()
     const said = await repoint(home, azure.url('chat'), 'codex --model gpt-5.6-soll --yes')
@@ -88,7 +88,7 @@ describe('a deployment that the list does not have', () => {
 })
 
 describe('Claude Code on a gateway with other ids', () => {
-  test('is pinned in every slot, and stays so', async () => {
+  test('is pinned in every slot, also in a second run', async () => {
     const router = await aProvider('9router')
     const url = router.url('messages')
     const home = aHome()
@@ -97,7 +97,7 @@ describe('Claude Code on a gateway with other ids', () => {
     const { env } = JSON.parse(home.text(settings))
     for (const slot of ['OPUS', 'SONNET', 'HAIKU', 'FABLE'])
       expect(router.shape.models).toContain(env[`ANTHROPIC_DEFAULT_${slot}_MODEL`])
-    // The others are listed.
+    // The gateway lists the other ids.
     expect(posted(router.requests())).toHaveLength(1)
 
     const before = home.snapshot()
@@ -106,7 +106,7 @@ describe('Claude Code on a gateway with other ids', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('a setup that is moved there is chosen anew', async () => {
+  test('gets models by the rules when it is moved there', async () => {
     const home = aHome()
     const service = await aGateway(builtInCatalog.map(({ id }) => id))
     const other = await aGateway(['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5'])
@@ -125,7 +125,7 @@ describe('Claude Code on a gateway with other ids', () => {
     expect(asked.map(({ modelAsked }) => modelAsked)).toEqual(['gpt-5.6-sol', 'up/claude-sonnet-5'])
   })
 
-  test('and back: the pins go, what is named now stays', async () => {
+  test('loses the pins when it is moved back, and keeps what the flags name', async () => {
     const home = aHome()
     const service = await aGateway(builtInCatalog.map(({ id }) => id))
     const other = await aGateway(['up/claude-opus-5', 'up/claude-sonnet-5', 'up/claude-haiku-5'])
@@ -139,7 +139,7 @@ describe('Claude Code on a gateway with other ids', () => {
     })
   })
 
-  test('doctor asks what the client sends, whatever a setup would choose', async () => {
+  test('is checked by doctor with the ids that the client sends, whatever a setup would choose', async () => {
     const home = aHome()
     const service = await aGateway(builtInCatalog.map(({ id }) => id))
     await repoint(home, service.url, 'claude --yes')
@@ -159,8 +159,8 @@ describe('Claude Code on a gateway with other ids', () => {
   })
 })
 
-describe('where nothing is listed, a person is asked', () => {
-  /** Runs with somebody at the terminal who answers so; a question that is not foreseen fails. */
+describe('a question for a model that no rule can choose', () => {
+  /** Runs repoint on a terminal with these answers. An unexpected question fails. */
   async function answering(home: Home, args: readonly string[], answers: readonly string[]) {
     const asked: string[] = []
     const left = [...answers]
@@ -196,7 +196,7 @@ describe('where nothing is listed, a person is asked', () => {
     return gateway
   }
 
-  test('which model to try: of several the first that answers', async () => {
+  test('accepts several models, and uses the first that answers', async () => {
     const gateway = await withoutList(['team'])
     const home = aHome()
     const args = ['codex', '--base-url', gateway.url]
@@ -212,7 +212,7 @@ describe('where nothing is listed, a person is asked', () => {
     ])
   })
 
-  test('also where the gateway refuses what the client sends by itself', async () => {
+  test('is asked if the gateway rejects the models that the client sends by default', async () => {
     const gateway = await withoutList(['team'])
     const home = aHome()
     const { status } = await answering(home, ['claude', '--base-url', gateway.url], ['team'])
@@ -220,7 +220,7 @@ describe('where nothing is listed, a person is asked', () => {
     expect(home.text(settings).match(/_MODEL": "team"/g)).toHaveLength(5)
   })
 
-  test('one question for every slot that no rule fills', async () => {
+  test('is asked once for all slots that no rule fills', async () => {
     const gateway = await aGateway(['gpt-5.6-sol', 'glm-5', 'qwen'])
     const home = aHome()
     const args = ['claude-gpt', '--haiku-model', 'qwen', '--base-url', gateway.url]
@@ -236,7 +236,7 @@ describe('where nothing is listed, a person is asked', () => {
     })
   })
 
-  test('nobody to ask: all flags in one error', async () => {
+  test('is an error with all flags if there is no terminal', async () => {
     const gateway = await aGateway(['llama', 'glm-5', 'qwen'])
     const said = await repoint(aHome(), gateway.url, 'claude-gpt --haiku-model qwen --yes')
     expect(said).toMatchObject({

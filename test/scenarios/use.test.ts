@@ -34,7 +34,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   opencode: ['--model', 'gpt-5.6-terra'],
 }
 
-/** These clients, or all, at ONE, with choices of their own, and TWO remembered. */
+/** These clients, or all, are set up for `one` with different choices, and `two` is saved. */
 async function aHomeBetween(clients = Object.keys(choices)): Promise<Home> {
   const home = aHome()
   await setUp(home, two, 'codex', '--name', 'two')
@@ -55,23 +55,26 @@ describe('repoint use', () => {
     ['use', 'two', '--yes'],
     ['run', 'two', '--', 'true'],
     ['check', 'two'],
-  ])('%s %s: a key or an address that works no more names what changes it', async (...args) => {
-    const home = await aHomeBetween(['codex'])
-    const file = '.local/state/repoint/gateways.json'
-    home.put(file, home.text(file).replace(keys.two, 'sk-old-0123456789abcdef'))
-    const rejected = await runInProcess(home, args)
-    expect(rejected.status).toBe(3)
-    expect(rejected.stdout + rejected.stderr).toContain(
-      `repoint gateways add ${two.url} --name two`,
-    )
+  ])(
+    '%s %s: the error for a key or address that no longer works names the command that changes it',
+    async (...args) => {
+      const home = await aHomeBetween(['codex'])
+      const file = '.local/state/repoint/gateways.json'
+      home.put(file, home.text(file).replace(keys.two, 'sk-old-0123456789abcdef'))
+      const rejected = await runInProcess(home, args)
+      expect(rejected.status).toBe(3)
+      expect(rejected.stdout + rejected.stderr).toContain(
+        `repoint gateways add ${two.url} --name two`,
+      )
 
-    home.put(file, home.text(file).replace(two.url, 'http://127.0.0.1:1'))
-    const refused = await runInProcess(home, args)
-    expect(refused.status).toBe(6)
-    expect(refused.stdout + refused.stderr).toContain('repoint gateways add URL')
-  })
+      home.put(file, home.text(file).replace(two.url, 'http://127.0.0.1:1'))
+      const refused = await runInProcess(home, args)
+      expect(refused.status).toBe(6)
+      expect(refused.stdout + refused.stderr).toContain('repoint gateways add URL')
+    },
+  )
 
-  test('takes the model that is named where no rule chooses one', async () => {
+  test('uses the named model if no rule chooses one', async () => {
     const models = ['up/one', 'up/two'].map((id) => ({ ...builtInCatalog[0]!, id }))
     const three = await withGateway({ key: keys.one, models }, onTestFinished)
     const home = aHome()
@@ -98,7 +101,7 @@ describe('repoint use', () => {
     })
   })
 
-  test('where the only client that is set up cannot be read, its file is the error', async () => {
+  test('reports the file of the only client that is set up if it cannot be read', async () => {
     const home = await aHomeBetween()
     for (const name of ['.claude/settings.json', '.codex/config.toml', files.opencode.at(-1)!])
       home.put(name, '{ broken')
@@ -109,7 +112,7 @@ describe('repoint use', () => {
     })
   })
 
-  test('points all clients there in one run, with their choices, and back to the byte', async () => {
+  test('points all clients at the gateway in one run, with their choices, and rollback restores every byte', async () => {
     const home = await aHomeBetween()
     const before = home.snapshot()
     const { status, json } = await use(home, 'two', '--yes')
@@ -126,7 +129,7 @@ describe('repoint use', () => {
       model: 'opus',
       env: { ANTHROPIC_DEFAULT_OPUS_MODEL: 'claude-opus-5-5', ANTHROPIC_BASE_URL: two.url },
     })
-    // ONE alone has that model.
+    // Only `one` has that model.
     expect(JSON.parse(home.text('.config/opencode/opencode.json')).model).toBe(
       'gateway/gpt-5.6-sol',
     )
@@ -155,14 +158,14 @@ describe('repoint use', () => {
     expect(doctor.stdout).toContain(`one (${one.url}) lists `)
   })
 
-  test('on a terminal, alone: asks which gateway and which clients', async () => {
+  test('without arguments on a terminal, asks which gateway and which clients', async () => {
     const home = await aHomeBetween()
     const run = runOnTerminal(home, ['use'])
     await run.shows('Which gateway?')
     run.type(`${keyboard.down}${keyboard.enter}`)
     await run.shows('Which clients?')
     run.type(keyboard.enter)
-    // Codex's table of the setup before at that gateway goes, which is asked.
+    // Codex's table of the earlier setup at that gateway is removed, which needs consent.
     await run.shows('marked "!"?')
     run.type(`y${keyboard.enter}`)
     expect(await run.ended).toBe(0)
@@ -170,7 +173,7 @@ describe('repoint use', () => {
     expect(home.text('.claude/settings.json')).toContain(two.url)
   })
 
-  test('--model without an ID: one model for the clients, from what all of them can use', async () => {
+  test('--model without an ID offers the models that all the clients can use', async () => {
     const home = await aHomeBetween(['codex', 'opencode'])
     const run = runOnTerminal(home, ['use', 'two', 'codex', 'opencode', '--model'])
     await run.shows('Which model should Codex and opencode use?')
@@ -184,7 +187,7 @@ describe('repoint use', () => {
     expect(home.text('.config/opencode/opencode.json')).toContain('"gateway/gpt-5.4-mini"')
   })
 
-  test('bare repoint offers the remembered gateways before it asks for an address', async () => {
+  test('repoint alone offers the saved gateways before it asks for an address', async () => {
     const home = await aHomeBetween()
     const run = runOnTerminal(home, [])
     await run.shows('Gateway address')
@@ -192,14 +195,14 @@ describe('repoint use', () => {
     run.type(`${keyboard.down}${keyboard.enter}`)
     await run.shows('Which clients should')
     run.type(`${keyboard.space}${keyboard.enter}`)
-    // Codex's table of the setup before at that gateway goes, which is asked.
+    // Codex's table of the earlier setup at that gateway is removed, which needs consent.
     await run.shows('marked "!"?')
     run.type(`y${keyboard.enter}`)
     expect(await run.ended).toBe(0)
     expect(home.text('.codex/auth.json')).toContain(keys.two)
   })
 
-  test('only the clients that are named, also one that was not set up', async () => {
+  test('changes only the named clients, also one that was not set up', async () => {
     const home = aHome()
     await setUp(home, two, 'codex', '--name', 'two')
     await setUp(home, one, 'codex', '--name', 'one')
@@ -217,7 +220,7 @@ describe('repoint use', () => {
     expect((await use(home, 'one', '--dry-run')).json).toMatchObject({ changed: false })
   })
 
-  test('the environment of a setup does not speak for another gateway', async () => {
+  test('ignores address and key of the environment, which are for another gateway', async () => {
     const home = await aHomeBetween(['codex'])
     const env = { REPOINT_API_KEY: keys.one, REPOINT_BASE_URL: one.url }
     expect((await runInProcess(home, ['use', 'two', '--yes'], { env })).status).toBe(0)
@@ -227,11 +230,11 @@ describe('repoint use', () => {
 
   test.each<[string, string[], number, string]>([
     ['an unknown name', ['tow', '--yes'], 2, 'usage'],
-    ['no name, where nobody can be asked', [], 2, 'usage'],
-    ['no --yes, where nobody can be asked', ['two'], 2, 'confirmation-needed'],
+    ['no name without a terminal', [], 2, 'usage'],
+    ['no --yes without a terminal', ['two'], 2, 'confirmation-needed'],
     ['two setups of one file', ['two', 'claude', 'claude-gpt', '--yes'], 2, 'usage'],
     ['an unknown client', ['two', 'nobody', '--yes'], 2, 'usage'],
-  ])('%s is an error, and nothing changes', async (_, args, status, code) => {
+  ])('reports an error for %s, and changes nothing', async (_, args, status, code) => {
     const home = await aHomeBetween(['codex'])
     const before = home.snapshot()
     const result = await use(home, ...args)
@@ -240,10 +243,10 @@ describe('repoint use', () => {
   })
 
   test.each<[string, (entry: string) => string, number]>([
-    ['has another key now', (text) => text.replace(keys.two, 'sk-old-0123456789abcdef'), 3],
+    ['now has another key', (text) => text.replace(keys.two, 'sk-old-0123456789abcdef'), 3],
     ['has moved', (text) => text.replace(two.url, 'http://127.0.0.1:9'), 6],
-    ['is a page now', (text) => text.replace(two.url, `${two.url}/_repoint`), 4],
-  ])('a gateway that %s is told, and nothing changes', async (_, change, status) => {
+    ['now serves a page', (text) => text.replace(two.url, `${two.url}/_repoint`), 4],
+  ])('reports a gateway that %s, and changes nothing', async (_, change, status) => {
     const home = await aHomeBetween(['codex'])
     const list = '.local/state/repoint/gateways.json'
     home.put(list, change(home.text(list)))
@@ -252,7 +255,7 @@ describe('repoint use', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('without a setup there is nothing to point', async () => {
+  test('needs the name of a client if none is set up', async () => {
     const home = aHome()
     await setUp(home, one, 'codex', '--name', 'one')
     await runInProcess(home, ['rollback', '--yes'])
@@ -262,7 +265,7 @@ describe('repoint use', () => {
     })
   })
 
-  test('two at once: what the one has switched is no fault of the other', async () => {
+  test('two runs at once: neither reports the changes of the other as an error', async () => {
     const home = await aHomeBetween(['codex'])
     const args = ['codex', '--yes', '--no-verify', '--json']
     const program = [process.execPath, resolve('bin/repoint.js'), 'use']

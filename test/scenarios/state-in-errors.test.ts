@@ -26,7 +26,7 @@ function environment(home: Home): Record<string, string> {
   }
 }
 
-/** Runs a setup of Codex in this process, with file calls that are replaced once the files have switched. */
+/** Runs a setup of Codex in this process. `replaced` replaces file calls once the files have switched. */
 async function setupWith(home: Home, replaced: (files: Files) => Partial<Files>, args: string[]) {
   const world = worldIn(home, environment(home))
   const { output, terminal } = captured(platform.terminal)
@@ -42,11 +42,11 @@ async function setupWith(home: Home, replaced: (files: Files) => Partial<Files>,
   return { status, ...output }
 }
 
-describe('what an error says of the files after they have switched', () => {
+describe('an error after the files have switched says that they were changed', () => {
   test.each([
-    ['that cannot be read', Object.assign(new Error('i/o error'), { code: 'EIO' })],
-    ['over which our own code falls', new TypeError('boom')],
-  ])('a file %s when it is read back', async (_, error) => {
+    ['which cannot be read', Object.assign(new Error('i/o error'), { code: 'EIO' })],
+    ['at which our own code fails', new TypeError('boom')],
+  ])('for a file %s when it is read back', async (_, error) => {
     const home = aHome()
     const failing = (files: Files): Partial<Files> => ({
       read: (path, maxBytes) => {
@@ -70,7 +70,7 @@ describe('what an error says of the files after they have switched', () => {
   })
 })
 
-/** Runs the program by a shell. @param redirections as a person types them */
+/** Runs the program in a shell. @param redirections as a person types them */
 function byShell(home: Home, args: string, redirections: string) {
   return new Promise<{ status: number | null; stderr: string }>((settle) => {
     const command = `"${process.execPath}" "${resolve('bin/repoint.js')}" ${args} ${redirections}`
@@ -86,7 +86,7 @@ function byShell(home: Home, args: string, redirections: string) {
   })
 }
 
-describe.runIf(existsSync('/dev/full'))('standard output that is lost', () => {
+describe.runIf(existsSync('/dev/full'))('standard output that cannot be written', () => {
   const lost = 'error: Cannot write to standard output (ENOSPC).'
 
   test.each(['codex --yes', 'codex --yes --json'])(
@@ -104,12 +104,12 @@ describe.runIf(existsSync('/dev/full'))('standard output that is lost', () => {
     expect(status).toBe(1)
   })
 
-  test('another exit status stays as it is', async () => {
+  test('another exit status is kept', async () => {
     const result = await byShell(aHome(), 'codex --json --model nope', '> /dev/full')
     expect(result.status).toBe(5)
   })
 
-  test('a reader that has gone away is quiet, and the setup is made', async () => {
+  test('a closed pipe is no error, and the setup is made', async () => {
     const home = aHome()
     const { status, stderr } = await byShell(home, 'codex --yes', '| true')
     expect(stderr).not.toContain('error')
@@ -127,21 +127,24 @@ describe.each([
     `{"a":${'['.repeat(2_001)}1${']'.repeat(2_001)}}`,
     'opencode',
   ],
-])('%s: a file that the client may read, and repoint does not', (client, path, text, label) => {
-  const told = `Cannot read ~/${path}, which ${label} may read: `
+])(
+  '%s: a file that the client may be able to read, but repoint cannot',
+  (client, path, text, label) => {
+    const told = `Cannot read ~/${path}, which ${label} may read: `
 
-  test('is told as that, and stays', async () => {
-    const home = aHome()
-    home.put(path, Buffer.from(text, 'latin1'))
-    const before = home.snapshot()
-    const run = (...args: string[]) => runHere(home, args, environment(home))
+    test('is reported as such, and not changed', async () => {
+      const home = aHome()
+      home.put(path, Buffer.from(text, 'latin1'))
+      const before = home.snapshot()
+      const run = (...args: string[]) => runHere(home, args, environment(home))
 
-    const set = await run(client, '--yes')
-    expect(set).toMatchObject({
-      status: 8,
-      json: { error: { code: 'config-invalid', message: expect.stringContaining(told) } },
+      const set = await run(client, '--yes')
+      expect(set).toMatchObject({
+        status: 8,
+        json: { error: { code: 'config-invalid', message: expect.stringContaining(told) } },
+      })
+      expect(home.snapshot()).toEqual(before)
+      expect((await run('doctor', client)).text).toContain(told)
     })
-    expect(home.snapshot()).toEqual(before)
-    expect((await run('doctor', client)).text).toContain(told)
-  })
-})
+  },
+)
