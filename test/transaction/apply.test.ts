@@ -124,7 +124,7 @@ describe('apply', () => {
     expect(files[0]?.note).toBe('Only you can read it now (mode 0640 became 0600).')
   })
 
-  test.skipIf(process.getuid?.() !== 0)('owner and group stay', () => {
+  test.skipIf(process.getuid?.() !== 0)('keeps owner and group', () => {
     const home = aHome(oldPair)
     chownSync(home.at('.codex/config.toml'), 0, 5678)
     apply(home)
@@ -133,7 +133,7 @@ describe('apply', () => {
   })
 
   test.skipIf(process.getuid?.() !== 0)(
-    'a group that we are not in is given up only where it may do no more than everybody',
+    'does not keep a group that we are not in, if the group has no more rights than everybody',
     () => {
       for (const { mode, isRefused } of [
         { mode: 0o644, isRefused: false },
@@ -330,7 +330,7 @@ describe('apply refuses', () => {
   })
 
   test.skipIf(process.getuid?.() !== 0)(
-    'a file of another user, whose owner could not stay',
+    'a file of another user, whose owner it could not keep',
     () => {
       const home = aHome(oldPair)
       const world = worldIn(home)

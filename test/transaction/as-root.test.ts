@@ -24,7 +24,7 @@ const someone = 54321
 const isRoot = process.getuid?.() === 0
 const refused = expect.objectContaining({ code: 'not-permitted', files: 'unchanged' })
 
-/** What a thief would want to see: everything there, with its owner and mode. */
+/** Every file of the home, with its owner and mode. */
 function everythingIn(home: Home): string[] {
   const names = readdirSync(home.path, { recursive: true, encoding: 'utf8' }).sort()
   return names.map((name) => {
@@ -70,7 +70,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
   })
 
   test.each(['draft', 'journal', 'run-20261121T091500Z-0000'])(
-    'a forged %s leads to nothing',
+    'does nothing for a forged %s',
     (name) => {
       const victim = aHome({ 'keep/me.json': 'x', 'empty/.keep': '' })
       const home = homeOfSomeone()
@@ -87,7 +87,7 @@ describe.runIf(isRoot)('as root in the home of another user', () => {
     },
   )
 
-  /** It would remove a file of root's, make a folder and remove another. */
+  /** A document that would delete a file of root, create a folder and delete another. */
   function forged(victim: Home): RunDocument {
     const version = { sha256: '0'.repeat(64), mode: 0o644, uid: someone, gid: someone }
     const file = {
@@ -157,9 +157,9 @@ describe.runIf(isRoot)("as root in root's own home", () => {
   })
 
   test.each([
-    ['belongs to somebody', (place: string) => chownSync(place, someone, someone)],
+    ['belongs to another user', (place: string) => chownSync(place, someone, someone)],
     ['may be written by others', (place: string) => chmodSync(place, 0o777)],
-  ])('a folder outside of it that %s is refused, for state and for targets', (_, open) => {
+  ])('refuses a folder outside of the home that %s, for state and for targets', (_, open) => {
     const [home, elsewhere] = [aHome(), aHome()]
     open(elsewhere.path)
     const world = worldIn(home, { REPOINT_STATE_DIR: elsewhere.at('state') })
@@ -196,7 +196,7 @@ describe("under sudo with the user's own home", () => {
 
   test.each([
     ['the run', applyPlan],
-    ['the look before it', checkTargets],
+    ['the check before it', checkTargets],
   ])('%s refuses before anything is written', (_, work) => {
     const home = aHome()
     expect(() => work(sudo(home, 1000), aPairPlan(sourceIn(home)))).toThrow(
@@ -208,7 +208,7 @@ describe("under sudo with the user's own home", () => {
     expect(readdirSync(home.path)).toEqual([])
   })
 
-  test("root's own home is root's business, and said", () => {
+  test("accepts root's home, and reports it", () => {
     const home = aHome()
     const world = sudo(home, 0)
     checkTargets(world, aPairPlan(sourceIn(home)))
@@ -219,7 +219,7 @@ describe("under sudo with the user's own home", () => {
     expect(superuserFinding(byRoot)).toEqual([])
   })
 
-  test("root's own home may be named by a link", () => {
+  test("accepts a link to root's home", () => {
     const home = aHome()
     const around = aHome({ home: { link: home.path } })
     const world = sudo(home, 0)

@@ -198,7 +198,7 @@ describe('a path that is not valid UTF-8', () => {
         env: { REPOINT_STATE_DIR: home.at('\ufffd/state') },
       }),
     ],
-  ])('in %s: refused in words, and nothing is made', (_, machineIn) => {
+  ])('in %s is refused with a message, and nothing is created', (_, machineIn) => {
     const home = aHome()
     mkdirSync(odd(home.path))
     const world = { ...worldIn(home), machine: machineIn(home) }
@@ -211,7 +211,7 @@ describe('a path that is not valid UTF-8', () => {
     expect(readdirSync(home.path)).toEqual(['\ufffd'])
   })
 
-  test('is refused with a message, also behind a link', () => {
+  test('is also refused behind a link', () => {
     const home = aHome()
     mkdirSync(odd(home.path))
     symlinkSync(odd(home.path), home.at('.codex'))

@@ -61,7 +61,7 @@ describe('a name in the state folder', () => {
     ['run-1.part', false],
     ['my-desktop.ini', false],
     ['desktop.ini.bak', false],
-  ])('%s is taken for ours: %s', (name, isOurs) => {
+  ])('%s counts as ours: %s', (name, isOurs) => {
     const home = aHome({ [`${state}/${name}`]: '' })
     chmodSync(home.at(state), 0o700)
     const look = () => findState(worldIn(home))
@@ -78,7 +78,7 @@ describe('a name in the state folder', () => {
     ['new-0', false],
     [`new-${part}0`, false],
     ['new-xxxxxxxxxxxx', false],
-  ])('of a copy: %s is taken for ours: %s', (name, isOurs) => {
+  ])('%s counts as our copy: %s', (name, isOurs) => {
     const home = aHome({ [`${state}/blobs/${name}`]: '' })
     for (const folder of [state, `${state}/blobs`]) chmodSync(home.at(folder), 0o700)
     const look = () => findState(worldIn(home))

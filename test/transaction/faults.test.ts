@@ -10,14 +10,17 @@ const faults = [
 ]
 
 describe.each(pairSweeps)('faults, $what of $name', ({ workOf, start }) => {
-  test.each(faults)('$code at any call: untouched or complete, and truly said', (fault) => {
-    const { points, codes, violations } = sweepFaults(workOf(start()), { code: fault.code })
-    expect(violations).toEqual([])
-    expect(points).toBeGreaterThan(40)
-    expect([...codes.keys()]).toContain(fault.expected)
-  })
+  test.each(faults)(
+    '$code at any call leaves all files unchanged or complete, and the error is correct',
+    (fault) => {
+      const { points, codes, violations } = sweepFaults(workOf(start()), { code: fault.code })
+      expect(violations).toEqual([])
+      expect(points).toBeGreaterThan(40)
+      expect([...codes.keys()]).toContain(fault.expected)
+    },
+  )
 
-  test('a full disk at any write: nothing is changed, and the error says so', () => {
+  test('a full disk at any write changes nothing, and the error says so', () => {
     const kinds = ['createNew', 'write', 'mkdir', 'fsync'] as const
     const sweep = sweepFaults(workOf(start()), { code: 'ENOSPC', isLasting: true, kinds })
     expect(sweep.violations).toEqual([])

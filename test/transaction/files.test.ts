@@ -62,7 +62,7 @@ describe("toFileError turns Node's errors into errors that the user can act on",
   })
 
   test.each(['lstat', 'stat', 'scandir', 'readlink', 'realpath', 'read'])(
-    '%s is a look, whatever it looks at',
+    '%s is always reported as reading',
     (syscall) => {
       const userError = toFileError(machine, '/x', nodeError('EACCES', syscall)) as UserError
       expect(userError.message).toBe('/x cannot be read: permission denied')
@@ -138,7 +138,7 @@ test('withFilesState changes only the state of the files', () => {
 })
 
 describe('createDurably', () => {
-  /** What becomes of the calls on one file, with some of them replaced. */
+  /** The calls on one file, in order. `replaced` replaces some of them. */
   function made(replaced: Record<string, () => unknown> = {}) {
     const { files } = worldIn(aHome())
     const home = aHome()

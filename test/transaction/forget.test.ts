@@ -65,7 +65,7 @@ describe('forget', () => {
     const blobs = readdirSync(paths.blobs)
     applyForget(world, planForget(world, new Date(dates[1]!)))
     expect(records()).not.toContain('run-20200101T000000Z-0000.json')
-    // What a damaged record needs is not known.
+    // A damaged record does not say which copies it needs.
     expect(readdirSync(paths.blobs)).toEqual(blobs)
     applyForget(world, planForget(world))
     expect(records()).toEqual(['blobs'])
@@ -86,7 +86,7 @@ describe('forget', () => {
   })
 
   describe('an interrupted run that cannot be restored', () => {
-    /** The first run of a home, killed between its files; and a world in which nothing can be renamed. */
+    /** The first run of a home, killed between its files, and a world in which no file can be renamed. */
     function cutOff() {
       const home = aHome({ '.codex/auth.json': '{"tokens": {}}\n' })
       const world = worldIn(home)

@@ -57,7 +57,7 @@ describe('a run that fails at the commit', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('stays if it cannot be restored either, and says so', () => {
+  test('stays if the restore fails too, and the error says so', () => {
     const home = aHome(pair)
     const error = failureOf(() =>
       set(
@@ -124,8 +124,8 @@ describe('a run that fails during the switch', () => {
   })
 })
 
-describe('a file that changed underneath', () => {
-  test('by another program after an earlier run: the error names the program as the cause', () => {
+describe('a file that changed before the run', () => {
+  test('by another program after an earlier run is blamed on that program', () => {
     const home = aHome(pair)
     set(home, worldIn(home))
     const plan = aPlan([configEdit(sourceIn(home), 'https://other.example/v1')])
@@ -135,7 +135,7 @@ describe('a file that changed underneath', () => {
     expect(failureOf(() => applyPlan(worldIn(home), plan)).code).toBe('changed-underneath')
   })
 
-  test('by a rollback that removed it: another run was faster', () => {
+  test('by a rollback that removed it is blamed on another run', () => {
     const home = aHome()
     set(home, worldIn(home))
     const plan = aPlan([configEdit(sourceIn(home), 'https://other.example/v1')])
@@ -238,7 +238,7 @@ describe('mode and owner', () => {
     expect([home.text(config), modeOf(home, config)]).toEqual([pair[config], 0o640])
   })
 
-  test.skipIf(!isRoot)('a group comes back with a file that was deleted', () => {
+  test.skipIf(!isRoot)('the group of a deleted file is restored with it', () => {
     const home = aHome(pair)
     chownSync(home.at(config), 0, 5678)
     set(home, worldIn(home))

@@ -11,7 +11,7 @@ import { aHome } from '../support/home.ts'
 import { failureOf } from '../support/runs.ts'
 import { withCalls, worldIn } from '../support/world.ts'
 
-/** Patience where only its end counts, in ms. */
+/** How long a run waits for the lock if the test needs only the end of the wait, in ms. */
 const soonMs = 30
 
 function aLock() {

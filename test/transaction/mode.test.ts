@@ -54,7 +54,7 @@ describe('a run that changes only a mode', () => {
   test.each([
     ['another mode', (path: string) => chmodSync(path, 0o400), 0o400],
     ['another login', () => {}, 0o600],
-  ])('its undo does not open a file that got %s since', (what, change, mode) => {
+  ])('is undone without opening a file that got %s since', (what, change, mode) => {
     const real = aHome()
     real.put(name, login, 0o644)
     applyPlan(worldIn(real), closing(real.at(name)))
@@ -64,7 +64,7 @@ describe('a run that changes only a mode', () => {
     expect(statSync(real.at(name)).mode & 0o777).toBe(mode)
   })
 
-  test('an undo of several runs keeps the mode that someone set between two of them', () => {
+  test('is undone with other runs, without the mode that someone set between two of them', () => {
     const real = aHome()
     real.put(name, login, 0o640)
     applyPlan(worldIn(real), aPairPlan(sourceIn(real)))
@@ -102,7 +102,7 @@ describe('an interrupted run that changes only a mode', () => {
     },
   ]
 
-  /** What does not hold once repoint has started again. */
+  /** The broken guarantees after repoint has started again. */
   function problems(files: ForgetfulFiles, boot: number, end: number | undefined): string[] {
     recoverRun(worldOf(files, boot))
     const found = [
@@ -116,32 +116,38 @@ describe('an interrupted run that changes only a mode', () => {
     return found
   }
 
-  test.each(works)('$what: all old or all new after every power loss', ({ from, work, end }) => {
-    const { states, violations } = sweepPowerLoss({
-      start: from(),
-      work: (world) => work(world),
-      check: (files, hasEnded) => problems(files, 3, hasEnded ? end : undefined),
-      boot: 2,
-    })
-    expect(violations).toEqual([])
-    expect(states).toBeGreaterThan(50)
-  })
+  test.each(works)(
+    '$what: the files are all old or all new after every power loss',
+    ({ from, work, end }) => {
+      const { states, violations } = sweepPowerLoss({
+        start: from(),
+        work: (world) => work(world),
+        check: (files, hasEnded) => problems(files, 3, hasEnded ? end : undefined),
+        boot: 2,
+      })
+      expect(violations).toEqual([])
+      expect(states).toBeGreaterThan(50)
+    },
+  )
 
-  test.each(works)('$what: untouched or complete after every fault', ({ from, work, end }) => {
-    const modeBefore = from().mode(auth)
-    for (let at = 1; ; at++) {
-      const files = from()
-      const faulty = faultyFiles(files, { code: 'EIO', at })
-      let failure: unknown
-      try {
-        work(worldOf(faulty.files as Files, 2))
-      } catch (error) {
-        failure = error
+  test.each(works)(
+    '$what: the files are unchanged or complete after every fault',
+    ({ from, work, end }) => {
+      const modeBefore = from().mode(auth)
+      for (let at = 1; ; at++) {
+        const files = from()
+        const faulty = faultyFiles(files, { code: 'EIO', at })
+        let failure: unknown
+        try {
+          work(worldOf(faulty.files as Files, 2))
+        } catch (error) {
+          failure = error
+        }
+        if (faulty.failures() === 0) break
+        const isUnchanged = failure instanceof UserError && failure.files === 'unchanged'
+        expect([at, files.mode(auth)]).toEqual([at, isUnchanged ? modeBefore : end])
+        expect([at, problems(files, 3, undefined)]).toEqual([at, []])
       }
-      if (faulty.failures() === 0) break
-      const isUnchanged = failure instanceof UserError && failure.files === 'unchanged'
-      expect([at, files.mode(auth)]).toEqual([at, isUnchanged ? modeBefore : end])
-      expect([at, problems(files, 3, undefined)]).toEqual([at, []])
-    }
-  })
+    },
+  )
 })

@@ -17,7 +17,7 @@ const problemAfter: ProblemAfter = (client, after) => {
   return client === 'codex' && isPartOfTable ? 'unreadable' : undefined
 }
 
-/** After a setup, with what others wrote since. */
+/** A home after a setup, with the later changes of others. */
 function aHomeWhere(change: (text: string) => string, before = config): Home {
   const home = aHome({ [path]: before })
   setUp(home, [configEdit(sourceIn(home))])
@@ -25,7 +25,7 @@ function aHomeWhere(change: (text: string) => string, before = config): Home {
   return home
 }
 
-/** Something of others in the table of the setup. */
+/** A line of others in the table of the setup. */
 const withTheirs = (text: string) =>
   text.replace('[model_providers.gateway]\n', '$&wire_api = "chat"\n')
 

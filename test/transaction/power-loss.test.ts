@@ -4,9 +4,9 @@ import type { Files } from '../../src/platform/platform.ts'
 import { pairMachines, pairSweeps, setupWork, sweepWork } from '../support/pair-machines.ts'
 import { stateFolder } from '../support/power-loss.ts'
 
-/** Recovery that is cut off itself: test/crash/power-loss.test.ts. */
+/** A power loss during recovery: test/crash/power-loss.test.ts. */
 test.each(pairSweeps)(
-  'power loss, $what of $name: all old or all new after every lost call, and undone exactly',
+  'power loss, $what of $name: the files are all old or all new after every lost call, and are undone exactly',
   ({ what, workOf, start, leastStates }) => {
     const { points, states, violations } = sweepWork(workOf(start()))
     console.log(`${what}: ${points} points, ${states} states`)
@@ -15,7 +15,7 @@ test.each(pairSweeps)(
   },
 )
 
-/** Each of these would go unnoticed without a power loss. */
+/** Only a power loss shows these mistakes. */
 const mistakes: readonly { name: string; plant: (files: Files) => Files }[] = [
   { name: 'no file is flushed', plant: (files) => changed(files, { fsync: () => {} }) },
   {

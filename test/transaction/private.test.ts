@@ -13,7 +13,7 @@ import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'
 const isRoot = process.getuid?.() === 0
 const settings = '.claude/settings.json'
 
-/** Looks at everything in a folder as fast as it can, as another user, and may put links in our place. */
+/** Reads everything in a folder as fast as it can, as another user, and may replace our files by links. */
 const thief = `
 const fs = require('node:fs')
 const [folder, victim] = process.argv.slice(1)
@@ -59,7 +59,7 @@ interface Seen {
   readonly texts: readonly string[]
 }
 
-/** Another user at work until what it has seen is asked for. */
+/** Another user who watches until the test asks for the result. */
 async function startThief(
   home: Home,
   folder: string,
@@ -157,7 +157,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
     expect(run('getfacl', '-n', path)).toBe(before)
   })
 
-  test('let nobody read a key that is written', () => {
+  test('give nobody access to a written key', () => {
     const home = aHome({ [settings]: '{}\n' })
     run('setfacl', '-m', 'u:65534:r', home.at(settings))
     run('setfacl', '-d', '-m', 'u:65534:rwx', home.at('.claude'))
@@ -167,7 +167,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
     expect(entries).toContain('mask::---')
   })
 
-  test('that cannot be kept are reported before the question; a mask never becomes rights of the group', () => {
+  test('that cannot be kept are reported before the question, and a mask never becomes rights of the group', () => {
     const home = aHome(pair)
     const path = home.at('.codex/config.toml')
     const world = withCalls(worldIn(home), {
@@ -195,7 +195,7 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
   })
 
   test.runIf(hasTool('busybox'))(
-    'the cp of busybox is detected as one that keeps no attributes',
+    'are not copied with the cp of busybox, which keeps no attributes',
     () => {
       const home = aHome({ ...pair, 'bin/.keep': '' })
       run('sh', '-c', `ln -s "$(command -v busybox)" ${home.at('bin/cp')}`)
@@ -212,8 +212,8 @@ describe.runIf(hasTool('setfacl'))('access lists', () => {
   )
 })
 
-describe.runIf(isRoot)('a file that cannot be replaced', () => {
-  test('because it is a mount: the error names cause and cure', ({ skip }) => {
+describe.runIf(isRoot)('the error for a file that cannot be replaced', () => {
+  test('names cause and cure for a mount', ({ skip }) => {
     const home = aHome({ '.codex/config.toml': 'model = "x"\n', 'source.toml': 'model = "x"\n' })
     const path = home.at('.codex/config.toml')
     if (spawnSync('mount', ['--bind', home.at('source.toml'), path]).status !== 0) skip('no mount')
@@ -225,7 +225,7 @@ describe.runIf(isRoot)('a file that cannot be replaced', () => {
     expect(readdirSync(home.at('.codex'))).toEqual(['config.toml'])
   })
 
-  test('because it is immutable: the error names cause and cure', ({ skip }) => {
+  test('names cause and cure for an immutable file', ({ skip }) => {
     const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
     const path = home.at('.codex/config.toml')
     if (spawnSync('chattr', ['+i', path]).status !== 0) skip('no chattr here')

@@ -29,7 +29,7 @@ const pair = {
   [config]: '# mine\nmodel = "gpt-5.5" # really\n',
 }
 
-/** Without what makes many runs slow and is checked elsewhere. */
+/** A world without the slow steps that other tests check. */
 function quickWorld(home: Home) {
   const none = { fsync: () => {}, fsyncFolder: () => {}, copyAttributes: () => true }
   return withCalls(worldIn(home), none)
@@ -50,7 +50,7 @@ function bytesBelow(folder: string): number {
 }
 
 describe('more runs than are kept', () => {
-  test('need a small state folder, and --original reads only the first and the last copies', () => {
+  test('need a small state folder, and --original reads only the first and last copies', () => {
     const home = aHome(pair)
     const before = home.snapshot()
     const world = setUpMany(home, 120)

@@ -326,13 +326,13 @@ describe('recovery, step by step', () => {
   })
 })
 
-/** The first file is switched, or both are and the run is not recorded yet. */
+/** Kills a run after the first file was switched, or after both were and before the run is recorded. */
 function killedWhileSwitching(home: Home, options: { isAllSwitched?: boolean } = {}): void {
   killedBefore(home, options.isAllSwitched ? /run-.*\.json$/ : '.codex/config.toml')
   expect(existsSync(`${state(home)}/journal.json`)).toBe(true)
 }
 
-/** A run that dies just before it renames something to `target`, and tidies nothing up. */
+/** A run that dies just before it renames something to `target`, and cleans nothing up. */
 function killedBefore(
   home: Home,
   target: string | RegExp,

@@ -29,7 +29,7 @@ function setUp(home: Home, plan: Plan = aPairPlan(sourceIn(home))) {
   return run
 }
 
-/** The same plan with every key part of what sends a key to an address. */
+/** The same plan in which every setting is undone together with address and key. */
 function bound(plan: Plan): Plan {
   const edits = plan.edits.map((edit) => ({
     ...edit,

@@ -216,7 +216,7 @@ describe('a record', () => {
   })
 })
 
-/** Without what makes many runs slow and is looked at elsewhere: flushing, a program for attributes. */
+/** A world without the slow steps that other tests check: flushing, and a program for attributes. */
 function quickWorld(home: Home): World {
   return withCalls(worldIn(home), {
     fsync: () => {},
@@ -250,7 +250,7 @@ describe('copies', () => {
     const path = home.at('.codex/config.toml')
     const anEdit = keysEdit(sourceIn(aHome()), 'config.toml', [])
     let text = before
-    // 20 more than are kept.
+    // 20 more runs than the stack keeps.
     for (let index = 1; index <= 120; index++) {
       const after = before.replace('"0"', `"${index}"`)
       const edit = {

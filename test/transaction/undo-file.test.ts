@@ -91,7 +91,7 @@ describe('address and key of one client are undone together', () => {
       ' also one that names our key as null',
       '{"OPENAI_API_KEY": null, "tokens": {"access_token": "newer-login"}}\n',
     ],
-  ])('codex: a login made since stays%s, and the address is the own service again', (_, login) => {
+  ])('codex: a login made since stays%s, and the address of the vendor is restored', (_, login) => {
     const home = aHome(codexPair)
     setUpCodex(home)
     home.put('.codex/auth.json', login)
@@ -204,7 +204,7 @@ describe('an undo of several runs', () => {
   })
 
   test.each(['the time of its second start', undefined])(
-    'takes back what the client itself writes at each start: %s',
+    'also undoes what the client itself writes at each start: %s',
     (stamp) => {
       const home = aHome({ 'other/x.json': '{}\n' })
       setUp(home, [
@@ -232,7 +232,7 @@ describe('an undo of several runs', () => {
     expect(home.text('.claude/settings.json')).toBe(settings.replace('opus', 'haiku'))
   })
 
-  test('out of order: leaves no half provider table', () => {
+  test('out of order leaves no half provider table', () => {
     const home = aHome(codexPair)
     const first = setUpCodex(home, 'sk-first')
     const second = setUpCodex(home, 'sk-second')
@@ -242,7 +242,7 @@ describe('an undo of several runs', () => {
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
   })
 
-  test('from one gateway to another, and back and forth', () => {
+  test('works from one gateway to another, back and forth', () => {
     const home = aHome({ '.claude/settings.json': settings })
     const at = (name: string) =>
       setUp(home, [settingsEdit(sourceIn(home), `https://${name}.example`, `sk-${name}`)])
@@ -258,7 +258,7 @@ describe('an undo of several runs', () => {
     }
   })
 
-  test('to the original: the first bytes of every client, whichever run came first', () => {
+  test('to the original restores the first bytes of every client, whichever run came first', () => {
     const home = aHome({ ...codexPair, '.claude/settings.json': settings })
     const before = home.snapshot()
     setUpCodex(home, 'sk-first')
@@ -269,7 +269,7 @@ describe('an undo of several runs', () => {
     rollBack(home)
     rollBack(home)
     rollBack(home, { original: true })
-    // The tool's own folders were ours too, and are gone with their files.
+    // repoint also created the folders, so they are removed with their files.
     expect(home.snapshot()).toEqual(before)
     rollBack(home, { redo: true })
     expect(home.text('.claude/settings.json')).toContain('first.example')
@@ -337,7 +337,7 @@ describe('undo and redo', () => {
   const at = (home: Home, name: string) =>
     setUp(home, [settingsEdit(sourceIn(home), `https://${name}.example`, `sk-${name}`)])
 
-  test('undoes run by run, and redoes as many', () => {
+  test('goes back run by run, and redoes as many', () => {
     const home = aHome({ '.claude/settings.json': settings })
     const states = [home.snapshot()]
     for (const name of ['first', 'second', 'third']) {
@@ -448,9 +448,12 @@ describe('which run is undone', () => {
   })
 
   test.each<[string, RollbackOptions]>([
-    ['a damaged record alone is not nothing', {}],
-    ['nor is it the original', { original: true }],
-    ['not even by force, when it may be what came before', { original: true, force: true }],
+    ['a damaged record alone is an error, not nothing to undo', {}],
+    ['a damaged record is not the original', { original: true }],
+    [
+      'a damaged record is an error even by force, if it may be the first run',
+      { original: true, force: true },
+    ],
   ])('%s', (_, options) => {
     const home = aHome(codexPair)
     const { id } = setUpCodex(home, 'sk-first')
@@ -460,7 +463,7 @@ describe('which run is undone', () => {
     expect(() => planRollback(worldIn(home), options)).toThrow('Cannot read the record')
   })
 
-  test('by force the original is restored past a damaged record in between', () => {
+  test('by force the original is restored despite a damaged record in between', () => {
     const home = aHome(codexPair)
     setUpCodex(home, 'sk-first')
     const { id } = setUpCodex(home, 'sk-second')

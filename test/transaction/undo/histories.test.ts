@@ -24,7 +24,7 @@ const redoing: fc.Arbitrary<Step> = fc.constant((machine) => {
   machine.apply(redo(stack, contents, { copies }))
 })
 
-/** Settings of others: each edit has a name of its own. */
+/** Settings of others: each edit has a different name. */
 const foreignEdit: fc.Arbitrary<Step> = fc.nat(9).map((name) => (machine) => {
   machine.edit({ [`note-${name}`]: name })
 })
