@@ -66,7 +66,7 @@ test.each([
   expect(await offered(...line)).toEqual(wanted)
 })
 
-test('complete tells what a command and a flag are', async () => {
+test('complete describes each command and flag', async () => {
   const { stdout } = await runInProcess(aHome(), ['complete', '--typed=rollb', '--'])
   expect(stdout).toBe('rollback\tundo the newest run\n')
 })

@@ -34,9 +34,9 @@ async function script(home: Home, shell: string): Promise<string> {
   return (await runInProcess(home, ['completion', shell])).stdout
 }
 
-// What the program offers is in complete.test.ts; here each shell asks it and shows the answer.
+// complete.test.ts checks what the program offers. Here each shell calls it and shows the result.
 describe.skipIf(!isInstalled('bash'))('completion in bash', () => {
-  /** What bash would offer for a command line with the cursor at its end. */
+  /** The words that bash offers for a command line with the cursor at its end. */
   async function offered(line: string): Promise<string[]> {
     const home = aHomeWithProgram()
     home.put(
@@ -136,7 +136,7 @@ describe.skipIf(!isInstalled('zsh'))('completion in zsh', () => {
   })
 })
 
-test('completion: PowerShell asks the program, with quotes and brackets in pairs', async () => {
+test('completion: the script for PowerShell calls the program, with balanced quotes and brackets', async () => {
   const text = await script(aHome(), 'powershell')
   expect(text).toContain(`& $program complete "--typed=$wordToComplete" '--' @words`)
   const outside = text.replace(/^#.*$/gm, '').replace(/'(?:[^']|'')*'|"[^"]*"/g, '')

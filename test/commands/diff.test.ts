@@ -17,12 +17,12 @@ const diff = (before: string | null, after: string | null) =>
     { key },
   )
 
-test('unified diff: nothing for equal files', () => {
+test('unified diff: is empty for equal files', () => {
   expect(diff('a\n', 'a\n')).toEqual([])
   expect(diff(null, null)).toEqual([])
 })
 
-test('unified diff: three lines of context, far changes in hunks of their own', () => {
+test('unified diff: has three lines of context, and separate hunks for distant changes', () => {
   const old = Array.from({ length: 20 }, (_, line) => `line ${line + 1}\n`)
   const fresh = old.with(1, 'two\n').with(4, 'five\n').with(18, 'nineteen\n')
   expect(diff(old.join(''), fresh.join(''))).toEqual([
@@ -49,7 +49,7 @@ test('unified diff: three lines of context, far changes in hunks of their own', 
   ])
 })
 
-test('unified diff: a file that is created or deleted, and a missing final line break', () => {
+test('unified diff: shows a created or deleted file, and a missing final line break', () => {
   expect(diff(null, 'a\nb')).toEqual([
     '--- /dev/null',
     '+++ f',
@@ -61,7 +61,7 @@ test('unified diff: a file that is created or deleted, and a missing final line 
   expect(diff('a\n', null)).toEqual(['--- f', '+++ /dev/null', '@@ -1,1 +0,0 @@', '-a'])
 })
 
-test('unified diff: a line that differs only in its line break or its secret is shown', () => {
+test('unified diff: shows a line that differs only in its line break or its secret', () => {
   expect(diff('a\r\n', 'a\n').slice(3)).toEqual(['-a', '+a'])
   expect(diff(`x: ${key}\n`, 'x: "sk-other-123456789"\n').slice(3)).toEqual([
     '-x: ....3456',
@@ -73,7 +73,7 @@ test('unified diff: a line that differs only in its line break or its secret is 
   ])
 })
 
-test('unified diff: patch(1) turns one file into the other with it', async (context) => {
+test('unified diff: patch(1) changes one file into the other with it', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-diff-'))
   try {
     const probe = await execa('patch', ['--version'], { reject: false })

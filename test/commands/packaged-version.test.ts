@@ -22,7 +22,7 @@ const packages = [scope, `${scope}-*`]
 const versionAt = (home: ReturnType<typeof aHome>, names: readonly string[] = packages) =>
   packagedVersion(worldIn(home), home.at('bin/claude'), names)
 
-describe('the version of a program is that of its package', () => {
+describe('the version of a program is read from its package', () => {
   test.each([
     [{ name: scope, version: '2.1.197' }, '2.1.197'],
     [{ name: `${scope}-linux-x64`, version: '2.1.197' }, '2.1.197'],
@@ -49,7 +49,7 @@ describe('the version of a program is that of its package', () => {
     expect(versionAt(home)).toBeUndefined()
   })
 
-  test('the search ends at node_modules, and at a project around a program of another kind', () => {
+  test('the search ends at node_modules, and at a project that contains another kind of program', () => {
     const own = JSON.stringify({ name: scope, version: '9.9.9' })
     const loose = aHome({ 'bin/claude': 'a program', 'package.json': '{"name":"my-home"}' })
     expect(versionAt(loose)).toBeUndefined()
@@ -58,7 +58,7 @@ describe('the version of a program is that of its package', () => {
     expect(packagedVersion(worldIn(inside), program, packages)).toBeUndefined()
   })
 
-  test('a script of pnpm is followed', () => {
+  test('the search follows a script of pnpm', () => {
     const home = installed({ name: scope, version: '2.1.197' })
     home.put(
       'pnpm/claude',
@@ -68,7 +68,7 @@ describe('the version of a program is that of its package', () => {
   })
 })
 
-test('on Windows npm`s claude.cmd is followed', () => {
+test('on Windows, the search follows the claude.cmd of npm', () => {
   const folder = 'C:\\Users\\ada\\AppData\\Roaming\\npm'
   const target = `${folder}\\node_modules\\@anthropic-ai\\claude-code\\bin\\claude.exe`
   const disk: Record<string, string> = {
@@ -95,7 +95,7 @@ test('on Windows npm`s claude.cmd is followed', () => {
   expect(find(`${folder}\\other.cmd`)).toBeUndefined()
 })
 
-test('every client names the packages that contain its program, and no two the same', async () => {
+test('every client names the packages of its program, and no two clients name the same', async () => {
   const clients = await Promise.all([...rows, ...environmentRows].map(loadClient))
   const byFamily = new Map(clients.map((client) => [client.family, client.program.packages]))
   const all = [...byFamily.values()].flat()

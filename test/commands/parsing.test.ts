@@ -18,7 +18,7 @@ import { commandFor, setupOptions } from '../../src/commands/setup.ts'
 import { command as setup } from '../../src/commands/setup-clients.ts'
 import { command as status } from '../../src/commands/status.ts'
 
-/** Every command that takes words. */
+/** Every command that accepts arguments. */
 const takers: Readonly<Record<string, { command: ListedCommand; behind?: string }>> = {
   completion: { command: completion },
   doctor: { command: doctor },
@@ -35,7 +35,7 @@ const takers: Readonly<Record<string, { command: ListedCommand; behind?: string 
   'use NAME': { command: use, behind: 'work ' },
 }
 
-/** The flags and arguments that a command is handed by `words`, without doing it. */
+/** The flags and arguments that the command gets for `words`, without running it. */
 async function asked(listed: ListedCommand, words: string) {
   const command = listed({} as Session, () => {}).action(() => {})
   command.exitOverride().configureOutput({ writeErr: () => {} })
@@ -65,7 +65,7 @@ describe('a setup', () => {
     ['claude', '', {}],
     ['claude', '--slot opus --no-attribution', { slot: 'opus', disableAttribution: true }],
     ['claude', '--haiku-model h', { slotModels: { haiku: 'h' } }],
-  ])('%s %s says of the client', async (id, words, wanted) => {
+  ])('%s %s gives these options of the client', async (id, words, wanted) => {
     const { command } = await asked(commandFor(rowOf(id)), words)
     expect(setupOptions(rowOf(id).flags, command)).toEqual({ slotModels: {}, ...wanted })
   })
@@ -83,7 +83,7 @@ describe('a setup', () => {
   })
 
   test.each(['--model=', '--opus-model=', '--subagent-model='])(
-    'claude %s is refused: an empty model would be asked for',
+    'claude %s is refused, because the model is empty',
     async (words) => {
       await expect(asked(commandFor(rowOf('claude')), words)).rejects.toThrow('the ID of a model')
     },
@@ -134,17 +134,14 @@ describe('a word that looks like a key', () => {
   const bare = '0123456789abcdef0123456789abcdef'
   const refusal = /no key on the command line/
 
-  test.each(Object.entries(takers))(
-    '%s refuses it before anything is made of it',
-    async (_, taken) => {
-      const { command, behind = '' } = taken
-      const refused = asked(command, `${behind}${keyWord}`)
-      await expect(refused).rejects.toThrow(refusal)
-      await expect(refused).rejects.not.toThrow('canary')
-    },
-  )
+  test.each(Object.entries(takers))('%s refuses it before it is used', async (_, taken) => {
+    const { command, behind = '' } = taken
+    const refused = asked(command, `${behind}${keyWord}`)
+    await expect(refused).rejects.toThrow(refusal)
+    await expect(refused).rejects.not.toThrow('canary')
+  })
 
-  test('is refused by an argument that takes any word, and by one of many', async () => {
+  test('is refused by an argument that accepts any word, and by one of many', async () => {
     const free = (usage: string) =>
       commandOf(
         () => new Command('any').argument(usage),
@@ -158,7 +155,7 @@ describe('a word that looks like a key', () => {
     expect((await asked(free('[word]'), 'one')).given).toEqual(['one'])
   })
 
-  test("is somebody else's behind `run NAME` and `serve --`", async () => {
+  test('is passed on after `run NAME` and `serve --`', async () => {
     expect((await asked(run, `work echo ${keyWord}`)).given).toEqual(['work', ['echo', keyWord]])
     expect((await asked(serve, `-- echo ${keyWord}`)).given).toEqual([['echo', keyWord]])
   })

@@ -6,7 +6,7 @@ import type { Ask } from '../../src/platform/platform.ts'
 
 type Validate = (answer: string) => true | string
 
-/** What a terminal answers to each of the answers that are typed. */
+/** The messages that a terminal shows for each typed answer. */
 async function replies(which: 'address' | 'key', typed: readonly string[]): Promise<string[]> {
   let validate: Validate = () => true
   const real = nodePlatform()
@@ -55,7 +55,7 @@ describe('a question says what to type, and names no flag', () => {
     }
   })
 
-  test('for an address with a secret in it: the secret is not repeated', async () => {
+  test('for an address with a secret in it, without repeating the secret', async () => {
     const said = await replies('address', [
       'ftp://gateway.example/?k=canary0123',
       'http://gateway.example/v1?k=canary0123',
@@ -64,7 +64,7 @@ describe('a question says what to type, and names no flag', () => {
     for (const reply of said) expect(reply).not.toContain('canary')
   })
 
-  test('for an address without encryption: the flag is what cannot be typed', async () => {
+  test('for an address without encryption, where it names the needed flag', async () => {
     expect(await replies('address', ['http://gateway.example/v1'])).toEqual([
       'http://gateway.example would send the key over the network in clear text. Type https://gateway.example. If you trust the network, press Ctrl-C and add --allow-http.',
     ])

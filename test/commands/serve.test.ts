@@ -12,7 +12,7 @@ import type { Platform } from '../../src/platform/platform.ts'
 import { captured } from '../support/captured.ts'
 
 interface Asked extends Partial<ServeFlags> {
-  /** Of the command; absent: there is none. */
+  /** The exit status of the command. Absent: there is no command. */
   readonly words?: readonly string[]
   readonly isJson?: boolean
   readonly terminal?: Partial<Platform['terminal']>
@@ -20,7 +20,7 @@ interface Asked extends Partial<ServeFlags> {
 
 const real = nodePlatform()
 
-/** The command, running; what it prints is collected. */
+/** Starts the command, and collects what it prints. */
 function start(asked: Asked = {}, env: Record<string, string> = {}) {
   const { words = [], isJson = true, terminal: own, ...flags } = asked
   const controller = new AbortController()
@@ -68,11 +68,7 @@ test('serve: prints one line as soon as it listens, answers, and ends with 0', a
 
 test.each([
   ['the variable REPOINT_API_KEY', {}, { REPOINT_API_KEY: 'sk-mine-0123456789' }],
-  [
-    'a variable by name',
-    { keyEnv: 'MINE' },
-    { MINE: ' sk-mine-0123456789\n', REPOINT_API_KEY: 'x' },
-  ],
+  ['a named variable', { keyEnv: 'MINE' }, { MINE: ' sk-mine-0123456789\n', REPOINT_API_KEY: 'x' }],
   ['a file', { keyFile: aFile('sk-mine-0123456789\n') }, {}],
 ])('serve: takes its key from %s', async (_, options, env) => {
   const { output, status, interrupt } = await listening(options, env as Record<string, string>)
@@ -81,7 +77,7 @@ test.each([
   await status
 })
 
-test('serve: says to a person where it listens, and a key only if it is new', async () => {
+test('serve: tells a person its address, and its key only if the key is new', async () => {
   const fresh = await listening({ isJson: false })
   expect(fresh.output.out).toMatch(/^The local gateway listens at http:\/\/127\.0\.0\.1:\d+ /)
   expect(fresh.output.out).toMatch(/printed this once: sk-\w{48}\n/)
@@ -102,7 +98,7 @@ test('serve: breaks its opening lines between words on a narrow terminal', async
   await status
 })
 
-test('serve --log: one line a request on standard error, the key masked', async () => {
+test('serve --log: prints one line for each request on standard error, with the key masked', async () => {
   const { output, status, interrupt } = await listening({ log: true, fault: ['quota,every=2'] })
   const { url, key } = JSON.parse(output.out)
   for (const authorization of [`Bearer ${key}`, `Bearer ${key}`, 'Bearer sk-wrong-0123456789'])
@@ -126,7 +122,7 @@ test('serve --log: one line a request on standard error, the key masked', async 
   await status
 })
 
-test('the log line: nothing that a client sent can move the cursor or add a line', () => {
+test('the log line: nothing from a client can move the cursor or add a line', () => {
   const line = logLine({
     id: 'x',
     number: 1,
@@ -193,7 +189,7 @@ describe('serve -- COMMAND', () => {
   })
 
   test.skipIf(process.platform === 'win32')(
-    'serve -- CLIENT: one that looks at its files is told by its own arguments, and faults change nothing of that',
+    'serve -- CLIENT: a client that reads its files gets the gateway in arguments, also with faults',
     async () => {
       const said = aFile('')
       const codex = join(dirname(said), 'codex')
@@ -216,7 +212,7 @@ describe('serve -- COMMAND', () => {
     },
   )
 
-  test('serve -- COMMAND: a command that a signal ends counts as shells count it', async () => {
+  test('serve -- COMMAND: the exit status of a command that a signal ended is the same as in a shell', async () => {
     const command = [process.execPath, '-e', 'process.kill(process.pid, "SIGKILL")']
     expect(await start({ words: command }).status).toBe(128 + 9)
   })
@@ -228,13 +224,13 @@ describe('serve -- COMMAND', () => {
     expect(await running.status).toBe(5)
   })
 
-  test('serve -- COMMAND: a command that is not there is a usage error', async () => {
+  test('serve -- COMMAND: a missing command is a usage error', async () => {
     const problem = start({ words: ['no-such-command-at-all'] }).status
     await expect(problem).rejects.toMatchObject({ code: 'usage' })
   })
 })
 
-/** A few lines that stand for a billion texts. */
+/** A few lines of YAML that expand to a billion texts. */
 const aliasBomb = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
   .concat(
     [...'bcdefghi'].map((name, index) => {
@@ -266,12 +262,12 @@ describe('serve refuses', () => {
     ['two keys', { keyFile: 'x', keyEnv: 'Y' }, {}, 'usage', 'more than one key'],
     ['a variable that is not set', { keyEnv: 'NOT_SET' }, {}, 'key-missing', 'NOT_SET'],
     ['a key with a blank', {}, { REPOINT_API_KEY: 'a b' }, 'key-missing', 'REPOINT_API_KEY'],
-    ['a key that is no key', {}, { REPOINT_API_KEY: 'sk-' }, 'key-missing', 'REPOINT_API_KEY'],
+    ['an incomplete key', {}, { REPOINT_API_KEY: 'sk-' }, 'key-missing', 'REPOINT_API_KEY'],
     ['a short key', {}, { REPOINT_API_KEY: 'sk-1234567' }, 'key-missing', 'REPOINT_API_KEY'],
     ['an empty key', { keyEnv: 'MINE' }, { MINE: ' ' }, 'key-missing', 'MINE'],
-    ['a key file that is not there', { keyFile: '/nope' }, {}, 'config-invalid', '/nope'],
+    ['a missing key file', { keyFile: '/nope' }, {}, 'config-invalid', '/nope'],
     ['an unknown fault', { fault: ['nope'] }, {}, 'usage', '--fault nope: nope must be one of'],
-    ['a catalog that is not there', { models: '/nope' }, {}, 'config-invalid', '/nope'],
+    ['a missing catalog', { models: '/nope' }, {}, 'config-invalid', '/nope'],
     [
       'a catalog that is wrong',
       { models: aFile('[5]') },
@@ -279,7 +275,7 @@ describe('serve refuses', () => {
       'config-invalid',
       '[0] must be a mapping',
     ],
-    ['a scenario that is wrong', { scenario: aFile('[') }, {}, 'config-invalid', 'line 1'],
+    ['an invalid scenario', { scenario: aFile('[') }, {}, 'config-invalid', 'line 1'],
     [
       'a scenario whose aliases make too much of it',
       { scenario: aFile(aliasBomb) },

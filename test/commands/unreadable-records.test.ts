@@ -12,7 +12,7 @@ import { captured } from '../support/captured.ts'
 import { aHome } from '../support/home.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
 
-/** A session in a home that Codex is set up in, whose state folder nobody but root may look into. */
+/** A session in a home in which Codex is set up, and whose state folder only root can read. */
 function unreadable(isJson: boolean) {
   const home = aHome()
   applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
@@ -46,7 +46,7 @@ function unreadable(isJson: boolean) {
 
 const looking = { verify: false, timeout: 1 }
 
-test('status shows what it can, and that the records cannot be read', async () => {
+test('status shows what it can, and reports that the records cannot be read', async () => {
   const { session, output } = unreadable(true)
   expect(await status(session, [], {})).toBe(0)
   expect(JSON.parse(output.out)).toMatchObject({
@@ -75,7 +75,7 @@ test('status shows what it can, and that the records cannot be read', async () =
   expect(people.output.out).not.toContain(canaryKey)
 })
 
-test('doctor goes on without the records, and calls it a problem', async () => {
+test('doctor continues without the records, and reports a problem', async () => {
   const { session, output } = unreadable(true)
   expect(await doctor(session, undefined, looking)).toBe(8)
   expect(JSON.parse(output.out).checks).toMatchObject([
@@ -86,7 +86,7 @@ test('doctor goes on without the records, and calls it a problem', async () => {
   ])
 })
 
-test('doctor --fix does nothing that it could not undo', async () => {
+test('doctor --fix makes no change that it could not undo', async () => {
   const { session } = unreadable(true)
   await expect(doctor(session, undefined, { ...looking, fix: true })).rejects.toThrow(UserError)
 })

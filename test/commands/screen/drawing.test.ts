@@ -30,17 +30,17 @@ test('the locale decides whether more than ASCII can be shown', () => {
   expect(isUtf8({})).toBe(false)
 })
 
-test('a terminal without UTF-8 gets our signs as ASCII, and the user’s own words as they are', () => {
+test('a terminal without UTF-8 gets our symbols as ASCII, and the user’s words unchanged', () => {
   const looks = looksOf({ LANG: 'C', TERM: 'dumb' }, true)
   expect(paint('the client’s file → ~/Müller …', looks)).toBe("the client's file -> ~/Müller ...")
   expect(paint('✔ Done\n  ✔ Codex\n  ✗ pi', looks)).toBe('OK Done\n OK Codex\n  X pi')
 })
 
-test('a pipe gets the same bytes whatever the locale is', () => {
+test('a pipe gets the same bytes in every locale', () => {
   expect(paint('the client’s', looksOf({ LANG: 'C' }, false))).toBe('the client’s')
 })
 
-test('colours stand only where a word or a sign says the same', () => {
+test('every colour only repeats what a word or symbol says', () => {
   expect(paint('error: no\nhint:  try', coloured)).toBe(
     '\x1b[1;31merror:\x1b[0m no\n\x1b[1;36mhint:\x1b[0m  try',
   )
@@ -62,7 +62,7 @@ test('table: pads all columns but the last', () => {
   ).toEqual(['ID    USE', 'a     x', 'long  y'])
 })
 
-test('table: each row becomes a block where the terminal is too narrow', () => {
+test('table: each row becomes a block if the terminal is too narrow', () => {
   const rows = [
     ['NAME', 'CLIENTS', 'PROVEN'],
     ['work', 'codex, claude', 'just now'],
@@ -96,7 +96,7 @@ test.each([
   expect(wrapLine(line, 30)).toBe(wanted)
 })
 
-test('columns line up in display cells: names in any script', () => {
+test('columns are aligned by display cells, for names in any script', () => {
   const rows = [
     ['公司', 'https://a.example', 'x'],
     ['офис', 'https://b.example', 'y'],

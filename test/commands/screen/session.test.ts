@@ -38,12 +38,12 @@ test('a secret with characters that JSON escapes is masked in documents too', ()
   expect(JSON.parse(output.out)).toEqual({ message: 'x .... y' })
 })
 
-test('something that looks like a key is masked even if nobody said so', () => {
+test('text that looks like a key is masked even if it is not registered as a secret', () => {
   const { session } = recorded()
   expect(session.redact('unknown command sk-0123456789abcdef')).toBe('unknown command ....')
 })
 
-test('with --json nothing but the document is printed', () => {
+test('--json prints only the document', () => {
   const { output, session } = recorded({ isJson: true })
   session.say('a line')
   session.remark('a remark')

@@ -18,7 +18,7 @@ import {
   sendJson,
 } from '../../gateway/forged.ts'
 
-/** What of a session a proof uses, on a machine without clients. */
+/** The parts of a session that a check uses, on a machine without clients. */
 const session = {
   step: <T>(_what: string, work: Promise<T>) => work,
   platform: {
@@ -43,7 +43,7 @@ async function proofOf(
   return proof
 }
 
-/** A gateway whose list of models answers so, and whose other routes answer as they should. */
+/** A gateway with this response for its list of models, and correct responses on its other routes. */
 const withCatalog = (status: number, body: unknown) =>
   aServer((request, response) =>
     request.method === 'GET' ? sendJson(response, status, body) : goodGateway(request, response),
@@ -53,7 +53,7 @@ const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${u
 
 const models = [{ id: 'claude-sonnet-4-8' }, { id: 'claude-opus-4-8' }, { id: 'claude-haiku-4-8' }]
 
-test('a proof carries what the catalog and the probe have to say beside it', async () => {
+test('a successful check has the notes of the catalog and of the probe', async () => {
   const server = await aServer((request, response) =>
     request.method === 'GET'
       ? sendJson(response, 200, { data: [...models, { id: `claude-${key}` }] })
@@ -63,7 +63,7 @@ test('a proof carries what the catalog and the probe have to say beside it', asy
   expect(notices.map(({ code }) => code)).toEqual(['models-left-out', 'not-streamed'])
 })
 
-test('a proof that fails names the nearest models of the catalog, which it asked for once', async () => {
+test('a failed check names the nearest models of the catalog, which it requests once', async () => {
   const server = await aServer((request, response) =>
     request.method === 'GET'
       ? sendJson(response, 200, { data: models })
@@ -77,7 +77,7 @@ test('a proof that fails names the nearest models of the catalog, which it asked
 })
 
 const lists = ['GET /v1/models']
-/** As Bearer, then in the other headers. */
+/** The key as Bearer, then in the other headers. */
 const twice = [...lists, ...lists]
 const elsewhereToo = ['GET /v1/models', 'GET /models']
 
@@ -87,28 +87,31 @@ test.each([
   ['is empty', 200, { object: 'list', data: [] }, lists],
   ['accepts no more requests', 429, { error: { message: 'slowly' } }, lists],
   ['is something else', 200, { hello: 'world' }, elsewhereToo],
-])('a list that %s stops neither Claude nor a named model', async (_, status, body, gets) => {
-  const server = await withCatalog(status, body)
-  for (const [client, model, route] of [
-    ['claude', undefined, '/v1/messages?beta=true'],
-    ['codex', 'team-sol', '/v1/responses'],
-  ] as const) {
-    server.seen.splice(0)
-    const { catalog, notices } = await proofOf(client, accessTo(server), model)
-    expect(catalog).toBeUndefined()
-    expect(notices.map(({ code }) => code)).toContain('catalog-unavailable')
-    expect(asked(server)).toEqual([...gets, `POST ${route}`])
-  }
-})
+])(
+  'a list of models that %s stops neither Claude nor a named model',
+  async (_, status, body, gets) => {
+    const server = await withCatalog(status, body)
+    for (const [client, model, route] of [
+      ['claude', undefined, '/v1/messages?beta=true'],
+      ['codex', 'team-sol', '/v1/responses'],
+    ] as const) {
+      server.seen.splice(0)
+      const { catalog, notices } = await proofOf(client, accessTo(server), model)
+      expect(catalog).toBeUndefined()
+      expect(notices.map(({ code }) => code)).toContain('catalog-unavailable')
+      expect(asked(server)).toEqual([...gets, `POST ${route}`])
+    }
+  },
+)
 
-test('a list that rejects the key ends the run: the key is not sent a third time', async () => {
+test('a list of models that rejects the key stops the check, without a third request', async () => {
   const body = { error: { message: 'no', type: 'authentication_error' } }
   const server = await withCatalog(401, body)
   expect((await failure(proofOf('claude', accessTo(server)))).code).toBe('key-rejected')
   expect(asked(server)).toEqual(twice)
 })
 
-test('nor does one that is slow: a part of the time is its own', async () => {
+test('a slow list of models stops no named model, because it gets only a part of the time', async () => {
   const server = await aServer((request, response) => {
     if (request.method === 'POST') goodGateway(request, response)
   })
@@ -122,21 +125,21 @@ test.each([
   ['codex', 'team-sol'],
   ['codex', undefined],
 ])(
-  'a silent host is reported at two fifths of the time, and is asked once: %s %s',
+  'a silent host is reported after two fifths of the time, with one request to each route: %s %s',
   async (id, model) => {
     const server = await aServer(() => {})
     const contact = { hasAnswered: false }
     const access = { ...accessTo(server, { timeoutMs: 7_500 }), contact }
     const begun = performance.now()
     expect((await failure(proofOf(id, access, model))).code).toBe('timeout')
-    // One after the other would take 7.5 s, and with a named model 11.25 s.
+    // Requests one after the other would take 7.5 s, and with a named model 11.25 s.
     expect(performance.now() - begun).toBeLessThan(model ? 11_000 : 7_400)
     expect(asked(server)).toEqual(['GET /v1/models', ...(model ? ['POST /v1/responses'] : [])])
   },
 )
 
 test.each(['codex', 'opencode'])(
-  'a catalog that is slow costs no second inference: %s',
+  'a slow catalog causes no second inference: %s',
   async (client) => {
     const model = 'gpt-5.6-sol'
     const server = await aServer((request, response) => {
@@ -154,13 +157,13 @@ test.each(['codex', 'opencode'])(
 test.each([
   ['is missing', 404, { detail: 'Not Found' }],
   ['is empty', 200, { object: 'list', data: [] }],
-])('where a list %s and nothing is named, the hint names --model', async (_, status, body) => {
+])('if a list %s and no model is named, the hint names --model', async (_, status, body) => {
   const server = await withCatalog(status, body)
   for (const client of ['codex', 'opencode', 'claude-gpt'])
     expect((await failure(proofOf(client, accessTo(server)))).hint).toContain('--model ID')
 })
 
-test('every id that no list has is asked for once, of the others the first', async () => {
+test('the check sends one request for each id that is not listed, and one for the first listed id', async () => {
   const server = await withCatalog(200, { data: [...models, { id: 'gpt-5.6-sol' }] })
   const slotModels = { opus: 'a/opus', sonnet: 'gpt-5.6-sol', haiku: 'a/haiku', fable: 'a/opus' }
   const proof = await proofOf('claude-gpt', accessTo(server), undefined, slotModels)
@@ -174,7 +177,7 @@ test('every id that no list has is asked for once, of the others the first', asy
   ).toEqual(['model-not-listed', 'model-not-listed', 'context-window-unknown'])
 })
 
-test('it stops a client whose model only the list can tell', async () => {
+test('a missing list of models stops a client whose model is chosen from the list', async () => {
   const server = await withCatalog(404, { detail: 'Not Found' })
   expect((await failure(proofOf('codex', accessTo(server)))).code).toBe('wrong-route')
   const mapped = await failure(proofOf('claude-gpt', accessTo(server)))
@@ -182,7 +185,7 @@ test('it stops a client whose model only the list can tell', async () => {
   expect(asked(server)).not.toContainEqual(expect.stringContaining('POST'))
 })
 
-test('where neither list nor messages are an API, the address is at fault', async () => {
+test('if neither the list nor messages are an API, the error blames the address', async () => {
   const server = await aServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' })
     response.end('<!doctype html><title>Welcome</title>')
@@ -201,7 +204,7 @@ test('where neither list nor messages are an API, the address is at fault', asyn
   ])
 })
 
-test('where the list is closed to the key, a route that is not there is the protocol`s fault', async () => {
+test('if the key may not read the list, the error for a missing route blames the protocol', async () => {
   const server = await aServer((request, response) =>
     request.method === 'GET'
       ? sendJson(response, 403, { error: { message: 'Missing scopes: api.model.read' } })
@@ -215,13 +218,13 @@ test.each([
   ['claude', undefined],
   ['codex', undefined],
   ['codex', 'team-sol'],
-])('where all that is asked refuses the key, the key is at fault: %s %s', async (id, model) => {
+])('if every route rejects the key, the error blames the key: %s %s', async (id, model) => {
   const server = await aServer(goodGateway)
   const access = accessTo(server, { key: 'sk-another-key' })
   expect((await failure(proofOf(id, access, model))).code).toBe('key-rejected')
 })
 
-test('of several probes that fail, the first client tells its own, when all have answered', async () => {
+test('if several probes fail, the error is that of the first client, after all have answered', async () => {
   const server = await aServer((request, response) => {
     if (request.method === 'GET') return sendJson(response, 200, { data: models })
     if (request.url.startsWith('/v1/responses'))
@@ -232,11 +235,11 @@ test('of several probes that fail, the first client tells its own, when all have
   expect(error.code).toBe('rate-limited')
 })
 
-describe('a client that is rejected is asked once over each protocol, and twice for the cause', async () => {
+describe('the check of a rejected client sends one request for each protocol, and two to find the cause', async () => {
   const clients = await loadClients(rows)
   const model = 'gpt-5.6-sol'
   const posts = ({ seen }: Forged) => seen.filter(({ method }) => method === 'POST')
-  // Claude Code itself repeats a rejected request, without its safeguards.
+  // Claude Code itself repeats a rejected request without its safeguards.
   const most = ({ family, protocols }: Client) =>
     protocols.length + 2 + (family === 'claude' ? 1 : 0)
 
@@ -249,13 +252,13 @@ describe('a client that is rejected is asked once over each protocol, and twice 
         : sendJson(response, 400, { error: { message } })
     })
 
-  test.each(clients)('$id: everything, without a reason', async (client) => {
+  test.each(clients)('$id: if the gateway rejects everything without a reason', async (client) => {
     const server = await rejects(() => 'Bad Request')
     await failure(proofOf(client.id, accessTo(server), model))
     expect(posts(server).length).toBeLessThanOrEqual(most(client))
   })
 
-  /** A member that no minimal request has. */
+  /** A member of the request that minimal requests do not have. */
   const memberIn = ({ url, body }: Seen) => {
     const names = url.includes('/messages')
       ? ['system']
@@ -267,14 +270,17 @@ describe('a client that is rejected is asked once over each protocol, and twice 
   const cases = clients.flatMap((client) =>
     reasons.map((reason) => [client.id, reason, client] as const),
   )
-  test.each(cases)('%s: one member over each protocol, %s', async (id, reason, client) => {
-    const server = await rejects((request) => {
-      const member = memberIn(request)
-      if (member === undefined) return undefined
-      return reason === 'with its name' ? `Unknown parameter: ${member}` : 'Bad Request'
-    })
-    const error = await failure(proofOf(id, accessTo(server), model))
-    expect(error.code).toBe('parameter-unsupported')
-    expect(posts(server).length).toBeLessThanOrEqual(most(client))
-  })
+  test.each(cases)(
+    '%s: if the gateway rejects one member over each protocol, %s',
+    async (id, reason, client) => {
+      const server = await rejects((request) => {
+        const member = memberIn(request)
+        if (member === undefined) return undefined
+        return reason === 'with its name' ? `Unknown parameter: ${member}` : 'Bad Request'
+      })
+      const error = await failure(proofOf(id, accessTo(server), model))
+      expect(error.code).toBe('parameter-unsupported')
+      expect(posts(server).length).toBeLessThanOrEqual(most(client))
+    },
+  )
 })
