@@ -79,7 +79,7 @@ describe('on Windows', () => {
     expect(findProgram(windows, 'codex', (path) => path === shim)).toBe(shim)
   })
 
-  test('which: prefers a program to a shim of the same folder, and does not search the working folder', () => {
+  test('which: prefers a program over a shim in the same folder, and does not search the working folder', () => {
     const asked: string[] = []
     findProgram(windows, 'codex', (path) => {
       asked.push(path)

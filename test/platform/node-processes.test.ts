@@ -14,7 +14,7 @@ const processes = nodeProcesses(machine, 'here')
 
 describe('processes', () => {
   test.runIf(process.platform === 'linux')(
-    'a process has a start time, a dead one has none',
+    'a living process has a start time, and a dead one has none',
     async () => {
       expect(processes.startTime(process.pid)).toMatch(/^\d+$/)
       expect(processes.startTime(process.pid)).toBe(processes.startTime(process.pid))

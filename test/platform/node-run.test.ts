@@ -36,7 +36,7 @@ function aCommand(text: string): string {
 }
 
 describe.runIf(process.platform !== 'win32')('a command', () => {
-  test('a dozen at once cause no warning of Node', async () => {
+  test('started a dozen times at once, causes no warning of Node', async () => {
     const warnings: Error[] = []
     const listen = (warning: Error) => warnings.push(warning)
     process.on('warning', listen)
@@ -74,7 +74,7 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
     expect(Date.now() - begin).toBeLessThan(6_000)
   })
 
-  test('has all of its output read, even if it ends immediately', async () => {
+  test('that ends immediately has all of its output read', async () => {
     const args = ['-e', 'process.stdout.write("x".repeat(3_000_000))']
     const { stdout } = await run(process.execPath, args, { timeoutMs: 20_000 })
     expect(stdout.length).toBe(3_000_000)
@@ -105,7 +105,7 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
     }
   })
 
-  test('ends with us if a signal ends us', async () => {
+  test('ends when a signal ends repoint', async () => {
     const command = aCommand('#!/bin/sh\necho "$$" > "$0.pid"\nexec sleep 60\n')
     const home = aHome()
     buildSync({

@@ -27,7 +27,7 @@ beforeAll(() => {
   return () => home.remove()
 })
 
-/** Runs the program by a shell. @param redirections as a person types them @param before what the shell does first */
+/** Runs the program in a shell. @param redirections as a person types them @param before a command that the shell runs first */
 function run(redirections: string, before = 'true') {
   const command = `${before}; "${process.execPath}" "${program}" ${redirections}`
   const result = spawnSync('bash', ['-c', `set -o pipefail; ${command}`], { encoding: 'utf8' })

@@ -40,7 +40,7 @@ test('rename on Windows: gives up with the system’s error at the end', () => {
   expect(calls.filter((name) => name === 'renameSync')).toHaveLength(8)
 })
 
-test('rename elsewhere, or another failure: is tried once', () => {
+test('rename on other systems, or after another failure: is tried once', () => {
   const home = aHome({ old: 'text' })
   for (const [os, code] of [
     ['linux', 'EBUSY'],
