@@ -26,7 +26,7 @@ function save(home: Home, ...gateways: SavedGateway[]): void {
   changeGateways(worldIn(home), (all) => [...gateways, ...all])
 }
 
-/** A home whose list says `text`. */
+/** A home whose list of gateways contains `text`. */
 function saying(text: string | Uint8Array): Home {
   const home = aHome({ [list]: text })
   chmodSync(home.at('.local/state/repoint'), 0o700)
@@ -188,7 +188,7 @@ describe('a run and the list', () => {
     return { lastStep: (locked?: StatePaths) => saveGateway(world, { access }, locked) }
   }
 
-  /** The same world, in which every call from the given one on fails, as nothing is done after a kill. */
+  /** The same world, in which every call from `fatal` on fails: after a kill, nothing is done. */
   function dyingAt(world: World, fatal: number): World {
     let count = 0
     const dying = Object.entries(world.files).map(([name, call]) => [
