@@ -42,7 +42,7 @@ test('answers: every answer has a unique ID', async () => {
 })
 
 test.each([false, true])(
-  'the same question again: the same answer under an id of its own (streamed: %s)',
+  'a repeated question gets the same answer under a new ID (streamed: %s)',
   async (stream) => {
     const gateway = await aGateway()
     const answers = new Map<string, string>()
@@ -60,7 +60,7 @@ test.each([false, true])(
   },
 )
 
-test('a tool loop over HTTP: call, result, report, with matching and unique IDs', async () => {
+test('a tool loop over HTTP has call, result and report, with matching and unique IDs', async () => {
   const gateway = await aGateway()
   const tools = [{ type: 'function', function: { name: 'weather', parameters: {} } }]
   const asked = [{ role: 'user', content: '#call weather {"city":"Paris"}' }]

@@ -3,7 +3,7 @@ import type { GatewayOptions, GatewayScope, WrittenRule } from '../../src/serve/
 import { vendorErrorNames } from '../../src/serve/settings/vendor-errors.ts'
 import { aFile, aGateway, ask, askJson, jsonOf, sseEvents } from './support/gateway.ts'
 
-/** What authors of tests start and tell a gateway from a program. */
+/** The API with which authors of tests start and control a gateway. */
 
 const chat = (content: string, more: object = {}) => ({
   model: 'gpt-5.4',
@@ -40,10 +40,10 @@ describe('startGateway: a scenario', () => {
     ['a rule', { scenario: { answers: [{ replies: 'x' }] } }, 'answers[0].replies is unknown'],
     ['a reply', { scenario: { answers: [{ reply: { txt: 'x' } }] } }, 'txt is unknown'],
     ['a fault', { faults: [{ eror: 'quota' }] }, 'A fault: faults[0].eror is unknown'],
-    ['a fault that is none', { faults: [{ error: 'tired' }] }, 'faults[0].error must be one of'],
+    ['an invalid fault', { faults: [{ error: 'tired' }] }, 'faults[0].error must be one of'],
     ['a model', { models: [{ name: 'x' }] }, 'models: [0].name is unknown'],
-    ['models that are none', { models: [] }, 'models: the document must have at least one'],
-  ])('startGateway: rejects %s that it does not know', async (_, options, message) => {
+    ['an empty list of models', { models: [] }, 'models: the document must have at least one'],
+  ])('startGateway: rejects %s', async (_, options, message) => {
     const error = await aGateway(options).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'usage' })
     expect((error as Error).message).toContain(message)
@@ -106,14 +106,14 @@ describe('an answer function', () => {
 
   test.each<[string, () => unknown, string]>([
     ['throws', fail, 'expected 1 to be 2'],
-    ['says what is no answer', () => ({ txt: 'x' }), 'txt is unknown'],
+    ['returns an invalid answer', () => ({ txt: 'x' }), 'txt is unknown'],
     ['rejects', () => Promise.reject(new Error('no luck')), 'no luck'],
     [
       'calls no tool of it',
       () => ({ call: 'no' }),
       'It calls no; the request lets it call weather',
     ],
-  ])('a function that %s: the client gets a 400', async (_, answer, problem) => {
+  ])('the client gets a 400 from a function that %s', async (_, answer, problem) => {
     const gateway = await aGateway({ answer: answer as () => string })
     const refused = await say(gateway, 'hello', { tools })
     expect(refused.status).toBe(400)
@@ -329,7 +329,7 @@ describe('the vendors’ errors by name', () => {
     '/v1/messages': { ...chat('ping'), model: 'claude-opus-5-5', max_tokens: 50 },
   }
 
-  // Statuses and types are those of the table in docs/gateway.md, which docs.test.ts holds.
+  // docs.test.ts checks statuses and types against the table in docs/gateway.md.
   test.each(vendorErrorNames)('%s: has each vendor’s shape', async (error) => {
     const gateway = await aGateway({ faults: [{ error }] })
     const openais = new Set<string>()

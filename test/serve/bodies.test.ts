@@ -39,12 +39,15 @@ test.each([
   ['gzip', gzipSync(Buffer.alloc(3_000_000))],
   ['br', brotliCompressSync(Buffer.alloc(3_000_000))],
   ['zstd', packedZeros],
-] as const)('bodies: what %s unpacks to has the limit of a body', async (encoding, packed) => {
-  const gateway = await aGateway({ limits: { maxBodyBytes: 1_000_000 } })
-  const headers = { 'content-encoding': encoding }
-  const answer = await ask(gateway, '/v1/responses', '', headers, { body: Buffer.from(packed) })
-  expect(answer.status).toBe(413)
-})
+] as const)(
+  'bodies: the size limit applies to the unpacked body of %s',
+  async (encoding, packed) => {
+    const gateway = await aGateway({ limits: { maxBodyBytes: 1_000_000 } })
+    const headers = { 'content-encoding': encoding }
+    const answer = await ask(gateway, '/v1/responses', '', headers, { body: Buffer.from(packed) })
+    expect(answer.status).toBe(413)
+  },
+)
 
 test('whole responses have the headers of the vendor', async () => {
   const gateway = await aGateway()

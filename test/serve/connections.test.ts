@@ -22,7 +22,7 @@ function request(gateway: Gateway, name: Name, headers = '', version = '1.1'): s
   return `${line} HTTP/${version}\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nOrigin: http://a.test\r\n${headers}${length}\r\n${body}`
 }
 
-/** One answer without what differs from one to the next. */
+/** The answer without the parts that differ from one answer to the next. */
 function shapeOf(answer: string): string {
   const ofOne = /^(Date|X-Oneapi-Request-Id|x-request-id|request-id|anthropic-\w+-\w+-reset): .*$/gm
   return answer
@@ -33,7 +33,7 @@ function shapeOf(answer: string): string {
 
 const names = Object.keys(requests) as Name[]
 
-// The page comes at once, whatever is in force.
+// The page is sent at once, without faults or delays.
 test.each(names.filter((name) => name !== 'page'))(
   'connections: %s has the same bytes for a request that waited',
   async (name) => {
@@ -52,7 +52,7 @@ test.each(names.filter((name) => name !== 'page'))(
 )
 
 test.each(names)(
-  'connections: a client that wants the connection closed after %s gets it closed',
+  'connections: closes the connection after %s if the client asks for it',
   async (name) => {
     const gateway = await aGateway()
     const last = await sendRaw(gateway.port, [request(gateway, name, 'Connection: close\r\n')], {
@@ -75,7 +75,7 @@ test.each(names)(
   },
 )
 
-test('connections: a response has its own date', async () => {
+test('connections: each response has its current date', async () => {
   const gateway = await aGateway({ faults: [{ delayMs: 1000 }] })
   const askedAt = Math.floor(Date.now() / 1000) * 1000
   const { text } = await sendRaw(gateway.port, [request(gateway, 'text')], { answers: 1 })
@@ -105,7 +105,7 @@ test('connections: unread data of a slow reader is not overwritten by later stre
     })
   const ask = (word: string) =>
     `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: ${body(word).length}\r\n\r\n${body(word)}`
-  // About 100 kB each: more than the system takes without a reader, soon.
+  // About 100 kB each, which soon exceeds the buffers of the system.
   const words = 'abcdefgh'.split('').map((letter) => letter.repeat(10_000))
   const sockets = await Promise.all(
     Array.from({ length: 4 }, async () => {

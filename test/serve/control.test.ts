@@ -4,7 +4,7 @@ import { sendRaw } from './support/raw.ts'
 
 const input = { model: 'gpt-5.6', input: 'ping' }
 
-test('control: the log, newest first, and one request in full', async () => {
+test('control: lists the log, newest first, and shows one request in full', async () => {
   const gateway = await aGateway()
   await ask(gateway, '/v1/responses', input)
   await ask(gateway, '/v1/models')
@@ -97,7 +97,7 @@ test('control: long values of a client do not make the list large', async () => 
   )
 })
 
-test('control: the API may be called from any web page, as at the service', async () => {
+test('control: any web page may call the API, as at the service', async () => {
   const gateway = await aGateway()
   const origin = { origin: 'http://app.example' }
   const answer = await ask(gateway, '/v1/models', undefined, origin)

@@ -9,7 +9,7 @@ import { readScenario } from '../../src/serve/settings/scenario.ts'
 import { blocksOf, moduleOf, needsSdk } from '../support/doc-blocks.ts'
 import { aGateway, ask, jsonOf, saying } from './support/gateway.ts'
 
-/** Everything in docs/gateway.md that can be run is run. */
+/** Runs every example in docs/gateway.md that can be run. */
 
 const page = 'docs/gateway.md'
 const blocks = blocksOf(page)
@@ -75,7 +75,7 @@ describe('docs/gateway.md: faults', () => {
   const errors = rows.filter(([, cell]) => /^\d{3}/.test(cell!))
   const effects = rows.filter((row) => !errors.includes(row))
 
-  test('the table names every word of --fault, and each as it is in JSON', () => {
+  test('the table names every word of --fault, and its form in JSON', () => {
     const words = effects.flatMap(([cell]) => codes(cell!))
     const members = effects.flatMap(([, cell]) => codes(cell!))
     const documented = words.map((word, index) => [

@@ -5,7 +5,7 @@ import type { Protocol } from '../../src/protocols.ts'
 import { withGateway } from '../support/gateway.ts'
 import { ask, paths } from './support/gateway.ts'
 
-/** Which model a request was recorded with is not part of it. */
+/** A gateway that accepts the recorded requests, whatever model they name. */
 const gateway = await withGateway({ families: 'rewritten' })
 
 /** A model that serves each protocol. */

@@ -4,7 +4,7 @@ import type { Gateway } from '../../src/serve/index.ts'
 import { aGateway } from './support/gateway.ts'
 import { sendRaw } from './support/raw.ts'
 
-/** Several requests for a stream in one write: none waits for the response to the one before it. */
+/** Several requests for a stream in one write, without waiting for the responses. */
 function pipelined(gateway: Gateway, count: number): string {
   const body = '{"model":"gpt-5.6","input":"one two three","stream":true}'
   const head = `POST /v1/responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`

@@ -75,7 +75,7 @@ test.each([
   expect(gateway.requests()[0]!.reason).toContain(reason)
 })
 
-test('the reason: an accepted request has none', async () => {
+test('the reason: an accepted request has no reason', async () => {
   const gateway = await aGateway({ key })
   await ask(gateway, '/v1/responses', ping)
   await ask(gateway, '/v1/models')

@@ -16,7 +16,7 @@ const chat = (content: string, more: object = {}) => ({
 const weather = { name: 'weather', parameters: { type: 'object', properties: {} } }
 const tools = [{ type: 'function', function: weather }]
 
-/** A gateway that records what another one answers, standing in for a real one. */
+/** A gateway that records the answers of another one, which replaces a real gateway. */
 async function aRecorder(betweenMs = 0) {
   const real = await aGateway({
     key: upstreamKey,

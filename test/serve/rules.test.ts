@@ -11,17 +11,17 @@ import shapes from '../../src/serve/requests/data/shapes.json' with { type: 'jso
 import { withGateway } from '../support/gateway.ts'
 import { aGateway, ask, jsonOf, paths, saying } from './support/gateway.ts'
 
-/** One gateway for all: nothing that is asked here stays in it. */
+/** One gateway for all tests, because these requests leave nothing in it. */
 const gateway = await withGateway({ families: 'vendor' })
 
 interface Row {
   readonly source: string
   readonly path: string
-  /** What goes over the smallest good body. */
+  /** The members that are merged into the smallest valid body. */
   readonly more: Readonly<Record<string, unknown>>
   readonly headers: Record<string, string>
   readonly expected: string
-  /** `param` and `code`, where all of the answer is expected. */
+  /** `param` and `code`, if the test compares the whole answer. */
   readonly place: string | undefined
 }
 
@@ -43,7 +43,7 @@ function rowsOf(file: string): readonly Row[] {
 const answerTo = ({ path, more, headers }: Row) =>
   ask(gateway, path, { ...saying(path, 'hi'), ...more }, headers)
 
-/** All that is answered to a row whose place is known. */
+/** The whole answer to a row whose place is known. */
 function wholeOf({ path, expected, place = '' }: Row, { headers }: Response): object {
   const [param, code] = place.split(' ').map((word) => (word === '-' ? undefined : word))
   const message = `${expected} (request id: ${headers.get('x-oneapi-request-id')})`
@@ -98,7 +98,7 @@ describe('taken', () => {
   })
 })
 
-test('rules: a gateway that rewrites such requests first accepts what a family rejects', async () => {
+test('rules: a gateway that rewrites requests accepts what a family rejects', async () => {
   const rewriting = await aGateway({ families: 'rewritten' })
   const tools = [{ type: 'function', function: { name: 'f' } }]
   const ofChat = { ...saying(paths.chat, 'hi'), tools, max_tokens: 9, temperature: 0 }
@@ -125,7 +125,7 @@ test.each([
   ['/v1/responses', 'gpt-5.4-mini', 400_000, 'context_length_exceeded'],
   ['/v1/messages', 'claude-haiku-4-5-20251001', 200_000, undefined],
 ] as const)(
-  'rules: %s: what is longer than the window of %s',
+  'rules: %s: rejects a request that is longer than the window of %s',
   async (path, model, window, code) => {
     const fitting = await ask(gateway, path, saying(path, 'x'.repeat(4 * (window - 1)), model))
     expect(fitting.status).toBe(200)
@@ -148,7 +148,7 @@ test.each<[string, string, (schema: object) => object]>([
   ],
   [paths.responses, 'text', (schema) => ({ format: { ...json, schema } })],
   [paths.messages, 'output_config', (schema) => ({ format: { type: json.type, schema } })],
-])('refusals: %s: a schema that nothing fits', async (path, member, formatOf) => {
+])('refusals: %s: a schema that no value fits', async (path, member, formatOf) => {
   const a = { type: 'string', enum: [] }
   const properties = { a }
   const required = ['a']

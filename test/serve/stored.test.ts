@@ -73,7 +73,7 @@ test('stored: an answer can be read until it is deleted', async () => {
   }
 })
 
-test('stored: the input items of a conversation, in pages', async () => {
+test('stored: lists the input items of a conversation in pages', async () => {
   const gateway = await aGateway()
   const first = await idOf(gateway, { input: 'one' })
   const second = await idOf(gateway, { previous_response_id: first, input: 'two' })

@@ -3,13 +3,13 @@ import { aGateway, ask, askJson, eventsOf, jsonOf, saying } from './support/gate
 
 const say = (content: string) => [{ role: 'user', content }]
 const thinking = { type: 'enabled', budget_tokens: 1024 }
-// Of newer families none takes a budget.
+// No newer family accepts a budget.
 const claude = { model: 'claude-sonnet-4-6', max_tokens: 4000, messages: say('#think Hm.\nping') }
 const usage = { inputTokens: 100, cachedTokens: 80, outputTokens: 7 }
 const tools = [{ name: 'weather', input_schema: { type: 'object' } }]
 
 describe('thinking in messages', () => {
-  test('thinking: a block with a signature comes first, streamed or not', async () => {
+  test('thinking: is a block with a signature before the text, streamed or not', async () => {
     const gateway = await aGateway()
     const plain = await askJson(gateway, '/v1/messages', { ...claude, thinking })
     expect(plain.content).toEqual([
@@ -32,7 +32,7 @@ describe('thinking in messages', () => {
     ])
   })
 
-  test('thinking: only if it is requested, and always if it is required', async () => {
+  test('thinking: is sent if it is requested, and always if the model requires it', async () => {
     const gateway = await aGateway()
     const typesOf = async (more: object) =>
       (await askJson(gateway, '/v1/messages', { ...claude, ...more })).content.map(
@@ -56,7 +56,7 @@ describe('thinking in messages', () => {
     expect((await ask(gateway, '/v1/messages', again)).status).toBe(200)
   })
 
-  test('thinking: must return unchanged in a tool loop', async () => {
+  test('thinking: must be sent back unchanged in a tool loop', async () => {
     const gateway = await aGateway()
     const asked = say('#think Rain?\n#call weather {"city":"Paris"}')
     const body = { ...claude, thinking, tools, messages: asked }
@@ -111,7 +111,7 @@ describe('reasoning in responses', () => {
     include: ['reasoning.encrypted_content'],
   }
 
-  test('reasoning: an item with summary and encrypted content, streamed or not', async () => {
+  test('reasoning: is an item with summary and encrypted content, streamed or not', async () => {
     const gateway = await aGateway()
     const plain = await askJson(gateway, '/v1/responses', body)
     const item = {
@@ -135,7 +135,7 @@ describe('reasoning in responses', () => {
     expect(streamed.at(-1).response.output).toMatchObject([item, { type: 'message' }])
   })
 
-  test('reasoning: without summary and include the item is empty; without effort there is none', async () => {
+  test('reasoning: the item is empty without summary and include, and is missing without effort', async () => {
     const gateway = await aGateway()
     const ping = { model: 'gpt-5.6', input: 'ping' }
     const output = async (more: object) =>
@@ -146,7 +146,7 @@ describe('reasoning in responses', () => {
     expect(await output({ reasoning: { effort: 'none' } })).toMatchObject([{ type: 'message' }])
   })
 
-  test('reasoning: encrypted content must return unchanged', async () => {
+  test('reasoning: encrypted content must be sent back unchanged', async () => {
     const gateway = await aGateway()
     const { output } = await askJson(gateway, '/v1/responses', body)
     const goOn = (item: object) => {
@@ -160,7 +160,7 @@ describe('reasoning in responses', () => {
   })
 })
 
-test('reasoning in chat: its text and its tokens, streamed or not', async () => {
+test('reasoning in chat has text and tokens, streamed or not', async () => {
   const gateway = await aGateway()
   const body = { model: 'gpt-5.6', messages: say('#think Hm. So.\nping'), reasoning_effort: 'low' }
   const plain = await askJson(gateway, '/v1/chat/completions', body)
@@ -218,7 +218,7 @@ test('a scenario sets thoughts, a refusal, the reason of the end and the usage',
   expect(types).toEqual(['reasoning', 'message'])
 })
 
-test('a refusal streams as one in responses and chat', async () => {
+test('responses and chat stream a refusal in its own member', async () => {
   const gateway = await aGateway({ scenario: { answers: [{ reply: { refusal: 'I will not.' } }] } })
   const streamed = (path: string) =>
     eventsOf(ask(gateway, path, { ...saying(path, 'x'), stream: true }))
@@ -263,7 +263,7 @@ describe('an answer that is cut', () => {
     expect(messages).toMatchObject({ stop_reason: 'max_tokens', content: [{ type: 'tool_use' }] })
   })
 
-  test('one call at a time is one call', async () => {
+  test('without parallel calls, an answer has one call', async () => {
     const gateway = await aGateway()
     const two = '#call weather {}\n#call weather {"a":1}'
     const named = { name: 'weather', parameters: { type: 'object' } }

@@ -53,7 +53,7 @@ test('upstream: a stream is forwarded piece by piece', async () => {
   expect(gateway.requests()[0]).toMatchObject({ stream: true, state: 'done', status: 200 })
 })
 
-test('upstream: the log has whole characters, even if a piece ended inside one', async () => {
+test('upstream: the log has whole characters, even if a piece ended within one', async () => {
   const text = Buffer.from('{"x":"Zwölf → 😀"}')
   const url = await aServer((_, response) => {
     const send = (at: number) => {
@@ -80,7 +80,7 @@ test('upstream: the upstream request ends if the client disconnects', async () =
   await expect.poll(() => gateway.requests()[0]!.state).toBe('cut')
 })
 
-test('upstream: a response that is cut off is cut off here too', async () => {
+test('upstream: a truncated response stays truncated', async () => {
   const { gateway } = await aPair({ faults: [{ cutAfter: 2 }] })
   const answer = await ask(gateway, '/v1/responses', { ...input, stream: true })
   await expect(answer.text()).rejects.toThrow('terminated')
@@ -117,7 +117,7 @@ test.each([
   ['a status below 100', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n', 'malformed status 99'],
   ['another protocol', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'no answer'],
   ['nothing', '', 'socket hang up'],
-])('upstream: a response with %s is no response', async (_, text, reason) => {
+])('upstream: a response with %s is reported as an error', async (_, text, reason) => {
   const server = createServer((socket) => {
     socket.on('error', () => {}).once('data', () => socket.end(text))
   }).listen(0, '127.0.0.1')
@@ -143,8 +143,8 @@ test('upstream: a request for a whole address goes to the upstream, not to that 
 })
 
 describe('the requests to an upstream with a path', () => {
-  /** What came, as it came. */
-  async function aTeamsUpstream() {
+  /** Records the request lines as they arrive. */
+  async function anUpstreamWithPath() {
     const seen: string[] = []
     const url = await aServer((request, response) => {
       seen.push(`${request.method} ${request.url}`)
@@ -186,15 +186,15 @@ describe('the requests to an upstream with a path', () => {
     'GET /v1/"models"',
     'GET http://elsewhere.example/v1/../../api',
   ])('upstream: %j reaches nothing outside of its path', async (line) => {
-    const { seen, askRaw } = await aTeamsUpstream()
+    const { seen, askRaw } = await anUpstreamWithPath()
     expect([400, 404]).toContain(await askRaw(line))
     expect(seen).toEqual([])
   })
 
   test.each(['GET /api/token', 'GET /v1beta/models', 'GET //v1/models', 'GET /team-b/v1/models'])(
-    'upstream: %j is not below /v1 and stays here',
+    'upstream: %j is not below /v1 and is not forwarded',
     async (line) => {
-      const { seen, askRaw } = await aTeamsUpstream()
+      const { seen, askRaw } = await anUpstreamWithPath()
       await askRaw(line)
       expect(seen).toEqual([])
     },
@@ -210,15 +210,15 @@ describe('the requests to an upstream with a path', () => {
     'GET /v1/models/a..b',
     'PATCH /v1/anything/at/all?x=%2e%2e',
   ])('upstream: %j is forwarded unchanged', async (line) => {
-    const { seen, askRaw } = await aTeamsUpstream()
+    const { seen, askRaw } = await anUpstreamWithPath()
     expect(await askRaw(line)).toBe(200)
     expect(seen).toEqual([line.replace(' /', ' /team-a/')])
   })
 
   test.each(['', 'models/'])(
-    'upstream: a key in the path or the query of /v1/%s stays here',
+    'upstream: a key in the path or the query of /v1/%s is not forwarded',
     async (at) => {
-      const { seen, gateway, askRaw } = await aTeamsUpstream()
+      const { seen, gateway, askRaw } = await anUpstreamWithPath()
       for (const line of [`GET /v1/models?key=${gateway.key}`, `GET /v1/${at}${gateway.key}`])
         expect(await askRaw(line)).toBe(404)
       expect(seen).toEqual([])
@@ -226,14 +226,14 @@ describe('the requests to an upstream with a path', () => {
   )
 
   test('upstream: unknown routes are forwarded only with the right key', async () => {
-    const { seen, gateway } = await aTeamsUpstream()
+    const { seen, gateway } = await anUpstreamWithPath()
     const answer = await fetch(`${gateway.url}/v1/messages/batches`, { method: 'POST' })
     expect([answer.status, seen]).toEqual([401, []])
   })
 })
 
 describe('data that is not forwarded', () => {
-  /** A server that answers with `body`, and what it was asked. */
+  /** A server that answers with `body`, and the headers that it received. */
   async function anUpstream(type: string, body: (key: string) => string) {
     const seen: IncomingHttpHeaders[] = []
     const url = await aServer((request, response) => {
@@ -248,7 +248,11 @@ describe('data that is not forwarded', () => {
 
   test.each<[string, string, (key: string) => string]>([
     ['an answer', 'application/json', (key) => JSON.stringify({ error: `bad key ${key}` })],
-    ['an answer that is cut there', 'text/plain', (key) => 'x'.repeat(256 * 1024 - 12) + key],
+    [
+      'an answer that is cut within the key',
+      'text/plain',
+      (key) => 'x'.repeat(256 * 1024 - 12) + key,
+    ],
   ])('upstream: its key never enters the log: %s', async (_, type, body) => {
     const { gateway } = await anUpstream(type, body)
     const events = await fetch(`${gateway.url}/_repoint/events`)
@@ -284,7 +288,7 @@ describe('data that is not forwarded', () => {
       session_id: '0123',
       'user-agent': 'tool/1',
     }
-    // Not by fetch, which sends no cookies.
+    // Not with fetch, which sends no cookies.
     const lines = Object.entries({ ...secrets, ...kept }).map((pair) => `${pair.join(': ')}\r\n`)
     const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nX-Api-Key: ${gateway.key}\r\n`
     const text = `GET /v1/models HTTP/1.1\r\n${head}${lines.join('')}\r\n`

@@ -41,7 +41,7 @@ function folded(codec: Codec, whole: WholeAnswer, body: JsonObject = {}) {
 const arguments_ = '{"city":"Paris, the capital"}'
 
 describe('chat', () => {
-  test('chat: one id, a role, the text, a reason, the end', () => {
+  test('chat: a stream has one ID, a role, the text, a reason and the end', () => {
     const frames = stream(chat, answer([text('Hello "you"')]))
     expect(frames.at(-1)!.data).toBe('[DONE]')
     const chunks = frames.slice(0, -1).map(({ data }) => data)
@@ -235,7 +235,7 @@ test('every protocol: the model’s output cannot break out of its frame', () =>
   }
 })
 
-test('every protocol: a failure inside a stream has the protocol’s own form', () => {
+test('every protocol: a failure inside a stream has the protocol’s format', () => {
   const failure = { message: 'no', type: 'new_api_error', code: 'bad_response' }
   const frame = (codec: Codec) =>
     sseEvents(codec.encodeStream({}, facts, answer([])).fail(failure))[0]!

@@ -4,7 +4,7 @@ import { aGateway, ask, paths, sseEvents } from '../support/gateway.ts'
 /**
  * The streams of this gateway next to streams that others recorded from the vendors, event by event. Each
  * row is an event with the paths of its members; `+` repeats the event before it at least once. Only
- * names are compared: values, and how a text is cut, are another matter.
+ * names are compared, not values or the way in which a text is split.
  */
 
 const response = `id object created_at status background completed_at error frequency_penalty
@@ -29,7 +29,7 @@ interface Recording {
   readonly body: object
   readonly reply: object | string
   readonly events: readonly (readonly [type: string, ...members: string[]] | '+')[]
-  /** We send nothing else. The other vendor's newer SDKs require more than its recordings have. */
+  /** True: we send only the recorded members. Absent: we also send members that the vendor's newer SDKs require. */
   readonly isAll?: boolean
 }
 

@@ -5,14 +5,14 @@ import { fc } from '../../support/fast-check.ts'
 
 const tokensOf = (text: string) => splitTokens({ type: 'text', text })
 
-test('tokens: words with the space before them, split if they are long', () => {
+test('tokens: are words with the space before them, split if they are long', () => {
   expect(tokensOf('')).toEqual([])
   expect(tokensOf(' Hi  you\n')).toEqual([' Hi', ' ', ' you', '\n'])
   expect(tokensOf('a 12345678901234567 b')).toEqual(['a', ' 1234567890123456', '7', ' b'])
   expect(tokensOf('123456789012345\u{1f600}x')).toEqual(['123456789012345\u{1f600}', 'x'])
 })
 
-test('tokens: arguments come in pieces of 4 to 8 characters', () => {
+test('tokens: arguments are split into pieces of 4 to 8 characters', () => {
   const text = '{"command":"git status --short","path":"./a/b"}'
   const pieces = splitTokens({ type: 'call', text })
   expect(pieces.join('')).toBe(text)
@@ -21,7 +21,7 @@ test('tokens: arguments come in pieces of 4 to 8 characters', () => {
   expect(splitTokens({ type: 'call', text: 'abc\u{1f600}x' })).toEqual(['abc\u{1f600}x'])
 })
 
-test('tokens: joined they are the text', () => {
+test('tokens: are the text if they are joined', () => {
   const piece = fc.constantFrom(' ', 'a', 'bcdefgh', '\n', '\u{1f600}', '\ud83d', '\ude00', 'é')
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
@@ -34,7 +34,7 @@ test('tokens: joined they are the text', () => {
   )
 })
 
-test('frames: a template writes what a whole frame writes', () => {
+test('frames: a template writes the same as a whole frame', () => {
   const frame = (number: unknown, piece: string) => sseFrame({ number, a: { piece, b: [] } }, 'x')
   const frameOf = frameTemplate(frame('<number>', '<piece>'), ['<number>', '<piece>'])
   for (const piece of ['', 'a', '"<piece>"\n\u2028', '\ud800', '$&'])

@@ -21,12 +21,12 @@ function anEntry(more: Partial<LogEntry> = {}): LogEntry {
 
 const roomy = { loggedRequests: 100, loggedCharacters: 10_000_000 }
 
-/** Notes the bodies down and ends the entry. */
+/** Adds the bodies to the entry and ends it. */
 function finish(log: RequestLog, entry: LogEntry, requestBody: string, responseBody: string): void {
   log.finish(Object.assign(entry, { state: 'done', requestBody, responseBody }))
 }
 
-test('the log: keeps the newest', () => {
+test('the log: keeps the newest requests', () => {
   const log = new RequestLog(() => [secret], { ...roomy, loggedRequests: 3 })
   for (let count = 1; count <= 10; count++) log.add(anEntry({ id: String(count) }))
   expect(log.list().map(({ id, number }) => `${id} ${number}`)).toEqual(['8 8', '9 9', '10 10'])
@@ -53,7 +53,7 @@ test('the log: an entry that ends after it was dropped does not count', () => {
   expect(log.list().map(({ id }) => id)).toEqual(['3', '4'])
 })
 
-test('the log: keeps counting after it was cleared, and an older entry may still end', () => {
+test('the log: continues its IDs after it was cleared, and an older entry may still end', () => {
   const log = new RequestLog(() => [secret], roomy)
   const early = anEntry({ id: 'early' })
   log.add(early)
@@ -71,7 +71,7 @@ test('the log: a long body is cut', () => {
   expect(log.list()[0]!.requestBody).toHaveLength(maxLoggedBody)
 })
 
-test('the log: shows no key, neither its own nor another one', () => {
+test('the log: shows no key, of the gateway or of anyone else', () => {
   const log = new RequestLog(() => [secret], roomy)
   const stranger = 'sk-somebody-elses-key-1234'
   const entry = anEntry({
@@ -102,7 +102,7 @@ test('the log: reports an answer that is too large to keep', () => {
   expect(log.list().map(({ id }) => id)).toEqual(['open'])
 })
 
-test('the log: keeps of a long path, header, model or body only what it shows', () => {
+test('the log: keeps only the shown part of a long path, header, model or body', () => {
   const log = new RequestLog(() => [secret], { ...roomy, loggedCharacters: 100_000 })
   const long = 'x'.repeat(60_000)
   for (let count = 0; count < 20; count++) {

@@ -74,7 +74,7 @@ test('the model: #call calls the client’s tool', () => {
   expect(replies).toEqual([{ type: 'call', tool: bash, text: '{"command":"ls -l"}' }])
 })
 
-test('the model: several #call lines are parallel calls, a custom tool gets its text', () => {
+test('the model: several #call lines are parallel calls, and a custom tool gets its text', () => {
   const text = '#call Bash\n#call apply_patch *** Begin'
   expect(answer(text, { tools: [bash, patch] })).toEqual([
     { type: 'call', tool: bash, text: '{}' },
@@ -148,14 +148,14 @@ test('the model: fills a recursive schema once', () => {
   expect(answer('plan', { outputSchema })).toHaveLength(1)
 })
 
-test('the model: an answer that must fit a schema does', () => {
+test('the model: gives an answer that fits the required schema', () => {
   const outputSchema = { type: 'object', required: ['a'], properties: { a: { enum: ['x', 'y'] } } }
   expect(answer('plan', { outputSchema })).toEqual([{ type: 'text', text: '{"a":"x"}' }])
 })
 
 const newId = () => 'id'
 
-test('answers: count as many tokens as a stream has pieces', () => {
+test('answers: the number of tokens is the number of pieces of a stream', () => {
   const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
   const reply = { type: 'text', text: said } as const
   const { blocks, usage } = buildAnswer({ utterances: [reply] }, aModelRequest([]), newId)

@@ -36,7 +36,7 @@ describe('--fault', () => {
   })
 })
 
-// Status and code are those of the table in docs/gateway.md, which docs.test.ts holds.
+// docs.test.ts checks status and code against the table in docs/gateway.md.
 test.each(faultNames)(
   'faults: %s is the same for a stream, and the log names it',
   async (error) => {
@@ -51,7 +51,7 @@ test.each(faultNames)(
   },
 )
 
-test('faults: any status, with a message and Retry-After', async () => {
+test('faults: may have any status, with a message and Retry-After', async () => {
   const gateway = await aGateway({ faults: [{ status: 418, message: 'Tea', retryAfter: 3 }] })
   const answer = await ask(gateway, '/v1/responses', input)
   expect(answer.status).toBe(418)
@@ -59,7 +59,7 @@ test('faults: any status, with a message and Retry-After', async () => {
   expect((await jsonOf(answer)).error.message).toMatch(/^Tea \(request id: /)
 })
 
-test('faults: every third time, at most twice, on one route and model', async () => {
+test('faults: may apply every third time, at most twice, on one route and model', async () => {
   const gateway = await aGateway({
     faults: [{ status: 500, every: 3, times: 2, route: 'responses', model: 'gpt-5.4' }],
   })
@@ -89,7 +89,7 @@ test('faults: the catalog can fail too', async () => {
   expect((await ask(gateway, '/v1/responses', input)).status).toBe(200)
 })
 
-test('faults: a web page instead of JSON', async () => {
+test('faults: may answer with a web page instead of JSON', async () => {
   const gateway = await aGateway({ faults: [{ webPage: true }] })
   const answer = await ask(gateway, '/v1/responses', input)
   expect(answer.status).toBe(200)
@@ -165,7 +165,7 @@ test.each([
   const last = JSON.parse(events.at(-1)!.data)
   expect(JSON.stringify(last)).toContain('upstream error')
   expect(events).toHaveLength(3)
-  // Of responses alone: the number that follows.
+  // Only in responses: the next sequence number.
   expect(last.sequence_number ?? 2).toBe(2)
   const plain = await ask(gateway, path, { ...body, stream: false })
   expect(plain.status).toBe(500)

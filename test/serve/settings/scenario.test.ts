@@ -57,7 +57,7 @@ answers:
   expect((await say(gateway, 'weather', { tools: [weather] })).tool_calls).toHaveLength(1)
 })
 
-test('a scenario: errors, delays and faults', async () => {
+test('a scenario: has errors, delays and faults', async () => {
   const scenarioFile = await aFile(`
 faults:
   - { route: models, status: 502 }
@@ -91,7 +91,7 @@ answers:
   expect((await say(gateway, 'go', { messages })).content).toBe('after')
 })
 
-test('a scenario: a pattern takes linear time', async () => {
+test('a scenario: matches a pattern in linear time', async () => {
   const scenarioFile = await aFile(`
 answers:
   - { when: { pattern: '^(a+)+$' }, reply: all a }
@@ -135,18 +135,18 @@ describe('an invalid scenario', () => {
     answers: [}                                | line 1, column 11
     a: 1\na: 2                                 | Map keys must be unique (line 2, column 1)
     a: &x [*x]\n__proto__: 1                   | is unknown
-  `)('a scenario that is wrong: %j', (line, problem) => {
+  `)('is rejected: %j', (line, problem) => {
     const text = line!.replaceAll('\\n', '\n')
     expect(read(text)).toMatch(/^config-invalid: Cannot use scenario\.yaml: /)
     expect(read(text)).toContain(problem)
   })
 
-  test('an invalid scenario: a missing file', async () => {
+  test('is rejected if the file is missing', async () => {
     const start = aGateway({ scenarioFile: '/nowhere/at/all.yaml' })
     await expect(start).rejects.toThrow('Cannot read the scenario /nowhere/at/all.yaml')
   })
 
-  test('a scenario: text for a function is wrapped, never broken JSON', () => {
+  test('is not one that gives text to a function, which is wrapped as JSON', () => {
     const scenario = readScenario({ answers: [{ reply: { call: 'f', with: 'oops {' } }] })
     const tool = { name: 'f', kind: 'function', parameters: {} } as const
     const request = aModelRequest([], { tools: [tool] })
@@ -160,7 +160,7 @@ describe('a catalog file', () => {
   const read = (text: string) => readYaml(text, 'models.json', readCatalogFile)
   const everyProtocol = ['openai', 'openai-response', 'anthropic']
 
-  test('a catalog file: IDs, entries, or the response of a real gateway', () => {
+  test('has IDs, entries, or the response of a real gateway', () => {
     expect(read('[a, {id: b, endpointTypes: [anthropic], aliasOf: a}]')).toEqual([
       { id: 'a', ownedBy: 'custom', endpointTypes: everyProtocol },
       { id: 'b', ownedBy: 'custom', endpointTypes: ['anthropic'], aliasOf: 'a' },
@@ -184,7 +184,7 @@ describe('a catalog file', () => {
     ['[{id: 5}]', '[0].id must be text, not a number'],
     ['[{id: a, aliasOf: b}]', '[0].aliasOf is not a model of this catalog: b'],
     ['[{id: a, color: red}]', '[0].color is unknown. Use one of: id,'],
-  ])('an invalid catalog file: %j', (text, problem) => {
+  ])('is rejected if it is invalid: %j', (text, problem) => {
     expect(() => read(text)).toThrow(problem)
     expect(() => read(text)).toThrow(UserError)
   })

@@ -1,7 +1,7 @@
 import type { Turn } from '../../../src/serve/requests/reading/turns.ts'
 import type { ModelRequest } from '../../../src/serve/requests/request.ts'
 
-/** A request as the model is given it. */
+/** A request in the form that the model receives. */
 export function aModelRequest(
   messages: readonly Turn[],
   more: Partial<ModelRequest> = {},

@@ -28,7 +28,7 @@ const answer = [
 ]
 const result = { type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: 'rain' }] }
 
-/** The same in three protocols: a system prompt, a prompt with a picture, a thought, an answer with a call, its result. */
+/** One conversation in three protocols: a system prompt, a prompt with a picture, a thought, an answer with a call, its result. */
 export const conversations: Readonly<Record<Protocol, JsonObject>> = {
   chat: {
     model: 'm',
@@ -72,13 +72,13 @@ export const conversations: Readonly<Record<Protocol, JsonObject>> = {
   },
 }
 
-/** Who speaks when in them, and what is said; responses has each item in a turn of its own. */
+/** The role and the contents of each turn. In responses, each item is a separate turn. */
 export function spokenIn(turns: readonly Turn[]) {
   const roles = turns.map(({ role }) => role).filter((role, at, all) => role !== all[at - 1])
   return { roles, parts: turns.flatMap(({ parts }) => parts) }
 }
 
-/** What is spoken in each of them, but for the system prompt. */
+/** The turns of each conversation, without the system prompt. */
 export const spoken = {
   roles: ['user', 'assistant', 'tool'],
   parts: [

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 import type { Gateway, GatewayOptions } from '../../../src/serve/index.ts'
 import { withGateway } from '../../support/gateway.ts'
 
-/** A gateway that rejects what vendors reject. It ends with the test. */
+/** A gateway that rejects what vendors reject. It is closed after the test. */
 export function aGateway(options: GatewayOptions = {}): Promise<Gateway> {
   return withGateway({ families: 'vendor', ...options }, onTestFinished)
 }
@@ -20,7 +20,7 @@ export async function aPair(real: GatewayOptions = {}, more: GatewayOptions = {}
   return { upstream, gateway: await aGateway({ upstream: { url, key }, ...more }) }
 }
 
-/** The address of a server of one's own, which ends with the test. */
+/** The address of a server with this listener. It is closed after the test. */
 export async function aServer(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
@@ -28,14 +28,14 @@ export async function aServer(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** The path of a file in a folder of its own; without a text it is not there yet. */
+/** The path of a file in a new folder. Without `text`, the file does not exist yet. */
 export async function aFile(text?: string, name = 'scenario.yaml'): Promise<string> {
   const path = join(await mkdtemp(join(tmpdir(), 'repoint-serve-')), name)
   if (text !== undefined) await writeFile(path, text)
   return path
 }
 
-/** A request with the right key; `body` goes as JSON. */
+/** Sends a request with the gateway's key, and `body` as JSON. */
 export function ask(
   { url, key }: Pick<Gateway, 'url' | 'key'>,
   path: string,
@@ -58,20 +58,20 @@ export const paths = {
   messages: '/v1/messages',
 } as const
 
-/** What a person says, as the smallest good body of the protocol at this path. */
+/** The smallest valid body for a user's text, in the protocol of this path. */
 export function saying(path: string, text: string, model = 'gpt-5.6'): object {
   if (path.endsWith('responses')) return { model, input: text }
   const messages = [{ role: 'user', content: text }]
   return path.endsWith('messages') ? { model, messages, max_tokens: 999 } : { model, messages }
 }
 
-/** The JSON of an answer. What is in it is the test's business. */
+/** The JSON of an answer, untyped: each test checks the members that it needs. */
 // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
 export async function jsonOf(answer: Response | Promise<Response>): Promise<any> {
   return (await answer).json()
 }
 
-/** The JSON that is answered to a request with the right key. */
+/** The JSON answer to a request with the gateway's key. */
 export function askJson(...question: Parameters<typeof ask>): ReturnType<typeof jsonOf> {
   return jsonOf(ask(...question))
 }

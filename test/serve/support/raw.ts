@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 
-/** What a server did with raw bytes. */
+/** The reaction of a server to raw bytes. */
 export interface RawAnswer {
   readonly text: string
-  /** Of each answer, in order. */
+  /** The statuses of the answers, in order. */
   readonly statuses: readonly number[]
   readonly closed: boolean
 }
@@ -11,11 +11,11 @@ export interface RawAnswer {
 /** How long to wait for more after the last expected answer, in ms. */
 const afterAnswersMs = 30
 
-/** How long a server may be silent before the test gives up on it, in ms: far more than it needs. */
+/** How long a server may be silent before the test gives up, in ms. Generous: a server needs far less. */
 const silenceMs = 10_000
 
 /**
- * Writes pieces to a socket, `gapMs` apart, and collects what comes back.
+ * Writes pieces to a socket, `gapMs` apart, and collects the response.
  *
  * It ends when the server closes the connection, or a moment after `answers` whole answers. With
  * `untilClosed` it ends only when the server closes.
