@@ -15,7 +15,7 @@ async function gatewayWith(path: string, body: unknown, status = 200) {
 const end = 1_790_000_000
 const date = new Date(end * 1000).toISOString()
 
-describe('what is left on a key', () => {
+describe('the balance of a key', () => {
   test.each([
     [
       'New API',
@@ -60,7 +60,7 @@ describe('what is left on a key', () => {
   ])('%s', async (_, path, body, expected) => {
     const server = await gatewayWith(path, body)
     expect(await balanceOf(accessTo(server))).toEqual(expected)
-    // Where nothing tells which it is, each way that any gateway may have, once.
+    // An unknown gateway gets one request for each known way.
     const paths = server.seen.map(({ url }) => url).filter((url) => url !== '/api/status')
     expect(paths.sort()).toEqual(['/api/usage/token/', '/key/info', '/v1/usage'])
   })
@@ -115,14 +115,14 @@ describe('what is left on a key', () => {
       },
       { remaining: 60, unit: '%', resets: date },
     ],
-  ])('%s: one request, by the host', async (_, host, path, body, expected) => {
+  ])('%s: the host decides, and gets one request', async (_, host, path, body, expected) => {
     const server = await gatewayWith(path, body)
     const way = wayOf({ baseUrl: `https://${host}` }, undefined)!
     expect(await askIn(accessTo(server), way)).toEqual(expected)
     expect(server.seen.map(({ url }) => url)).toEqual([path])
   })
 
-  test('New API, by its list: what a dollar is there is asked for where there is an amount', async () => {
+  test('New API, known by its list: a second request asks for the unit if there is an amount', async () => {
     const data = { object: 'token_usage', total_available: 3000, unlimited_quota: false }
     const server = await aServer((request, response) =>
       sendJson(
@@ -137,16 +137,16 @@ describe('what is left on a key', () => {
   })
 
   test.each([
-    ['nothing of the kind', '/nowhere', {}, 200],
+    ['no balance', '/nowhere', {}, 200],
     ['an error', '/api/usage/token/', { data: { object: 'token_usage', total_available: 5 } }, 500],
     ['another shape', '/v1/usage', { remaining: 'lots', isValid: true }, 200],
     ['no number', '/v1/usage', { remaining: 'NaN', isValid: true }, 200],
-  ])('a gateway that says %s says nothing', async (_, path, body, status) => {
+  ])('a gateway that answers with %s has no known balance', async (_, path, body, status) => {
     const server = await gatewayWith(path, body, status)
     expect(await balanceOf(accessTo(server))).toBeUndefined()
   })
 
-  test('a unit that would write to the terminal is none', async () => {
+  test('a unit with control characters is ignored', async () => {
     const server = await gatewayWith('/v1/usage', {
       isValid: true,
       remaining: 1,
@@ -155,7 +155,7 @@ describe('what is left on a key', () => {
     expect(await balanceOf(accessTo(server))).toEqual({ remaining: 1, unit: 'units' })
   })
 
-  test('a gateway that is not there is asked once', async () => {
+  test('an unreachable gateway has no known balance', async () => {
     expect(await balanceOf(accessTo({ port: 1 }))).toBeUndefined()
   })
 })

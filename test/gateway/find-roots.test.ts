@@ -7,7 +7,7 @@ import { accessTo, aServer, type Forged, failure, goodGateway, sendJson } from '
 
 const model = 'gpt-5.6-sol'
 
-/** What other services say to a path that they do not know. */
+/** The answers of other services to an unknown path. */
 const unknownPaths = {
   'an error of an API': [404, { error: { message: 'Invalid URL', type: 'invalid_request_error' } }],
   "FastAPI's": [404, { detail: 'Not Found' }],
@@ -27,7 +27,7 @@ interface Layout {
   readonly unknown?: readonly [number, unknown]
 }
 
-/** A gateway whose routes hang at these paths. */
+/** A gateway whose routes are below these paths. */
 function aGateway({ chat, messages, hasList = true, unknown }: Layout): Promise<Forged> {
   const [status, body] = unknown ?? unknownPaths["FastAPI's"]
   return aServer((request, response) => {
@@ -40,7 +40,7 @@ function aGateway({ chat, messages, hasList = true, unknown }: Layout): Promise<
   })
 }
 
-/** As the usual gateway has it; undefined: this one has no such route. */
+/** The URL of the same route at the usual gateway, or undefined if this one has no such route. */
 function usualUrl(url: string, chat?: string, messages?: string): string | undefined {
   const isMessages = url.includes('/v1/messages')
   const root = isMessages ? messages : chat
@@ -57,7 +57,7 @@ function access(server: Forged, prefix: string): GatewayAccess {
 
 const asked = ({ seen }: Forged) => seen.map(({ method, url }) => `${method} ${url}`)
 
-/** What is found from one address for clients of these protocols: the roots' paths. */
+/** The paths of the roots that are found from one address, for clients of these protocols. */
 async function find(server: Forged, prefix: string, protocols: readonly Protocol[]) {
   const finder = new GatewayFinder(access(server, prefix))
   const catalog = await finder.askCatalog()
@@ -73,12 +73,12 @@ test.each([
   ['https://gw.example/api/paas/v4', '/api/paas/v4 /api/paas/v4/v1'],
   ['https://gw.example/v1beta/openai', '/v1beta/openai /v1beta/openai/v1'],
   ['https://gw.example/v1/account/team/compat', '/v1/account/team/compat'],
-])('%s: the chat routes are looked for at %s first', (baseUrl, expected) => {
+])('%s: looks for the chat routes at %s first', (baseUrl, expected) => {
   const paths = chatRoots(baseUrl).map((root) => new URL(root).pathname)
   expect(paths.join(' ')).toMatch(new RegExp(`^${expected}`))
 })
 
-test('no address of another origin is ever a candidate, nor twice the same', () => {
+test('no candidate has another origin, and none is repeated', () => {
   for (const path of [
     '',
     '/a',
@@ -95,7 +95,7 @@ test('no address of another origin is ever a candidate, nor twice the same', () 
     }
 })
 
-test('the usual gateway is asked nothing beside what it was always asked', async () => {
+test('the usual gateway gets no additional request', async () => {
   const server = await aServer(goodGateway)
   expect(await find(server, '', ['chat', 'messages'])).toEqual({ chat: '/v1', messages: '/' })
   expect(asked(server)).toEqual([
@@ -105,7 +105,7 @@ test('the usual gateway is asked nothing beside what it was always asked', async
   ])
 })
 
-test('nor is one whose address ends in another version', async () => {
+test('a gateway whose address ends in another version gets no additional request', async () => {
   const server = await aGateway({ chat: '/api/v3', messages: '/api/v3' })
   await find(server, '/api/v3', ['responses', 'messages'])
   expect(asked(server)).toEqual([
@@ -116,7 +116,7 @@ test('nor is one whose address ends in another version', async () => {
 })
 
 test.each(Object.entries(unknownPaths))(
-  '%s is no answer: the address as typed counts',
+  'uses the address as typed if other paths answer with %s',
   async (_, unknown) => {
     const typed = await aGateway({ chat: '/inference', hasList: false, unknown })
     const finder = new GatewayFinder(access(typed, '/inference'))
@@ -136,14 +136,14 @@ test.each([
   ['/compatible-mode', '/compatible-mode/v1', '/apps/anthropic'],
   ['/anthropic', '/v1', '/anthropic'],
   ['/api/anthropic', '/api/paas/v4', '/api/anthropic'],
-])('%s gives both roots: %s and %s', async (prefix, chat, messages) => {
+])('finds both roots from %s: %s and %s', async (prefix, chat, messages) => {
   for (const unknown of [unknownPaths['a web page'], unknownPaths['a 200 with an error of Z.ai']]) {
     const server = await aGateway({ chat, messages, unknown })
     expect(await find(server, prefix, ['messages', 'chat'])).toEqual({ chat, messages })
   }
 })
 
-test('a wrong key is told as one, also where the first address was no API', async () => {
+test('a wrong key is reported as such, also if the first address was no API', async () => {
   for (const [prefix, chat] of [
     ['/inference', '/inference'],
     ['/api/v4', '/api/v4'],
@@ -156,7 +156,7 @@ test('a wrong key is told as one, also where the first address was no API', asyn
   }
 })
 
-test('where nothing answers, the first words stand, and every address is named', async () => {
+test('if nothing answers, the error is that of the first address, and the hint names all of them', async () => {
   const server = await aGateway({})
   const finder = new GatewayFinder(access(server, '/p'))
   const error = (await finder.askCatalog()) as UserError
@@ -170,7 +170,7 @@ test('where nothing answers, the first words stand, and every address is named',
   expect(word.hint).toMatch(/\/p\/v1\/chat\/completions, .*\/p\/chat\/completions\.$/)
 })
 
-test('a gateway without the messages protocol is said to be one', async () => {
+test('a gateway without the messages protocol is reported as such', async () => {
   const server = await aGateway({ chat: '/v1' })
   const finder = new GatewayFinder(access(server, ''))
   const catalog = await finder.askCatalog()
@@ -181,7 +181,7 @@ test('a gateway without the messages protocol is said to be one', async () => {
   })
 })
 
-test('a root that a person gave for messages is the only one', async () => {
+test('the root of --messages-url is the only one that is asked', async () => {
   const server = await aGateway({ chat: '/v1', messages: '/anthropic' })
   const { baseUrls, ...rest } = access(server, '')
   const given = { ...rest, baseUrls: { ...baseUrls, messages: `${rest.baseUrl}/claude` } }
@@ -190,7 +190,7 @@ test('a root that a person gave for messages is the only one', async () => {
   expect(asked(server)).toEqual(['POST /claude/v1/messages?beta=true'])
 })
 
-test('chat and responses at two roots are not proven as one', async () => {
+test('chat and responses at two different roots are not accepted as one gateway', async () => {
   const server = await aServer((request, response) =>
     request.url === '/p/v1/chat/completions' || request.url === '/p/responses'
       ? goodGateway({ ...request, url: request.url.replace(/^\/p(?:\/v1)?/, '/v1') }, response)

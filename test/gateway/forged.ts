@@ -16,7 +16,7 @@ const tlsFolder = new URL('../fixtures/tls/', import.meta.url)
 export const tlsFile = (name: string): string => fileURLToPath(new URL(name, tlsFolder))
 const pem = (name: string): string => readFileSync(tlsFile(name), 'utf8')
 
-/** A request as a forged server saw it. */
+/** A request that a forged server received. */
 export interface Seen {
   readonly method: string
   readonly url: string
@@ -76,7 +76,7 @@ export async function aServer(handler: Handler, options: Options = {}): Promise<
   return { seen, ...(await listening(server, options.host)) }
 }
 
-/** Bare TCP, or TLS with a certificate: whatever `onSocket` does. */
+/** A server of bare TCP, or of TLS with a certificate, whose answers `onSocket` writes. */
 export async function aSocketServer(
   onSocket: (socket: net.Socket) => void,
   certificate?: string,

@@ -14,7 +14,7 @@ import { accessTo, aServer, key, sendJson } from './forged.ts'
 
 const pad = (text: string, length: number): string => text.padEnd(length, 'x')
 
-/** Many ids, and each kind the worst for one of the rules. */
+/** Lists of many IDs. Each kind is the worst case for one of the rules. */
 const lists = {
   '30,000 families, base and mini': many(
     30_000,
@@ -35,8 +35,8 @@ async function aGatewayWith(data: readonly unknown[]) {
   return aServer((_request, response) => sendJson(response, 200, { object: 'list', data }))
 }
 
-describe('hostile catalog', () => {
-  test.each(Object.entries(lists))('%s are read and ranked in a moment', async (name, data) => {
+describe('a hostile catalog', () => {
+  test.each(Object.entries(lists))('%s are read and ranked quickly', async (name, data) => {
     const access = accessTo(await aGatewayWith(data))
     const started = process.cpuUsage()
     const catalog = await readCatalog(access).catch(() => undefined)
@@ -46,7 +46,7 @@ describe('hostile catalog', () => {
       resolveModel(catalog, 'gpt-9')
       closestModels('gpt-5.6-sol', catalog)
     }
-    // Quadratic rules took 12 s for the smallest of these. Processor time, as others may use the machine.
+    // Quadratic rules took 12 s for the smallest list. Measured in processor time, because the machine may be busy.
     expect(process.cpuUsage(started).user / 1000).toBeLessThan(5_000)
 
     if (name.includes('201 characters')) return expect(catalog).toBeUndefined()
@@ -56,7 +56,7 @@ describe('hostile catalog', () => {
   })
 })
 
-test('hostile catalog: pages without end are cut', async () => {
+test('has endless pages, of which the first ones are read', async () => {
   const server = await aServer(({ url }, response) => {
     const id = `m-${Math.random()}-${url.length}`
     sendJson(response, 200, { data: [{ id }], has_more: true, last_id: id })
@@ -86,7 +86,7 @@ describe('hostile catalog: the commands', () => {
     expect(stderr).not.toContain('RangeError')
   })
 
-  test('Ctrl-C ends it while the list comes in', async () => {
+  test('Ctrl-C ends repoint while it reads the list', async () => {
     const server = await aServer((_request, response) => {
       response.write(`{"data":${JSON.stringify(lists['200,000 short ids']).slice(0, -1)}`)
     })

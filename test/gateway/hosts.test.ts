@@ -9,7 +9,7 @@ import { aServer, goodGateway, key, sendJson } from './forged.ts'
 
 describe('hosts by name', () => {
   test.each(knownHosts.map((row) => [row.name, row] as const))(
-    '%s: a host, paths without a slash behind, pages of its own, a source with its date',
+    '%s: has a host, paths without a final slash, separate pages, and a source with its date',
     (_name, { host, chat, messages, pages, keys, source, date }) => {
       expect(host).toMatch(/^[a-z\d.*-]+$/)
       for (const path of [chat, messages])
@@ -22,7 +22,7 @@ describe('hosts by name', () => {
     },
   )
 
-  test('none is a page of another, and none stands there twice', () => {
+  test('no host is listed twice, or is a page of another', () => {
     const hosts = knownHosts.map(({ host, product = '' }) => host + product)
     const pages = knownHosts.flatMap(({ pages }) => pages)
     expect(new Set([...hosts, ...pages]).size).toBe(hosts.length + pages.length)
@@ -46,7 +46,7 @@ describe('hosts by name', () => {
     expect(messagesRoots(baseUrl)[0]).toBe(baseUrl + messages)
   })
 
-  test('behind a path of its own the host is the last guess, and a stranger has none', () => {
+  test('after a typed path, the paths of the host are tried last, and unknown hosts have none', () => {
     expect(chatRoots('https://api.groq.com/team').at(-1)).toBe('https://api.groq.com/openai/v1')
     expect(chatRoots('https://api.groq.com/team')[0]).toBe('https://api.groq.com/team/v1')
     expect(knownHost('https://api.groq.com.evil.example')).toBeUndefined()
@@ -69,14 +69,14 @@ describe('hosts by name', () => {
   })
 
   test.each(['/api/other', '/api/coding', '/api/plan/v3', '/team/v1'])(
-    'a typed path %s never leads to another product of the host',
+    'a typed path %s never selects another product of the host',
     (path) => {
       const roots = chatRoots(`https://ark.cn-beijing.volces.com${path}`)
       expect(roots).not.toContain('https://ark.cn-beijing.volces.com/api/v3')
     },
   )
 
-  test('an address with an account is continued below it', () => {
+  test('the paths of an address with an account are below that account', () => {
     const baseUrl = 'https://gateway.ai.cloudflare.com/v1/account/gateway'
     expect(chatRoots(baseUrl)).toContain(`${baseUrl}/compat`)
     expect(chatRoots(baseUrl)[0]).toBe(baseUrl)
@@ -84,13 +84,13 @@ describe('hosts by name', () => {
   })
 
   test.each(['my-gateway.example', 'https://my-company.openai.azure.com', 'your-llm.internal'])(
-    '%s is a host',
+    '%s is a host name, not a web address of the service',
     (typed) => {
       expect(normaliseBaseUrl(typed, {}).baseUrl).toBe(`https://${typed.replace('https://', '')}`)
     },
   )
 
-  test('an address of Azure with a deployment and a version leads to its root without either', () => {
+  test('the root of an Azure address has no deployment and no version', () => {
     const typed =
       'https://team.openai.azure.com/openai/deployments/sol/chat/completions?api-version=p'
     const { baseUrl, notices } = normaliseBaseUrl(typed, {})
@@ -103,14 +103,14 @@ describe('hosts by name', () => {
     ['https://console.groq.com/keys', 'https://api.groq.com'],
     ['platform.deepseek.com/api_keys', 'https://api.deepseek.com'],
     ['https://openrouter.ai/settings/keys', 'https://openrouter.ai'],
-  ])('%s is read as %s, which is said', (typed, baseUrl) => {
+  ])('%s is read as %s, and the note says so', (typed, baseUrl) => {
     const read = normaliseBaseUrl(typed, {})
     expect(read.baseUrl).toBe(baseUrl)
     expect(read.notices).toHaveLength(1)
   })
 })
 
-/** A server in the place of a vendor, whose chat routes hang where the row says. */
+/** A server instead of the vendor, whose chat routes are below `root`. */
 async function groq(root = '/openai') {
   const { port, seen } = await aServer((request, response) =>
     request.url.startsWith(`${root}/v1/`)
@@ -128,7 +128,7 @@ async function groq(root = '/openai') {
 }
 
 test.each(['groq.com', 'https://console.groq.com/keys', 'api.groq.com'])(
-  '%s leads to the right address, proven by asking',
+  'finds and checks the right address from %s',
   async (typed) => {
     const { run, seen } = await groq()
     const { home, json } = await run(typed)
@@ -144,12 +144,12 @@ test.each(['groq.com', 'https://console.groq.com/keys', 'api.groq.com'])(
   },
 )
 
-test('what is known is no truth: another root that answers is taken', async () => {
+test('uses another root that answers, if the known one does not', async () => {
   const { run } = await groq('')
   expect((await run('api.groq.com')).json).toMatchObject({ changed: true })
 })
 
-test('a wrong key is looked up on the page where keys are made', async () => {
+test("names the page of the vendor's keys after a wrong key", async () => {
   const { run } = await groq()
   const { json } = await run('groq.com', 'sk-another-0f9e8d7c6b5a4433')
   expect(json['error']).toMatchObject({
@@ -158,7 +158,7 @@ test('a wrong key is looked up on the page where keys are made', async () => {
   })
 })
 
-/** Zhipu's words for a key of the coding plan at pay as you go (opencode issue 12671). */
+/** Zhipu's answer to a key of the coding plan at its pay-as-you-go address (opencode issue 12671). */
 const noBalance = { error: { code: '1113', message: '余额不足或无可用资源包,请充值。' } }
 
 async function zhipu(typed: string) {
@@ -176,7 +176,7 @@ async function zhipu(typed: string) {
   return { home, json, posts: seen.filter(({ method }) => method === 'POST').map(({ url }) => url) }
 }
 
-test('a key of a plan is asked at the plan, if only the host was typed', async () => {
+test('tries the address of the plan with a key of the plan, if only the host was typed', async () => {
   const { home, json, posts } = await zhipu('https://open.bigmodel.cn')
   expect(json['error']).toBeUndefined()
   expect(home.text('.config/opencode/opencode.json')).toContain(
@@ -185,7 +185,7 @@ test('a key of a plan is asked at the plan, if only the host was typed', async (
   expect(posts).toEqual(['/api/paas/v4/chat/completions', '/api/coding/paas/v4/chat/completions'])
 })
 
-test('a path that was typed is meant: the plan is named, and not asked', async () => {
+test('keeps a typed path, and names the plan without trying it', async () => {
   const { json, posts } = await zhipu('https://open.bigmodel.cn/api/paas/v4')
   expect(json['error']).toMatchObject({
     code: 'quota',

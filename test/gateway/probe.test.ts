@@ -28,7 +28,7 @@ describe('probe: proves a protocol', () => {
     expect(await probe(access, protocol, model)).toEqual({ root, notices: [] })
   })
 
-  test('with the key as Bearer and no other key header, streamed, with a small limit and a tool', async () => {
+  test('with the key only as Bearer, streamed, with a small limit and a tool', async () => {
     const server = await aServer(goodGateway)
     for (const protocol of protocols) await probe(accessTo(server), protocol, model)
     const asked = server.seen.map(({ method, url, headers, body }) => ({
@@ -88,7 +88,7 @@ describe('probe: proves a protocol', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('side by side over connections that were opened ahead, and then hung up', async () => {
+  test('in parallel over connections that were opened in advance, and then closes them', async () => {
     const server = await aServer(goodGateway)
     const access = accessTo(server)
     await preopenConnections(access, 3)
@@ -101,7 +101,7 @@ describe('probe: proves a protocol', () => {
     expect(server.connections()).toBe(4)
   })
 
-  test('also where a connection that was opened ahead is closed meanwhile', async () => {
+  test('also if a connection that was opened in advance is closed meanwhile', async () => {
     let count = 0
     const body = JSON.stringify(catalogBody)
     const server = await aSocketServer((socket) => {
@@ -134,7 +134,7 @@ describe('probe: proves a protocol', () => {
     expect(performance.now() - started).toBeLessThan(2_000)
   })
 
-  test('without the limit where the gateway refuses one', async () => {
+  test('without the limit if the gateway rejects it', async () => {
     for (const [protocol, parameter] of [
       ['chat', 'max_tokens'],
       ['responses', 'max_output_tokens'],
@@ -174,7 +174,7 @@ describe('probe: proves a protocol', () => {
     })
   })
 
-  test('and says so where the messages client would have to ask twice', async () => {
+  test('and reports that the messages client would have to send two requests', async () => {
     const server = await aServer((_request, response) =>
       sendJson(response, 200, { type: 'message', content: [], model }),
     )
@@ -208,7 +208,7 @@ describe('probe: judges as the client does', () => {
     expect(await asks('once-429-after-30', { retries: [429] })).toEqual(['rate-limited', 1])
   })
 
-  test('an answer that does not end, by whether the client waits for that', {
+  test('an answer without an end, depending on whether the client waits for the end', {
     timeout: 60_000,
   }, async () => {
     expect(await asks('open', { rejects: [] })).toEqual([undefined, 1])
@@ -221,7 +221,7 @@ describe('probe: judges as the client does', () => {
   })
 })
 
-describe('probe: tells apart', () => {
+describe('probe: distinguishes', () => {
   test('a protocol that the gateway lacks from a wrong address, by asking for the catalog', async () => {
     const oneApi = await aServer((request, response) =>
       request.url.startsWith('/v1/messages')
@@ -303,7 +303,7 @@ describe('probe: tells apart', () => {
 })
 
 describe('catalog', () => {
-  test('goes on where a messages-style catalog has more pages', async () => {
+  test('continues if a messages-style catalog has more pages', async () => {
     const server = await aServer((request, response) =>
       request.url === '/v1/models'
         ? sendJson(response, 200, {
@@ -322,7 +322,7 @@ describe('catalog', () => {
     expect(server.seen[1]?.url).toBe('/v1/models?limit=1000&after_id=a')
   })
 
-  test('ends where the pages go in a circle', async () => {
+  test('ends if the pages are circular', async () => {
     const server = await aServer((_request, response) =>
       sendJson(response, 200, { data: [{ id: 'a' }], has_more: true, last_id: 'a' }),
     )
@@ -331,7 +331,7 @@ describe('catalog', () => {
   })
 
   test.each([{ object: 'list', data: null }, { object: 'list', data: [] }, []])(
-    'that is empty says so: %j',
+    'is reported if it is empty: %j',
     async (body) => {
       const server = await aServer((_request, response) => sendJson(response, 200, body))
       const error = await failure(readCatalog(accessTo(server)))
@@ -343,7 +343,7 @@ describe('catalog', () => {
     },
   )
 
-  test('leaves out ids that echo the key or hide something, and says how many', async () => {
+  test('leaves out IDs with the key or with hidden characters, and says how many', async () => {
     const data = [{ id: 'a' }, { id: `b-${key}` }, { id: 'c\u202e' }]
     const server = await aServer((_request, response) => sendJson(response, 200, { data }))
     const { models, findings } = await readCatalog(accessTo(server))
@@ -356,7 +356,7 @@ describe('catalog', () => {
     ])
   })
 
-  test('with no usable id at all is a fault of the gateway', async () => {
+  test('without any usable ID is an error of the gateway', async () => {
     const server = await aServer((_request, response) =>
       sendJson(response, 200, { data: [{ id: key }] }),
     )
@@ -367,15 +367,15 @@ describe('catalog', () => {
   })
 
   test.each<[string, Record<string, string>, string | undefined]>([
-    ['tells', { date: 'Sat, 21 Nov 2026 09:00:00 GMT' }, '2026-11-21T09:00:00.000Z'],
+    ['from the Date header', { date: 'Sat, 21 Nov 2026 09:00:00 GMT' }, '2026-11-21T09:00:00.000Z'],
     [
-      'tells through a cache',
+      'from the Date and Age headers of a cache',
       { date: 'Sat, 21 Nov 2026 09:00:00 GMT', age: '90' },
       '2026-11-21T09:01:30.000Z',
     ],
-    ['tells nonsense', { date: 'soon' }, undefined],
-    ['does not tell', {}, undefined],
-  ])("carries the gateway's clock where it %s", async (_name, headers, expected) => {
+    ['not from an invalid header', { date: 'soon' }, undefined],
+    ['not without a header', {}, undefined],
+  ])("has the gateway's time: %s", async (_name, headers, expected) => {
     const server = await aServer((_request, response) => {
       response.sendDate = false
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)

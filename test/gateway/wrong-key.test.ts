@@ -7,7 +7,7 @@ import { aServer, type Seen, sendJson } from './forged.ts'
 
 const wrong = 'sk-canary-wrong-5e1d9a7c3b2f'
 
-/** How gateways with several roots refuse a key, and what they say on other paths. */
+/** The answers of gateways with several roots to a wrong key, and on other paths. */
 const hosts: Readonly<
   Record<
     string,

@@ -4,7 +4,7 @@ import { runCli } from '../../support/cli.ts'
 import { aHome } from '../../support/home.ts'
 import { accessTo, aServer, aSocketServer, goodGateway, key, tlsFile } from '../forged.ts'
 
-/** `repoint models` as it is published: bundled, in a process of its own. */
+/** Runs the bundled `repoint models`, as it is published, in a separate process. */
 async function models(
   baseUrl: string,
   more: { args?: string[]; env?: Record<string, string> } = {},

@@ -167,8 +167,8 @@ describe('network: bodies', () => {
   })
 
   test.each([
-    ['an unknown packing', 'zip', plain],
-    ['a packing that is not what it says', 'gzip', plain],
+    ['an unknown encoding', 'zip', plain],
+    ['a body with the wrong encoding', 'gzip', plain],
   ])('%s is a fault of the gateway', async (_name, encoding, body) => {
     const server = await aServer((_request, response) => {
       response.setHeader('content-encoding', encoding)

@@ -23,7 +23,7 @@ describe('proxy: which variable applies', () => {
     ['https://gw.example', { ALL_PROXY: 'http://other:1', HTTPS_PROXY: proxyUrl }, 'HTTPS_PROXY'],
     ['https://gw.example', { HTTPS_PROXY: '' }, undefined],
     ['https://gw.example', {}, undefined],
-    // The key would go through it in clear, and to what machine?
+    // The proxy would receive the key in plain text.
     ['http://127.0.0.1:3000', { HTTP_PROXY: proxyUrl }, undefined],
     ['http://127.9.9.9', { ALL_PROXY: proxyUrl }, undefined],
     ['http://[::1]:3000', { ALL_PROXY: proxyUrl }, undefined],
@@ -108,7 +108,7 @@ describe('proxy: its address', () => {
 const accessTo: typeof forged.accessTo = (server, more) =>
   forged.accessTo(server, { host: 'gw.test', ...more })
 
-/** A forward proxy in small, with a password if one is given. */
+/** A small forward proxy, with a password if `credentials` has one. */
 async function aProxy(credentials?: string, certificate?: string) {
   const asked: string[] = []
   const heads: string[] = []
@@ -170,7 +170,7 @@ describe('proxy: in use', () => {
   })
 
   test.each(['http', 'https', 'socks5'])(
-    'plain http goes through none: it would see the key (%s)',
+    'plain http uses no proxy, which could read the key (%s)',
     async (kind) => {
       const proxy = await aProxy('us:hunter2')
       const env = { http_proxy: `${kind}://us:hunter2@127.0.0.1:${proxy.port}` }
@@ -256,7 +256,7 @@ describe('proxy: in use', () => {
     ['says nothing', () => {}],
     ['hangs up', (socket: net.Socket) => socket.once('data', () => socket.end())],
     ['speaks something else', (socket: net.Socket) => socket.write('SSH-2.0-OpenSSH\r\n\r\n')],
-    ['talks without end', (socket: net.Socket) => socket.write('x'.repeat(100_000))],
+    ['sends endless data', (socket: net.Socket) => socket.write('x'.repeat(100_000))],
   ])('a proxy that %s', async (_name, onSocket) => {
     const proxy = await aSocketServer(onSocket)
     const error = await failure(
@@ -284,7 +284,7 @@ describe('proxy: in use', () => {
   })
 })
 
-/** SOCKS 5 in small (RFC 1928, RFC 1929): a name and a password where `credentials` are given. */
+/** A small SOCKS 5 proxy (RFC 1928, RFC 1929), with a name and a password if `credentials` are given. */
 async function aSocksProxy(credentials?: { username: string; password: string }) {
   const asked: string[] = []
   const server = await aSocketServer((socket) => {

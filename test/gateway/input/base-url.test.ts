@@ -16,7 +16,7 @@ function refusal(input: string): UserError {
 
 const gw = 'https://gw.example'
 
-/** What is said of an address. */
+/** The notes about an address. */
 const gap = 'The address is a placeholder from instructions'
 const noAddress = 'This is not an address'
 const aKey = 'This looks like a key, not an address'
@@ -32,7 +32,7 @@ const removed = (path: string) => `without ${path}, which clients add`
 
 describe('base URL: accepted input', () => {
   test.each([
-    // As it should be: nothing to say.
+    // A correct address has no note.
     ['https://gw.example', gw, ''],
     ['https://gw.example/', gw, ''],
     ['  https://gw.example \n', gw, ''],
@@ -97,7 +97,7 @@ describe('base URL: accepted input', () => {
     ['http://0.0.0.0:3000', 'http://127.0.0.1:3000', 'instead of 0.0.0.0'],
     ['0.0.0.0:3000', 'http://127.0.0.1:3000', 'with http://, instead of 0.0.0.0'],
 
-    // Text around it.
+    // Text around the address.
     ['"https://gw.example/v1"', gw, `${around}, ${removed('/v1')}`],
     ['<https://gw.example>', gw, around],
     ['`https://gw.example`', gw, around],
@@ -122,11 +122,11 @@ describe('base URL: accepted input', () => {
     ['\ufeffhttps://gw.example', gw, ''],
     ['https:/gw.example', gw, ''],
 
-    // Names outside of ASCII become what the network knows them as.
+    // Non-ASCII names become their ASCII form (Punycode).
     ['https://шлюз.example/v1', 'https://xn--g1ah2bza.example', `${letters}, ${removed('/v1')}`],
     ['https://网关.example', 'https://xn--d6q013i.example', letters],
 
-    // What only looks like something else.
+    // Input that only looks like something else.
     ['http：//127.0.0.1:3000', 'http://127.0.0.1:3000', around],
     ['see http://127.0.0.1:3000 there', 'http://127.0.0.1:3000', around],
     ['" gw.example "', gw, `${around}, ${https}`],

@@ -56,7 +56,7 @@ describe('parsing of --header', () => {
     ['x-a: @ /run/crlf', { name: 'x-a', value: 'from-windows', isSecret: true }],
     ['x-a: @/run/long', { name: 'x-a', value: 'x'.repeat(4_096), isSecret: true }],
     [`${'x-'.repeat(50)}: 1`, { name: 'x-'.repeat(50), value: '1' }],
-    // What only sounds like a header that the clients send.
+    // Names similar to those of headers that the clients send.
     ['my-host: a', { name: 'my-host', value: 'a' }],
     ['host-group: a', { name: 'host-group', value: 'a' }],
   ])('%s', (text, expected) => expect(read(text)).toEqual(expected))
@@ -72,7 +72,7 @@ describe('parsing of --header', () => {
       "usage: --header needs the form 'name: value'",
     ],
     ['a value of 4,097 characters', 'x-a: @/run/longer', 'is longer than 4096 characters'],
-    ['what proxies read', 'Proxy-Connection: a', 'You cannot change'],
+    ['a header for proxies', 'Proxy-Connection: a', 'You cannot change'],
     [
       'a key in place of a name',
       'sk-live-0123456789: x',
@@ -95,9 +95,9 @@ describe('parsing of --header', () => {
     ['an empty file', 'x-a: @/run/none', 'is empty'],
     ['the key itself', 'Authorization: $PK', 'authorization contains the key'],
     ['the key under its other name', 'x-api-key: $PK', 'x-api-key contains the key'],
-    ['what HTTP sends', 'Host: a', 'You cannot change host:'],
+    ['a header of HTTP', 'Host: a', 'You cannot change host:'],
     ['the length', 'content-length: 5', 'You cannot change content-length:'],
-    ['what the clients send', 'anthropic-version: 1', 'You cannot change'],
+    ['a header that the clients send', 'anthropic-version: 1', 'You cannot change'],
   ])('rejected: %s', (_, text, expected) => {
     const said = refusal(text)
     expect(said).toContain(expected)
@@ -105,7 +105,7 @@ describe('parsing of --header', () => {
   })
 })
 
-test('a change wins over the saved header, and an empty value removes it', () => {
+test('a change replaces the saved header, and an empty value removes it', () => {
   const before = [
     { name: 'x-a', value: '1' },
     { name: 'x-b', value: '2', isSecret: true as const },
@@ -137,7 +137,7 @@ test.each([
   ['x-author', false],
   ['x-keys-used', false],
   ['monkey', false],
-])('whether %s is a credential: %s', (name, expected) => {
+])('%s is the name of a credential: %s', (name, expected) => {
   expect(isCredentialHeader(name)).toBe(expected)
 })
 
@@ -152,7 +152,7 @@ test.each([
   [{ name: 'x-a', value: '1' }, true],
   [{ name: 'x-a', value: '2' }, false],
   [{ name: 'x-b', value: '1' }, false],
-])('whether %j is in the list: %s', (header, expected) => {
+])('%j is in the list: %s', (header, expected) => {
   expect(
     includesHeader(header, [
       { name: 'x-c', value: '2' },

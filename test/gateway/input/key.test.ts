@@ -62,7 +62,7 @@ describe('key: accepted input', () => {
     [`export  OPENAI_API_KEY=${key}`, ['the assignment']],
     [`Authorization : Bearer ${key}`, ['"Bearer"']],
     [`authorization:${key}`, ['"Bearer"']],
-    // Keys, whatever they look like.
+    // Keys with an unusual form.
     ['QWIxMkNkMzQ=', []],
     ['sk-Gh"12', []],
     ['sk-Gh12**Cd34', []],
@@ -88,7 +88,7 @@ describe('key: accepted input', () => {
     ['key-1', []],
     ['todo-1', []],
     ['sk-bearer', []],
-    // Local servers take anything.
+    // Local servers accept any key.
     ['ollama', []],
     ['sk-1234', []],
     ['a'.repeat(300), []],
@@ -154,7 +154,7 @@ describe('key: rejected input', () => {
     ['changeme', 'key-placeholder', gap],
     ['你的密钥', 'key-placeholder', gap],
     ['sk-你的API密钥', 'key-placeholder', gap],
-    // As a web page shows it.
+    // As shown on a web page.
     ['sk-Ab12****Ij90', 'key-placeholder', 'The key is incomplete: its middle is masked'],
     ['sk-Ab12…Ij90', 'key-placeholder', 'The key is incomplete: its middle is masked'],
     ['sk-Ab12...Ij90', 'key-placeholder', 'The key is incomplete: its middle is masked'],
@@ -176,7 +176,7 @@ describe('key: rejected input', () => {
 describe('key: other secrets next to it never become part of it', () => {
   const several = /^The key has \d lines, and a key is one line$/
   test.each([
-    // Files of settings.
+    // Settings files.
     [`OPENAI_API_KEY=${key}\nDATABASE_PASSWORD=hunter2`, several],
     [`OPENAI_API_KEY=${key}\r\nDATABASE_PASSWORD=hunter2\r\n`, several],
     [`OPENAI_API_KEY=${key}\nhunter2`, several],
@@ -192,7 +192,7 @@ describe('key: other secrets next to it never become part of it', () => {
     [`${key}\n\nthis is hunter2`, several],
     [`${key}\u2028this is hunter2`, several],
     [`${key}\nsk-hunter2`, /^This is more than one key$/],
-    // The same on one line.
+    // The same settings on one line.
     [`{"OPENAI_API_KEY":"${key}","password":"hunter2"}`, /^The key contains another setting$/],
     [`user=me;password=hunter2`, /^The key contains another setting$/],
     [`tid=abc;exp=123;api_key=hunter2`, /^The key contains another setting$/],

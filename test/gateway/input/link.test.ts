@@ -80,7 +80,7 @@ describe("a gateway's link", () => {
     ['a masked key', { apiKey: 'sk-1234****5678' }, 'The key is incomplete'],
     ['no address', { endpoint: '' }, 'The link contains no address'],
     ['no address but commas', { endpoint: ' , ' }, 'The link contains no address'],
-    ['a script for an address', { endpoint: `javascript:alert("${key}")` }, 'usage'],
+    ['a script instead of an address', { endpoint: `javascript:alert("${key}")` }, 'usage'],
     ['a name and a password in an address', { endpoint: `https://me:${key}@gw.example` }, 'usage'],
     ['a query in an address', { endpoint: 'https://gw.example?v=1' }, 'An address in the link has'],
     ['one of two with a query', { endpoint: 'https://a.b,https://c.d?v=1' }, 'An address in the'],

@@ -3,10 +3,10 @@ import type { HttpAnswer } from '../../../src/gateway/judge/answer.ts'
 import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
 import { isComplete } from '../../../src/gateway/judge/proof.ts'
 
-describe('diagnose: a body made to keep a pattern busy', () => {
+describe('diagnose: a body on which a slow pattern would take very long', () => {
   const busy: readonly (readonly [string, string, string])[] = [
-    ['titles that never end', 'text/html', '<title>'.repeat(1_000_000)],
-    ['spaces behind a request id', 'text/plain', `request id${' '.repeat(7_000_000)}`],
+    ['endless titles', 'text/html', '<title>'.repeat(1_000_000)],
+    ['spaces after a request id', 'text/plain', `request id${' '.repeat(7_000_000)}`],
     ['a request id without an end', 'text/plain', 'request id a'.repeat(500_000)],
     ['comments', 'text/html', '<!---->'.repeat(1_000_000)],
     ['an error of blanks', 'application/json', `{"error":{"message":"${' '.repeat(7_000_000)}"}}`],

@@ -23,7 +23,7 @@ test.each([
   ['max_tokens is too large', 401, false],
   ['Bad request', 400, false],
   ['Bad request', 422, false],
-])('a limit: %s (%i): %s', (message, status, expected) => {
+])('the message %s (%i) is about a limit: %s', (message, status, expected) => {
   expect(refusesLimit(answer({ error: { message } }, status))).toBe(expected)
 })
 
@@ -40,28 +40,28 @@ const sent = {
   headers: { 'anthropic-beta': 'a-1,b-2', 'x-mode': 'fast' },
 }
 
-describe('what a refusal is about', () => {
+describe('the parameters that a rejection names', () => {
   const place = { detail: [{ loc: ['body', 'include'], msg: 'Extra inputs are not permitted' }] }
 
   test.each<[string, HttpAnswer, string[]]>([
     ['its parameter', says('No', 'include'), ['include']],
     ['a member of a parameter', says('No', 'reasoning.effort'), ['reasoning']],
-    ['a parameter, before its words', says('stream_options of x-mode', 'include'), ['include']],
-    ['what only begins as one', says('No', 'reasoning_effort'), []],
-    ['what only ends as one', says('No', 'x.reasoning'), []],
-    ['one that was not sent', says("Unknown parameter: 'store'", 'store'), []],
+    ['a parameter before its message', says('stream_options of x-mode', 'include'), ['include']],
+    ['a name that begins like a parameter', says('No', 'reasoning_effort'), []],
+    ['a name that ends like a parameter', says('No', 'x.reasoning'), []],
+    ['a parameter that was not sent', says("Unknown parameter: 'store'", 'store'), []],
     ['a limit under another name', says('max_tokens is too large'), ['max_output_tokens']],
     ['a name of two words anywhere', says('got an odd stream_options here'), ['stream_options']],
     ['a name within a longer one', says('no stream_options_v2'), []],
     ['an English word in quotes', says("cannot take 'reasoning' here"), ['reasoning']],
     ['an English word called a parameter', says('unknown field: include'), ['include']],
-    ['an English word that is just one', says('we include no reasoning'), []],
+    ['an English word in a sentence', says('we include no reasoning'), []],
     ['a kind in a list', says('no additional_tools here'), ['input']],
     ['a kind that is an English word', says('This message is odd'), []],
     ['a place', answer(place), ['include']],
     ['a header', says('odd x-mode'), ['x-mode']],
     ["a header's value", says('b-2 is unknown'), ['anthropic-beta']],
-    ['betas, by any name', says('invalid beta flag'), ['anthropic-beta']],
+    ['betas without their names', says('invalid beta flag'), ['anthropic-beta']],
     ['a header and a member', says('stream_options with x-mode'), ['x-mode']],
     ['nothing', says('Bad request'), []],
   ])('%s', (_, refusal, expected) => {
@@ -79,14 +79,14 @@ test.each([
   ['不支持工具', true],
   ['不支持函数', true],
   ['a toolbox, malfunctioning', false],
-])('of tools: %s: %s', (message, expected) => {
+])('the message %s is about tools: %s', (message, expected) => {
   expect(speaksOfTools(outcome(message))).toBe(expected)
 })
 
-describe('a refusal of what is sent along', () => {
+describe('the error for a rejected parameter', () => {
   const hints = { 'x-mode': 'Take it out.', stream_options: 'Switch it off.' }
 
-  test('names what the gateway named, with the value of a limit, and its cure', () => {
+  test("names the parameters of the gateway's message, with the value of a limit, and the cure", () => {
     const names = ['max_output_tokens', 'x-mode']
     expect(parameterUnsupported(outcome(''), 'glm', { ...sent, hints }, names)).toMatchObject({
       code: 'parameter-unsupported',
@@ -95,7 +95,7 @@ describe('a refusal of what is sent along', () => {
     })
   })
 
-  test('names all that was sent where the gateway named nothing', () => {
+  test('names all parameters of the request if the gateway names none', () => {
     const all =
       'max_output_tokens 9000, stream_options, include, reasoning, input, anthropic-beta, x-mode'
     const { message, hint } = parameterUnsupported(outcome(''), 'glm', { ...sent, hints }, [])
@@ -105,7 +105,7 @@ describe('a refusal of what is sent along', () => {
     expect(hint).toBe('Switch it off.')
   })
 
-  test('where the client knows no cure, another model is one', () => {
+  test('suggests another model if the client has no cure', () => {
     const { hint } = parameterUnsupported(outcome(''), 'glm', sent, ['include'])
     expect(hint).toContain('--model ID')
   })

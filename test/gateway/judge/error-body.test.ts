@@ -37,7 +37,7 @@ test.each([
   ['<h1 class="x">Not <b class="y">here</b></h1>', 'Not  here '],
   [`${' '.repeat(30_000)}<title>far</title>`, 'far'],
   [`<p>${' '.repeat(30_000)}<title>far</title>`, ''],
-])('error body: the words of a page are its title', (body, words) => {
+])('error body: the message of a page is its title', (body, words) => {
   expect(read(body, html).words).toBe(words)
 })
 
@@ -72,7 +72,7 @@ test.each<[object, number | undefined]>([
   expect(read(body).status).toBe(status)
 })
 
-test('error body: unpacks what others passed on, as an object, a list or a text', () => {
+test('error body: unpacks an error that another gateway passed on as an object, a list or a text', () => {
   const inner = { message: 'the cause', type: 'Quota', code: '' }
   const wrapped = [
     { error: inner },
@@ -104,11 +104,11 @@ test('error body: knows the parameter, and Google’s reasons', () => {
   expect(read({ error: { details: 'x' } }).codes).toEqual([])
 })
 
-test('error body: no words are longer than 2,000 characters', () => {
+test('error body: cuts messages after 2,000 characters', () => {
   expect(read('x'.repeat(5_000)).words).toHaveLength(2_000)
   expect(read({ error: 'x'.repeat(5_000) }).words).toHaveLength(2_000)
 })
 
-test('error body: JSON that is no object says nothing', () => {
+test('error body: JSON that is no object has no message', () => {
   expect(read('7')).toMatchObject({ kind: 'json', isApiError: false, codes: [], words: '' })
 })

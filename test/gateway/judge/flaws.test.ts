@@ -8,7 +8,7 @@ import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
 import { proofIn } from '../../../src/gateway/judge/proof.ts'
 import { type Protocol, protocols } from '../../../src/gateway/types.ts'
 
-/** The responses that scripts/responses.js sent to the real clients, read by the judge. */
+/** The responses that scripts/responses.js sent to the real clients, as the judge reads them. */
 
 interface Sent {
   readonly status?: number
@@ -26,7 +26,7 @@ function sent(protocol: Protocol, name: string): Sent {
   })
 }
 
-/** As the HTTP layer hands it on: decoded. */
+/** The decoded answer, as the HTTP layer returns it. */
 function answerOf(protocol: Protocol, name: string): HttpAnswer {
   const { status = 200, headers = {}, pieces, end } = sent(protocol, name)
   const isPacked = headers['content-encoding'] !== undefined
@@ -50,7 +50,7 @@ const caseOf: Partial<Record<string, string>> = {
   'finish-tools': 'finish-tool',
 }
 
-/** What some client does not accept over a protocol, and the case that shows it. */
+/** Each flaw that some client does not accept over a protocol, and the case that shows it. */
 const every = protocols.flatMap((protocol) => {
   const tables = clients.flatMap(({ accepts }) => accepts?.[protocol] ?? [])
   const matter = tables.flatMap(({ rejects, repeats = [] }) => [...rejects, ...repeats])
@@ -64,7 +64,7 @@ describe('flaws of a response', () => {
   test.each(every)(
     '$protocol: the judge sees $flaw in the case $name',
     ({ protocol, flaw, name }) => {
-      // A stream of responses says nothing of its end before the last event.
+      // A stream of the responses protocol does not report its end before the last event.
       const other =
         protocol === 'responses' ? { 'cut-at-end': 'cut' } : { 'no-finish': 'finish-null' }
       const seen = (other as Partial<Record<string, string>>)[flaw] ?? flaw
@@ -78,7 +78,7 @@ describe('flaws of a response', () => {
     ...['no-usage', 'usage-null', 'no-number', 'unknown-event', 'bytes'],
   ]
   test.each(protocols.flatMap((protocol) => usual.map((name) => ({ protocol, name }))))(
-    '$protocol: no flaw in $name',
+    '$protocol: the judge sees no other flaw in $name',
     ({ protocol, name }) => {
       const own = name in flawWords ? [name] : []
       const flaws = protocol === 'chat' && name === 'unknown-event' ? ['choices-missing'] : own
@@ -89,7 +89,7 @@ describe('flaws of a response', () => {
 
 describe.each(clients)('$id', ({ label, accepts }) => {
   test.each(Object.entries(accepts!))(
-    '%s: its table names flaws that the judge knows',
+    '%s: the table of the client has only flaws that the judge knows',
     (_, table) => {
       const { rejects, repeats = [] } = table
       expect([...Object.keys(flawWords), 'whole']).toEqual(
@@ -98,17 +98,20 @@ describe.each(clients)('$id', ({ label, accepts }) => {
     },
   )
 
-  test.each(Object.entries(accepts!))('%s: only what it rejects is an outcome', (name, table) => {
-    const protocol = name as Protocol
-    for (const one of every.filter((row) => row.protocol === protocol)) {
-      const question = { asked: protocol, baseUrl: 'http://127.0.0.1', secrets: [] }
-      const client = { label, accepts: table }
-      const outcome = diagnose(answerOf(protocol, one.name), { ...question, client })
-      const { flaws = [] } = proofIn(protocol, answerOf(protocol, one.name)) as {
-        flaws?: string[]
+  test.each(Object.entries(accepts!))(
+    '%s: only flaws that the client rejects are an outcome',
+    (name, table) => {
+      const protocol = name as Protocol
+      for (const one of every.filter((row) => row.protocol === protocol)) {
+        const question = { asked: protocol, baseUrl: 'http://127.0.0.1', secrets: [] }
+        const client = { label, accepts: table }
+        const outcome = diagnose(answerOf(protocol, one.name), { ...question, client })
+        const { flaws = [] } = proofIn(protocol, answerOf(protocol, one.name)) as {
+          flaws?: string[]
+        }
+        const isRejected = flaws.some((flaw) => table.rejects.includes(flaw))
+        expect([one.name, outcome !== undefined]).toEqual([one.name, isRejected])
       }
-      const isRejected = flaws.some((flaw) => table.rejects.includes(flaw))
-      expect([one.name, outcome !== undefined]).toEqual([one.name, isRejected])
-    }
-  })
+    },
+  )
 })

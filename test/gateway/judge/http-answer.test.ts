@@ -49,18 +49,18 @@ describe('diagnose: an answer has exactly one outcome', () => {
   })
 })
 
-test('diagnose: the table holds at least 60 answers, each name once', () => {
+test('diagnose: the table has at least 60 answers, each with a different name', () => {
   expect(rows.length).toBeGreaterThanOrEqual(60)
   expect(new Set(rows.map(([name]) => name)).size).toBe(rows.length)
 })
 
-test('diagnose: what a 401 says about the key is never reported as the address, on any route', () => {
+test('diagnose: a 401 about the key is never reported as a wrong address, on any route', () => {
   const keyRows = rows.filter(([name]) => /bad key/.test(name))
   expect(keyRows.length).toBeGreaterThan(10)
   for (const row of keyRows) expect(outcomeOf(row)?.code).toBe('key-rejected')
 })
 
-test('diagnose: what is wrong with the address is never reported as the key', () => {
+test('diagnose: a wrong address is never reported as a wrong key', () => {
   const addressRows = rows.filter(([name]) => /route|page|404|405|portal/.test(name))
   expect(addressRows.length).toBeGreaterThan(15)
   for (const row of addressRows) expect(outcomeOf(row)?.code).not.toBe('key-rejected')
@@ -86,7 +86,7 @@ describe('diagnose: every outcome', () => {
   )
 })
 
-test('diagnose: shows the request id once and takes it out of the words', () => {
+test('diagnose: shows the request id once, and removes it from the message', () => {
   const row = newApiRows.find(([name]) => name === 'new-api: bad key')!
   expect(outcomeOf(row)).toMatchObject({
     message: expect.stringMatching(/ \(HTTP 401: "Invalid token"\)$/),
@@ -94,7 +94,7 @@ test('diagnose: shows the request id once and takes it out of the words', () => 
   })
 })
 
-test('diagnose: finds the request id in the words where no header has it', () => {
+test('diagnose: finds the request id in the message if no header has it', () => {
   const row = newApiRows.find(([name]) => name === 'new-api: bad key, Chinese')!
   expect(outcomeOf([row[0], row[1], row[2], row[3], row[4]])?.requestId).toBe('2026112109')
 })
@@ -127,7 +127,7 @@ test('diagnose: says so when the catalog lists the model that cannot be served',
   expect(outcome?.message).toContain('although it lists it')
 })
 
-test('diagnose: escape sequences, line breaks and direction marks of a gateway reach nobody', () => {
+test('diagnose: removes escape sequences, line breaks and direction marks of a gateway', () => {
   const words = '\u001b[31mBoom\u001b[0m\nsecond \u202eline\u0007 \u009b2J end'
   const outcome = outcomeOf(['', 'chat', 500, { error: { message: words } }, 'fine'])
   expect(outcome?.message).toMatch(/ \(HTTP 500: "Boom second line 2J end"\)$/)
@@ -138,7 +138,7 @@ test('diagnose: a key that a gateway echoes is not repeated', () => {
   expect(outcomeOf(row)?.message).toContain('Incorrect API key provided: ....')
 })
 
-test('diagnose: long words of a gateway are cut', () => {
+test('diagnose: cuts a long message of a gateway', () => {
   const outcome = outcomeOf(['', 'chat', 500, { error: { message: '错'.repeat(5_000) } }, 'fine'])
   expect(outcome?.message.length).toBeLessThan(300)
 })
@@ -172,7 +172,7 @@ const failing = (
   asked: Row[1] = 'catalog',
 ) => outcomeOf(['', asked, status, body, 'fine', more])!
 
-describe('diagnose: redirects that lead nowhere', () => {
+describe('diagnose: redirects without a usable target', () => {
   test.each([
     ['to itself', { location: '/v1/models' }],
     ['to itself with another query', { location: 'https://gw.example/v1/models?a=b' }],
@@ -183,32 +183,32 @@ describe('diagnose: redirects that lead nowhere', () => {
   })
 
   test.each([{}, { location: '' }, { location: 'http://[' }, { location: 'app://login' }])(
-    'without a usable place: %j',
+    'without a usable location: %j',
     (headers) => {
       expect(failing(302, '', { headers }).message).toContain('without naming a web address')
     },
   )
 
-  test('304 is a cache that answers, and no redirect', () => {
+  test('a 304 comes from a cache, and is no redirect', () => {
     expect(failing(304, '').message).toContain('"not modified"')
   })
 })
 
-test('diagnose: a bot check in front is named, whatever its status and body', () => {
+test('diagnose: names a bot check in front of the gateway, whatever its status and body', () => {
   for (const row of pages.filter(([name]) => /Cloudflare: (?:challenge|blocked)/.test(name)))
     expect(outcomeOf(row)?.message).toContain('Cloudflare checks for bots')
   const broken = pages.find(([name]) => name === 'Cloudflare: 521')!
   expect(outcomeOf(broken)?.message).not.toContain('for bots')
 })
 
-test('diagnose: without a list of models, --model is named beside the base URL', () => {
+test('diagnose: without a list of models, the hint names --model and the base URL', () => {
   const body = { error: { message: 'x' } }
   expect(failing(404, body).hint).toMatch(/--base-url.*--model ID/)
   expect(failing(404, body, {}, 'chat').hint).not.toContain('--model')
   expect(failing(404, '<html><title>404</title></html>').hint).not.toContain('--model')
 })
 
-test('diagnose: an answer beyond the limit is said to be too long', () => {
+test('diagnose: an answer above the size limit is reported as too long', () => {
   const cut = { cut: 'limit', headers: { 'content-type': 'application/json' } } as const
   expect(failing(200, '{"data":[', cut).message).toContain('a list of models of more than 8 MB')
   expect(failing(200, 'data: {"choices":[]}\n\n', cut, 'chat').message).toContain(
@@ -229,12 +229,12 @@ describe('diagnose: request ids', () => {
     expect(outcome.requestId).toBe(requestId)
   })
 
-  test('that hold the key are not shown', () => {
+  test('that contain the key are not shown', () => {
     const more = { headers: { 'x-request-id': key.toUpperCase() } }
     expect(failing(500, {}, more).requestId).toBeUndefined()
   })
 
-  test('are looked for in long words without long waiting', () => {
+  test('are found quickly in a long message', () => {
     const started = performance.now()
     failing(500, { error: { message: `${' '.repeat(200_000)}request id ${':'.repeat(200_000)}` } })
     expect(performance.now() - started).toBeLessThan(1_000)
@@ -251,7 +251,7 @@ test('diagnose: a key that a gateway puts into an address is not repeated', () =
 const own = (message: string, more: object = {}) => ({
   error: { message, type: 'new_api_error', ...more },
 })
-/** An error of nobody in particular. */
+/** An error without signs of a product. */
 const other = (message: string, more: object = {}) => ({ error: { message, ...more } })
 const page = (title: string, rest = '') => `<html><title>${title}</title>${rest}</html>`
 const head = (name: string, value: string) => ({ headers: { [name]: value } })
@@ -261,7 +261,7 @@ const onTls = 'The plain HTTP request was sent to HTTPS port'
 const proven = { question: { isBaseProven: true } }
 const asking = (name: string) => ({ question: { model: name } })
 
-/** What each rule takes in, and beside it what it must not. */
+/** Answers that each rule matches, and similar ones that it must not match. */
 type Border = readonly [
   asked: Row[1],
   status: number,
@@ -472,7 +472,7 @@ for (const [asked, status, body, code, more = {}, says = ''] of borders) {
   })
 }
 
-test('a model without a price is not said to be forbidden to the key', () => {
+test('a model without a price is not reported as forbidden for the key', () => {
   const outcome = diagnose(
     {
       url: 'https://gw.example/v1/responses',
@@ -494,8 +494,8 @@ test('a model without a price is not said to be forbidden to the key', () => {
   expect(outcome?.message).toContain('the model m')
 })
 
-describe('diagnose: the words of an outcome', () => {
-  test('a model that is unknown: what is nearest, without itself, and whether it is listed', () => {
+describe('diagnose: the message of an outcome', () => {
+  test('names the nearest other models for an unknown one, and says whether it is listed', () => {
     const unknown = (...ids: string[]) =>
       failing(
         404,
@@ -515,7 +515,7 @@ describe('diagnose: the words of an outcome', () => {
     expect(failing(404, code, {}, 'chat').hint).toMatch(/--model ID$/)
   })
 
-  test('the model and the protocol that were asked for are named', () => {
+  test('names the requested model and protocol', () => {
     const message = (asked: Row[1]) => failing(422, other('no'), proven, asked).message
     expect(message('chat')).toContain(`${model} over the chat completions protocol (`)
     expect(message('messages')).toContain(`${model} over the messages protocol (`)
@@ -523,20 +523,20 @@ describe('diagnose: the words of an outcome', () => {
     expect(failing(403, forbidden, {}, 'chat').message).toContain(`the model ${model} (HTTP 403)`)
   })
 
-  test('a route that the key may not ask: only the list can be done without', () => {
+  test('suggests --model only if the forbidden route is the list of models', () => {
     const hint = (asked: Row[1]) => failing(401, other('Missing scopes: x'), {}, asked).hint
     expect(hint('catalog')).toContain('--model ID')
     expect(hint('chat')).not.toContain('--model')
   })
 
-  test('a key is unread unless the gateway reads it in every header', () => {
+  test('suggests another header for the key unless the gateway reads every header', () => {
     expect(failing(401, other('no')).tryOtherKeyHeader).toBe(true)
     expect(failing(401, other('no'), head('x-oneapi-request-id', '1')).tryOtherKeyHeader).toBe(
       false,
     )
   })
 
-  test('what answers is told apart', () => {
+  test('distinguishes a web page, its login, plain text and an API', () => {
     const message = (status: number, body: string, more: Row[5] = {}) =>
       failing(status, body, more).message
     const basic = head('www-authenticate', 'Basic realm="x"')
@@ -550,9 +550,12 @@ describe('diagnose: the words of an outcome', () => {
     expect(failing(405, other('x')).hint).not.toContain('--model')
   })
 
-  test.each(['', 'x5', '5 or so', '1234567'])('a wait of %j is a minute', (wait) => {
-    expect(failing(429, {}, head('retry-after', wait)).hint).toContain('in a minute')
-  })
+  test.each(['', 'x5', '5 or so', '1234567'])(
+    'says "in a minute" for a Retry-After of %j',
+    (wait) => {
+      expect(failing(429, {}, head('retry-after', wait)).hint).toContain('in a minute')
+    },
+  )
 
   test.each([
     ['x-request-id', 'req-1234', 'req-1234'],
@@ -560,12 +563,12 @@ describe('diagnose: the words of an outcome', () => {
     ['x-request-id', 'two 1234', undefined],
     ['x-request-id', '1234 two', undefined],
     ['x-request-id', '123', undefined],
-  ])('the header %s: %s is the id %s', (name, value, requestId) => {
+  ])('reads the id from the header %s: %s as %s', (name, value, requestId) => {
     expect(failing(500, {}, head(name, value)).requestId).toBe(requestId)
   })
 
   test.each(['( request id: req-abc1 )', 'requestid=req-abc1', 'Request_ID: "req-abc1"'])(
-    'an id in the words: %s',
+    'finds the id in the message %s',
     (words) => {
       const outcome = failing(500, other(`Boom ${words}`))
       expect(outcome.message).toContain('(HTTP 500: "Boom")')
@@ -590,22 +593,22 @@ describe('diagnose: redirects', () => {
     },
   )
 
-  test('within the origin nothing is said of the key', () => {
+  test('within the origin have no sentence about the key', () => {
     const { message } = redirectOf('https://gw.example/ai/v1/models', '/login?next=x')
     expect(message).toBe('gw.example redirects to https://gw.example/login (HTTP 302)')
   })
 
-  test('to plain http count too', () => {
+  test('to plain http are reported too', () => {
     const { message } = redirectOf('https://gw.example/ai/v1/models', 'http://new.example/')
     expect(message).toContain('to http://new.example/ (HTTP 302). The key was not sent there')
   })
 
-  test('from beside the prefix to itself are a circle', () => {
+  test('from outside of the prefix to itself are circular', () => {
     const { message } = redirectOf('https://gw.example/login', '/login')
     expect(message).toContain('to itself')
   })
 
-  test('to a host behind two slashes name no base URL', () => {
+  test('to a host after two slashes suggest no base URL', () => {
     const { message, hint } = redirectOf(
       'https://gw.example/ai/v1/models',
       '//evil.example/v1/models',
@@ -616,7 +619,7 @@ describe('diagnose: redirects', () => {
     expect(hint).not.toContain('evil')
   })
 
-  test('from the root itself name no base URL', () => {
+  test('from the root itself suggest no base URL', () => {
     const { hint } = redirectOf('https://gw.example/ai', 'https://new.example/ai')
     expect(hint).not.toContain('--base-url https')
   })

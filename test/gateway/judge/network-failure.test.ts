@@ -26,7 +26,7 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
     ['refused', { errorCode: 'ECONNREFUSED' }, 'refused'],
     ['no route to the host', { errorCode: 'EHOSTUNREACH' }, 'refused'],
     ['no network', { errorCode: 'ENETUNREACH' }, 'refused'],
-    ['a route into nothing', { errorCode: 'EINVAL' }, 'refused'],
+    ['a route to nowhere', { errorCode: 'EINVAL' }, 'refused'],
     ['a route that is forbidden', { errorCode: 'EACCES' }, 'refused'],
     ['a firewall of this machine', { errorCode: 'EPERM' }, 'refused'],
     [
@@ -112,14 +112,14 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
     expect(outcome?.message).not.toMatch(/\.$|undefined|\p{Cc}/u)
   })
 
-  test('says which kind of route it was', () => {
+  test('names the kind of route', () => {
     const message = (errorCode: string) => diagnose(failed({ errorCode }), question)?.message
     expect(message('EINVAL')).toContain('gw.example (EINVAL)')
     expect(message('EACCES')).toContain('gw.example (EACCES)')
     expect(message('EINVAL')).not.toBe(message('EACCES')?.replace('EACCES', 'EINVAL'))
   })
 
-  test('names how far it came and how long it waited', () => {
+  test('names the stage of the request and how long it waited', () => {
     const message = (more: Partial<NetworkFailure>) =>
       diagnose(failed({ reason: 'deadline', ...more }), question)?.message
     expect(message({ stage: 'connect', waitedMs: 10_000 })).toMatch(/gw\.example within 10 s$/)
@@ -128,7 +128,7 @@ describe('diagnose: a request without an answer has exactly one outcome', () => 
   })
 })
 
-/** What the message names, and what the hint tells the user to check or to type. */
+/** Words of the message, and of the hint, which says what to check or type. */
 describe('diagnose: a request without an answer', () => {
   const proxy = 'p:1 (HTTPS_PROXY)'
   const local = 'https://127.0.0.1:8080/v1/models'
@@ -252,7 +252,7 @@ describe('diagnose: a request without an answer', () => {
     expect(outcome?.hint).toContain(hint)
   })
 
-  test('end where nothing is left to say', () => {
+  test('have a message that ends there if nothing else is known', () => {
     const message = (more: Partial<NetworkFailure>) => diagnose(failed(more), question)?.message
     expect(message({ stage: 'tls' })).toMatch(/ failed$/)
     expect(message(atFirstByte({ firstBytes: '\x15\x03\x03' }))).toMatch(/HTTP$/)
@@ -267,7 +267,7 @@ describe('diagnose: a request without an answer', () => {
   })
 })
 
-describe('diagnose: whatever comes in', () => {
+describe('diagnose: random answers', () => {
   const headers = fc.dictionary(
     fc.constantFrom(
       'content-type',
@@ -303,7 +303,7 @@ describe('diagnose: whatever comes in', () => {
     body,
   })
 
-  test('an answer is fine or has one outcome of the closed set, one line, without the key', () => {
+  test('an answer has no outcome, or one of the closed set, on one line and without the key', () => {
     fc.assert(
       fc.property(
         answer,
@@ -330,7 +330,7 @@ describe('diagnose: whatever comes in', () => {
     )
   })
 
-  test('a 401 never blames the address, but for a login of the web server', () => {
+  test('a 401 never blames the address, except for a login of the web server', () => {
     fc.assert(
       fc.property(answer, (given) => {
         const { 'www-authenticate': _, server: __, ...rest } = given.headers
@@ -375,7 +375,7 @@ describe('foreign text', () => {
     expect(cleanForeignText(text, ['sk-secret-1234'])).toBe(shown)
   })
 
-  test('masks base64 of a header that holds the secret, wherever it stands in it', () => {
+  test('masks the base64 of a header that contains the secret, at any position', () => {
     for (const prefix of ['', 'x', 'Bearer ', 'user:'])
       for (const suffix of ['', '\n', ' and more'])
         for (const encoding of ['base64', 'base64url'] as const) {
@@ -386,7 +386,7 @@ describe('foreign text', () => {
         }
   })
 
-  test('leaves words alone that only look a little like a short secret', () => {
+  test('keeps words that only resemble a short secret', () => {
     expect(cleanForeignText('Ollama is no key, ollama is', ['ollama'])).toBe(
       'Ollama is no key, .... is',
     )

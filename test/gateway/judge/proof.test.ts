@@ -46,7 +46,7 @@ test.each<readonly [Protocol, string | object, string]>([
   expect(proofIn(protocol, answerWith(body)).kind).toBe(kind)
 })
 
-test('proof: a failure carries the error, of a response the response', () => {
+test('proof: a failed stream has its error, or its response if that contains the error', () => {
   const error = { message: 'no' }
   const response = { error }
   expect(proofIn('chat', answerWith(events({ error })))).toEqual({
@@ -85,7 +85,7 @@ test.each<readonly [Protocol, string, boolean]>([
   expect(isComplete(protocol, body)).toBe(expected)
 })
 
-test('proof: the last event is looked for at the end alone', () => {
+test('proof: the last event counts only at the end', () => {
   const end = 'data: {"type":"message_stop"}\n\n'
   expect(isComplete('messages', end + 'x'.repeat(200_000))).toBe(false)
   expect(isComplete('messages', `${'x'.repeat(300_000)}\n${end}`)).toBe(true)

@@ -6,16 +6,16 @@ import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
 import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
 
 /**
- * How gateways reject requests, one rejection a line. About half are quoted from the error references of
+ * Rejections of gateways, one on each line. About half are quoted from the error references of
  * Huawei MaaS, CloudBase, Zhipu, ZenMux, LiteLLM, Portkey, Kong, Tyk, Apigee, AWS, Azure, New API,
  * claude-code-hub and others (read 2026-11-26). The rest are invented, and were first judged by rules
  * that had not seen them.
  */
 interface Refusal {
-  /** The cause, or several that are all right, separated by `|`. */
+  /** The cause, or several acceptable ones, separated by `|`. */
   readonly cause: string
   readonly status: number
-  /** JSON, or text as it is. */
+  /** JSON, or plain text. */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly model?: string
@@ -82,7 +82,7 @@ describe('the cause of a rejection', () => {
   })
 })
 
-test('each row of causes is needed by a rejection here', () => {
+test('every row of causes matches a rejection in this file', () => {
   const errors = refusals.map((refusal) => readErrorBody(answerTo(refusal)))
   const idle = causeRows.filter(
     ({ codes = [], words }) =>

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../../src/errors.ts'
 export interface UnlistedRefusal {
   readonly who: string
   readonly status: number
-  /** JSON, or text as it is (a web page if it begins with `<`). */
+  /** JSON, or plain text (a web page if it begins with `<`). */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly code: ErrorCode

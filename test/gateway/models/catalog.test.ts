@@ -142,7 +142,7 @@ describe('catalog: unsafe names are skipped and counted', () => {
     ['an escape', 'gpt-\u001b[31m'],
     ['a line break', 'gpt\n-5.6'],
     ['a line separator', 'gpt\u2028-5.6'],
-    ['half a character', 'gpt-\ud800'],
+    ['half of a surrogate pair', 'gpt-\ud800'],
     ['201 characters', 'x'.repeat(201)],
     ['the key', key],
     ['the key inside', `gpt-${key}-5.6`],
@@ -152,7 +152,7 @@ describe('catalog: unsafe names are skipped and counted', () => {
     expect(read([{ id: 'a' }, { id }, id])).toMatchObject({ models: [{ id: 'a' }], skipped: 2 })
   })
 
-  test('other unsafe fields, but not their model', () => {
+  test('an unsafe field is left out, but not its model', () => {
     const display_name = `Model ${key}`
     const supported_endpoint_types = ['openai', key]
     const page = read([{ id: 'a', display_name, supported_endpoint_types }])
@@ -160,7 +160,7 @@ describe('catalog: unsafe names are skipped and counted', () => {
     expect(page.skipped).toBe(0)
   })
 
-  test('except 200 characters, other alphabets, and short words that serve as a key', () => {
+  test('names of 200 characters, in other alphabets and with short words that serve as a key are kept', () => {
     const data = [{ id: '模'.repeat(200) }, { id: 'ollama/llama3' }]
     expect(read(data, 'ollama')).toMatchObject({ models: data, skipped: 0 })
   })

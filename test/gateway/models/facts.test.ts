@@ -89,7 +89,7 @@ describe('the facts of a catalog', () => {
       { capabilities: ['completion', 'multimodal'], meta: { n_ctx: 8192 } },
       { contextWindow: 8192, images: true },
     ],
-    ['a gateway that says nothing', { owned_by: 'me' }, {}],
+    ['a gateway that reports nothing', { owned_by: 'me' }, {}],
     [
       'a gateway that says nonsense',
       { capabilities: 7, architecture: null, context_length: -1, supports_vision: 'yes' },
@@ -121,7 +121,7 @@ describe('the snapshot of models.dev', () => {
   })
 
   test.each(['gpt-5.6-sol-fast', 'my-deployment', 'llama3.2:3b', '__proto__', 'constructor'])(
-    'says nothing of %s',
+    'does not know %s',
     (id) => {
       expect(withKnownFacts({ id })).toEqual({ id })
     },
@@ -132,7 +132,7 @@ describe('the snapshot of models.dev', () => {
     expect(withKnownFacts({ id: 'gpt-4o' })).toMatchObject({ images: true, reasoning: false })
   })
 
-  test('the facts of the gateway win, also a smaller context window', () => {
+  test('the facts of the gateway override the snapshot, also with a smaller context window', () => {
     const said = { id: 'gpt-5.6-sol', contextWindow: 20_000, images: false }
     expect(withKnownFacts(said)).toEqual({ ...flagship, ...said, maxOutputTokens: 20_000 })
   })

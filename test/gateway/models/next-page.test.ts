@@ -14,7 +14,7 @@ interface Page {
   readonly origin: string
 }
 
-/** How a gateway says where its next page is, and reads it from the query of the next request. */
+/** The ways in which gateways name their next page, and read it from the query of the next request. */
 const styles: Readonly<
   Record<
     string,
@@ -206,7 +206,7 @@ describe('catalog: all pages are read', () => {
 
   test.each([
     ['another host', 'https://evil.example/v1/models?page=2'],
-    ['another host behind two slashes', '//evil.example/v1/models?page=2'],
+    ['another host after two slashes', '//evil.example/v1/models?page=2'],
     ['another path', '/v1/keys?page=2'],
   ])('a link to %s is not followed', async (_name, next) => {
     const server = await aServer((_request, response) =>

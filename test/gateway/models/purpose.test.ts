@@ -119,7 +119,7 @@ describe('catalog: models that cannot hold a conversation are skipped', () => {
     [{ active: true, status: 'live' }],
     [{ status: 'deprecated' }],
     [{ tasks: ['embedding', 'chat'] }],
-  ])('%j stays', (entry) => {
+  ])('%j is kept', (entry) => {
     expect(isOffered(entry)).toBe(true)
   })
 })
@@ -219,7 +219,7 @@ describe('catalog: formats that no source describes', () => {
   })
 })
 
-describe('catalog: any member can say what a model is for', () => {
+describe('catalog: any member can name the purpose of a model', () => {
   const left: readonly object[] = [
     { type: 'Text Embedding' },
     { tags: ['embedding'] },
@@ -349,7 +349,7 @@ describe('catalog: any member can say what a model is for', () => {
     { type: 'code' },
     { status: 'Generally available' },
   ]
-  test.each(offered.map((entry) => [entry]))('%j stays', (entry) => {
+  test.each(offered.map((entry) => [entry]))('%j is kept', (entry) => {
     expect(isOffered(entry)).toBe(true)
   })
 })

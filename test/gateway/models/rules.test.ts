@@ -15,7 +15,7 @@ import { fc } from '../../support/fast-check.ts'
 
 const catalog = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
 
-/** As the service has it today: facts of 2026-11-21. */
+/** The models of the service on 2026-11-21. */
 const today = catalog(
   'claude-opus-4-8',
   'gpt-5.4',
@@ -38,7 +38,11 @@ describe('model rules: the default is the newest sol', () => {
       'gpt-5.10-sol',
     ],
     ['a new major family', catalog('gpt-5.6-sol', 'gpt-6-sol'), 'gpt-6-sol'],
-    ['a point release of it', catalog('gpt-6-sol', 'gpt-6.1-sol', 'gpt-5.6-sol'), 'gpt-6.1-sol'],
+    [
+      'a point release of a new family',
+      catalog('gpt-6-sol', 'gpt-6.1-sol', 'gpt-5.6-sol'),
+      'gpt-6.1-sol',
+    ],
     ['a family of two digits', catalog('gpt-9.9-sol', 'gpt-10-sol'), 'gpt-10-sol'],
     ['a vendor in front', catalog('openai/gpt-5.6-sol', 'openai/gpt-5.4'), 'openai/gpt-5.6-sol'],
     [
@@ -57,7 +61,7 @@ describe('model rules: the default is the newest sol', () => {
       'gpt-5.6-sol-20260801',
     ],
     ['a newer family without a sol', catalog('gpt-5.6-sol', 'gpt-6-mini', 'gpt-6'), 'gpt-5.6-sol'],
-    ['letters as the gateway writes them', catalog('GPT-5.6-Sol'), 'GPT-5.6-Sol'],
+    ['upper and lower case as in the catalog', catalog('GPT-5.6-Sol'), 'GPT-5.6-Sol'],
     [
       'a variant of the variant is another model',
       catalog('gpt-5.6-sol-high', 'gpt-5.6-sol-openai-compact', 'gpt-5.4-sol'),
@@ -70,12 +74,12 @@ describe('model rules: the default is the newest sol', () => {
     ],
     ['nothing fits', catalog('llama3.2', 'qwen3'), undefined],
     ['no model', catalog(), undefined],
-    ['only what does not chat', catalog('gpt-image-2', 'whisper-1'), undefined],
-    ['a short name, where only that is listed', catalog('gpt-5.4', 'gpt-5.6'), 'gpt-5.6'],
-    ['of a newer family too', catalog('gpt-5.6-sol', 'openai/gpt-6'), 'openai/gpt-6'],
+    ['only models that do not chat', catalog('gpt-image-2', 'whisper-1'), undefined],
+    ['a short name, if only that is listed', catalog('gpt-5.4', 'gpt-5.6'), 'gpt-5.6'],
+    ['a short name of a newer family', catalog('gpt-5.6-sol', 'openai/gpt-6'), 'openai/gpt-6'],
     ['a sol before its short name', catalog('gpt-6', 'openai/gpt-6-sol'), 'openai/gpt-6-sol'],
-    ['a base tier, which has a mini, is none', catalog('gpt-5.4', 'gpt-5.4-mini'), undefined],
-    ['nor is what is dated', catalog('gpt-5.4-2026-03-05', 'gpt-5.2-2025-12-11'), undefined],
+    ['no base tier that has a mini', catalog('gpt-5.4', 'gpt-5.4-mini'), undefined],
+    ['no dated model', catalog('gpt-5.4-2026-03-05', 'gpt-5.2-2025-12-11'), undefined],
   ])('%s', (_name, models, expected) => {
     expect(defaultModel(models, 'responses')?.id).toBe(expected)
     expect(defaultModel(models, 'chat')?.id).toBe(expected)
@@ -162,7 +166,7 @@ describe('model rules: GPT models by strength', () => {
       [sol, base, mini],
     ],
     ['no sol at all', catalog(base, mini), [undefined, base, mini]],
-    ['the sol under its short name alone', catalog('gpt-5.6', base, mini), ['gpt-5.6', base, mini]],
+    ['the sol only under its short name', catalog('gpt-5.6', base, mini), ['gpt-5.6', base, mini]],
     ['no GPT at all', catalog('claude-opus-4-8'), [undefined, undefined, undefined]],
   ])('%s', (_name, models, expected) => {
     expect(mapped(models)).toEqual(expected)
@@ -191,7 +195,7 @@ describe('model rules: GPT models by strength', () => {
 
 describe('model rules: the model that the user typed', () => {
   test.each([
-    ['the very id', today, 'gpt-5.4', 'gpt-5.4'],
+    ['the same ID', today, 'gpt-5.4', 'gpt-5.4'],
     ['the full id for a short name', today, 'gpt-5.6', 'gpt-5.6-sol'],
     ['the short name, where only that is listed', catalog('gpt-5.6'), 'gpt-5.6', 'gpt-5.6'],
     ['a base tier, which is no short name', today, 'gpt-5.4', 'gpt-5.4'],
@@ -201,9 +205,9 @@ describe('model rules: the model that the user typed', () => {
       'gpt-6-2026-01-01',
       'gpt-6-2026-01-01',
     ],
-    ['an id that does not chat, asked for outright', today, 'gpt-image-2', 'gpt-image-2'],
-    ['the vendor left out', catalog('openai/gpt-5.6-sol'), 'gpt-5.6-sol', 'openai/gpt-5.6-sol'],
-    ['a vendor too many', today, 'openai/gpt-5.6-sol', 'gpt-5.6-sol'],
+    ['an ID that does not chat, typed in full', today, 'gpt-image-2', 'gpt-image-2'],
+    ['without the vendor', catalog('openai/gpt-5.6-sol'), 'gpt-5.6-sol', 'openai/gpt-5.6-sol'],
+    ['with an unlisted vendor', today, 'openai/gpt-5.6-sol', 'gpt-5.6-sol'],
     ['other letters', today, 'GPT-5.6-Sol', 'gpt-5.6-sol'],
     ['a short family id', catalog('gpt-5.6-sol', 'gpt-5.6-luna'), 'gpt-5.6', 'gpt-5.6-sol'],
     ['a short family id with vendors', catalog('openai/gpt-6-sol'), 'gpt-6', 'openai/gpt-6-sol'],
@@ -357,7 +361,7 @@ test.each([
   ['the later date', ['gpt-6-sol-20260301', 'gpt-6-sol-2026-04-01'], 'gpt-6-sol-2026-04-01'],
   ['no vendor before a vendor', ['openai/gpt-6-sol', 'gpt-6-sol'], 'gpt-6-sol'],
   [
-    'what only looks like one',
+    'an ID that only resembles one of OpenAI',
     ['gpt-oss:20b', 'chatgpt-7-sol', 'gpt-4o', 'gpt-1-sol'],
     'gpt-1-sol',
   ],
@@ -368,7 +372,7 @@ test.each([
 
 describe('closest models', () => {
   test.each([
-    ['a slip of the finger', 'gpt-5.6-sool', ['gpt-5.6-sol']],
+    ['a repeated letter', 'gpt-5.6-sool', ['gpt-5.6-sol']],
     ['two letters in the wrong order', 'gpt-5.6-slo', ['gpt-5.6-sol']],
     ['a family without its variant', 'gpt-5.6', ['gpt-5.6']],
     ['another vendor', 'azure/gpt-5.4-mini', ['gpt-5.4-mini']],

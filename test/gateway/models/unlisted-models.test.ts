@@ -50,8 +50,8 @@ describe('the default for catalogs of any maker', () => {
     ],
     ['quantised', ['GLM-5.3-FP8', 'GLM-5.2-FP8', 'GLM-5.3-Air-FP8'], 'GLM-5.3-FP8'],
     ['a preview', ['qwen4-max-preview', 'qwen3.8-max', 'qwen3.8-plus'], 'qwen3.8-max'],
-    ['nobody in front', ['alpha-2', 'beta-3'], undefined],
-    ['as many of each', ['glm-5', 'glm-4', 'kimi-k3', 'kimi-k2'], undefined],
+    ['no maker has more models than the others', ['alpha-2', 'beta-3'], undefined],
+    ['two makers have the same number', ['glm-5', 'glm-4', 'kimi-k3', 'kimi-k2'], undefined],
   ])('%s', (_name, ids, expected) => {
     expect(defaultModel(catalog(...ids), 'chat')?.id).toBe(expected)
   })
@@ -118,11 +118,11 @@ test.each([
   ['glm-5-2-260617', { contextWindow: 1_000_000 }],
   ['openai.gpt-5.6-sol', { images: true, reasoning: true }],
   ['claude-haiku-4-5@20251001', { contextWindow: 200_000 }],
-])('the facts of %s are found by its plain name', (id, facts) => {
+])('finds the facts of %s by its plain name', (id, facts) => {
   expect(snapshotFacts(id)).toMatchObject(facts)
 })
 
-test('if most providers disagree with the maker, the cautious value wins', () => {
+test('uses the cautious value if most providers disagree with the maker', () => {
   expect(snapshotFacts('deepseek-v4-flash')).toMatchObject({ images: false })
   expect(snapshotFacts('gpt-oss-120b').maxOutputTokens).toBeLessThanOrEqual(65_536)
 })
