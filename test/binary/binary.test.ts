@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHome, Home } from '../support/home.ts'
 
-/** The program of `npm run binary`, on a machine without Node: PATH leads to an empty folder. */
+/** The program of `npm run binary`, on a machine without Node: PATH names an empty folder. */
 
 const key = 'sk-canary-binary-7c4e1f0a9b8d6352'
 const program = resolve('dist/binary/repoint')
@@ -54,7 +54,7 @@ async function serveAlone() {
   return { url: JSON.parse(`${line}`).url as string, end }
 }
 
-test('sets up, says so, and takes it back to the byte', () => {
+test('sets up a client, reports it, and restores every byte', () => {
   const home = aHome({ '.codex/config.toml': '# mine\nmodel = "o3"\n' })
   environment(home)
   const before = home.snapshot()
@@ -72,7 +72,7 @@ test('sets up, says so, and takes it back to the byte', () => {
   expect(home.snapshot()).toEqual(before)
 })
 
-test('a device management is told whether the clients are where they have to be', () => {
+test('examples/fleet/detect.sh reports whether a client uses the expected gateway', () => {
   const home = aHome()
   const detect = (...args: string[]) => {
     const env = { ...environment(home), PATH: '/usr/bin:/bin', REPOINT: program }
@@ -92,7 +92,7 @@ test('a device management is told whether the clients are where they have to be'
   expect([elsewhere, why]).toEqual([1, expect.stringContaining('expected https://gw.example')])
 })
 
-test('runs a command against a remembered gateway', () => {
+test('runs a command at a saved gateway', () => {
   const home = aHome()
   const setup = [
     'codex',
@@ -108,21 +108,21 @@ test('runs a command against a remembered gateway', () => {
   expect(ran.status).toBe(0)
 })
 
-test('plays the demonstration', () => {
+test('runs the demo', () => {
   const { status, stdout } = repoint(aHome(), 'demo')
   expect(stdout).toContain('byte for byte')
   expect(status).toBe(0)
 })
 
-test('comes with its checksum, and alone', () => {
+test('is one file with a checksum', () => {
   const digest = createHash('sha256').update(readFileSync(program)).digest('hex')
   expect(readFileSync(`${program}.sha256`, 'utf8')).toBe(`${digest}  repoint\n`)
   expect(readdirSync(resolve('dist/binary')).filter((name) => /json$|mjs$/.test(name))).toEqual([])
-  // Node itself is 150 MB of it.
+  // 150 MB of this is Node.
   expect(statSync(program).size).toBeLessThan(200_000_000)
 })
 
-test('starts about as fast as with a Node of the machine', () => {
+test('starts about as fast as with an installed Node', () => {
   const seconds = (command: string, args: readonly string[]) => {
     const start = process.hrtime.bigint()
     spawnSync(command, args, { env: { HOME: '/', PATH: '/nonexistent' } })
