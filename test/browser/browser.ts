@@ -8,7 +8,7 @@ const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
 
 export const key = 'sk-a-key-that-must-not-be-seen-0123'
 
-/** What a test works with. The object is the same for a whole file, its members are new in each test. */
+/** The page and gateway of a test. The object is the same for a whole file, and its members are new in each test. */
 export interface Opened {
   gateway: Gateway
   page: Page
@@ -16,7 +16,7 @@ export interface Opened {
   complaints: string[]
 }
 
-/** A gateway and a browser page for each test of a file. No request may leave the gateway, and no error may be logged. */
+/** A gateway and a browser page for each test of a file. A test fails if the page requests anything else, or logs an error. */
 export function withPage(viewport = { width: 1280, height: 720 }): Opened {
   let browser: Browser
   let foreignRequests: string[] = []
@@ -66,7 +66,7 @@ export function rows({ page }: Opened) {
   return page.locator('#rows .row')
 }
 
-/** Waits until the page lists so many requests, all of them ended. */
+/** Waits until the page lists `count` requests, all of them ended. */
 export async function untilListed(opened: Opened, count: number): Promise<void> {
   await expect
     .poll(() => rows(opened).locator('.status:not(.quiet)').count(), { timeout: 20_000 })

@@ -40,7 +40,7 @@ test('the list shows requests as they arrive, newest first', async () => {
   })
 })
 
-test('an open request becomes an ended one, in the list and in its detail', async () => {
+test('an open request is shown as ended when it ends, in the list and in its detail', async () => {
   const { gateway, page } = opened
   gateway.setFaults([{ betweenMs: 800 }])
   await openPage(opened)
@@ -70,7 +70,7 @@ test.each([
   expect(await detail.locator('pre').first().textContent()).toContain('Does it build?')
 })
 
-test('the detail shows JSON indented, line breaks as such, and a stream as text', async () => {
+test('the detail shows indented JSON, line breaks as such, and a stream as text', async () => {
   const { gateway, page } = opened
   await send('one\ntwo \\n', { 'x-mark': 'a mark' })
   const body = { model: 'gpt-5.6', input: 'ping', stream: true }
@@ -96,7 +96,7 @@ test('the detail shows JSON indented, line breaks as such, and a stream as text'
   expect(await detail.locator('pre', { hasText: 'data:' }).textContent()).toBe(stream)
 })
 
-test('the keyboard opens, closes and moves', async () => {
+test('the keyboard opens and closes a request, and moves to the next one', async () => {
   const { page } = opened
   for (const text of ['one', 'two', 'three']) await send(text)
   await openPage(opened)
@@ -148,7 +148,7 @@ test('no key is in the page', async () => {
   }
 })
 
-test('a full log is listed whole', async () => {
+test('the page lists a full log completely', async () => {
   for (let count = 0; count < 1010; count++) await send(`ping ${count}`)
   await openPage(opened)
   await untilListed(opened, 1000)
@@ -160,7 +160,7 @@ test('a full log is listed whole', async () => {
   await detail.getByText('"one more"').waitFor()
 })
 
-test('the page reconnects to a gateway that was restarted, and starts its list again', async () => {
+test('the page reconnects to a restarted gateway, and starts its list again', async () => {
   const { page, gateway } = opened
   await send('before')
   await openPage(opened)
@@ -206,26 +206,29 @@ const overflowing = `[document.documentElement, ...document.querySelectorAll('bo
       !node.matches('.model, .client')))
   .map((node) => node.className || node.tagName)`
 
-test.each(['light', 'dark'] as const)('every text has enough contrast, %s', async (colorScheme) => {
-  const { page } = opened
-  await page.emulateMedia({ colorScheme })
-  await openPage(opened)
-  const backgroundOf = () =>
-    page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
-  expect(await backgroundOf()).toBe(
-    colorScheme === 'light' ? 'rgb(247, 247, 245)' : 'rgb(20, 22, 25)',
-  )
+test.each(['light', 'dark'] as const)(
+  'every text has enough contrast in the %s scheme',
+  async (colorScheme) => {
+    const { page } = opened
+    await page.emulateMedia({ colorScheme })
+    await openPage(opened)
+    const backgroundOf = () =>
+      page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
+    expect(await backgroundOf()).toBe(
+      colorScheme === 'light' ? 'rgb(247, 247, 245)' : 'rgb(20, 22, 25)',
+    )
 
-  await sendTraffic(opened.gateway)
-  await untilListed(opened, 8)
-  for (const row of [1, 7]) {
-    const detail = await openRequest(opened, row)
-    await detail.locator('summary').first().click()
-    const contrasts = (await page.evaluate(contrastScript)) as { text: string; ratio: number }[]
-    expect(contrasts.length).toBeGreaterThan(50)
-    expect(contrasts.filter(({ ratio }) => ratio < 4.5)).toEqual([])
-  }
-})
+    await sendTraffic(opened.gateway)
+    await untilListed(opened, 8)
+    for (const row of [1, 7]) {
+      const detail = await openRequest(opened, row)
+      await detail.locator('summary').first().click()
+      const contrasts = (await page.evaluate(contrastScript)) as { text: string; ratio: number }[]
+      expect(contrasts.length).toBeGreaterThan(50)
+      expect(contrasts.filter(({ ratio }) => ratio < 4.5)).toEqual([])
+    }
+  },
+)
 
 test.runIf(process.env['REPOINT_PICTURE'])('the picture for the docs', async () => {
   const { page } = opened

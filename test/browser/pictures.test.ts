@@ -4,10 +4,10 @@ import { withPage } from './browser.ts'
 
 const opened = withPage()
 
-/** A piece of a line. */
+/** Part of a line. */
 interface Run {
   readonly text: string
-  /** How many characters the browser draws. */
+  /** The number of characters that the browser draws. */
   readonly drawn: number
   readonly width: number
 }
