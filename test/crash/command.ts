@@ -12,7 +12,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Runs a command to its end, with nothing of our environment but PATH. At its limit it is killed. */
+/** Runs a command to its end, with only PATH of our environment. Kills it at its time limit. */
 export function runCommand(
   { argv: [program = '', ...args], env }: Command,
   limitMs = 60_000,
@@ -21,7 +21,7 @@ export function runCommand(
     const child = spawn(program, args, {
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group, so that a traced program goes with its tracer.
+      // A process group, so that a traced program ends with its tracer.
       detached: true,
     })
     const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), limitMs)

@@ -25,7 +25,7 @@ async function twoLanes(before: readonly (readonly string[])[]) {
 }
 
 describe.skipIf(noStrace !== undefined)('a system call that fails', () => {
-  // Every change of a setup fails once, and of a rollback: each with one of the errors.
+  // Every change of a setup and of a rollback fails once, each with one of the errors.
   test.each([
     { error: 'ENOSPC', args: setupOf('codex'), before: [], turn: [0, 3] },
     { error: 'EIO', args: setupOf('codex'), before: [], turn: [1, 3] },
@@ -33,7 +33,7 @@ describe.skipIf(noStrace !== undefined)('a system call that fails', () => {
     { error: 'EDQUOT', args: undo, before: [setupOf('codex')], turn: [0, 2] },
     { error: 'EINTR', args: undo, before: [setupOf('codex')], turn: [1, 2] },
   ] as const)(
-    '$error at its changes: untouched or complete, and truly said',
+    '$error at a change leaves all files unchanged or complete, and the error is correct',
     async ({ error, args, before, turn: [own, all] }) => {
       const lanes = await twoLanes(before)
       let calls: ReturnType<typeof callsOn> = []
@@ -108,14 +108,14 @@ const noDisk = whyNoSmallDisk()
 if (noDisk !== undefined) console.warn(`SKIPPED: no full disk, ${noDisk}`)
 
 describe.skipIf(noDisk !== undefined)('a disk that is really full', () => {
-  test('as it fills, a setup is complete or untouched, and says which', async () => {
+  test('as it fills, leaves a setup complete or all files unchanged, and the error says which', async () => {
     const scene = await Scene.ready(pair, [])
     await runCommand(scene.command(setupOf('codex')))
     scene.learnEnd()
     const outcomes = new Set<string>()
     for (let freeBytes = 0; freeBytes <= 28; freeBytes += 2) {
       scene.reset()
-      // The state folder lies in it, the client's files do not.
+      // The small disk contains the state folder, but not the client's files.
       const place = scene.home.at('.local')
       const unmount = mountSmallDisk(place, freeBytes * 1024)
       const ended = await runCommand(scene.command(setupOf('codex')))
@@ -129,7 +129,7 @@ describe.skipIf(noDisk !== undefined)('a disk that is really full', () => {
   })
 })
 
-test('a limit on the size of files leaves all as it was, and says so', async () => {
+test('a limit on the size of files changes nothing, and the error says so', async () => {
   const long = `${pair['.codex/config.toml']}${'# a line\n'.repeat(2000)}`
   const scene = await Scene.ready({ ...pair, '.codex/config.toml': long }, [])
   const { argv, env } = scene.command(setupOf('codex'))
@@ -143,7 +143,7 @@ test('a limit on the size of files leaves all as it was, and says so', async () 
   expect(applyPlan(world, aPairPlan(source)).run).toBeDefined()
 })
 
-/** Why no file system can be mounted here; undefined: one can. */
+/** The reason why no file system can be mounted here, or undefined. */
 function whyNoSmallDisk(): string | undefined {
   const place = mkdtempSync(join(tmpdir(), 'repoint-disk-'))
   try {
@@ -157,7 +157,7 @@ function whyNoSmallDisk(): string | undefined {
 }
 
 /**
- * Mounts a file system of 64 kB in memory, filled but for so many bytes.
+ * Mounts a file system of 64 kB in memory, filled except for `freeBytes`.
  *
  * @returns what unmounts it
  */

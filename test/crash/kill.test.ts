@@ -24,14 +24,14 @@ async function callsOf(scene: Scene, args: readonly string[]): Promise<string[]>
   return JSON.parse(readFileSync(list, 'utf8'))
 }
 
-/** Kills a command before one of its calls, counted from 1, and proves that it died there. */
+/** Kills a command before one of its calls, counted from 1, and checks that it died there. */
 async function kill(scene: Scene, args: readonly string[], at: number): Promise<string> {
   const ended = await runCommand(scene.command(args, { NODE_OPTIONS: hook, KILL_AT: String(at) }))
   expect(ended, `to be killed at call ${at}`).toMatchObject({ signal: 'SIGKILL', stdout: '' })
   return `${args[0]} killed at call ${at}`
 }
 
-/** Flushing changes nothing that a killed process leaves: the kernel keeps what it has written. */
+/** Flushes are left out: after a kill, the kernel keeps what the process has written. */
 function isChange(call: string): boolean {
   return /^(rename|unlink|mkdir|rmdir|write|fchmod|fchown|open .* wx$)/.test(call)
 }
@@ -86,7 +86,7 @@ async function sweep(
   return { problems, unfinished, unsaved }
 }
 
-// Between two changes every state on the disk is the same. One file or two that are new, exist, or are
+// Between two changes, the disk does not change. One file or two that are new, exist, or are
 // links: Codex and Claude Code have each kind, and the files of the others switch by the same steps.
 describe.each(
   Object.keys(homes).map((name) =>
@@ -96,21 +96,21 @@ describe.each(
   ),
 )('SIGKILL, $name, at $which', ({ name, least, points }) => {
   const client = clientOf(name)
-  test('of a setup: all old or all new', async () => {
+  test('of a setup leaves the files all old or all new', async () => {
     const { problems, unfinished, unsaved } = await sweep(name, setupOf(client), [], points())
     expect(problems).toEqual([])
     if (least === 6) expect(unsaved).toBeGreaterThan(0)
     expect(unfinished).toBeGreaterThanOrEqual(least)
   })
 
-  test('of a rollback: all back, or all as it was', async () => {
+  test('of a rollback leaves the files all restored or all unchanged', async () => {
     const { problems, unfinished } = await sweep(name, undo, [setupOf(client)], points())
     expect(problems).toEqual([])
     expect(unfinished).toBeGreaterThanOrEqual(least)
   })
 })
 
-test('SIGKILL at every sixth change of a use of all clients: all old or all new', async () => {
+test('SIGKILL at every sixth change of a use of all clients leaves the files all old or all new', async () => {
   const at = (port: number, name: string, client: string) => [
     ...setupOf(client).map((word) => word.replace(/:9$/, `:${port}`)),
     ...['--name', name],
@@ -127,45 +127,48 @@ describe('SIGKILL during recovery', () => {
   test.each([
     { what: 'a setup', args: setupOf('codex'), before: [] },
     { what: 'a rollback', args: undo, before: [setupOf('codex')] },
-  ])('of $what, also twice in a row: all old or all new', async ({ args, before }) => {
-    const { lanes, calls } = await prepare('codex, an existing pair', args, before)
-    // Staged in part, staged, committed, half switched, all switched.
-    const isTurn = (call: string) =>
-      /^rename .*(draft|\.repoint-|journal)/.test(call) || /^open .*\.repoint-.* wx$/.test(call)
-    const starts = pointsOf(calls, isTurn).slice(-5)
-    const problems: string[] = []
-    let points = 0
-    await inTwoLanes(starts, async (start, lane) => {
-      const scene = lanes[lane]!
-      const check = (...places: readonly string[]) => {
-        points++
-        const place = places.join(', then ')
-        problems.push(...scene.problems().map((problem) => `${place}: ${problem}`))
-      }
-      scene.reset()
-      const begun = await kill(scene, args, start)
-      if (!scene.isUnsettled()) return
-      scene.save('cut')
+  ])(
+    'of $what, also twice in a row, leaves the files all old or all new',
+    async ({ args, before }) => {
+      const { lanes, calls } = await prepare('codex, an existing pair', args, before)
+      // Before the kill: partly staged, staged, committed, half switched, all switched.
+      const isTurn = (call: string) =>
+        /^rename .*(draft|\.repoint-|journal)/.test(call) || /^open .*\.repoint-.* wx$/.test(call)
+      const starts = pointsOf(calls, isTurn).slice(-5)
+      const problems: string[] = []
+      let points = 0
+      await inTwoLanes(starts, async (start, lane) => {
+        const scene = lanes[lane]!
+        const check = (...places: readonly string[]) => {
+          points++
+          const place = places.join(', then ')
+          problems.push(...scene.problems().map((problem) => `${place}: ${problem}`))
+        }
+        scene.reset()
+        const begun = await kill(scene, args, start)
+        if (!scene.isUnsettled()) return
+        scene.save('cut')
 
-      const recovery = pointsOf(await callsOf(scene, look), isChange)
-      for (const [index, first] of recovery.entries()) {
-        if (index % 3 !== 0) continue
-        scene.reset('cut')
-        const cut = await kill(scene, look, first)
-        scene.save('cut-twice')
-        check(begun, cut)
-        if (index % 6 !== 0) continue
+        const recovery = pointsOf(await callsOf(scene, look), isChange)
+        for (const [index, first] of recovery.entries()) {
+          if (index % 3 !== 0) continue
+          scene.reset('cut')
+          const cut = await kill(scene, look, first)
+          scene.save('cut-twice')
+          check(begun, cut)
+          if (index % 6 !== 0) continue
 
-        scene.reset('cut-twice')
-        const again = pointsOf(await callsOf(scene, look), isChange)
-        const second = again[Math.floor(again.length / 2)]
-        if (second === undefined) continue
-        scene.reset('cut-twice')
-        check(begun, cut, await kill(scene, look, second))
-      }
-    })
-    console.log(`recovery of ${args[0]}: ${points} kills`)
-    expect(problems).toEqual([])
-    expect(points).toBeGreaterThan(30)
-  })
+          scene.reset('cut-twice')
+          const again = pointsOf(await callsOf(scene, look), isChange)
+          const second = again[Math.floor(again.length / 2)]
+          if (second === undefined) continue
+          scene.reset('cut-twice')
+          check(begun, cut, await kill(scene, look, second))
+        }
+      })
+      console.log(`recovery of ${args[0]}: ${points} kills`)
+      expect(problems).toEqual([])
+      expect(points).toBeGreaterThan(30)
+    },
+  )
 })

@@ -6,7 +6,7 @@ describe.each(pairMachines)('power loss, $name', ({ start }) => {
     { name: 'a setup', workOf: setupWork },
     { name: 'a rollback', workOf: rollbackWork },
   ])(
-    'recovery of $name: all old or all new, also when it is cut off twice in a row',
+    'recovery of $name leaves the files all old or all new, also after two more power losses',
     ({ workOf }) => {
       const work = workOf(start())
       for (const { stride, depth } of [

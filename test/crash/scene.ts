@@ -16,17 +16,17 @@ export const canary = 'sk-canary-7f3a9b2c4d5e6f708192a3b4'
 
 const program = resolve('bin/repoint.js')
 
-/** What a user typed, with the flags behind the client. The gateway is not asked: only the files are at stake here. */
+/** The command line of a setup. It sends no request, because these tests are about files. */
 export function setupOf(client: string): readonly string[] {
   const flags = '--no-verify --yes --json --base-url http://127.0.0.1:9 --model'.split(' ')
   return [...client.split(' '), ...flags, client === 'claude' ? 'claude-sonnet-5-5' : 'gpt-5.6-sol']
 }
 
 export const undo = ['rollback', '--json']
-/** Only looks, and so only recovers. */
+/** A command that changes nothing, except that it recovers. */
 export const look = ['rollback', '--list', '--json']
 
-/** Of clients whose files are met in several forms. */
+/** Homes of clients whose files have several forms. */
 export const severalForms: Homes = {
   'codex, an existing pair': {
     '.codex/auth.json': '{"tokens": {"access_token": "old-login"}}\n',
@@ -68,7 +68,7 @@ export const severalForms: Homes = {
 
 type Homes = Readonly<Record<string, Readonly<Record<string, Given>>>>
 
-/** Homes that a setup meets, of every client that has a row. */
+/** The homes before a setup, of every client in the table. */
 export const homes: Homes = {
   ...severalForms,
   ...Object.fromEntries(
@@ -85,7 +85,7 @@ export function clientOf(name: string): string {
 
 export const clientsAtHome = [...new Set(Object.keys(homes).map(clientOf))]
 
-/** Those of every client at once. */
+/** The files of every client in one home. */
 export const fullHome: Readonly<Record<string, Given>> = Object.assign(
   {},
   ...Object.entries(homes).flatMap(([name, given]) => (/existing/.test(name) ? [given] : [])),
@@ -93,19 +93,19 @@ export const fullHome: Readonly<Record<string, Given>> = Object.assign(
 
 type Snapshot = Record<string, string>
 
-/** Copies of a home: at first, and after one kill or two. */
+/** Copies of a home: at the start, and after one kill or two. */
 type Saved = 'saved' | 'cut' | 'cut-twice'
 
-/** One home, the state it starts from each time, and where the command leads. */
+/** One home, its state before the command, and its state after it. */
 export class Scene {
   readonly home: Home
-  /** Whether the command goes back to what was there before repoint. */
+  /** The number of recorded runs before the command. */
   readonly #runsBefore: number
   readonly #old: Snapshot
   #new: Snapshot = {}
   readonly #oldGateways: string
   #newGateways = ''
-  /** How often a run was committed without its gateway in the list. */
+  /** The number of committed runs whose gateway is not in the list. */
   unsaved = 0
 
   private constructor(home: Home) {
@@ -116,7 +116,7 @@ export class Scene {
     this.#oldGateways = gatewaysIn(home)
   }
 
-  /** @param before commands that have been run to their ends already */
+  /** @param before commands that have already run */
   static async ready(
     given: Readonly<Record<string, Given>>,
     before: readonly (readonly string[])[],
@@ -136,13 +136,13 @@ export class Scene {
     return { argv, env: { ...own, ...env } }
   }
 
-  /** Remembers what stands there now as where the command leads. */
+  /** Remembers the current files as the expected result of the command. */
   learnEnd(): void {
     this.#new = this.home.snapshot()
     this.#newGateways = gatewaysIn(this.home)
   }
 
-  /** Restores the home as it was at first, or as `save` has saved it. */
+  /** Restores the home as it was at the start, or as `save` has saved it. */
   reset(name: Saved = 'saved'): void {
     rmSync(this.home.path, { recursive: true, force: true })
     const saved = `${this.home.path}.${name}`
@@ -168,7 +168,7 @@ export class Scene {
     return isSame(this.home.snapshot(), this.#old)
   }
 
-  /** All that is wrong after the next start of repoint. Uses the home up. */
+  /** Every problem after the next start of repoint. Do not use the home afterwards. */
   problems(): string[] {
     const world = worldIn(this.home)
     const found = secretProblems(this.home)
@@ -180,7 +180,7 @@ export class Scene {
         return [...found, `neither old nor new: ${JSON.stringify(now)}`]
       const { runs, damaged } = listRuns(world)
       if (damaged.length > 0) found.push('a record is damaged')
-      // A run saves its gateway after the commit. A kill in between loses the name alone.
+      // A run saves its gateway after the commit. A kill in between loses only the name.
       const gateways = gatewaysIn(this.home)
       const isSaved = isNew && gateways === this.#newGateways
       if (isNew && !isSaved) this.unsaved++
@@ -215,7 +215,7 @@ function isSame(one: Snapshot, other: Snapshot): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** What the files are called in which clients keep their keys; `auth` lies behind a link. */
+/** The names of the files in which clients keep their keys. `auth` is behind a link. */
 const secretNames = new Set([
   'auth',
   ...(await loadClients()).flatMap((client) =>
@@ -233,7 +233,7 @@ function gatewaysIn(home: Home): string {
   return JSON.stringify(readGateways(worldIn(home)))
 }
 
-/** The key stands in no file that others can read, and in no record. */
+/** Reports the key in a file that others can read, or in a record. */
 export function secretProblems(home: Home): string[] {
   return everyFile(home).flatMap(({ name, mode }) => {
     if (!readFileSync(home.at(name)).includes(canary)) return []

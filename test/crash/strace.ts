@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, type Ended, runCommand } from './command.ts'
 
-/** A traced run takes a second or two; one that takes longer than this, in ms, waits for ever. */
+/** The time limit of a traced run, in ms. Such a run takes a second or two. */
 const tracedLimitMs = 12_000
 
-/** Why system calls cannot be watched here; undefined: they can. */
+/** The reason why system calls cannot be traced here, or undefined. */
 export const noStrace: string | undefined = probeStrace()
 
 function probeStrace(): string | undefined {
@@ -19,16 +19,16 @@ function probeStrace(): string | undefined {
 /** One system call of the program's main thread that concerns a home. */
 export interface Call {
   readonly name: string
-  /** How many calls of that name the main thread has made with this one. */
+  /** The number of calls of that name by the main thread, including this one. */
   readonly nth: number
   /** The line in strace's log, without the pid. */
   readonly line: string
-  /** The place it is about, below the home, and which call of that name there; absent for a random name. */
+  /** The path of the call, below the home, and its number among the calls of that name there. Absent for a random name. */
   readonly at?: { readonly place: string; readonly nth: number }
 }
 
 /**
- * Runs a command under strace and gives its log.
+ * Runs a command under strace and returns the log.
  *
  * @param options.inject the value of -e inject=
  * @param options.path only calls about this path are traced, and counted for `when=`
@@ -47,7 +47,7 @@ export async function runTraced(
   if (options.strings !== undefined) args.push('-s', String(options.strings))
   if (options.inject !== undefined) args.push('-e', `inject=${options.inject}`)
   if (options.path !== undefined) args.push('-P', options.path)
-  // Many threads, each with few calls of its own: their n-th write is not meant, and breaks Node.
+  // There are many threads with few calls each. A failure of their n-th write would break Node.
   const command = {
     argv: ['strace', ...args, '--', ...argv],
     env: { ...env, UV_THREADPOOL_SIZE: '64' },
@@ -80,7 +80,7 @@ export function callsOn(log: string, home: string): Call[] {
   return calls
 }
 
-/** Of a call about one place whose name is the same in each run. */
+/** The path of a call, if its name is the same in each run. */
 function placeIn(line: string, home: string): string | undefined {
   const places = line
     .split(home)

@@ -10,7 +10,7 @@ import { noStrace, runTraced } from './strace.ts'
 
 const pair = homes['codex, an existing pair'] ?? {}
 
-test('50 setups at once, each with its own key and address: one pair, never mixed', async () => {
+test('50 setups at once, each with another key and address, leave one pair and never a mix', async () => {
   const home = new Home(pair)
   onTestFinished(() => rmSync(home.path, { recursive: true, force: true }))
   const scene = await Scene.ready({}, [])
@@ -64,13 +64,13 @@ test.skipIf(noStrace !== undefined)(
       })
       const modes = new Map<string, number>()
       for (const line of log.split('\n')) {
-        // A call that another thread came between ends with ` <unfinished ...>` in place of `)`.
+        // A call that another thread interrupted ends with ` <unfinished ...>` instead of `)`.
         const born = /openat\(.*"([^"]+)", .*O_CREAT.*, (0\d+)(?:\)| <)/.exec(line)
         if (born?.[1]) modes.set(born[1], Number.parseInt(born[2] ?? '', 8))
         const changed = /fchmod\(\d+<([^>]+)>, (0\d+)(?:\)| <)/.exec(line)
         if (changed?.[1]) modes.set(changed[1], Number.parseInt(changed[2] ?? '', 8))
         const written = /p?write(?:64)?\(\d+<([^>]+)>, /.exec(line)
-        // A copy is deflated, so the key in it cannot be seen here.
+        // A copy is compressed, so the key in it is not visible here.
         const mayHoldKey = line.includes(canary) || line.includes('/blobs/')
         if (!written?.[1] || !mayHoldKey) continue
         writes++
@@ -82,7 +82,7 @@ test.skipIf(noStrace !== undefined)(
   },
 )
 
-/** Looks at every command line on this machine, as any user can. */
+/** Reads every command line on this machine, as any user can. */
 function watchCommandLines() {
   const lines = new Set<string>()
   let looks = 0
@@ -92,7 +92,7 @@ function watchCommandLines() {
       try {
         lines.add(readFileSync(join('/proc', pid, 'cmdline'), 'utf8'))
       } catch {
-        // It has ended.
+        // The process has ended.
       }
     }
   }, 5)
