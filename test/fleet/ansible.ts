@@ -7,10 +7,10 @@ const examples = resolve('examples/fleet')
 
 export interface Played {
   readonly status: number | null
-  /** Of each host, as the recap says it. */
+  /** The recap of each host. */
   readonly recap: Readonly<Record<string, Recap>>
   readonly output: string
-  /** Command lines of this machine and its hosts in which the secret was seen meanwhile. */
+  /** Command lines of this machine and its hosts that contained the secret during the run. */
   readonly seen: readonly string[]
 }
 
@@ -24,10 +24,10 @@ export class Ansible {
   readonly #fleet: Fleet
   readonly #folder: string
   readonly #vars: Readonly<Record<string, unknown>>
-  /** Paths by the key that they hold. */
+  /** The path of the vault for each key. */
   readonly #vaults = new Map<string, string>()
 
-  /** @param vars what group_vars/all.yml of an operator would say */
+  /** @param vars the content of an operator's group_vars/all.yml */
   constructor(fleet: Fleet, vars: Readonly<Record<string, unknown>>) {
     this.#fleet = fleet
     this.#folder = join(fleet.folder, 'ansible')
@@ -73,7 +73,7 @@ export class Ansible {
     return { status, output, recap: recapOf(output), seen: [...seen] }
   }
 
-  /** Made once for each key. */
+  /** Creates the vault of a key once. */
   async #vaultOf(key: string, password: readonly string[]): Promise<string> {
     const made = this.#vaults.get(key)
     if (made !== undefined) return made

@@ -8,10 +8,10 @@ import { withGateway } from '../support/gateway.ts'
 import { Ansible, type Played } from './ansible.ts'
 import { bridge, Fleet } from './hosts.ts'
 
-/** One after the other, each from where the last one has left the hosts: the life of a fleet. */
+/** The life of a fleet. Each test starts with the hosts as the last one left them. */
 const key = 'sk-canary-fleet-5d2c7a90b1e4f683'
 const rotated = 'sk-canary-fleet-rotated-77aa10cc'
-/** Where nobody answers. */
+/** An address at which nothing answers. */
 const elsewhere = `http://${bridge}:9`
 const own = {
   '.codex/config.toml': '# mine\nmodel = "o3"\n\n[mcp_servers.files]\ncommand = "mcp-files"\n',
@@ -71,12 +71,12 @@ function expectPlayed(
   expect(played.status).toBe(failed.length === 0 ? 0 : 2)
 }
 
-/** What a play is told to leave the other hosts alone. */
+/** The arguments that limit a play to these hosts. */
 function only(...hosts: readonly string[]): string[] {
   return ['--limit', hosts.join(',')]
 }
 
-test('check mode on fresh hosts is a dry run that asks the gateway, and leaves nothing', async () => {
+test('check mode on fresh hosts is a dry run that sends requests to the gateway, and leaves nothing', async () => {
   const { recap, output } = await ansible.play('setup.yml', key, { args: ['--check'] })
   for (const host of fleet.hosts) {
     expect(recap[host], output).toMatchObject({ changed: 3, failed: 0 })
@@ -92,7 +92,7 @@ test('without a vault the play says which key is missing', async () => {
   expect(fleet.snapshot()).toEqual(before)
 })
 
-test('the first run installs it and sets every user up', async () => {
+test('the first run installs repoint and sets up every user', async () => {
   expectPlayed(await ansible.play('setup.yml', key), { changed: 3 })
   const after = fleet.snapshot()
   for (const host of fleet.hosts)
@@ -109,7 +109,7 @@ test('the second run changes nothing', async () => {
   expect(fleet.snapshot()).toEqual(after)
 })
 
-test('check mode says what would change, and touches nothing', async () => {
+test('check mode reports the changes, and makes none', async () => {
   const config = readFileSync(fleet.homeFile('host2', 'bob', '.codex/config.toml'), 'utf8')
   fleet.put('host2', 'bob', '.codex/config.toml', config.replaceAll(gateway.url, elsewhere))
   const drifted = fleet.snapshot()
@@ -119,7 +119,7 @@ test('check mode says what would change, and touches nothing', async () => {
   expect(fleet.snapshot()).toEqual(drifted)
 })
 
-test('drift is told by its exit status, and the next run heals it', async () => {
+test('status --exit-code reports drift, and the next run repairs it', async () => {
   const played = await ansible.play('drift.yml', key)
   expectPlayed(played, { changed: 0, failed: ['host2'] })
   expect(played.output).toContain(`bob: status 11, points at ${elsewhere}`)
@@ -130,7 +130,7 @@ test('drift is told by its exit status, and the next run heals it', async () => 
   expectPlayed(await ansible.play('drift.yml', key, { args }), { changed: 0, hosts })
 })
 
-test('a host whose gateway is down fails alone, or is passed over, and nothing is changed', async () => {
+test('a host whose gateway is down fails without the others, or is skipped, and nothing is changed', async () => {
   const after = fleet.snapshot()
   const host1 = { repoint_base_url: elsewhere, repoint_flags: ['--allow-http'] }
   const hosts = ['host1', 'host2']
@@ -146,7 +146,7 @@ test('a host whose gateway is down fails alone, or is passed over, and nothing i
   expect(fleet.snapshot()).toEqual(after)
 })
 
-test('a broken file of one user fails there with its place, and the others are set up', async () => {
+test('a broken file of one user is reported with its place, and the others are set up', async () => {
   const right = fleet.snapshot()['host1 bob .codex/config.toml']!
   fleet.put('host1', 'bob', '.codex/config.toml', 'model = {{{\n')
   const hosts = ['host1', 'host2']
@@ -181,7 +181,7 @@ test('a switch to another gateway, and back by its name', async () => {
   expect(fleet.snapshot()).toEqual(after)
 })
 
-test('rollback restores every account, and what somebody changed in between with force', async () => {
+test('rollback restores every account, and with --force also what someone changed in between', async () => {
   const played = await ansible.play('rollback.yml', rotated)
   expectPlayed(played, { changed: 1, failed: ['host2'] })
   expect(played.output).toContain('bob: status 10')
@@ -194,7 +194,7 @@ test('rollback restores every account, and what somebody changed in between with
   expectPlayed(await ansible.play('rollback.yml', rotated), { changed: 0 })
 })
 
-test('a host that is killed in the middle is whole after the next run', async () => {
+test('a host that is killed during a run is complete after the next run', async () => {
   await fleet.stop('host1')
   await fleet.start('host1', {
     NODE_OPTIONS: '--import=/srv/kill-hook.mjs',
@@ -217,7 +217,7 @@ test('a host that is killed in the middle is whole after the next run', async ()
   expect(fleet.snapshot()).toEqual(before)
 })
 
-test('a host without Node gets the one program, which sets up and undoes the same', async () => {
+test('a host without Node gets the single executable, which sets up and undoes the same', async () => {
   execFileSync(process.execPath, ['scripts/binary.js'], { stdio: 'ignore' })
   await fleet.stop('host2')
   rmSync(fleet.shared('host2', 'bin/repoint'))

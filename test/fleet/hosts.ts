@@ -17,17 +17,17 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** The users of every host, by their number. */
+/** The users of every host, by number. */
 export const users = { alice: 2001, bob: 2002 } as const
 export type User = keyof typeof users
 
-/** The bridge that the hosts are on; the gateways and Ansible are on this side of it. */
+/** The bridge to the hosts. The gateways and Ansible are on this side of it. */
 export const bridge = '10.213.77.1'
 const bridgeName = 'repoint-fleet'
 
 const filesBelow = { recursive: true, encoding: 'utf8' } as const
 
-/** Hosts in namespaces of their own, with sshd, users and homes of their own, until `end`. */
+/** Hosts in separate namespaces, each with sshd, users and homes, until `end`. */
 export class Fleet {
   readonly folder = mkdtempSync(join(tmpdir(), 'repoint-fleet-'))
   readonly hosts: readonly string[]
@@ -57,7 +57,7 @@ export class Fleet {
     return existsSync(this.#at(host, 'srv/bin/repoint'))
   }
 
-  /** What every user of the host can reach below /srv. */
+  /** A file below /srv, which every user of the host can read. */
   shared(host: string, name: string): string {
     return this.#at(host, 'srv', name)
   }
@@ -219,7 +219,7 @@ function run(command: string, args: readonly string[]): void {
   execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: path } })
 }
 
-/** What a run that was cut off may have left. */
+/** Like `run`, but ignores a failure. Removes the possible leftovers of an interrupted run. */
 function tryRun(command: string, args: readonly string[]): void {
   try {
     run(command, args)
