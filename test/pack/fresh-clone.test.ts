@@ -15,8 +15,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blocksIn, type DocBlock, needsSdk } from '../support/doc-blocks.ts'
 
 /**
- * What a reader types after `git clone`, in the order of the pages: a shell runs each line as it is written.
- * Only the registry is missing: `npm ci` copies the packages of this checkout, and vitest is linked.
+ * The commands of the pages for a reader after `git clone`, in their order. A shell runs each line as written.
+ * There is no registry: `npm ci` copies the packages of this checkout, and vitest is linked.
  */
 
 const canary = 'sk-canary-8d3b5f1e7a9c2640'
@@ -62,7 +62,7 @@ exec '${npm}' "$@"
 `
 }
 
-/** A server is ended as soon as it listens. */
+/** Runs a line in a shell. Ends a server as soon as it listens. */
 function type(line: string, cwd: string): Promise<{ status: number | null; output: string }> {
   const env = {
     HOME: join(folder, 'home'),
@@ -112,7 +112,7 @@ async function typeAll(lines: readonly string[], cwd: string): Promise<void> {
 
 // A source archive has no history to clone.
 describe.runIf(existsSync('.git'))('in a fresh clone', () => {
-  test('docs/gateway.md: its first steps work as typed, and the link stays', async () => {
+  test('docs/gateway.md: the first steps work as typed, and the link is kept', async () => {
     const [install, anywhere, pack, addToProject] = blocks('docs/gateway.md').filter(
       ({ language }) => language === '',
     )
@@ -144,7 +144,7 @@ describe.runIf(existsSync('.git'))('in a fresh clone', () => {
     expect([status, output]).toEqual([0, `${version}\n`])
   })
 
-  test('README.md: the demo and the link work as typed, and npm needs nothing more', async () => {
+  test('README.md: the demo and the link work as typed, without more packages', async () => {
     rmSync(join(clone, 'node_modules'), { recursive: true, force: true })
     rmSync(join(clone, 'dist'), { recursive: true, force: true })
     rmSync(join(folder, 'prefix'), { recursive: true, force: true })
@@ -155,7 +155,7 @@ describe.runIf(existsSync('.git'))('in a fresh clone', () => {
       lines.filter((line) => line.startsWith('npm')),
       clone,
     )
-    // They ask; what they do is tested elsewhere.
+    // These commands ask questions. Other tests run them.
     await typeAll(
       lines.filter((line) => line.startsWith('repoint')).map((line) => `${line} --help`),
       join(folder, 'anywhere'),

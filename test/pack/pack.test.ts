@@ -18,7 +18,7 @@ import { blocksOf, needsSdk } from '../support/doc-blocks.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 
-/** It may get a scope; the command stays `repoint`. */
+/** The package may get a scope, but the command stays `repoint`. */
 const { name } = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string }
 const canary = 'sk-canary-5b1f0c9d8e7a6f5b4c3d2e1f'
 
@@ -34,13 +34,13 @@ let server: { url: string; end(): void }
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'repoint-pack-'))
-  // Packing builds first: prepack.
+  // Packing runs the build first (prepack).
   const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
     encoding: 'utf8',
   })
   tarball = join(folder, packed.trim().split('\n').at(-1)!)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  // Offline and with an empty cache: whatever is not in the tarball could not be installed.
+  // Offline and with an empty cache, so that npm can install only the tarball.
   const result = spawnSync(
     'npm',
     [
@@ -75,12 +75,12 @@ async function serveFromInstallation() {
   return { url: JSON.parse(line).url as string, end: () => child.kill() }
 }
 
-/** Where the package came to lie. */
+/** The folder of the installed package. */
 function installed(): string {
   return join(folder, 'node_modules', name)
 }
 
-/** On a machine on which no client runs. */
+/** The environment of a machine on which no client runs. */
 function environment(home: Home) {
   home.put('bin/pgrep', '#!/bin/sh\nexit 1\n')
   chmodSync(home.at('bin/pgrep'), 0o755)
@@ -95,7 +95,7 @@ function environment(home: Home) {
   }
 }
 
-/** As a user types it, in a pipe. */
+/** Runs repoint with npx, as a user types it, in a pipe. */
 function npx(home: Home, ...args: string[]) {
   return spawnSync('npx', ['--no-install', 'repoint', ...args], {
     cwd: folder,
@@ -106,7 +106,7 @@ function npx(home: Home, ...args: string[]) {
 }
 
 describe('the tarball', () => {
-  test('installs one package, without a registry, and runs nothing while it does', () => {
+  test('installs one package, without a registry, and runs no script', () => {
     const packages = readdirSync(join(folder, 'node_modules')).filter((one) => one[0] !== '.')
     expect(packages).toEqual([name.split('/')[0]])
     expect(installation).toContain('added 1 package')
@@ -138,7 +138,7 @@ describe('the tarball', () => {
     for (const { purl } of components) expect(purl).toMatch(/^pkg:npm\/(%40[^@]+|[^@]+)@\d/)
   })
 
-  test('could be published as it is: npm tries, without a registry seeing it', () => {
+  test('can be published: npm publish --dry-run accepts it', () => {
     const publish = ['publish', '--dry-run', '--ignore-scripts', '--tag', 'next', '--json', tarball]
     const { status, stdout, stderr } = spawnSync('npm', publish, { encoding: 'utf8' })
     expect(status, stderr).toBe(0)
@@ -146,7 +146,7 @@ describe('the tarball', () => {
     expect(stdout).not.toContain('dist/binary')
   })
 
-  test('carries every page and picture that its pages for people lead to, but for those that say so', () => {
+  test('contains every page and picture that its pages link to, except the picture of serve', () => {
     const root = installed()
     const docs = readdirSync(join(root, 'docs')).filter((page) => page.endsWith('.md'))
     const pages = [
@@ -163,7 +163,7 @@ describe('the tarball', () => {
     expect(missing).toEqual(['images/serve.png'])
   })
 
-  test('holds no path of this machine, no address of a registry and no sources', () => {
+  test('contains no path of this machine, no address of a registry and no sources', () => {
     const root = installed()
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
       statSync(join(root, name)).isFile(),
@@ -179,7 +179,7 @@ describe('the tarball', () => {
   })
 })
 
-/** The commands and examples of the page as typed; vitest itself comes from here, without a registry. */
+/** Runs the commands and examples of the page as typed. vitest is linked, because there is no registry. */
 test('docs/gateway.md: the setup and its examples work in a project', () => {
   const page = blocksOf('docs/gateway.md')
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -201,7 +201,7 @@ test('docs/gateway.md: the setup and its examples work in a project', () => {
 })
 
 describe('the installed program', () => {
-  test('in a pipe: version, help, setup, status and rollback, as in the transcript', async () => {
+  test('prints version, help, setup, status and rollback in a pipe as in the transcript', async () => {
     const home = aHome({ '.codex/config.toml': '# mine\nmodel = "o3"\n' })
     environment(home)
     const before = home.snapshot()
@@ -224,7 +224,7 @@ describe('the installed program', () => {
     await expect(settled(text)).toMatchFileSnapshot('transcript-pipe.txt')
   })
 
-  test('on a terminal: asks for address and key, sets up, as in the transcript', async () => {
+  test('asks for address and key on a terminal and sets up as in the transcript', async () => {
     const home = aHome()
     const run = runOnTerminal(home, [resolve(folder, 'node_modules/.bin/repoint'), 'codex'], {
       command: process.execPath,
@@ -242,11 +242,11 @@ describe('the installed program', () => {
   })
 })
 
-/** What is drawn and then cleared again. */
+/** Text that is drawn and then cleared. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what the terminal gets
 const progress = /\r?[^\n]*\u001b\[2K/g
 
-/** What a terminal shows in the end: rewritten lines count once, progress not at all. */
+/** The final screen of a terminal: rewritten lines count once, and progress does not count. */
 function lastScreen(raw: string): string {
   const lines = stripVTControlCharacters(raw.replace(progress, ''))
     .split(/\r?\n/)
@@ -254,19 +254,19 @@ function lastScreen(raw: string): string {
   return `${lines.filter((line, index) => line !== lines[index - 1]).join('\n')}`
 }
 
-/** The same on every machine and day. */
+/** Replaces everything that differs between machines and days. */
 function settled(text: string): string {
   return (
     text
       .replaceAll(new URL(server.url).host, '127.0.0.1:8787')
-      // The column is as wide as the address with its real port.
+      // The width of the column depends on the real port in the address.
       .replace(/GATEWAY {2,}(?=MODEL)/g, 'GATEWAY                ')
       .replace(/\d{8}T\d{6}Z-[0-9a-f]+/g, '20261121T090000Z-0001')
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-21T09:00:00.000Z')
   )
 }
 
-describe('its /gateway', () => {
+describe('the export /gateway of the package', () => {
   test('can be imported from JavaScript', () => {
     writeFileSync(
       join(folder, 'consumer.js'),
@@ -284,7 +284,7 @@ await gateway.close()`,
     expect({ stdout, stderr }).toEqual({ stdout: '200 true 1\n', stderr: '' })
   })
 
-  test('a TypeScript program that uses it is checked, and a wrong one refused', () => {
+  test('accepts a correct TypeScript program, and rejects a wrong one', () => {
     writeFileSync(
       join(folder, 'right.ts'),
       `import { type Gateway, type GatewayOptions, startGateway } from '${name}/gateway'
