@@ -23,7 +23,7 @@ const tree: unknown = z.object({
   },
 })
 
-/** What the SDK sends for each is another schema; it checks the answer against zod's own. */
+/** The SDK sends a different schema for each, and checks the answer against the schema of zod. */
 const kinds = {
   'a length': z.string().min(3).max(5),
   'a pattern': z.string().regex(/^[A-Z]{3}-\d{4}$/),
@@ -64,7 +64,7 @@ const kinds = {
  */
 const looseKinds = ['perhaps', 'a default', 'a record', 'kinds of objects', 'a link', 'a cuid']
 
-/** OpenAI rejects its list of `items`, which JSON Schema 2020-12 has not. */
+/** OpenAI rejects the list of `items`, which JSON Schema 2020-12 does not have. */
 const rejectedKind = 'a tuple'
 
 type Access = { baseURL: string; apiKey: string }
@@ -145,7 +145,7 @@ describe.each([
     expect(Array.isArray(list.output)).toBe(true)
     const choice = await generateText({ ...asked, output: Output.choice({ options: ['x', 'y'] }) })
     expect(choice.output).toBe('x')
-    // It does not let the newest models of its vendor be forced.
+    // This SDK cannot force a tool call of the vendor's newest models.
     if (name === '@ai-sdk/anthropic') return
     const called = await generateText({ ...asked, tools, toolChoice: 'required' })
     expect(called.toolResults[0].output).toBe('rain in ')

@@ -86,7 +86,7 @@ test.each([
   expect(error.status).toBe(status)
 })
 
-test('anthropic: a base that ends in /v1 is NotFoundError', async () => {
+test('anthropic: a base URL that ends in /v1 is a NotFoundError', async () => {
   const wrong = new Anthropic({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 })
   await expect(wrong.messages.create(body)).rejects.toBeInstanceOf(module.NotFoundError)
 })

@@ -3,7 +3,7 @@ import type { Gateway } from '../../src/serve/index.ts'
 import { aGateway } from '../serve/support/gateway.ts'
 import { sdk } from './sdk.ts'
 
-/** Frameworks that people build agents with: each talks, calls a tool and goes on from its result. */
+/** Agent frameworks: each sends a prompt, calls a tool and continues with its result. */
 
 const { z } = await sdk('zod')
 const prompt = '#call weather {"city":"Paris"}'
@@ -18,7 +18,7 @@ beforeEach(async () => {
   gateway = await aGateway({ families: 'rewritten' })
 })
 
-/** Nothing was refused, and nothing was asked that the gateway does not know. */
+/** The gateway rejected no request, and knew every route. */
 function expectNoRefusal() {
   const refused = gateway.requests().filter(({ status }) => status !== 200)
   expect(refused.map(({ path, status, reason }) => [path, status, reason])).toEqual([])
@@ -46,7 +46,7 @@ describe('@anthropic-ai/sdk: the tool runner', async () => {
     expect(threads).toEqual('thread' in more ? [undefined, undefined] : ['create', 'continue'])
   })
 
-  test('a message thread: goes on over several turns', async () => {
+  test('a message thread: continues over several turns', async () => {
     const client = new Anthropic({ baseURL: gateway.anthropicUrl, apiKey: gateway.key })
     const thread = client.beta.messages.thread({ model: 'claude-opus-5-5', max_tokens: 100 })
     await thread.send({ role: 'user', content: 'One' })

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { aGateway } from '../serve/support/gateway.ts'
 
 /**
- * A conformance suite of others, by parts; what fails is there on purpose:
+ * A public conformance suite, part by part. These failures are intentional:
  *
  * - responses: `data: [DONE]` at the end of a stream, which the vendor does not send, and a name that
  *   the built-in model is to remember; limits of fewer than 16 tokens, which the vendor refuses
@@ -15,15 +15,15 @@ import { aGateway } from '../serve/support/gateway.ts'
  */
 const least: Readonly<Record<string, number>> = { models: 4, chat: 65, responses: 59, messages: 57 }
 
-test('llmprobe: no protocol conforms less than it did', async () => {
-  // It sends tools and max_tokens to gpt-5.6 on chat, which OpenAI rejects.
+test('llmprobe: no protocol conforms less than before', async () => {
+  // The suite sends tools and max_tokens to gpt-5.6 on chat, which OpenAI rejects.
   const gateway = await aGateway({ families: 'rewritten' })
   const home = await mkdtemp(join(tmpdir(), 'repoint-'))
   const program = resolve('.cache/sdk/node_modules/llmprobe/bin/dist/llmprobe.mjs')
   const address = [`${gateway.url}/v1`, '-k', gateway.key, '-m', 'gpt-5.6-sol']
   const options = { env: { PATH: process.env['PATH'], HOME: home }, maxBuffer: 64 * 1024 * 1024 }
   const args = [program, ...address, '--json', '--no-save', '--no-bench']
-  // It ends with 1 where anything fails.
+  // The suite has exit status 1 if any part fails.
   const { stdout } = await promisify(execFile)(process.execPath, args, options).catch(
     (failed: { stdout: string }) => failed,
   )

@@ -122,7 +122,7 @@ test.each([
   expect(error.status).toBe(status)
 })
 
-test('openai: a wrong route is NotFoundError', async () => {
+test('openai: a wrong route is a NotFoundError', async () => {
   const wrong = new OpenAI({ baseURL: `${gateway.url}/v1/v1`, apiKey: gateway.key, maxRetries: 0 })
   const asked = wrong.responses.create({ model: 'x', input: 'ping' })
   await expect(asked).rejects.toBeInstanceOf(module.NotFoundError)
@@ -137,7 +137,7 @@ test('openai: an error event inside a stream is thrown', async () => {
   await expect(read()).rejects.toBeInstanceOf(module.APIError)
 })
 
-test('openai: a 503 and a 429 are tried again, and then succeed', async () => {
+test('openai: the SDK retries a 503 and a 429, and succeeds', async () => {
   const patient = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 2 })
   gateway.setFaults([{ error: 'rate-limited', times: 1, retryAfter: 0 }])
   const answer = await patient.responses.create({ model: 'gpt-5.6', input: 'ping' })

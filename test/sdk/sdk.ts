@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 
 const require = createRequire(pathToFileURL(resolve('.cache/sdk/package.json')))
 
-/** A package of .cache/sdk. It is no dependency of ours, so nothing is known of its types. */
+/** A package of .cache/sdk. It is no dependency of ours, so it has no types here. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export async function sdk(name: string): Promise<any> {
   return import(pathToFileURL(placeOf(name)).href)
@@ -14,7 +14,7 @@ function placeOf(name: string): string {
   try {
     return require.resolve(name)
   } catch {
-    // It is for `import` alone, as pi-ai 0.73.1.
+    // The package supports only `import`, like pi-ai 0.73.1.
     return resolve('.cache/sdk/node_modules', name, 'dist/index.js')
   }
 }

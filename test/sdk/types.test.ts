@@ -6,7 +6,7 @@ import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { ask, askJson, sseEvents } from '../serve/support/gateway.ts'
 
 /**
- * Everything that is sent, against the types of the official SDKs, which their makers generate from
+ * Checks every answer against the types of the official SDKs, which their makers generate from
  * the OpenAPI documents of the two protocol families. The documents themselves are not on npm.
  *
  * Each answer is written into a TypeScript file as a literal and checked by the compiler: a missing
@@ -71,7 +71,7 @@ async function samples(gateway: Gateway): Promise<[type: string, value: unknown]
 }
 
 /**
- * What differs on purpose. The SDK adds `output_text` itself; the vendor sends no usage and no user as null and
+ * Intentional differences. The SDK adds `output_text` itself; the vendor sends no usage and no user as null and
  * says `store` again, which the types lack; so do the penalties of Open Responses. Members of `Response` that are newer than the gateways of this
  * family are left out, and a text block has no citations, as at the vendor.
  */
@@ -90,7 +90,7 @@ type SentMessageEvent = { type: 'ping' } | (Anthropic.RawMessageStreamEvent exte
   : Event : never)
 `
 
-test('what is sent fits the types of the official SDKs', async () => {
+test('every answer fits the types of the official SDKs', async () => {
   const gateway = await startGateway()
   const found = await samples(gateway)
   await gateway.close()
