@@ -11,7 +11,7 @@ import {
   type WindowsRun,
 } from './wine.ts'
 
-/** Windows' own Node under Wine runs the packed package. No PowerShell: there is none to be had. */
+/** The Node of Windows runs the packed package under Wine. PowerShell is not available there. */
 
 const key = 'sk-canary-windows-6a1e9f0c4d2b8357'
 
@@ -41,7 +41,7 @@ async function expectDone(home: WindowsHome, args: readonly string[], run: Windo
 }
 
 describe.each(['node20', 'node22'] as const)('Windows under Wine, %s', (node) => {
-  test('all four setups, status, doctor and rollback, in a home with blanks and umlauts', async () => {
+  test('all four setups, status, doctor and rollback work in a home with blanks and umlauts', async () => {
     const given = { '.codex/config.toml': codexConfig, '.claude/settings.json': claudeSettings }
     const home = new WindowsHome(`Zoë Müller ${node}`, given)
 
@@ -67,12 +67,12 @@ describe.each(['node20', 'node22'] as const)('Windows under Wine, %s', (node) =>
   })
 })
 
-test('demo', async () => {
+test('the demo works', async () => {
   const { stdout } = await expectDone(new WindowsHome('Demo'), ['demo'])
   expect(stdout).toContain('byte for byte')
 })
 
-test('a second run changes nothing, and a rollback keeps what was written since', async () => {
+test('a second run changes nothing, and a rollback keeps later changes', async () => {
   const home = new WindowsHome('Three Ways', { '.codex/config.toml': codexConfig })
   await expectDone(home, ['codex', '--yes', '--json'])
   const again = await expectDone(home, ['codex', '--yes', '--json'])
@@ -83,7 +83,7 @@ test('a second run changes nothing, and a rollback keeps what was written since'
   expect(home.text('.codex/config.toml')).toBe(`${codexConfig}\r\n[mine]\r\nadded = true\r\n`)
 })
 
-test('a file that another program holds open for a moment is switched after it', async () => {
+test('a setup waits for a file that another program holds open for a moment', async () => {
   const home = new WindowsHome('Held', { '.codex/config.toml': codexConfig })
   const holder = holdOpen(home, '.codex/config.toml', 700)
   await holder.isHeld
@@ -92,7 +92,7 @@ test('a file that another program holds open for a moment is switched after it',
   expect(home.text('.codex/config.toml')).toContain('model_providers.gateway')
 })
 
-test('a file that stays held open is told, and nothing has changed', async () => {
+test('a setup reports a file that stays open in another program, and changes nothing', async () => {
   const home = new WindowsHome('Kept', { '.codex/config.toml': codexConfig })
   const holder = holdOpen(home, '.codex/config.toml', 25_000)
   await holder.isHeld
@@ -106,7 +106,7 @@ test('a file that stays held open is told, and nothing has changed', async () =>
   await holder.ended
 })
 
-test('a setup that is killed leaves all or nothing after the next start', async () => {
+test('a killed setup is complete or undone after the next start', async () => {
   const seen = new Set<boolean>()
   for (const killAfterMs of [300, 600, 900, 1_200, 1_500, 1_800, 60_000]) {
     const home = new WindowsHome(`Killed ${killAfterMs}`, { '.codex/config.toml': codexConfig })
@@ -135,9 +135,9 @@ test('a client is found as a .cmd on PATH, and not in the working folder', async
   expect(stdout).not.toContain('2.1.330')
 })
 
-test('a read-only file is told with its cure, and nothing has changed', async () => {
+test('a setup reports a read-only file with its cure, and changes nothing', async () => {
   const home = new WindowsHome('Read only', { '.codex/config.toml': codexConfig })
-  // Wine shows a file that nobody may write as one with the mark, and the other way round.
+  // Wine shows a file without write permission as read-only, and the reverse.
   chmodSync(home.at('.codex/config.toml'), 0o444)
   const { status, stdout } = await repoint(home, ['codex', '--yes', '--json'], { env: access() })
   expect({ status, error: JSON.parse(stdout).error }).toMatchObject({
@@ -152,7 +152,7 @@ test('a read-only file is told with its cure, and nothing has changed', async ()
   await expectDone(home, ['codex', '--yes', '--json'])
 })
 
-test("Windows' own programs are started by their full paths, not from the working folder", async () => {
+test('repoint starts the programs of Windows by their full paths, not from the working folder', async () => {
   const hang = 'setTimeout(() => {}, 60_000)'
   const home = new WindowsHome('Planted', {
     'npm/codex.cmd': `@"${nodeExe()}" -e "${hang}"\r\n`,
@@ -164,7 +164,7 @@ require('fs').appendFileSync(${JSON.stringify('C:\\users\\Planted\\started')}, n
     WINEPATH: home.windowsPath('npm'),
     NODE_OPTIONS: `--require ${JSON.stringify(home.windowsPath('marker.cjs'))}`,
   }
-  // The lock of a run that is gone, which tasklist is asked about; and a client that does not end.
+  // The lock of an ended run, for which repoint calls tasklist, and a client that does not end.
   const { stdout: host } = await inWindows(home, [nodeExe(), '-p', 'os.hostname()'])
   home.put(`AppData/Local/repoint/lock/4000001,node.exe,,${host.trim()},1`, '')
   await expectDone(home, ['codex', '--yes', '--json'], { env })
@@ -172,7 +172,7 @@ require('fs').appendFileSync(${JSON.stringify('C:\\users\\Planted\\started')}, n
   expect(new Set(home.text('started')?.trim().split(' '))).toEqual(new Set(['node.exe']))
 })
 
-test('a home whose path is longer than 260 characters', async () => {
+test('a setup works in a home whose path is longer than 260 characters', async () => {
   const deep = `deep/${'a-folder-with-a-long-name/'.repeat(10)}`
   const home = new WindowsHome('Long', { [`${deep}config.toml`]: codexConfig })
   const env = { ...access(), CODEX_HOME: home.windowsPath(deep).replace(/\\$/, '') }
@@ -187,7 +187,7 @@ test('a home whose path is longer than 260 characters', async () => {
 function holdOpen(home: WindowsHome, path: string, ms: number) {
   const marker = home.at('held')
   const hold = `require('fs').writeFileSync('held', ''); setTimeout(() => {}, ${ms})`
-  // cmd.exe opens what it redirects to without FILE_SHARE_DELETE; the child inherits it.
+  // cmd.exe opens the target of a redirection without FILE_SHARE_DELETE, and the child inherits it.
   home.put('hold.cmd', `@"${nodeExe()}" -e "${hold}" >> "${home.windowsPath(path)}"\r\n`)
   const ended = inWindows(home, ['cmd', '/c', 'hold.cmd'])
   const isHeld = (async () => {

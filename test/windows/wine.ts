@@ -17,13 +17,13 @@ import { execa } from 'execa'
 import { modulesOf } from '../../scripts/install.js'
 
 /**
- * Windows' own Node under Wine, with drives, backslashes and file locks as Windows has them. Node 24 and
- * 26 end there at their start, out of memory (Debian's Wine 8.0, 2026-11-22).
+ * The Node of Windows under Wine, with drives, backslashes and file locks as on Windows. Node 24 and
+ * 26 run out of memory at their start there (Debian's Wine 8.0, 2026-11-22).
  */
 export type WindowsNode = 'node20' | 'node22'
 
 export interface Ended {
-  /** Undefined where it was killed. */
+  /** Undefined if the program was killed. */
   readonly status: number | undefined
   readonly stdout: string
   readonly stderr: string
@@ -33,7 +33,7 @@ const prefix = resolve('.cache/wine')
 const users = join(prefix, 'drive_c/users')
 const environment = { WINEPREFIX: prefix, WINEDEBUG: '-all', WINEARCH: 'win64' }
 
-/** Makes the Windows that all tests share, and unpacks the packed package into it. */
+/** Creates the Windows that all tests share, and unpacks the package into it. */
 export async function startWindows(): Promise<void> {
   if (!existsSync(join(prefix, 'system.reg'))) {
     await execa('wineboot', ['-i'], { env: environment, timeout: 110_000, stdio: 'ignore' })
@@ -54,7 +54,7 @@ export async function startWindows(): Promise<void> {
   }
 }
 
-/** Wine names the home after the user of this side, whatever the environment says. */
+/** Wine names the home after the Linux user, whatever the environment says. */
 const takeHome = `const { TEST_HOME } = process.env
 process.env.USERPROFILE = TEST_HOME
 process.env.LOCALAPPDATA = TEST_HOME + '\\\\AppData\\\\Local'
@@ -68,7 +68,7 @@ export function stopWindows(): Promise<unknown> {
 export class WindowsHome {
   readonly name: string
 
-  /** @param name may hold blanks and letters beyond ASCII */
+  /** @param name may have blanks and non-ASCII letters */
   constructor(name: string, given: Readonly<Record<string, string>> = {}) {
     this.name = name
     rmSync(this.at(''), { recursive: true, force: true })
@@ -76,12 +76,12 @@ export class WindowsHome {
     for (const [path, text] of Object.entries(given)) this.put(path, text)
   }
 
-  /** The path on this side. */
+  /** The path on Linux. */
   at(path: string): string {
     return join(users, this.name, path)
   }
 
-  /** The path as Windows names it. */
+  /** The path on Windows. */
   windowsPath(path = ''): string {
     return `C:\\users\\${this.name}${path && `\\${path.replaceAll('/', '\\')}`}`
   }
@@ -91,7 +91,7 @@ export class WindowsHome {
     writeFileSync(this.at(path), text)
   }
 
-  /** Null where there is no such file. */
+  /** Null if there is no such file. */
   text(path: string): string | null {
     return existsSync(this.at(path)) ? readFileSync(this.at(path), 'utf8') : null
   }
@@ -105,7 +105,7 @@ export interface WindowsRun {
 }
 
 /**
- * `repoint ARGS` of the packed package. Wine has once ended Node with status 1 before it said a word (of
+ * Runs `repoint ARGS` of the packed package. Wine has once ended Node with status 1 before any output (of
  * some hundred starts, 2026-11-22), which repoint never does: such a start is tried again.
  */
 export async function repoint(
@@ -123,7 +123,7 @@ export function nodeExe(node: WindowsNode = 'node20'): string {
   return `${modulesOf('windows')}/${node}/bin/node.exe`
 }
 
-/** Any program of Windows. Its streams are files, since Wine gives Node no pipes. */
+/** Runs any program of Windows. Its streams are files, because Wine gives Node no pipes. */
 export async function inWindows(
   home: WindowsHome,
   [program, ...args]: readonly string[],
