@@ -9,10 +9,10 @@ import { claudeVersions, installedVersions } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
 import { runCommand } from './support/run-client.ts'
 
-/** What a client is told of a model reaches the gateway: images, the wish that it reasons, a window. */
+/** The facts of a model in a client's files have an effect on its requests: images, reasoning, context window. */
 
 const key = 'sk-abilities-6b0e93d1c7a2f485'
-/** One pixel. */
+/** A picture of one pixel. */
 const picture = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -21,29 +21,29 @@ const question = 'what is in this picture'
 const isSeen = /data:image\\?\/(?:png|jpeg|webp);base64,|"media_type":"image\//
 const isReasonedAbout = /"reasoning(?:_effort)?\\?":/
 
-/** The first sees and reasons, the second does neither, as the snapshot knows them. */
+/** According to the snapshot, the first model accepts images and reasons, and the second does neither. */
 const models = ['kimi-k3', 'devstral-2512', 'glm-5'] as const
 
 interface Asked {
-  /** Further arguments of its setup. */
+  /** More arguments of its setup. */
   readonly setup?: readonly string[]
   readonly args?: readonly string[]
-  /** Absent: it takes the picture by itself. */
+  /** Absent: the client attaches the picture by itself. */
   readonly says?: (picture: string) => string
-  /** Arguments of the command that lists its models, and how one stands there. Absent: none does. */
+  /** Arguments of the command that lists the client's models, and the form of a line. Absent: there is no such command. */
   readonly list?: readonly [readonly string[], RegExp]
-  /** It asks such models to reason as far as it is told that they do. */
+  /** The client requests reasoning only from models that its files mark as reasoning. */
   readonly isToldToReason?: true
-  /** It takes every model for one that sees, whatever it is told. */
+  /** The client sends images to every model, whatever its files say. */
   readonly isAlwaysSeeing?: true
-  /** It starts slowly, and another client with the same code is asked about the other model. */
+  /** The client starts slowly, and a test of another client with the same code covers the other model. */
   readonly isOnlySeeing?: true
 }
 
 const readsIt = (path: string) => `#call Read ${JSON.stringify({ file_path: path })}`
 
 const asked: Readonly<Record<string, Asked>> = {
-  // Kilo has the same code; its versions are run in versions.test.ts.
+  // Kilo has the same code. versions.test.ts runs its versions.
   opencode: {
     args: ['-f', 'pic.png', '--variant', 'high', '--'],
     list: [['models', 'gateway'], /^gateway\/(.+)$/gm],
@@ -54,7 +54,7 @@ const asked: Readonly<Record<string, Asked>> = {
     isToldToReason: true,
   },
   openclaw: {
-    // Over chat it asks no model to reason.
+    // Over chat, the client requests reasoning from no model.
     setup: ['--protocol', 'responses'],
     says: () => '#call view_image {"path": "pic.png"}',
     isToldToReason: true,
@@ -71,7 +71,7 @@ const asked: Readonly<Record<string, Asked>> = {
   codex: { args: ['-i', 'pic.png', '--'], isAlwaysSeeing: true },
 }
 
-/** The newest version; with REPOINT_EVERY_CASE=1 the oldest one first, unless it starts too slowly. */
+/** The newest version. With REPOINT_EVERY_CASE=1, the oldest one first, unless it starts too slowly. */
 const versionsOf = (client: string): readonly string[] => {
   const all = client === 'claude' ? claudeVersions : installedVersions[client]!
   return triesAll && client !== 'openclaw' ? [all[0]!, all.at(-1)!] : all.slice(-1)
@@ -98,7 +98,7 @@ async function setUp({ gateway, home }: Place, ...args: string[]): Promise<void>
   expect([status, stderr]).toEqual([0, expect.anything()])
 }
 
-/** What a real client sends to the gateway for one of its models. */
+/** The request of a real client for one of its models. */
 async function sentBy(
   runner: string,
   { gateway, home }: Place,
@@ -113,7 +113,7 @@ async function sentBy(
     .join('\n')
 }
 
-describe('what is known of a model reaches the client', () => {
+describe('a setup writes the facts of a model for the client', () => {
   test.each(rows)(
     '$client $version',
     { timeout: 400_000 },
@@ -145,7 +145,7 @@ describe('what is known of a model reaches the client', () => {
       if (!isOldest || isOnlySeeing) return
 
       await setUp(place, client, '--model', models[1], ...setup)
-      // Another model may be asked what the picture shows.
+      // The client may ask another model what the picture shows.
       const blind = await sentBy(runner, place, models[1], { args, says: text })
       expect(blind).not.toBe('')
       if (!isAlwaysSeeing) expect(blind).not.toMatch(isSeen)
@@ -174,7 +174,7 @@ test.each([
   },
 )
 
-test('opencode compacts a conversation at the window that was written', async () => {
+test('opencode compacts a conversation at the context window in its files', async () => {
   const place = await aPlace()
   const limits = ['--context-window', '8000', '--output-limit', '1000']
   await setUp(place, 'opencode', '--model', 'glm-5', ...limits)

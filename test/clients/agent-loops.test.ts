@@ -15,11 +15,11 @@ beforeEach(async () => {
 
 afterEach(() => gateway.close())
 
-/** Only a shell puts these two together: the prompt itself does not hold the word. */
+/** Only a shell joins these two parts, so the prompt itself does not contain the word. */
 const command = 'printf "%s-%s" river stone'
 const output = 'river-stone'
 
-/** The inference requests that were answered, without the clients' side jobs. */
+/** The answered inference requests, without the clients' secondary tasks. */
 function turns(protocol: string) {
   return gateway
     .requests()
@@ -57,7 +57,7 @@ stream_max_retries = 0
   test.each([
     ['gpt-5.6-sol', 'exec'],
     ['gpt-5.4', 'exec_command'],
-  ])('Codex with %s: runs a command and reads its output back', async (model, tool) => {
+  ])('Codex with %s: runs a command and reads its output', async (model, tool) => {
     const prompt = `#call exec_command ${JSON.stringify({ cmd: command })}`
     const args = ['-s', 'workspace-write']
     const result = await runCodex({ home: codexHome(model), prompt, args })
@@ -90,7 +90,7 @@ describe(`Claude Code ${version}`, () => {
     expect(turns('messages')).toMatchObject([{ status: 200, auth: 'bearer', keyMatches: true }])
   })
 
-  test('Claude Code: runs a command and reads its output back', async () => {
+  test('Claude Code: runs a command and reads its output', async () => {
     const input = { command, description: 'Says it' }
     const prompt = `#call Bash ${JSON.stringify(input)}`
     const result = await runClaude({
@@ -107,7 +107,7 @@ describe(`Claude Code ${version}`, () => {
   })
 
   test.each(['opus', 'sonnet', 'haiku', 'fable'])(
-    'Claude Code: what it sends for the slot %s is in the built-in catalog',
+    'Claude Code: sends a model of the built-in catalog for the slot %s',
     async (slot) => {
       const result = await runClaude({
         version,
@@ -145,15 +145,12 @@ describe('opencode', () => {
   test.each([
     ['@ai-sdk/openai', 'responses'],
     ['@ai-sdk/anthropic', 'messages'],
-  ])(
-    'opencode with %s: runs a command, reads its output back and says it',
-    async (npm, protocol) => {
-      const prompt = `#call bash ${JSON.stringify({ command, description: 'Says it' })}`
-      const result = await runOpencode({ home: opencodeHome(npm), prompt })
-      expect(result.stdout).toContain(output)
-      expect(result.exitStatus).toBe(0)
-      const main = turns(protocol).filter(({ modelServed }) => modelServed === 'gpt-5.6-sol')
-      expect(main).toMatchObject(Array(2).fill({ status: 200, keyMatches: true }))
-    },
-  )
+  ])('opencode with %s: runs a command, reads its output and repeats it', async (npm, protocol) => {
+    const prompt = `#call bash ${JSON.stringify({ command, description: 'Says it' })}`
+    const result = await runOpencode({ home: opencodeHome(npm), prompt })
+    expect(result.stdout).toContain(output)
+    expect(result.exitStatus).toBe(0)
+    const main = turns(protocol).filter(({ modelServed }) => modelServed === 'gpt-5.6-sol')
+    expect(main).toMatchObject(Array(2).fill({ status: 200, keyMatches: true }))
+  })
 })

@@ -7,8 +7,8 @@ import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 
 /**
- * A gateway that admits only certain clients. It reads the whole user agent, in which repoint's probe names
- * itself: only the installed client itself can prove the setup.
+ * A gateway that accepts only certain clients. It reads the whole user agent, in which repoint's probe names
+ * itself, so that only the installed client can check the setup.
  */
 
 const key = 'sk-asked-1b7f3d9c5e2a8046'
@@ -32,7 +32,7 @@ test.each([
     instructions: '.claude/CLAUDE.md',
   },
 ])(
-  '$client is asked itself, in a temporary home, before anything is written',
+  '$client checks the setup in a temporary home, before anything is written',
   async ({ client, file, before, instructions }) => {
     const gateway = await startGateway({ families: 'rewritten', key })
     onTestFinished(() => gateway.close())

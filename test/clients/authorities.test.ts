@@ -7,7 +7,7 @@ import { aHome } from '../support/home.ts'
 import { claudeVersions } from './support/install.ts'
 import { prompt, type Runner } from './support/prompt.ts'
 
-/** A gateway that a private authority vouches for: what each client needs, as repoint says it. */
+/** Real clients at a gateway with the certificate of a private authority. Each gets what repoint says that it needs. */
 
 const key = 'sk-real-clients-4f7a1c9e2b8d6035'
 const caFile = tlsFile('ca.pem')
@@ -26,7 +26,7 @@ test.each<[Runner, string | undefined]>([
   ['codex', 'CODEX_CA_CERTIFICATE'],
   ['opencode', 'NODE_EXTRA_CA_CERTS'],
   ...claudeVersions.map((version): [Runner, undefined] => [`claude ${version}`, undefined]),
-])('%s trusts it after a setup (in the environment: %s)', async (runner, variable) => {
+])('%s trusts the authority after a setup (in the environment: %s)', async (runner, variable) => {
   const home = aHome({ 'work/.keep': '' })
   const client = runner.split(' ')[0]!
   const args = [client, '--yes', '--json', '--ca-file', caFile]

@@ -8,7 +8,7 @@ import { inferences } from './support/prompt.ts'
 
 const key = 'sk-real-cline-5b1e80c7d94f2a36'
 
-/** The pids of a program's processes that live in a home. */
+/** The pids of a program's processes in a home. */
 function living(program: string, home: string): readonly string[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.filter((pid) => {

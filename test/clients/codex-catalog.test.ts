@@ -9,7 +9,7 @@ import { installedClient, installedVersions } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
 import { runClient } from './support/run-client.ts'
 
-/** The catalog that `--catalog` gives to the real Codex, made by its newest version. */
+/** The catalog that `--catalog` writes for the real Codex, from the table of its newest version. */
 
 const key = 'sk-catalog-8d1f6b3a90c2e745'
 const versions = installedVersions['codex']!
@@ -21,7 +21,7 @@ const refusesLite = {
   message: "Unsupported Responses API input item type: 'additional_tools'",
 }
 
-/** What the picker of a version offers: `model/list` of its app server. */
+/** The models that the picker of a version offers: `model/list` of its app server. */
 async function pickerOf(version: string, home: Home): Promise<readonly string[]> {
   const [program, ...first] = installedClient('codex', version)
   const server = spawn(program, [...first, 'app-server'], {
@@ -57,7 +57,7 @@ async function setUp(home: Home, url: string, ...flags: readonly string[]) {
   return runCli(home, ['codex', ...flags, '--yes', '--json'], { env })
 }
 
-test('every version that bears a catalog offers what the gateway lists, and asks a model of another maker', async () => {
+test('every version that accepts a catalog offers the models of the gateway, and uses one of another maker', async () => {
   const gateway = await withGateway({ key, models }, onTestFinished)
   const home = aHome()
   const done = await setUp(home, gateway.url, '--catalog', '--model', foreign)
@@ -73,7 +73,7 @@ test('every version that bears a catalog offers what the gateway lists, and asks
   expect(new Set(asked)).toEqual(new Set([foreign]))
 })
 
-test('a gateway that refuses Responses Lite is refused, and serves with a catalog', async () => {
+test('a gateway that rejects Responses Lite works only with a catalog', async () => {
   const gateway = await withGateway({ key, models, faults: [refusesLite] }, onTestFinished)
   const home = aHome()
   const refused = await setUp(home, gateway.url)

@@ -6,7 +6,7 @@ import { aHome, type Home } from '../support/home.ts'
 import { openCodex } from './support/codex-tui.ts'
 import { inferences } from './support/prompt.ts'
 
-/** Codex's terminal UI leaves a server running that keeps the key of its start. */
+/** Codex's terminal UI leaves a server running, which keeps the key with which it started. */
 
 const oldKey = 'sk-old-gateway-1f2e3d4c5b6a7988'
 const newKey = 'sk-new-gateway-8a7b6c5d4e3f2011'
@@ -22,7 +22,7 @@ afterEach(() => {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 })
@@ -48,7 +48,7 @@ async function askInTui(at: Home, gateway: Gateway): Promise<boolean> {
   return inferences(gateway.requests()).every(({ keyMatches }) => keyMatches)
 }
 
-test('the old key goes to the new gateway, until repoint stops the server', async () => {
+test('Codex sends the old key to the new gateway, until repoint stops the server', async () => {
   const [first, second] = [
     await startGateway({ families: 'rewritten', key: oldKey }),
     await startGateway({ families: 'rewritten', key: newKey }),
@@ -58,11 +58,11 @@ test('the old key goes to the new gateway, until repoint stops the server', asyn
   await repoint(home, first, oldKey, 'codex', '--yes')
   expect(await askInTui(home, first)).toBe(true)
   expect(existsSync(home.at(pidFiles[0]!))).toBe(true)
-  // It started with the key of the setup.
+  // The server started with the key of the setup.
   const healthy = await repoint(home, first, oldKey, 'doctor', 'codex', '--no-verify')
   expect(healthy.checks).not.toContainEqual(expect.objectContaining({ id: 'codex-server' }))
 
-  // By hand, as a tool would that does not know of the server.
+  // Written by hand, as by a tool that does not know the server.
   const config = home.text('.codex/config.toml')
   home.put('.codex/config.toml', config.replaceAll(first.url, second.url))
   home.put('.codex/auth.json', JSON.stringify({ OPENAI_API_KEY: newKey }))

@@ -18,10 +18,10 @@ test.concurrent.for([
   ['gpt-5.6-terra', 'gpt-6-sol', 'Meet GPT-6 Sol'],
   ['gpt-5.6-luna', 'gpt-6-luna', 'Meet GPT-6 Luna'],
 ] as const)(
-  '%s: nothing is offered after a setup; what was taken, doctor --fix takes back',
+  '%s: Codex offers no model after a setup, and doctor --fix undoes an accepted offer',
   async ([model, newer, title], { onTestFinished }) => {
     const gateway = await withGateway({ key }, onTestFinished)
-    // Tests run beside each other here, and each clears up behind itself alone.
+    // These tests run concurrently, and each cleans up only its own files.
     const home = new Home({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
     onTestFinished(() => home.remove())
     const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
@@ -35,7 +35,7 @@ test.concurrent.for([
     await tui.quit()
     expect(inferences(gateway.requests()).at(-1)).toMatchObject({ modelAsked: model })
 
-    // As a home looks that an earlier setup has left.
+    // The home after a setup of an earlier repoint.
     home.put(config, home.text(config).replace(/\[notice\.model_migrations\]\n.*\n/, ''))
     const asked = await openCodex(home.path, home.at('work'), {
       args: ['--no-daemon'],
@@ -43,7 +43,7 @@ test.concurrent.for([
     })
     await asked.until(() => {
       const isTaken = home.text(config).includes(`model = "${newer}"`)
-      // What is typed before the question is ready is lost.
+      // Codex discards keys that are typed before the question is ready.
       if (!isTaken) asked.press('\r')
       return isTaken
     })
@@ -65,7 +65,7 @@ test.concurrent.for([
 )
 
 test.concurrent.for([['run work'], ['serve']] as const)(
-  '%s: the process opens on no offer, and nothing is written',
+  '%s: Codex starts without the offer, and nothing is written',
   async ([words], { onTestFinished }) => {
     const gateway = await withGateway({ key }, onTestFinished)
     const home = new Home({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })

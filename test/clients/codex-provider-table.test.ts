@@ -9,7 +9,7 @@ import { prompt } from './support/prompt.ts'
 
 /**
  * Codex sends the key of auth.json to `model_catalog_url` in the table of its provider (0.162.1 and
- * newer by default), and does not start with `gateway_oauth` there. `old` records what leaves for the
+ * newer by default), and does not start with `gateway_oauth` there. `old` records the requests to the
  * former address.
  */
 
@@ -33,7 +33,7 @@ async function repoint(home: Home, gateway: Gateway, ...args: string[]) {
   return result
 }
 
-/** A home set up for `one`, while `two` is remembered. */
+/** A home set up for `one`, in which `two` is saved. */
 async function aHomeAtOne(): Promise<Home> {
   const home = aHome()
   await repoint(home, two, 'codex', '--yes', '--name', 'two')
@@ -49,7 +49,7 @@ function plant(home: Home, line: string): void {
 
 const catalogUrl = () => `model_catalog_url = "${old.url}/v1/models"`
 
-/** Lets Codex answer: the gateway serves it, and nothing reaches the former address. */
+/** Runs Codex: the gateway answers, and the former address gets no request. */
 async function expectAnswer(home: Home, gateway: Gateway, version: string): Promise<void> {
   const said = await prompt(`codex ${version}`, { home: home.path })
   expect(said).toMatchObject({ hasAnswered: true })
@@ -89,7 +89,7 @@ describe.each(['0.162.1', newest])('codex %s', (version) => {
     }
   })
 
-  test('this is why: as it stands, it gets the key', async () => {
+  test('without repoint, the address in model_catalog_url gets the key', async () => {
     const home = await aHomeAtOne()
     plant(home, catalogUrl())
     await prompt(`codex ${version}`, { home: home.path })
@@ -97,7 +97,7 @@ describe.each(['0.162.1', newest])('codex %s', (version) => {
     expect(asked).not.toEqual([])
   })
 
-  test('the table of another gateway is taken over without it', async () => {
+  test('a setup takes over the table of another gateway without it', async () => {
     const home = aHome({
       [config]: `model_provider = "gateway"\n\n[model_providers.gateway]\nname = "Old"\nbase_url = "${old.url}/v1"\nwire_api = "responses"\nrequires_openai_auth = true\n${catalogUrl()}\n`,
       '.codex/auth.json': '{"OPENAI_API_KEY":"sk-real-old-2b8d60354f7a1c9e"}',
@@ -106,7 +106,7 @@ describe.each(['0.162.1', newest])('codex %s', (version) => {
     await expectAnswer(home, one, version)
   })
 
-  test('repoint run leaves it behind', async () => {
+  test('repoint run does not use it', async () => {
     const home = await aHomeAtOne()
     plant(home, catalogUrl())
     two.clearRequests()
@@ -114,7 +114,7 @@ describe.each(['0.162.1', newest])('codex %s', (version) => {
     expectOnly(two)
   })
 
-  test('repoint run leaves that of a profile behind', async () => {
+  test('repoint run does not use the one of a profile', async () => {
     const home = await aHomeAtOne()
     home.put('.codex/x.config.toml', `[model_providers.gateway]\n${catalogUrl()}\n`)
     two.clearRequests()
@@ -122,7 +122,7 @@ describe.each(['0.162.1', newest])('codex %s', (version) => {
     expectOnly(two)
   })
 
-  test('another table at the same gateway is set aside for it', async () => {
+  test('a setup disables another table for the same gateway because of it', async () => {
     const home = await aHomeAtOne()
     const table = `[model_providers.mine]\nname = "Mine"\nbase_url = "${one.url}/v1"\nwire_api = "responses"\nrequires_openai_auth = true\n`
     home.put(config, `${home.text(config)}\n${table}${catalogUrl()}\n`)
@@ -135,7 +135,7 @@ describe.each(['0.162.1', newest])('codex %s', (version) => {
     await expectAnswer(home, one, version)
   })
 
-  test('gateway_oauth is removed', async () => {
+  test('a setup removes gateway_oauth', async () => {
     const home = await aHomeAtOne()
     const oauth = `gateway_oauth = { authorization_url = "${old.url}/a", token_url = "${old.url}/t", client_id = "x", scopes = [] }`
     plant(home, oauth)

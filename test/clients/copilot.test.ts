@@ -8,7 +8,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { inferences } from './support/prompt.ts'
 
-/** GitHub Copilot CLI, which is told by its environment alone. */
+/** GitHub Copilot CLI, which only its environment configures. */
 
 const key = 'sk-real-copilot-4f7a1c9e2b8d6035'
 
@@ -16,7 +16,7 @@ test.each([
   ['responses', 'gpt-5.6-sol'],
   ['chat', 'claude-haiku-4.5'],
 ])(
-  'copilot: by `run` it asks the gateway, whatever token its terminal had for another: %s, %s',
+  'copilot: `run` starts it at the gateway, whatever token the terminal has for another one: %s, %s',
   {
     timeout: 300_000,
   },

@@ -9,8 +9,8 @@ import { inferences } from './support/prompt.ts'
 
 const key = 'sk-real-droid-9d21c4e7b80f3a56'
 
-// As people have it, unlike the other tests: without FACTORY_AIRGAP_ENABLED it takes no model by itself.
-test('droid starts with the model that was set up, though another one of its user stands before it', async () => {
+// Without FACTORY_AIRGAP_ENABLED, as users run it and unlike in other tests. Then droid chooses no model by itself.
+test('droid starts with the model of the setup, even if the list has another one of the user before it', async () => {
   const gateway = await startGateway({ families: 'rewritten', key })
   const other = await withGateway({}, onTestFinished)
   const mine = {

@@ -22,13 +22,13 @@ const prompt = 'In one word: which type does this JavaScript have? const total =
 
 interface Row {
   readonly client: string
-  /** Of repoint. Absent: the client's name. */
+  /** The setup command of repoint. Absent: the client's name. */
   readonly command?: string
-  /** Further arguments of its setup. */
+  /** More arguments of its setup. */
   readonly setup: readonly string[]
-  /** The models that the gateway lists. Absent: its own. */
+  /** The models that the gateway lists. Absent: the built-in ones. */
   readonly models?: readonly (string | CatalogEntry)[]
-  /** Its files before the setup. */
+  /** The client's files before the setup. */
   readonly files?: Readonly<Record<string, string>>
 }
 
@@ -153,7 +153,7 @@ function hasTools({ tools = [], input = [] }: Readonly<Record<string, readonly o
   return tools.length > 0 || input.some((item) => 'tools' in item)
 }
 
-/** A probe limits the answer where the client does not. Only Claude Code's terminal UI sends `safeguards`. */
+/** Only a probe limits the answer, and only Claude Code's terminal UI sends `safeguards`. */
 const isOurs = (name: string, value: unknown) =>
   /^(?:max_output_tokens|safeguards)$/.test(name) || (name === 'max_tokens' && value === 16)
 const ofTerminal = 'dangerous-tool-use-2026-09-03'
@@ -176,17 +176,17 @@ function shapeOf({ path, headers, json }: LoggedRequest) {
   }
 }
 
-/** The members whose text has a meaning to the gateway. */
+/** The members whose text matters to the gateway. */
 const meaningful = new Set([
   ...['model', 'role', 'type', 'name', 'effort', 'summary', 'verbosity', 'reasoning_effort'],
   ...['tool_choice', 'context', 'display', 'keep', 'include', 'ttl'],
 ])
 
-/** Names and types of all members, and the values that are no texts; of a tool its type and name. */
+/** Names and types of all members, the values except texts, and the type and name of each tool. */
 function bodyShape(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => bodyShape(item, name))
   if (typeof value === 'string') return meaningful.has(name) ? value : 'text'
-  // pi leaves room for its prompt in the window, and counts its tokens by the length of paths.
+  // pi reserves room for its prompt in the window, and its token count depends on the length of paths.
   if (typeof value === 'number' && value > 100_000) return Math.round(value / 100)
   if (value === null || typeof value !== 'object') return value
   if (name === 'tools') {

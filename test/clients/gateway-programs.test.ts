@@ -12,7 +12,7 @@ import { type GatewayProgram, programs } from '../providers/programs.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
-/** Gateways as npm has them, with the local gateway behind them: set up, and asked as the client asks. */
+/** Gateway programs from npm, with the local gateway behind them. Each gets a setup and a request of a real client. */
 
 const key = 'sk-real-gateways-8c1f5b2d7e904a36'
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstream.close())
 
-/** Starts it in a folder of its own; resolves with its address once it listens. */
+/** Starts the program in a new folder, and resolves with its address once it listens. */
 async function start({ name, file, start }: GatewayProgram, home: Home): Promise<string> {
   const port = await freePort()
   const { args = [], env, files = {}, preload } = start({ port, upstream: upstream.url, key })
@@ -76,7 +76,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 describe.each(programs)('$name', (program) => {
-  test('is set up and answers, or is refused', async () => {
+  test('works after a setup, or makes the setup fail', async () => {
     const url = await start(program, aHome())
     for (const [id, setup] of Object.entries(program.setups(upstream.url))) {
       const home = aHome()

@@ -14,7 +14,7 @@ import { claudeVersions, installedClient, installedVersions } from './support/in
 import { inferences, prompt } from './support/prompt.ts'
 import { runClient } from './support/run-client.ts'
 
-/** The real clients between two gateways, which have their own keys and catalogs and see who asks. */
+/** The real clients and two gateways with different keys and catalogs. */
 
 const keys = { one: 'sk-real-one-4f7a1c9e2b8d6035', two: 'sk-real-two-9e2b8d60354f7a1c' }
 
@@ -34,12 +34,12 @@ interface RealClient {
   readonly run: (prompt: string) => readonly string[]
 }
 
-/** The programs that `repoint run` points by what their client says. */
+/** The programs that `repoint run` configures. */
 const programs = (await loadClients(familyRows))
   .filter(({ program, launchSettings }) => program.command in installedVersions && launchSettings)
   .map(({ program }) => program.command)
 
-/** A home with these clients in its PATH, all set up for ONE, while TWO is remembered. */
+/** A home with these clients in its PATH, all set up for `one`, in which `two` is saved. */
 async function aHomeBetween(...clients: readonly string[]): Promise<Home> {
   const home = aHome()
   for (const program of clients) {
@@ -75,14 +75,14 @@ function clientEnv(home: Home): Record<string, string> {
   }
 }
 
-/** Nobody ever brought a key that was not the gateway's own. */
+/** No gateway received another key than its own. */
 function expectNoStrayKey(): void {
   for (const { key, keyMatches } of [...one.requests(), ...two.requests()])
     expect(key === '' || keyMatches).toBe(true)
 }
 
 test.each(programs)(
-  '%s run: one process goes to the other gateway, and no file changes',
+  '%s run: one process uses the other gateway, and no file changes',
   async (program) => {
     const home = await aHomeBetween(program)
     const { files, run: wordsFor } = clients[program] as RealClient
@@ -100,7 +100,7 @@ test.each(programs)(
   },
 )
 
-test('use and rollback: all three go there and back, and no key ever reaches the other', {
+test('use and rollback: all three clients change to the other gateway and back, and no gateway gets the key of the other', {
   timeout: 300_000,
 }, async () => {
   const home = await aHomeBetween('codex', 'claude', 'opencode')
@@ -127,7 +127,7 @@ test('use and rollback: all three go there and back, and no key ever reaches the
   expectNoStrayKey()
 })
 
-/** A second provider leaves the first where it is, with its key, and the conversation with it. */
+/** A second provider does not change the first one, whose key and conversations stay there. */
 const second = ['--provider-id', 'second']
 
 test.each([
@@ -135,7 +135,7 @@ test.each([
   ['pi', [], 'two'],
   ['pi', second, 'one'],
 ] as const)(
-  '%s: after a setup at the other gateway %j the last conversation goes on at %s, with its key',
+  '%s: after a setup at the other gateway %j, the last conversation continues at %s, with its key',
   {
     timeout: 400_000,
   },
@@ -157,7 +157,7 @@ test.each([
   },
 )
 
-/** As the gateways' pages write them: New API's cc-switch-dialog.tsx, sub2api's ccswitchImport.ts (2026-11-23). */
+/** Links in the format of the gateways' pages: New API's cc-switch-dialog.tsx, sub2api's ccswitchImport.ts (2026-11-23). */
 const links: readonly [string, string, string, Readonly<Record<string, string>>][] = [
   ['New API', 'codex', '/v1', { name: 'My Codex', model: 'gpt-5.6-sol', enabled: 'true' }],
   [
@@ -198,7 +198,7 @@ test.each(links)('a link of %s sets up %s, which then answers', async (_, app, p
   )
 })
 
-test('codex, typed alone in a remembered folder, goes to the gateway of that folder', async () => {
+test('codex, typed in a folder of repoint folder, uses the gateway of that folder', async () => {
   const home = await aHomeBetween('codex')
   mkdirSync(home.at('proj'))
   expect((await runCli(home, ['folder', 'two'], { cwd: home.at('proj') })).status).toBe(0)

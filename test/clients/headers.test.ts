@@ -6,7 +6,7 @@ import { aHome } from '../support/home.ts'
 import { claudeVersions } from './support/install.ts'
 import { prompt } from './support/prompt.ts'
 
-/** The real clients at gateways that want headers, or the key in another one than usual. */
+/** The real clients at gateways that require headers, or the key in an unusual header. */
 
 const key = 'sk-real-key-4f7a1c9e2b8d6035'
 const secret = 'pk-real-header-9e2b8d60354f7a1c'
@@ -21,7 +21,7 @@ const cases: readonly [string, Omit<Demands, 'key'>, readonly string[], readonly
   ['the key as x-api-key', { keyHeader: 'x-api-key' }, [], ['codex', newest, 'opencode']],
 ]
 
-test.each(cases)('%s: the clients answer as they are set up', async (_, demands, args, runners) => {
+test.each(cases)('%s: the clients answer after a setup', async (_, demands, args, runners) => {
   const home = aHome()
   const front = await startFront(gateway, { key, ...demands })
   onTestFinished(() => front.close())

@@ -11,8 +11,8 @@ import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 
 /**
- * The real clients, tried by `--try-client` at a gateway whose list of models is out for what they make
- * of it.
+ * The real clients, tried by `--try-client` at a gateway whose list of models attacks the way in which they
+ * read it.
  */
 
 const key = 'sk-real-hostile-4f7a1c9e2b8d'
@@ -20,7 +20,7 @@ const secret = 'PRIVATE-KEY-5e6f708192a3b47f'
 const plain = 'gpt-5.6-sol'
 
 let gateway: Gateway
-/** What reached another address than the gateway. */
+/** The requests to another address than the gateway. */
 const elsewhere: string[] = []
 const other = createServer((request, response) => {
   elsewhere.push(JSON.stringify([request.url, request.headers]))
@@ -35,7 +35,7 @@ afterAll(async () => {
   other.close()
 })
 
-/** Each names the mark that a command would leave, the secret file, or the other address. */
+/** Each ID contains the path of a file that a command would create, the secret file, or the other address. */
 function hostileIds(home: string, url: string): string[] {
   const touch = `touch ${home}/mark`
   return [
@@ -63,7 +63,7 @@ function hostileIds(home: string, url: string): string[] {
   ]
 }
 
-/** The gateway, with other ids in its list; any of them is served. */
+/** A gateway that lists and serves these IDs. */
 async function aHostileGateway(ids: readonly string[]) {
   const bodies: string[] = []
   const front = createServer(async (request, response) => {
@@ -99,7 +99,7 @@ async function aHostileGateway(ids: readonly string[]) {
   }
 }
 
-/** With the id, of those in the list, that a shell or the client's own reader would take for more. */
+/** With the ID in the list that a shell or the client's own reader would interpret. */
 test.each([
   ['codex', 'codex --catalog', 5],
   ['cline', 'cline', 5],
@@ -107,7 +107,7 @@ test.each([
   ['pi', 'pi', 7],
   ['opencode', 'opencode', 5],
 ] as const)(
-  '%s: a list of models is data, whatever stands in it',
+  '%s: every ID in a list of models stays data',
   { timeout: 300_000 },
   async (program, command, mean) => {
     const home = aHome({ secret })

@@ -11,7 +11,7 @@ import { aHome, type Home } from '../support/home.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
 import { installedClient } from './support/install.ts'
 
-/** The real clients in a folder whose files lead elsewhere: to a server that writes down what it is sent. */
+/** The real clients in a folder whose files redirect them to a server that records its requests. */
 
 const key = 'sk-real-own-4f7a1c9e2b8d6035'
 
@@ -49,7 +49,7 @@ const secondOpencode = (url: string) => ({
   agent: { build: { model: 'second/x' }, title: { model: 'second/x' } },
 })
 
-/** Started in the folder, or told by these arguments to work in it. */
+/** The client starts in the folder, or gets these arguments to work in it. */
 const hostile: readonly (readonly [string, string, string[], (url: string) => unknown])[] = [
   ['opencode', 'opencode.json', [], secondOpencode],
   ['opencode', 'opencode.json', ['--dir', 'shop'], secondOpencode],
@@ -69,7 +69,7 @@ const hostile: readonly (readonly [string, string, string[], (url: string) => un
   ],
 ]
 
-/** A home that is set up and remembers the gateway, and a folder in it with one file. */
+/** A home with a setup and a saved gateway, and a folder in it with one file. */
 async function aHomeWith(program: string, name: string, content: unknown): Promise<Home> {
   const home = aHome({ [`shop/${name}`]: JSON.stringify(content), 'shop/.git/HEAD': '' })
   const words = installedClient(program).map((word) => `'${word}'`)
@@ -83,7 +83,7 @@ async function aHomeWith(program: string, name: string, content: unknown): Promi
 }
 
 test.each(hostile)(
-  '%s: with %s in the folder (%j) nothing is started and nothing sent, unless a person says yes',
+  '%s: with %s in the folder (%j), nothing is started or sent without consent',
   async (program, name, args, content) => {
     const { port } = elsewhere.address() as AddressInfo
     const home = await aHomeWith(program, name, content(`http://127.0.0.1:${port}`))
@@ -99,7 +99,7 @@ test.each(hostile)(
     expect([refused.status, refused.stdout]).toEqual([8, ''])
     expect([sent, gateway.requests().filter(({ method }) => method === 'POST')]).toEqual([[], []])
 
-    // With a yes the file counts: the folder is as hostile as it looks.
+    // With consent, the file has its effect, so the folder is really hostile.
     const asked = runOnTerminal(home, words, { env, cwd })
     await asked.shows('Start it anyway?')
     asked.type(`y${keys.enter}`)
@@ -109,7 +109,7 @@ test.each(hostile)(
   },
 )
 
-/** Settings that start a program: the real client runs it, and leaves this file behind. */
+/** Settings that start a program, which creates this file when the real client runs it. */
 const starting: readonly (readonly [string, string, (mark: string) => string])[] = [
   [
     'opencode',

@@ -6,7 +6,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 
-/** What Kilo makes of a configuration at its first start. */
+/** Kilo's conversion of a configuration at its first start. */
 
 const key = 'sk-real-clients-9d21c4e7b80f3a56'
 const file = '.config/kilo/kilo.jsonc'
@@ -29,13 +29,13 @@ async function repoint(home: Home, ...args: string[]): Promise<void> {
   expect((await runCli(home, [...args, '--yes', '--json'], { env })).status).toBe(0)
 }
 
-test('a configuration by hand allows every command', async () => {
+test('a handwritten configuration allows every command', async () => {
   const home = aHome({ [file]: '{\n  "share": "disabled"\n}\n' })
   await start(home)
   expect(JSON.parse(home.text(file)).permission).toEqual({ bash: 'allow' })
 })
 
-test('a configuration of repoint does not, and the hint removes the key from the database of Kilo', async () => {
+test('a configuration of repoint does not allow every command, and the hint removes the key from the database of Kilo', async () => {
   const home = aHome()
   await repoint(home, 'kilo')
   const written = home.text(file)

@@ -15,11 +15,11 @@ import { inferences, prompt, type Runner } from './support/prompt.ts'
 
 const key = 'sk-real-clients-4f7a1c9e2b8d6035'
 
-/** A home and a gateway of its own for each test: several run at once. */
+/** Each test has a home and a gateway, because several run at once. */
 interface Scene {
   readonly home: Home
   readonly gateway: Gateway
-  /** Called for each request that carries another key, or none. */
+  /** Called for each request with another key, or without one. */
   readonly onWrongKey: (tell: () => void) => void
 }
 
@@ -47,7 +47,7 @@ async function aScene({ onTestFinished }: TestContext): Promise<Scene> {
   return scene
 }
 
-/** How an obstacle shows. `elsewhere`: no request reaches the gateway. */
+/** The visible effect of an obstacle. `elsewhere`: no request reaches the gateway. */
 type Effect = 'wrong-key' | 'wrong-model' | 'elsewhere'
 
 interface Case {
@@ -58,9 +58,9 @@ interface Case {
   readonly env?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
   readonly cwd?: string
-  /** Without `--bare`, which keeps Claude Code from looking. */
+  /** Without `--bare`, with which Claude Code does not read these files. */
   readonly isFull?: boolean
-  /** What a person does where there is no repair; absent: `doctor --fix` repairs it. */
+  /** The cure by the user if there is no repair. Absent: `doctor --fix` repairs it. */
   readonly cure?: Partial<Pick<Case, 'env' | 'args' | 'cwd'>> & {
     readonly hand?: (scene: Scene) => unknown
   }
@@ -78,7 +78,7 @@ function editJson(home: Home, name: string, change: (value: never) => void): voi
   })
 }
 
-/** What the files of a home say, of JSON without its layout. */
+/** The contents of the files of a home, without the layout of JSON. */
 function values(home: Home): Record<string, string> {
   const files = Object.entries(home.snapshot()).filter(([, entry]) => entry.startsWith('file'))
   return Object.fromEntries(
@@ -114,7 +114,7 @@ async function repoint(
   return result.json as { checks?: readonly { id: string }[] }
 }
 
-/** Runs the client; one that has sent a wrong key is ended, since some try it for minutes. */
+/** Runs the client, and ends it after a wrong key, because some clients retry for minutes. */
 async function tryOn(runner: Runner, scene: Scene, one: Partial<Case>) {
   const { env, args = [], cwd, isFull } = one
   const { home, gateway } = scene
@@ -156,7 +156,7 @@ function obstacleTests(
     expect(seen.map(({ modelAsked }) => modelAsked)).toContain(model)
   }
 
-  test.concurrent('nothing in the way', async (context) => {
+  test.concurrent('without an obstacle, the client completes', async (context) => {
     const scene = await aScene(context)
     await setUp(scene)
     expectDone(context.expect, await tryOn(runner, scene, {}))
@@ -178,7 +178,7 @@ function obstacleTests(
       if (one.cure === undefined) await repoint(scene, [...doctor, '--fix', '--yes'], one)
       else await one.cure.hand?.(scene)
 
-      // If nothing is left of the obstacle, the first test has shown that the client completes.
+      // If the files are the same as without the obstacle, the first test has shown that the client completes.
       const after = values(scene.home)
       const isAsBefore = Object.keys(planted).every((name) => after[name] === clean[name])
       const cured = { ...one, ...one.cure }
@@ -205,7 +205,7 @@ describe('Codex', () => {
   const setUp = async (scene: Scene) => {
     scene.home.put('work/.git/HEAD', 'ref: refs/heads/main\n')
     await repoint(scene, ['codex', '--yes'])
-    // Without these it tries for 10 s before it gives up.
+    // Without these, Codex retries for 10 s.
     append('request_max_retries = 0\nstream_max_retries = 0')(scene)
   }
 
@@ -219,7 +219,7 @@ describe('Codex', () => {
       code: 'codex-forced-login',
       effect: 'elsewhere',
       plant: prepend('forced_login_method = "chatgpt"'),
-      // It deletes auth.json as well.
+      // Codex deletes auth.json as well.
       cure: {
         hand: async (scene) => {
           await repoint(scene, ['doctor', 'codex', '--no-verify', '--fix', '--yes'])
@@ -300,7 +300,7 @@ describe('Codex', () => {
   ])
 })
 
-/** A login as Codex keeps it; the token is no more than its shape. */
+/** A login in the format of Codex. The token has the right form but no meaning. */
 const chatgptLogin = {
   auth_mode: 'chatgpt',
   OPENAI_API_KEY: null,
@@ -319,7 +319,7 @@ function part(value: object): string {
 
 const newestClaude = claudeVersions.at(-1)!
 
-// What the older ones do is in test/clients/versions.test.ts and in the comments of the module.
+// test/clients/versions.test.ts and the comments of the module cover older versions.
 describe(`Claude Code ${newestClaude}`, () => {
   const settings = '.claude/settings.json'
   const sent = 'claude-sonnet-5-5'

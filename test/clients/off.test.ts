@@ -4,7 +4,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { inferences, prompt } from './support/prompt.ts'
 
-/** A gateway that somebody wrote into a client's files by hand: after `off` it gets no request any more. */
+/** A gateway that someone wrote into a client's files by hand. After `off`, it gets no more requests. */
 
 const key = 'sk-real-clients-off-5b2e8d7f1c9a'
 

@@ -10,8 +10,8 @@ import { inferences } from './support/prompt.ts'
 import { startWitness } from './support/witness.ts'
 
 /**
- * A conversation of Codex's terminal UI goes on with the provider that it was recorded with, whatever
- * provider a setup has chosen since. It must not take the gateway's key anywhere else.
+ * A conversation of Codex's terminal UI continues with the provider with which it was recorded, whatever
+ * provider a setup has chosen since. Codex must not send the gateway's key anywhere else.
  */
 
 const vendorKey = 'sk-vendor-1f2e3d4c5b6a79880'
@@ -26,7 +26,7 @@ afterEach(() => {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 })
 
@@ -35,7 +35,7 @@ async function aGateway(key: string): Promise<Gateway> {
   return gateway
 }
 
-/** A home in which a conversation was recorded with Codex's own provider, which `vendor` stands in for. */
+/** A home with a conversation that was recorded with Codex's own provider, which `vendor` replaces. */
 async function aHomeWithConversation(vendor: Gateway) {
   home = aHome({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
   const witness = await startWitness(home, ['api.openai.com', 'chatgpt.com'])
@@ -55,7 +55,7 @@ async function aHomeWithConversation(vendor: Gateway) {
   return witness
 }
 
-/** Asks in the terminal UI until a request was seen. */
+/** Types a prompt in the terminal UI, and waits for a request. */
 async function ask(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -76,7 +76,7 @@ async function repoint(gateway: Gateway, ...args: string[]) {
   }
 }
 
-test('a conversation of before, resumed after a setup, takes the key to the gateway and nowhere else', async () => {
+test('an earlier conversation, resumed after a setup, sends the key only to the gateway', async () => {
   const [vendor, gateway] = [await aGateway(vendorKey), await aGateway(gatewayKey)]
   const witness = await aHomeWithConversation(vendor)
   const { warnings } = await repoint(gateway, 'codex', '--yes')
@@ -91,14 +91,14 @@ test('a conversation of before, resumed after a setup, takes the key to the gate
   expect(witness.seen.map(({ host }) => host)).not.toContain('api.openai.com')
 })
 
-test('a setup without the address for old conversations is found, and repaired', async () => {
+test('doctor finds and repairs a setup without the address for old conversations', async () => {
   const [vendor, gateway] = [await aGateway(vendorKey), await aGateway(gatewayKey)]
   const witness = await aHomeWithConversation(vendor)
   await repoint(gateway, 'codex', '--yes')
   const whole = home.text('.codex/config.toml')
   home.put('.codex/config.toml', whole.replace(/^openai_base_url.*\n/m, ''))
 
-  // This is why: the key is on its way to another company.
+  // Without the address, the key is sent to another company.
   const leaked = () => witness.seen.some(({ authorization }) => authorization?.includes(gatewayKey))
   await ask(['resume', '--last'], witness.env, leaked)
   const { checks } = await repoint(gateway, 'doctor', 'codex', '--no-verify')
@@ -112,7 +112,7 @@ test('a setup without the address for old conversations is found, and repaired',
 const newest = installedVersions['codex']?.at(-1)
 
 test.each([newest, '0.149.1'])(
-  '%s: a provider written by hand is asked nothing after a setup, and its conversation goes on at the gateway',
+  '%s: after a setup, a handwritten provider gets no request, and its conversation continues at the gateway',
   async (version) => {
     const [old, gateway] = [await aGateway(vendorKey), await aGateway(gatewayKey)]
     home = aHome({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
@@ -146,7 +146,7 @@ requires_openai_auth = true
       await tui.ask('ping')
       await tui.until((screen) => {
         const isDone = isSeen(screen)
-        // 0.149.1 takes no Enter while it is loading.
+        // 0.149.1 ignores Enter while it is loading.
         if (!isDone) tui.press('\r')
         return isDone
       })

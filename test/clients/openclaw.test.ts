@@ -8,12 +8,12 @@ import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
 
-/** What our reading and writing of openclaw.json stands on. A start takes 10 s. */
+/** The facts on which our reading and writing of openclaw.json depends. A start takes 10 s. */
 
 const key = 'sk-real-openclaw-5d02c7e19a84b36f'
 const path = '.openclaw/openclaw.json'
 
-/** Any command of the real program. */
+/** Runs any command of the real program. */
 function openclaw(version: string | undefined, home: string, args: readonly string[], input = '') {
   const [program, ...first] = installedClient('openclaw', version)
   const env = { PATH: '/usr/bin:/bin', HOME: home, TERM: 'dumb', LANG: 'C.UTF-8' }
@@ -24,9 +24,9 @@ function openclaw(version: string | undefined, home: string, args: readonly stri
 /** test/clients/versions.test.ts sets up and runs the oldest version too. */
 describe.concurrent.each(['2026.9.6'])('OpenClaw %s', (version) => {
   const folder = join(clientFixtures, 'openclaw')
-  // The richest files, and each protocol: a start costs 15 s of processor time.
+  // Only the largest files, and each protocol, because a start costs 15 s of processor time.
   test.for(['everything-in-the-way', 'messages'])(
-    'takes what a setup makes of %s for valid',
+    'accepts the files of a setup after %s',
     async (name, { onTestFinished }) => {
       const home = aHome(readHome(join(folder, name, 'after')), onTestFinished)
       const { exitCode, stdout } = await openclaw(version, home.path, ['config', 'validate'])
@@ -44,7 +44,7 @@ describe.concurrent.each(['2026.9.6'])('OpenClaw %s', (version) => {
     expect((await openclaw(version, home.path, ['config', 'validate'])).exitCode).toBe(1)
   })
 
-  test('sends the key of a setup, and not the login that its database holds', async ({
+  test('sends the key of a setup, and not the login in its database', async ({
     onTestFinished,
   }) => {
     const gateway = await withGateway({ key }, onTestFinished)

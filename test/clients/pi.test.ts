@@ -3,7 +3,7 @@ import { withGateway } from '../support/gateway.ts'
 import { Home } from '../support/home.ts'
 import { prompt } from './support/prompt.ts'
 
-/** What our reading of pi's files stands on, with the version before and after its keys' spelling. */
+/** The facts on which our reading of pi's files depends, with the versions before and after new key names. */
 
 const key = 'sk-real-clients-7c05e1ab94d2f638'
 const models = '.pi/agent/models.json'
@@ -15,7 +15,7 @@ afterAll(() => {
   for (const home of homes) home.remove()
 })
 
-/** A pair by hand, with what is changed in it. */
+/** A handwritten pair of files, with a change. */
 function aPair(inModels: (text: string) => string = (text) => text, more: object = {}): Home {
   const provider = {
     baseUrl: `${gateway.url}/v1`,
@@ -39,26 +39,26 @@ describe.each(['pi 0.73.1', 'pi'])('%s', (runner) => {
   const says = async (home: Home, env: Readonly<Record<string, string>> = {}) =>
     (await prompt(runner, { home: home.path, env })).text
 
-  test.concurrent('reads line comments, and nothing of a file with a block comment', async () => {
+  test.concurrent('reads line comments, and ignores a file with a block comment', async () => {
     const line = await says(aPair((text) => `// mine\n${text}`))
     expect(line).toBe('pong')
     const block = await says(aPair((text) => `/* mine */${text}`))
     expect(block).toContain('No API key found')
   })
 
-  test.concurrent('goes on without a provider that has no address, the older without all', async () => {
+  test.concurrent('ignores a provider without an address, and the older version ignores all providers then', async () => {
     const left = '"left":{"models":[{"id":"gpt-5.4"}]}'
     const said = await says(aPair((text) => text.replace('"gateway"', `${left},"gateway"`)))
     expect(said).toContain(runner === 'pi' ? 'pong' : 'No API key found')
   })
 
-  test.concurrent('takes the login of auth.json before the key in models.json', async () => {
+  test.concurrent('uses the login of auth.json before the key in models.json', async () => {
     const home = aPair()
     home.put('.pi/agent/auth.json', '{"gateway":{"type":"api_key","key":"sk-old"}}')
     expect(await says(home)).toContain('Invalid token')
   })
 
-  test.concurrent('starts with another model where enabledModels leaves ours out', async ({
+  test.concurrent('starts with another model if enabledModels does not have ours', async ({
     onTestFinished,
   }) => {
     const own = await withGateway({ key }, onTestFinished)
@@ -70,7 +70,7 @@ describe.each(['pi 0.73.1', 'pi'])('%s', (runner) => {
     expect(asked).toEqual(['gpt-5.4', 'gpt-5.6-sol'])
   })
 
-  test.concurrent('asks a proxy for this machine too', async () => {
+  test.concurrent('uses a proxy for this machine too', async () => {
     const env = { HTTP_PROXY: 'http://127.0.0.1:9' }
     const pair = aPair((text) => text, { retry: { enabled: false } })
     expect(await says(pair, env)).toContain('Connection error')

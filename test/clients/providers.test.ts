@@ -6,7 +6,7 @@ import { runHere } from '../support/in-process.ts'
 import { claudeVersions } from './support/install.ts'
 import { prompt } from './support/prompt.ts'
 
-/** Every provider that repoint calls proven answers a real client, each the next one in turn. */
+/** Every provider that repoint calls proven answers a real client. The clients take turns. */
 
 const codex = { client: 'codex', protocol: 'responses', runner: 'codex' } as const
 const claude = {
@@ -17,7 +17,7 @@ const claude = {
 const pi = { client: 'pi', protocol: 'chat', runner: 'pi' } as const
 const opencode = { client: 'opencode', protocol: 'chat', runner: 'opencode' } as const
 
-/** opencode takes ten times the processor time of pi, and so the fewest turns. */
+/** opencode gets the fewest turns, because it needs ten times the processor time of pi. */
 const order = [pi, pi, pi, pi, pi, opencode].flatMap((chat) => [codex, claude, codex, claude, chat])
 
 const turns = table.flatMap((shape, index) => {

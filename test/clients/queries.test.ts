@@ -10,7 +10,7 @@ import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 import { runClient } from './support/run-client.ts'
 
-/** The real Codex at a gateway that wants a part of the query with every request. */
+/** The real Codex at a gateway that requires a query parameter in every request. */
 
 const key = 'sk-real-key-4f7a1c9e2b8d6035'
 const query = { 'api-version': '2026-04-01-preview', region: 'eu:west,1/a~c' }
@@ -19,7 +19,7 @@ const asked = 'api-version=2026-04-01-preview&region=eu:west,1/a~c'
 const gateway = await withGateway({ key: 'sk-inner-4f7a1c9e2b8d6035' })
 
 test.each(['0.105.0', '0.169.0'])(
-  'Codex %s sends it with every request, by its file and in `run`, as it stands',
+  'Codex %s sends the query unchanged with every request, after a setup and in `run`',
   { timeout: 300_000 },
   async (version) => {
     const home = aHome()
@@ -41,7 +41,7 @@ test.each(['0.105.0', '0.169.0'])(
     chmodSync(home.at('bin/codex'), 0o755)
     const run = ['run', 'work', '--no-verify', '--', 'codex', ...clients['codex'].run('ping')]
     const path = `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`
-    // Another address in the file: only what `run` says counts.
+    // Another address in the file, so that only the options of `run` count.
     home.put('.codex/config.toml', '')
     front.urls.length = 0
     const ran = await runCli(home, run, { env: { PATH: path }, timeoutMs: 150_000 })

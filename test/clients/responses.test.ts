@@ -4,7 +4,7 @@ import { loadClients } from '../../src/clients/list.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 
 /**
- * The newest real clients still do with unusual responses what their tables say: a sample of the cases
+ * The newest real clients still handle unusual responses as their tables say. A sample of the cases
  * in scripts/responses/cases.js, with one that each accepts and one that it does not.
  */
 const samples: readonly (readonly [client: string, protocol: Protocol, cases: string])[] = [

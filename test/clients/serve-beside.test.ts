@@ -3,7 +3,7 @@ import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
 import { installClients, type Program } from './support/install.ts'
 
-/** `repoint serve -- CLIENT`: the client asks the local gateway, whatever its files say. */
+/** `repoint serve -- CLIENT`: the client uses the local gateway, whatever its files say. */
 
 const { codex, claude, opencode } = installClients()
 

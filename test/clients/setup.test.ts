@@ -8,8 +8,8 @@ import { claudeVersions } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
 
 /**
- * The main job: repoint sets up a real client, the client works, and rollback restores every byte. That the
- * client does not answer without a setup is shown in test/clients/versions.test.ts.
+ * The main job: repoint sets up a real client, the client works, and rollback restores every byte.
+ * test/clients/versions.test.ts shows that the client does not answer without a setup.
  */
 
 const key = 'sk-real-clients-4f7a1c9e2b8d6035'
@@ -28,7 +28,7 @@ async function repoint(home: Home, ...args: string[]): Promise<void> {
   })
 }
 
-/** The bytes, the mode and the kind of each file; null where there is none. */
+/** The bytes, the mode and the kind of each file, or null for a missing file. */
 function snapshot(home: Home, names: readonly string[]) {
   return Object.fromEntries(
     names.map((name) => {
@@ -42,7 +42,7 @@ function snapshot(home: Home, names: readonly string[]) {
   )
 }
 
-/** Lines of `before` that do not stand in `after`, in their order. */
+/** The lines of `before` that are missing in `after`, in order. */
 function lostLines(before: string, after: string): string[] {
   const left = after.split('\n')
   return before.split('\n').filter((line) => {
@@ -137,7 +137,7 @@ describe.each(claudeVersions)('Claude Code %s', (version) => {
     expect(snapshot(home, [file])).toEqual({ [file]: null })
   })
 
-  test('a hand-written home: hooks run, every other line stays', async () => {
+  test('a handwritten home: hooks run, and every other line stays', async () => {
     const home = aHome({ [file]: claudeSettings })
     const before = snapshot(home, [file])
     await repoint(home, 'claude', '--slot', 'haiku')
@@ -161,7 +161,7 @@ describe.each(claudeVersions)('Claude Code %s', (version) => {
     expect(snapshot(home, [file])).toEqual(before)
   })
 
-  test('claude-gpt: every slot and the subagent ask for the mapped model', async () => {
+  test('claude-gpt: every slot and the subagent request the mapped model', async () => {
     const home = aHome({ [file]: claudeSettings })
     const before = snapshot(home, [file])
     await repoint(home, 'claude-gpt')
@@ -194,7 +194,7 @@ describe.each(claudeVersions)('Claude Code %s', (version) => {
 describe.each(claudeVersions)('Claude Code %s, further options', (version) => {
   const runner = `claude ${version}` as const
 
-  test('--enable-discovery: it asks for the models, else it does not', async () => {
+  test('--enable-discovery: Claude Code requests the list of models only with this flag', async () => {
     const home = aHome()
     const listed = async () => {
       gateway.clearRequests()
@@ -213,7 +213,7 @@ describe.each(claudeVersions)('Claude Code %s, further options', (version) => {
     const home = aHome()
     const ask = async () => {
       gateway.clearRequests()
-      // With JSON it says no word about the window.
+      // With JSON output, Claude Code does not print the window.
       const args = ['--output-format', 'text']
       const { stderr } = await prompt(runner, { home: home.path, args })
       const [request] = inferences(gateway.requests())
@@ -223,7 +223,7 @@ describe.each(claudeVersions)('Claude Code %s, further options', (version) => {
       }
     }
     await repoint(home, 'claude-gpt')
-    // What the gateway does not say of the window, the list of facts about models does.
+    // The gateway does not report the window, so it comes from the list of facts about models.
     expect(await ask()).toEqual({ isAttributed: true, guessesWindow: false })
     await repoint(home, 'claude-gpt', '--no-attribution', '--context-window', '200000')
     expect(await ask()).toEqual({ isAttributed: false, guessesWindow: false })
@@ -237,7 +237,7 @@ describe('everything in the way at once', () => {
     ['claude 2.1.330', 'claude', ['.claude/settings.json']],
     ['opencode', 'opencode', ['.config/opencode/opencode.json', '.local/share/opencode/auth.json']],
   ] as const)(
-    '%s: one setup clears it, rollback brings it back',
+    '%s: one setup removes it, and rollback restores it',
     async (runner, command, files) => {
       const home = aHome()
       const fixture = `test/fixtures/clients/${command}/everything-in-the-way/before`
@@ -272,7 +272,7 @@ describe('opencode', () => {
       return inferences(gateway.requests()).filter(({ client }) => /opencode/.test(client))
     }
     let asked = await askOnce()
-    // It does not wait for the conversation's title, and may end before it asks for one.
+    // opencode does not wait for the conversation's title, and may end before it requests one.
     for (let tries = 1; tries < 3 && asked.length < 2; tries++) asked = await askOnce()
     expect(asked.map(({ path, auth, keyMatches }) => ({ path, auth, keyMatches }))).toEqual(
       Array(2).fill({ path: '/v1/responses', auth: 'bearer', keyMatches: true }),
@@ -288,7 +288,7 @@ describe('opencode', () => {
     })
   })
 
-  test('a hand-written home: comments stay, other logins too', async () => {
+  test('a handwritten home: comments and other logins stay', async () => {
     const auth = '{ "anthropic": { "type": "api", "key": "sk-mine" } }'
     const home = aHome({ [files[0]!]: opencodeConfig, [files[1]!]: auth })
     const before = snapshot(home, files)

@@ -5,7 +5,7 @@ import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 
-/** `--try-client` with the real clients, found in PATH as a person has them. */
+/** `--try-client` with the real clients, which it finds in PATH as for a user. */
 
 const key = 'sk-real-clients-6035b2d8e91c4f7a'
 
@@ -27,7 +27,7 @@ const newest = (await loadClients(rows.filter(({ id }) => !elsewhere.includes(id
 
 test.concurrent.for([
   ...newest,
-  // It knows no --bare.
+  // This version does not have --bare.
   { command: 'claude', program: 'claude', version: '2.1.54' },
 ])(
   '$command answers ping right after its setup',

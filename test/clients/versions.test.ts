@@ -4,15 +4,15 @@ import { tryVersion } from '../../scripts/drift/try-version.js'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { installedClient, installedVersions } from './support/install.ts'
 
-/** Old versions do with our files what the newest does, and send what `npm run drift` saw. */
+/** Old versions handle our files like the newest one, and send the requests that `npm run drift` recorded. */
 
-/** `npm run drift` saw the same from these as from the next older or newer version (`tested.json`). */
+/** `npm run drift` recorded the same requests as with the next older or newer version (`tested.json`). */
 const likeAnother = [
   ...['claude 2.1.238', 'codex 0.130.0', 'opencode 1.14.41', 'opencode 1.18.3'],
   ...['cline 3.0.57', 'openclaw 2026.9.5'],
 ]
 
-/** Their older versions are started only after the setup. */
+/** Clients whose older versions start only after the setup. */
 const slow = ['cline', 'kilo', 'openclaw', 'opencode', 'qwen']
 
 const versions = Object.entries(installedVersions).flatMap(([name, own]) =>
@@ -25,12 +25,12 @@ const versions = Object.entries(installedVersions).flatMap(([name, own]) =>
     })),
 )
 
-/** OpenAI rejects tools over chat for gpt-5.6: these speak nothing else. */
+/** Clients that speak only chat, over which OpenAI rejects tools for gpt-5.6. */
 const chatOnly = ['qwen 0.15.10', 'cline 3.0.57', 'cline 3.0.65']
 
 describe.concurrent('each version', () => {
   test.each(versions)(
-    '$name $version: set up, answers, calls a tool, rolled back',
+    '$name $version: answers and calls a tool after a setup, and rollback restores the files',
     // Two to four runs of the client, three others beside it. Qwen Code 0.24.4 has lost the output of its shell
     // once in some thirty runs on a busy machine (2026-11-22): what fails twice has failed.
     { timeout: 500_000, retry: 1 },

@@ -14,7 +14,7 @@ export interface CodexTui {
   quit(): Promise<void>
 }
 
-/** What a terminal answers to the questions that the UI asks at its start (0.169.0, 2026-11-21). */
+/** The answers of a terminal to the queries of the UI at its start (0.169.0, 2026-11-21). */
 const answers: readonly (readonly [question: string, answer: string])[] = [
   ['\x1b[6n', '\x1b[1;1R'],
   ['\x1b[c', '\x1b[?62c'],
@@ -33,9 +33,9 @@ export async function openCodex(
   }: {
     args?: readonly string[]
     env?: Readonly<Record<string, string>>
-    /** What stands on the screen once it is ready. */
+    /** Text on the screen once the UI is ready. */
     shows?: string
-    /** What starts it. Absent: the newest version itself. */
+    /** The command that starts it. Absent: the newest version itself. */
     program?: Program
   } = {},
 ): Promise<CodexTui> {
@@ -75,7 +75,7 @@ export async function openCodex(
     press: (keys) => child.write(keys),
     async ask(prompt) {
       child.write(prompt)
-      // It takes keys that come at once for a paste, in which Enter is a new line.
+      // Codex treats keys that arrive together as a paste, in which Enter is a new line.
       await wait(500)
       child.write('\r')
     },

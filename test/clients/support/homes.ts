@@ -9,7 +9,7 @@ afterEach(() => {
   for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true })
 })
 
-/** A throwaway home with these files in it; the names are relative to it. */
+/** A temporary home with these files. Their names are relative to it. */
 export function aClientHome(files: Readonly<Record<string, string>>): string {
   const home = mkdtempSync(join(tmpdir(), 'repoint-client-'))
   homes.push(home)

@@ -8,17 +8,17 @@ export const claudeVersions = ['2.1.197', '2.1.330'] as const
 
 export type ClaudeVersion = (typeof claudeVersions)[number]
 
-/** A program and the arguments that always come first. */
+/** A program and its first arguments, which are always the same. */
 export type Program = readonly [string, ...string[]]
 
-/** How to start each client: of Codex and opencode the newest version. */
+/** How to start each client, with the newest versions of Codex and opencode. */
 export interface InstalledClients {
   readonly codex: Program
   readonly claude: Readonly<Record<ClaudeVersion, Program>>
   readonly opencode: Program
 }
 
-/** By the name of its program, every client, the newest version last. */
+/** The versions of every client, by the name of its program, the newest one last. */
 export const installedVersions: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries<{ versions: readonly string[] }>(clients).map(([name, { versions }]) => [
     name,
@@ -27,7 +27,7 @@ export const installedVersions: Readonly<Record<string, readonly string[]>> = Ob
 )
 
 /**
- * Where the real clients are. Installs what is missing, which needs the network: run
+ * The folders of the real clients. Installs missing ones, which needs the network: run
  * `node scripts/install.js clients` first where the tests themselves have none.
  */
 export function installClients(): InstalledClients {

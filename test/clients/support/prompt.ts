@@ -15,15 +15,15 @@ export type Runner = string
 export type Prompt = Omit<ClientRun, 'prompt'> & { readonly prompt?: string }
 
 export interface Said {
-  /** What the model said, or the client's own complaint. */
+  /** The answer of the model, or the error of the client. */
   readonly text: string
   readonly hasAnswered: boolean
-  /** What it said beside that. */
+  /** The other output. */
   readonly stderr: string
 }
 
 /**
- * Lets a real client answer `ping`, or `prompt`. It gives up early where its settings let it, and
+ * Lets a real client answer `ping`, or `prompt`. The client gives up early if its settings allow that, and
  * after the time limit otherwise.
  */
 export async function prompt(runner: Runner, run: Prompt): Promise<Said> {
@@ -50,7 +50,7 @@ function plainly({ exitStatus, stdout, stderr }: ClientResult): Said {
   return { text: text || stderr.trim(), hasAnswered: exitStatus === 0 && text !== '', stderr }
 }
 
-/** The inference requests among those that a gateway saw. */
+/** The inference requests among all requests of a gateway. */
 export function inferences(requests: readonly LoggedRequest[]): readonly LoggedRequest[] {
   return requests.filter(({ protocol }) => protocol !== undefined)
 }

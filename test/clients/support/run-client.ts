@@ -8,22 +8,22 @@ import { installClients, installedClient } from './install.ts'
 
 /** How to run a client once, headless. */
 export interface ClientRun {
-  /** Becomes HOME; everything the client keeps lies under it. */
+  /** The value of HOME. The client keeps all of its files below it. */
   readonly home: string
   readonly prompt: string
-  /** Further arguments, before the prompt. */
+  /** More arguments, before the prompt. */
   readonly args?: readonly string[]
-  /** Beside PATH, HOME, TERM and LANG, which are all that is there otherwise. */
+  /** Variables in addition to PATH, HOME, TERM and LANG. */
   readonly env?: Readonly<Record<string, string>>
   /** `home` if absent. */
   readonly cwd?: string
   readonly timeoutMs?: number
-  /** Ends the client early, when it has shown what it was run for. */
+  /** Ends the client early, when the test has what it needs. */
   readonly signal?: AbortSignal
 }
 
 export interface ClientResult {
-  /** Undefined: it was killed, by the time limit if `timedOut`. */
+  /** Undefined: the client was killed, by the time limit if `timedOut`. */
   readonly exitStatus: number | undefined
   readonly timedOut: boolean
   readonly stdout: string
@@ -31,7 +31,7 @@ export interface ClientResult {
   readonly durationMs: number
 }
 
-/** A healthy turn takes 1 to 20 s of processor time, which six programs at once make a minute. */
+/** A normal turn takes 1 to 20 s of processor time, which can take a minute with six programs at once. */
 const defaultTimeoutMs = 150_000
 
 /** `codex exec` in a folder that need not be a repository. */
@@ -44,7 +44,7 @@ export function runCodex(run: ClientRun): Promise<ClientResult> {
   ])
 }
 
-/** `claude -p`; the answer is one JSON document on stdout. It does not try again when it fails. */
+/** `claude -p`, without retries. The answer is one JSON document on stdout. */
 export function runClaude(
   run: ClientRun & { readonly version: ClaudeVersion },
 ): Promise<ClientResult> {
@@ -60,7 +60,7 @@ export function runOpencode(run: ClientRun): Promise<ClientResult> {
   return runProgram(installClients().opencode, { ...run, env }, args)
 }
 
-/** Any client as its file in test/clients/real says. */
+/** Runs any client as its file in test/clients/real describes. */
 export function runClient(
   name: string,
   version: string | undefined,
@@ -71,7 +71,7 @@ export function runClient(
   return runCommand(name, version, { ...run, env, args: all })
 }
 
-/** A command of a client that asks no model. */
+/** Runs a command of a client that needs no model. */
 export function runCommand(
   name: string,
   version: string | undefined,
@@ -103,7 +103,7 @@ function runProgram(
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that the time limit ends what the client started too.
+      // A separate process group, so that the time limit also ends the child processes of the client.
       detached: true,
     })
     let stdout = ''
@@ -142,6 +142,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nothing of it is left.
+    // The group has already ended.
   }
 }

@@ -4,16 +4,16 @@ import { createServer } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
 import type { Home } from '../../support/home.ts'
 
-/** What reached a service beyond the gateway. */
+/** A request to another service than the gateway. */
 export interface Witnessed {
   readonly host: string
   readonly path: string
   readonly authorization: string | undefined
 }
 
-/** Stands in for every https service of the internet, behind a proxy that clients are told of. */
+/** Replaces every https service of the internet, behind a proxy in the clients' environment. */
 export interface Witness {
-  /** What makes a client use the proxy and trust its certificates. */
+  /** The variables with which a client uses the proxy and trusts its certificates. */
   readonly env: Readonly<Record<string, string>>
   readonly seen: readonly Witnessed[]
   close(): Promise<void>
