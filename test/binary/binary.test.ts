@@ -41,10 +41,10 @@ async function serveAlone() {
   const child = spawn(program, ['serve', '--json'], {
     env: { ...environment(home), REPOINT_API_KEY: key },
   })
-  const gone = once(child, 'exit').then(([status]) => {
+  const exited = once(child, 'exit').then(([status]) => {
     throw new Error(`serve ended with ${status}: ${child.stderr.read()}`)
   })
-  const [line] = await Promise.race([once(child.stdout, 'data'), gone])
+  const [line] = await Promise.race([once(child.stdout, 'data'), exited])
   const end = async () => {
     const ended = once(child, 'exit')
     child.kill()

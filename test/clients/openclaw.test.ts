@@ -26,7 +26,7 @@ describe.concurrent.each(['2026.9.6'])('OpenClaw %s', (version) => {
   const folder = join(clientFixtures, 'openclaw')
   // Only the largest files, and each protocol, because a start costs 15 s of processor time.
   test.for(['everything-in-the-way', 'messages'])(
-    'accepts the files of a setup after %s',
+    'accepts the file that a setup writes for %s',
     async (name, { onTestFinished }) => {
       const home = aHome(readHome(join(folder, name, 'after')), onTestFinished)
       const { exitCode, stdout } = await openclaw(version, home.path, ['config', 'validate'])

@@ -50,10 +50,10 @@ describe('the version of a program is read from its package', () => {
   })
 
   test('the search ends at node_modules, and at a project that contains another kind of program', () => {
-    const own = JSON.stringify({ name: scope, version: '9.9.9' })
+    const manifest = JSON.stringify({ name: scope, version: '9.9.9' })
     const loose = aHome({ 'bin/claude': 'a program', 'package.json': '{"name":"my-home"}' })
     expect(versionAt(loose)).toBeUndefined()
-    const inside = aHome({ 'node_modules/.bin/claude': 'x', 'package.json': own })
+    const inside = aHome({ 'node_modules/.bin/claude': 'x', 'package.json': manifest })
     const program = inside.at('node_modules/.bin/claude')
     expect(packagedVersion(worldIn(inside), program, packages)).toBeUndefined()
   })

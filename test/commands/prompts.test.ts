@@ -29,16 +29,16 @@ async function replies(which: 'address' | 'key', typed: readonly string[]): Prom
     interrupt: new AbortController().signal,
   }
   await findGateway(new Session(platform, { isJson: false }), { timeout: 1 })
-  const said = typed.map((answer) => String(validate(answer)))
+  const messages = typed.map((answer) => String(validate(answer)))
   // Below the prompt's `> `, no line is longer than the terminal.
-  for (const line of said.join('\n  ').split('\n'))
+  for (const line of messages.join('\n  ').split('\n'))
     expect(line.length).toBeLessThanOrEqual(real.terminal.columns)
-  return said.map((reply) => reply.replaceAll('\n  ', ' '))
+  return messages.map((reply) => reply.replaceAll('\n  ', ' '))
 }
 
 describe('a question says what to type, and names no flag', () => {
   test('for an address', async () => {
-    const said = await replies('address', [
+    const messages = await replies('address', [
       '',
       'YOUR_BASE_URL',
       'sk-0123456789abcdef0123',
@@ -49,19 +49,19 @@ describe('a question says what to type, and names no flag', () => {
       'https://docs.gateway.example',
       'https://gateway.example/docs',
     ])
-    for (const reply of said) {
+    for (const reply of messages) {
       expect(reply).toMatch(/\. (?:Type|Try) .+\.$/)
       expect(reply).not.toContain('--')
     }
   })
 
   test('for an address with a secret in it, without repeating the secret', async () => {
-    const said = await replies('address', [
+    const messages = await replies('address', [
       'ftp://gateway.example/?k=canary0123',
       'http://gateway.example/v1?k=canary0123',
       'https://me:canary0123@gateway.example',
     ])
-    for (const reply of said) expect(reply).not.toContain('canary')
+    for (const reply of messages) expect(reply).not.toContain('canary')
   })
 
   test('for an address without encryption, where it names the needed flag', async () => {
@@ -71,7 +71,7 @@ describe('a question says what to type, and names no flag', () => {
   })
 
   test('for a key', async () => {
-    const said = await replies('key', [
+    const messages = await replies('key', [
       '',
       'YOUR_API_KEY',
       'sk-ab***cd',
@@ -81,7 +81,7 @@ describe('a question says what to type, and names no flag', () => {
       'sk-0123456789, url: x',
       'sk-0123456789…é',
     ])
-    for (const reply of said) {
+    for (const reply of messages) {
       expect(reply).toMatch(/\. (?:Paste|Copy) .+\.$/)
       expect(reply).not.toContain('--')
     }

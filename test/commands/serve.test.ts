@@ -191,15 +191,15 @@ describe('serve -- COMMAND', () => {
   test.skipIf(process.platform === 'win32')(
     'serve -- CLIENT: a client that reads its files gets the gateway in arguments, also with faults',
     async () => {
-      const said = aFile('')
-      const codex = join(dirname(said), 'codex')
-      const script = `#!/bin/sh\nprintf '%s\\n' "$REPOINT_RUN_KEY" "$REPOINT_UPSTREAM_KEY" "$@" > '${said}'\nexit 9\n`
+      const output = aFile('')
+      const codex = join(dirname(output), 'codex')
+      const script = `#!/bin/sh\nprintf '%s\\n' "$REPOINT_RUN_KEY" "$REPOINT_UPSTREAM_KEY" "$@" > '${output}'\nexit 9\n`
       writeFileSync(codex, script, { mode: 0o755 })
       const key = 'sk-mine-0123456789'
       const env = { REPOINT_API_KEY: key, REPOINT_UPSTREAM_KEY: 'sk-real-0123456789' }
       const { status } = start({ words: [codex, 'exec', 'ping'], fault: ['quota'] }, env)
       expect(await status).toBe(9)
-      const [keyThere, upstream, ...args] = readFileSync(said, 'utf8').split('\n')
+      const [keyThere, upstream, ...args] = readFileSync(output, 'utf8').split('\n')
       expect([keyThere, upstream]).toEqual([key, ''])
       expect(args).toContainEqual(
         expect.stringMatching(
@@ -241,14 +241,14 @@ const aliasBomb = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
   .join('\n')
 
 describe('serve refuses', () => {
-  const taken = async () => {
+  const busyServer = async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     return server
   }
 
   test('serve refuses: a port that is taken', async () => {
-    const server = await taken()
+    const server = await busyServer()
     const { port } = server.address() as { port: number }
     await expect(start({ port }).status).rejects.toMatchObject({
       code: 'usage',

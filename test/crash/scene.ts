@@ -132,8 +132,8 @@ export class Scene {
   }
 
   command(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
-    const { argv, env: own } = commandIn(this.home, args)
-    return { argv, env: { ...own, ...env } }
+    const { argv, env: commandEnv } = commandIn(this.home, args)
+    return { argv, env: { ...commandEnv, ...env } }
   }
 
   /** Remembers the current files as the expected result of the command. */

@@ -117,12 +117,12 @@ export class Fleet {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { PATH: process.env['PATH'] },
     })
-    let said = ''
+    let sshdOutput = ''
     child.stderr!.on('data', (data) => {
-      said += data
+      sshdOutput += data
     })
     this.#running.set(host, child)
-    await reachable(this.addressOf(host), () => said)
+    await reachable(this.addressOf(host), () => sshdOutput)
   }
 
   /** Every file of every user but repoint's own state: host, user and path → mode and contents. */

@@ -31,9 +31,9 @@ interface Layout {
 function aGateway({ chat, messages, hasList = true, unknown }: Layout): Promise<Forged> {
   const [status, body] = unknown ?? unknownPaths["FastAPI's"]
   return aServer((request, response) => {
-    const own = usualUrl(request.url, chat, messages)
-    if (own !== undefined && (hasList || own !== '/v1/models'))
-      return goodGateway({ ...request, url: own }, response)
+    const usualPath = usualUrl(request.url, chat, messages)
+    if (usualPath !== undefined && (hasList || usualPath !== '/v1/models'))
+      return goodGateway({ ...request, url: usualPath }, response)
     if (typeof body !== 'string') return sendJson(response, status, body)
     response.writeHead(status, { 'content-type': 'text/html' })
     response.end(body)
@@ -150,8 +150,8 @@ test('a wrong key is reported as such, also if the first address was no API', as
     ['', '/v1'],
   ]) {
     const server = await aGateway({ chat: chat! })
-    const wrong = { ...access(server, prefix!), key: 'sk-another' }
-    const error = await new GatewayFinder(wrong).askCatalog()
+    const withWrongKey = { ...access(server, prefix!), key: 'sk-another' }
+    const error = await new GatewayFinder(withWrongKey).askCatalog()
     expect(error).toMatchObject({ code: 'key-rejected' })
   }
 })

@@ -5,7 +5,7 @@ import { internetTo } from '../support/internet.ts'
 import { oneInTurn, triesAll } from '../support/sample.ts'
 import { aServer, type Seen, sendJson } from './forged.ts'
 
-const wrong = 'sk-canary-wrong-5e1d9a7c3b2f'
+const wrongKey = 'sk-canary-wrong-5e1d9a7c3b2f'
 
 /** The answers of gateways with several roots to a wrong key, and on other paths. */
 const hosts: Readonly<
@@ -56,7 +56,7 @@ const refusals: Readonly<Record<string, readonly [status: number, body: object]>
   'in a 200': [200, { success: false, code: 1000, msg: '身份验证失败' }],
 }
 
-const carriesKey = ({ headers }: Seen) => JSON.stringify(headers).includes(wrong)
+const carriesKey = ({ headers }: Seen) => JSON.stringify(headers).includes(wrongKey)
 
 describe('a wrong key is sent at most twice in a run', () => {
   const single = [['codex'], ['claude'], ['opencode'], ['qwen']]
@@ -85,7 +85,7 @@ describe('a wrong key is sent at most twice in a run', () => {
     const { json } = await runHere(
       aHome(),
       [...args, '--base-url', `https://${host}`, '--yes', ...internet.args],
-      { ...internet.env, REPOINT_API_KEY: wrong },
+      { ...internet.env, REPOINT_API_KEY: wrongKey },
     )
     expect(json['error']).toMatchObject({ code: 'key-rejected' })
     const rejected = seen.filter((request) => carriesKey(request) && !isOpenList(request))

@@ -53,9 +53,9 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
     expect(Date.now() - begin).toBeLessThan(5_000)
     expect(result).toMatchObject({ exitStatus: 0, reason: 'exited' })
     expect(result.stdout).toMatch(/^\d+\ncodex-cli 0\.169\.0\n$/)
-    const left = Number(result.stdout.split('\n')[0])
-    expect(isAlive(left)).toBe(true)
-    process.kill(left)
+    const childPid = Number(result.stdout.split('\n')[0])
+    expect(isAlive(childPid)).toBe(true)
+    process.kill(childPid)
   })
 
   test('ends at its time limit with all its child processes', async () => {
@@ -91,13 +91,13 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
     process.env['REPOINT_TEST_OTHER'] = 'x'
     try {
       const options = { timeoutMs: 5_000 }
-      const ours = await run('env', [], options)
+      const filtered = await run('env', [], options)
       const given = await run('env', [], {
         ...options,
         env: { ...process.env, GIVEN: 'yes' },
       })
-      for (const { stdout } of [ours, given]) expect(stdout).not.toContain('REPOINT_')
-      expect(ours.stdout).toContain('PATH=')
+      for (const { stdout } of [filtered, given]) expect(stdout).not.toContain('REPOINT_')
+      expect(filtered.stdout).toContain('PATH=')
       expect(given.stdout).toContain('GIVEN=yes')
     } finally {
       delete process.env['REPOINT_API_KEY']

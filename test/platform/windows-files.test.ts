@@ -16,9 +16,9 @@ function recorded(replaced: Partial<NodeFs>) {
 }
 
 function failing(times: number, code: string) {
-  let left = times
+  let remaining = times
   return (from: nodeFs.PathLike, to: nodeFs.PathLike) => {
-    if (left-- > 0) throw Object.assign(new Error(code), { code })
+    if (remaining-- > 0) throw Object.assign(new Error(code), { code })
     nodeFs.renameSync(from, to)
   }
 }

@@ -37,9 +37,11 @@ test.each(['codex', 'opencode'] as const)(
         },
       ]),
     })
-    const told = await run([client, ...setUp, '--ca-file', caFile], { [variable[client]]: caFile })
-    expect(told.status).toBe(0)
-    expect(told.stdout).not.toContain('authority-unknown')
+    const withVariable = await run([client, ...setUp, '--ca-file', caFile], {
+      [variable[client]]: caFile,
+    })
+    expect(withVariable.status).toBe(0)
+    expect(withVariable.stdout).not.toContain('authority-unknown')
   },
 )
 
@@ -107,12 +109,12 @@ test('the cures of doctor contain the flags that they need', async () => {
 test('a setup reports a file that others may replace, before the question', async () => {
   const { home, run } = await aPrivateGateway()
   home.put('shared/ca.pem', home.text('ca.pem'))
-  const told = async () =>
+  const dryRunText = async () =>
     (await run(['codex', ...setUp, '--ca-file', 'shared/ca.pem', '--dry-run'])).stdout
-  expect(await told()).not.toContain('open-to-others')
+  expect(await dryRunText()).not.toContain('open-to-others')
   chmodSync(home.at('shared'), 0o777)
-  expect(await told()).toContain('"code":"open-to-others"')
-  expect(await told()).toContain('chmod go-w ~/shared')
+  expect(await dryRunText()).toContain('"code":"open-to-others"')
+  expect(await dryRunText()).toContain('chmod go-w ~/shared')
 })
 
 /** Which authorities each client reads, as observed with a test authority. */
@@ -150,8 +152,8 @@ describe('which authorities a client trusts', () => {
     const bundled = { CLAUDE_CODE_CERT_STORE: 'bundled' }
     const refused = await run(['claude', ...setUp], { ...bundled, SSL_CERT_FILE: caFile })
     expect(refused.json).toMatchObject({ error: { code: 'tls' } })
-    const taken = await run(['claude', ...setUp], { ...bundled, NODE_EXTRA_CA_CERTS: caFile })
-    expect(taken.json).toMatchObject({ changed: true })
+    const withBoth = await run(['claude', ...setUp], { ...bundled, NODE_EXTRA_CA_CERTS: caFile })
+    expect(withBoth.json).toMatchObject({ changed: true })
   })
 
   test('a setup of several clients names the one that does not trust the authority', async () => {

@@ -15,10 +15,10 @@ const aFront = (does: AboutSafeguards) => aSafeguardsFront(gateway, does)
 
 async function setUp(home: Home, { port }: Forged, command = 'claude') {
   const url = `http://127.0.0.1:${port}`
-  const said = await runHere(home, [command, '--base-url', url, '--yes'], env)
-  expect(said.text).not.toContain(key)
-  expect(said.status, said.text).toBe(0)
-  return said
+  const result = await runHere(home, [command, '--base-url', url, '--yes'], env)
+  expect(result.text).not.toContain(key)
+  expect(result.status, result.text).toBe(0)
+  return result
 }
 
 const asking = { defaultMode: 'default', disableAutoMode: 'disable' }
@@ -43,11 +43,11 @@ describe("Claude Code's auto mode", () => {
     ['rejects', ['GET', 'POST', 'POST']],
   ] as const)('a setup writes asking mode for a gateway that %s the field', async (does, asked) => {
     const [front, home] = [await aFront(does), aHome({})]
-    const said = await setUp(home, front)
+    const result = await setUp(home, front)
 
     expect(requests(front)).toEqual(asked)
     expect(settingsOf(home).permissions).toEqual(asking)
-    expect(said.text.match(/defaultMode becomes/g)).toHaveLength(1)
+    expect(result.text.match(/defaultMode becomes/g)).toHaveLength(1)
 
     const written = home.text(settingsFile)
     await setUp(home, front)

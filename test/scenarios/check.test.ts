@@ -111,8 +111,8 @@ describe('repoint gateways add', () => {
     expect((await run(home, ['gateways'])).json['gateways']).toEqual([])
 
     await run(home, ['gateways', 'add', gateway.url, '--name', 'work'], canary)
-    const taken = await run(home, ['gateways', 'add', other.url, '--name', 'work'], canary)
-    expect(taken.json['error']).toMatchObject({ code: 'usage' })
+    const takenName = await run(home, ['gateways', 'add', other.url, '--name', 'work'], canary)
+    expect(takenName.json['error']).toMatchObject({ code: 'usage' })
   })
 
   test('reports a usage error without an address', async () => {

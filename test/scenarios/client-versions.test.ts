@@ -151,10 +151,10 @@ describe.each(fileClients)('a $id from npm', (client) => {
     'has the version of its package %s, and is not started for it',
     async (name) => {
       const home = installed(name)
-      const shown = await shownVersion(home)
+      const reported = await shownVersion(home)
       // The package of a program that updates itself may be older than the program.
       const expected = program.updatesItself ? '99.0.0' : version
-      expect(shown).toContain(`${label} ${expected}`)
+      expect(reported).toContain(`${label} ${expected}`)
       expect(starts(home).filter((args) => args === '--version')).toHaveLength(
         program.updatesItself ? 1 : 0,
       )

@@ -45,8 +45,8 @@ describe('repoint claude', () => {
     const home = aHome({ '.claude/settings.json': '{ "apiKeyHelper": "/bin/echo x" }' })
     const args = ['claude', '--base-url', gateway.url, '--dry-run']
     const { stdout, stderr } = await runInProcess(home, args, { env: { REPOINT_API_KEY: canary } })
-    const shown = (stdout + stderr).replace(/^ {4}[-+] .*$/gm, '')
-    expect(shown.match(/^.*apiKeyHelper.*$/gm)).toEqual([expect.stringContaining('!')])
+    const withoutDiff = (stdout + stderr).replace(/^ {4}[-+] .*$/gm, '')
+    expect(withoutDiff.match(/^.*apiKeyHelper.*$/gm)).toEqual([expect.stringContaining('!')])
   })
 
   test('a setup removes a legacy API key from the settings, and reports it', async () => {
@@ -126,21 +126,21 @@ describe('repoint claude', () => {
   ])(
     "the next setup restores the user's settings that a mapping replaced %s",
     async (_, first, between, flags = []) => {
-      const own = {
+      const userEnv = {
         CLAUDE_CODE_SUBAGENT_MODEL: 'mine',
         CLAUDE_CODE_MAX_CONTEXT_TOKENS: 5,
         CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
         DISABLE_TELEMETRY: '1',
         DISABLE_AUTOUPDATER: 'yes',
       }
-      const given = { '.claude/settings.json': JSON.stringify({ env: own }) }
+      const given = { '.claude/settings.json': JSON.stringify({ env: userEnv }) }
       const plain = aHome(given)
       await setUp(plain, ['claude'])
       const home = aHome(given)
       for (const line of [...first, ...between])
         if (line.startsWith('rollback')) await runInProcess(home, line.split(' '))
         else expect((await setUp(home, line.split(' '))).status).toBe(0)
-      expect(settingsOf(home).env).not.toMatchObject(own)
+      expect(settingsOf(home).env).not.toMatchObject(userEnv)
       await setUp(home, ['claude', ...flags])
       expect(settingsOf(home)).toEqual(settingsOf(plain))
       expect((await setUp(home, ['claude'])).json).toMatchObject({ changed: false })
@@ -240,14 +240,14 @@ describe('repoint opencode and a config that is renamed later', () => {
     async (_, now) => {
       const auth = '.local/share/opencode/auth.json'
       const home = aHome({ [auth]: '{"anthropic":{"type":"oauth","refresh":"r"}}' })
-      const own = home.text(auth)
+      const authBefore = home.text(auth)
       await setUp(home, ['opencode'])
       const config = home.at('.config/opencode/opencode.json')
       if (now) renameSync(config, home.at(`.config/opencode/${now}`))
       else rmSync(config)
       const before = home.text(auth)
       await runInProcess(home, ['rollback'])
-      expect(home.text(auth)).toBe(now ? before : own)
+      expect(home.text(auth)).toBe(now ? before : authBefore)
     },
   )
 

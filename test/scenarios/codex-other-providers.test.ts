@@ -32,9 +32,9 @@ function aHomeWithOld(): Home {
 
 async function repoint(home: Home, line: string, url = gateway.url) {
   const env = { REPOINT_API_KEY: newKey, REPOINT_BASE_URL: url }
-  const said = await runHere(home, line.split(' '), env)
-  for (const key of [oldKey, newKey]) expect(said.text).not.toContain(key)
-  return said
+  const result = await runHere(home, line.split(' '), env)
+  for (const key of [oldKey, newKey]) expect(result.text).not.toContain(key)
+  return result
 }
 
 const isAside = (home: Home) => home.text(config).includes('env_key = "REPOINT_SET_ASIDE"')

@@ -16,9 +16,9 @@ const other = await withGateway({ key })
 
 async function repoint(home: Home, line: string, url = gateway.url) {
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: url }
-  const said = await runHere(home, line.split(' '), env)
-  for (const secret of [key, 'sk-canary-old']) expect(said.text).not.toContain(secret)
-  return said
+  const result = await runHere(home, line.split(' '), env)
+  for (const secret of [key, 'sk-canary-old']) expect(result.text).not.toContain(secret)
+  return result
 }
 
 /** Set up for `one`, while `two` is remembered, and then somebody adds the setting. */

@@ -191,13 +191,16 @@ describe('repoint rollback', () => {
     const home = aHome(given)
     if ('.codex/auth.json' in given) chmodSync(home.at('.codex/auth.json'), 0o640)
     const before = home.snapshot()
-    const done = await codex(home)
-    expect(done.status).toBe(0)
+    const setup = await codex(home)
+    expect(setup.status).toBe(0)
     const after = home.snapshot()
     expect(after).not.toEqual(before)
 
     const undone = await runInProcess(home, ['rollback', '--json'])
-    expect(undone.json).toMatchObject({ changed: true, undoes: (done.json as { run: string }).run })
+    expect(undone.json).toMatchObject({
+      changed: true,
+      undoes: (setup.json as { run: string }).run,
+    })
     expect(home.snapshot()).toEqual(before)
 
     await runInProcess(home, ['rollback', 'codex', '--redo'])
@@ -243,11 +246,11 @@ describe('repoint rollback', () => {
         }),
       ]),
     })
-    const left = home.text('.codex/config.toml')
-    expect(left).toContain('name = "Work"')
-    expect(left).toContain('[tui]\nx = 1')
-    expect(left).not.toContain('gpt-5.4')
-    expect(left).not.toContain(gateway.url)
+    const configAfter = home.text('.codex/config.toml')
+    expect(configAfter).toContain('name = "Work"')
+    expect(configAfter).toContain('[tui]\nx = 1')
+    expect(configAfter).not.toContain('gpt-5.4')
+    expect(configAfter).not.toContain(gateway.url)
   })
 
   test('reports a login that it restores, in a dry run too', async () => {
@@ -553,10 +556,13 @@ describe('a setup with bad input changes nothing', () => {
     const disk = { '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}' }
     const args = ['codex', '--base-url', gateway.url, flag]
     const env = { REPOINT_API_KEY: canary }
-    const said = 'Replace your ChatGPT login in auth.json by the key. repoint rollback restores it.'
-    expect((await runInProcess(aHome(disk), args, { env })).stdout).toContain(`  ! ${said}\n`)
+    const loginWarning =
+      'Replace your ChatGPT login in auth.json by the key. repoint rollback restores it.'
+    expect((await runInProcess(aHome(disk), args, { env })).stdout).toContain(
+      `  ! ${loginWarning}\n`,
+    )
     expect((await runInProcess(aHome(disk), [...args, '--json'], { env })).json).toMatchObject({
-      warnings: expect.arrayContaining([{ code: 'codex-login', message: said }]),
+      warnings: expect.arrayContaining([{ code: 'codex-login', message: loginWarning }]),
     })
   })
 

@@ -56,9 +56,9 @@ describe('repoint status', () => {
     const home = aHome({ '.claude/settings.json': '{"model":"opus"}' })
     await setUp(home, 'codex')
     const others = familyRows.filter(({ id }) => id !== 'codex').map(({ label }) => label)
-    const said = async (...args: string[]) => (await runInProcess(home, args)).stdout.split('\n')
+    const linesOf = async (...args: string[]) => (await runInProcess(home, args)).stdout.split('\n')
 
-    const status = await said('status')
+    const status = await linesOf('status')
     expect(status).toEqual([
       `  CLIENT       GATEWAY                 MODEL        STATE`,
       `✔ Codex        ${gateway.url.padEnd(22)}  gpt-5.6-sol  ok`,
@@ -66,19 +66,19 @@ describe('repoint status', () => {
       `Not installed: ${others.filter((one) => one !== 'Claude Code').join(', ')}`,
       '',
     ])
-    expect(await said('status', 'kilo')).toEqual([
+    expect(await linesOf('status', 'kilo')).toEqual([
       'Its own service',
       '  ✔ Kilo  its default model',
       '          ~/.local/share/kilo/auth.json  does not exist',
       '          ~/.config/kilo/kilo.jsonc  does not exist',
       '',
     ])
-    expect((await said('status', '--all')).join('\n')).toContain('~/.claude/settings.json  not')
+    expect((await linesOf('status', '--all')).join('\n')).toContain('~/.claude/settings.json  not')
 
-    const doctor = await said('doctor', '--no-verify')
+    const doctor = await linesOf('doctor', '--no-verify')
     expect(doctor.at(-2)).toBe(`Not installed: ${others.join(', ')}`)
     expect(doctor.join('\n')).not.toContain('✔ Kilo')
-    expect(await said('doctor', 'kilo', '--no-verify')).toEqual([
+    expect(await linesOf('doctor', 'kilo', '--no-verify')).toEqual([
       'Its own service',
       '  ✔ Kilo  its default model',
       '          ✔ Kilo is not installed',
@@ -379,9 +379,18 @@ describe('repoint doctor', () => {
   })
 
   test('a gateway and its problem are reported once for all its clients', async () => {
-    const own = await startGateway({ families: 'rewritten', port: 0, key: canary })
+    const secondGateway = await startGateway({ families: 'rewritten', port: 0, key: canary })
     const home = aHome()
-    const args = ['setup', 'codex', 'claude', '--base-url', own.url, '--name', 'work', '--yes']
+    const args = [
+      'setup',
+      'codex',
+      'claude',
+      '--base-url',
+      secondGateway.url,
+      '--name',
+      'work',
+      '--yes',
+    ]
     await runHere(home, args, { REPOINT_API_KEY: canary })
     const right = (await runInProcess(home, ['doctor'])).stdout
     expect(right.split('\n')[0]).toMatch(/^http\S+ \(work\) {2}answers, takes the key, \d+ models$/)
@@ -390,11 +399,11 @@ describe('repoint doctor', () => {
     expect(right).not.toContain('auth.json')
     expect((await runInProcess(home, ['doctor', '--all'])).stdout).toContain('auth.json is private')
 
-    await own.close()
-    const gone = await runInProcess(home, ['doctor'])
-    expect(gone.status).toBe(6)
-    expect(gone.stdout.match(/Nothing listens/g)).toHaveLength(1)
-    expect(gone.stdout).toMatch(/^ {2}✗ Codex {8}gpt-5\.6-sol$/m)
+    await secondGateway.close()
+    const doctor = await runInProcess(home, ['doctor'])
+    expect(doctor.status).toBe(6)
+    expect(doctor.stdout.match(/Nothing listens/g)).toHaveLength(1)
+    expect(doctor.stdout).toMatch(/^ {2}✗ Codex {8}gpt-5\.6-sol$/m)
     const { json } = await runInProcess(home, ['doctor', '--json'])
     const { checks } = json as { checks: { about: string; id: string }[] }
     expect(checks.filter(({ id }) => id === 'refused').map(({ about }) => about)).toEqual([

@@ -163,11 +163,11 @@ describe('doctor --fix does not approve what someone else has changed', () => {
     expect(home.text('.codex/config.toml')).not.toContain('keyring')
     expect(home.text('.codex/config.toml')).toContain(elsewhere)
     const { checks } = json as { checks: { id: string; message: string; cure: string }[] }
-    const said = checks.find(({ id }) => id === 'drifted')
-    expect(said?.message).toMatch(
+    const driftCheck = checks.find(({ id }) => id === 'drifted')
+    expect(driftCheck?.message).toMatch(
       /Codex: points at https:\/\/x\.example, expected http.*base_url in ~\/\.codex\/config\.toml/,
     )
-    expect(said?.cure).toContain('repoint doctor codex --fix --yes')
+    expect(driftCheck?.cure).toContain('repoint doctor codex --fix --yes')
     expect(await drift(home, '--exit-code')).toMatchObject({ status: 11 })
     expect(await fileStates(home)).toEqual(['as-written', 'changed-since'])
 

@@ -10,7 +10,7 @@ import { runHere, runInProcess } from '../support/in-process.ts'
 const keys = { own: 'sk-canary-own-1f2e3d4c5b6a7988', work: 'sk-canary-work-8a9b7c6d5e4f3021' }
 const list = '.local/state/repoint/folders.json'
 
-const own = await withGateway({ key: keys.own })
+const codexGateway = await withGateway({ key: keys.own })
 const work = await withGateway({ key: keys.work })
 
 /** Codex is set up for `own`, and `work` is saved. `bin/codex` prints how it was started. */
@@ -19,7 +19,7 @@ async function aHomeBetween(): Promise<Home> {
   home.put('bin/codex', '#!/bin/sh\nfor one; do printf "<%s>" "$one"; done; echo; exit 7\n', 0o755)
   symlinkSync(resolve('bin/repoint.js'), home.at('bin/repoint'))
   chmodSync(home.at('bin/codex'), 0o755)
-  for (const [name, { url }] of Object.entries({ work, own })) {
+  for (const [name, { url }] of Object.entries({ work, own: codexGateway })) {
     const setup = ['codex', '--name', name, '--base-url', url, '--yes']
     const env = { REPOINT_API_KEY: keys[name as keyof typeof keys] }
     expect(await runHere(home, setup, env)).toMatchObject({ status: 0 })
@@ -106,7 +106,7 @@ describe('repoint folder', () => {
       stderr: expect.stringContaining('no longer saved'),
     })
 
-    const renamed = ['codex', '--name', 'work', '--base-url', own.url, '--yes']
+    const renamed = ['codex', '--name', 'work', '--base-url', codexGateway.url, '--yes']
     await runHere(home, renamed, { REPOINT_API_KEY: keys.own })
     expect(await refused()).toMatchObject({ status: 8, stderr: expect.stringContaining(work.url) })
     expect((await runInProcess(home, ['folder'], { cwd })).stdout).toContain('! Folder ~/proj')

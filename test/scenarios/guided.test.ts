@@ -236,15 +236,15 @@ test('repoint asks for a new key of a saved gateway that rejects its key, and se
   await old.close()
   const other = await withGateway({ key: `${canary}-other` }, onTestFinished)
 
-  const gone = runOnTerminal(home, [])
-  await gone.shows(/❯ work +http/)
-  gone.type(keys.enter)
-  await gone.shows(/✗ |X /)
-  await typeAddress(gone, other.url)
-  await gone.shows('API key')
+  const secondRun = runOnTerminal(home, [])
+  await secondRun.shows(/❯ work +http/)
+  secondRun.type(keys.enter)
+  await secondRun.shows(/✗ |X /)
+  await typeAddress(secondRun, other.url)
+  await secondRun.shows('API key')
   expect(other.requests()).toEqual([])
-  gone.type(keys.ctrlC)
-  expect(await gone.ended).toBe(130)
+  secondRun.type(keys.ctrlC)
+  expect(await secondRun.ended).toBe(130)
 
   const renewed = `${canary}-2`
   const port = Number(new URL(old.url).port)

@@ -27,9 +27,9 @@ const clients = ['codex', 'claude', 'opencode']
 
 /** Runs repoint, and checks that no document and no message contains the secret header. */
 async function repoint(home: Home, args: readonly string[], given: Record<string, string> = env) {
-  const said = await runHere(home, args, given)
-  for (const canary of [key, secret]) expect(said.text).not.toContain(canary)
-  return said
+  const result = await runHere(home, args, given)
+  for (const canary of [key, secret]) expect(result.text).not.toContain(canary)
+  return result
 }
 
 function setUp(home: Home, ...more: string[]) {
@@ -142,12 +142,12 @@ describe('a gateway that wants headers', () => {
   test('is shown with them, and the secret one is masked', async () => {
     const home = aHome()
     await setUp(home, ...asked, '--name', 'pk')
-    const shown = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': '....d5c4' }
+    const shownHeaders = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': '....d5c4' }
     const { json } = await repoint(home, ['gateways'])
-    expect(json).toMatchObject({ gateways: [{ name: 'pk', headers: shown }] })
+    expect(json).toMatchObject({ gateways: [{ name: 'pk', headers: shownHeaders }] })
     const status = (await repoint(home, ['status', ...clients])).json
     expect(status).toMatchObject({
-      clients: clients.map((id) => ({ id, gateway: 'pk', headers: shown })),
+      clients: clients.map((id) => ({ id, gateway: 'pk', headers: shownHeaders })),
     })
   })
 
@@ -167,8 +167,8 @@ describe('a gateway that wants headers', () => {
   })
 
   test('is the only gateway that gets them after it was forgotten, and the headers of the user stay', async () => {
-    const own = '{"env":{"ANTHROPIC_CUSTOM_HEADERS":"X-Team: a"}}\n'
-    const home = aHome({ '.claude/settings.json': own })
+    const userSettings = '{"env":{"ANTHROPIC_CUSTOM_HEADERS":"X-Team: a"}}\n'
+    const home = aHome({ '.claude/settings.json': userSettings })
     const all = ['codex', 'claude', 'opencode', 'kilo', 'qwen', 'droid', 'pi', 'cline']
     const tenant = ['--header', 'x-tenant: $TENANT', '--header', 'x-plan: blue']
     const given = { ...env, TENANT: 'acme-red-7' }
@@ -176,9 +176,9 @@ describe('a gateway that wants headers', () => {
     expect(await repoint(home, ['setup', ...all, ...first, '--yes'], given)).toMatchObject({
       status: 0,
     })
-    const left = home.text('.claude/settings.json')
-    expect(left).toContain('acme-red-7')
-    home.put('.claude/settings.json', left.replace('X-Team: a', 'X-Team: a\\nX-Since: b'))
+    const settings = home.text('.claude/settings.json')
+    expect(settings).toContain('acme-red-7')
+    home.put('.claude/settings.json', settings.replace('X-Team: a', 'X-Team: a\\nX-Since: b'))
     await repoint(home, ['forget', 'a', '--yes'])
 
     const { status } = await repoint(home, ['setup', ...all, '--base-url', plain.url, '--yes'])
@@ -333,8 +333,12 @@ describe('a gateway that refuses the key as Bearer', () => {
     const home = aHome()
     const front = await startFront(gateway, { key, readsAll: more === 0 })
     onTestFinished(() => front.close())
-    const wrong = { REPOINT_API_KEY: 'sk-wrong-0123456789abcdef' }
-    const { status, json } = await repoint(home, ['codex', '--base-url', front.url, '--yes'], wrong)
+    const wrongKey = { REPOINT_API_KEY: 'sk-wrong-0123456789abcdef' }
+    const { status, json } = await repoint(
+      home,
+      ['codex', '--base-url', front.url, '--yes'],
+      wrongKey,
+    )
     expect([status, json['error']]).toEqual([3, expect.objectContaining({ code: 'key-rejected' })])
     const asBearer = front.seen.filter(({ authorization }) => authorization !== undefined)
     expect(front.seen.length - asBearer.length).toBe(more)

@@ -69,12 +69,12 @@ describe.each(families)('%s', (id) => {
 
   test('restores every byte of the files after a setup', async () => {
     const home = aHome(ownHome(id))
-    const own = textsIn(home)
+    const textsBefore = textsIn(home)
     await setUp(home, id)
     const before = home.snapshot()
 
     expect(await off(home, [id, '--yes'])).toMatchObject({ status: 0, json: { changed: true } })
-    expect(textsIn(home)).toEqual(own)
+    expect(textsIn(home)).toEqual(textsBefore)
     expect(await off(home, [id, '--yes'])).toMatchObject({ json: { changed: false } })
     expect((await runHere(home, ['status', id, '--exit-code'])).status).toBe(0)
 
@@ -176,10 +176,10 @@ describe('a login that a setup replaced', () => {
     if (given === undefined) await setUp(home, 'codex')
     await off(home, ['codex', '--yes'])
     home.put(auth, newLogin)
-    const own = textsIn(home)
+    const textsBefore = textsIn(home)
 
     expect(await runHere(home, ['rollback', '--yes'])).toMatchObject({ status: 10 })
-    expect(textsIn(home)).toEqual(own)
+    expect(textsIn(home)).toEqual(textsBefore)
   })
 
   test('is not restored from damaged records', async () => {

@@ -25,15 +25,15 @@ beforeEach(() => {
 
 /** Runs repoint, and checks that it shows no value of the query. */
 async function repoint(home: Home, ...args: string[]) {
-  const said = await runHere(home, args, { REPOINT_API_KEY: key })
-  for (const canary of [key, version]) expect(said.text).not.toContain(canary)
-  return said
+  const result = await runHere(home, args, { REPOINT_API_KEY: key })
+  for (const canary of [key, version]) expect(result.text).not.toContain(canary)
+  return result
 }
 
 const setUp = (home: Home, address: string, ...more: string[]) =>
   repoint(home, 'codex', '--base-url', address, '--yes', ...more)
 
-const own = `# mine
+const userConfig = `# mine
 model = "o3"
 
 [model_providers.gateway]
@@ -44,7 +44,7 @@ query_params = { old = "1" } # of before
 
 describe('a query that the gateway requires', () => {
   test('is in every request and in the file, and rollback restores every byte', async () => {
-    const home = aHome({ '.codex/config.toml': own })
+    const home = aHome({ '.codex/config.toml': userConfig })
     const before = home.snapshot()
     expect((await setUp(home, versioned.url + query)).status).toBe(0)
     expect(versioned.urls.length).toBeGreaterThan(1)
@@ -167,8 +167,8 @@ describe('an address with a query that cannot be sent is refused', () => {
 
     const endpoint = encodeURIComponent(plain.url + query)
     const link = `ccswitch://v1/import?resource=provider&app=codex&apiKey=${key}&endpoint=${endpoint}`
-    const said = await runHere(home, ['codex', '--yes'], { REPOINT_API_KEY: link })
-    expect(said.json['error']).toMatchObject({ message: 'An address in the link has a query' })
+    const result = await runHere(home, ['codex', '--yes'], { REPOINT_API_KEY: link })
+    expect(result.json['error']).toMatchObject({ message: 'An address in the link has a query' })
   })
 
   test('by the export of a gateway', async () => {

@@ -107,8 +107,12 @@ describe('a rollback after changes by others', () => {
 
   describe('in a provider that we gave to pi', () => {
     const models = '.pi/agent/models.json'
-    const theirs = { baseUrl: 'https://mine.example/v1', api: 'openai-completions', apiKey: 'sk-b' }
-    const mine = { providers: { mine: { ...theirs, models: [{ id: 'm' }] } } }
+    const userProvider = {
+      baseUrl: 'https://mine.example/v1',
+      api: 'openai-completions',
+      apiKey: 'sk-b',
+    }
+    const mine = { providers: { mine: { ...userProvider, models: [{ id: 'm' }] } } }
     const settings = '{"theme":"dark"}\n'
 
     test.each([
@@ -148,8 +152,8 @@ describe('a rollback after changes by others', () => {
       replace(home, models, /"name":\s*"Gateway"/, '"headers": { "x-a": "b" }, $&')
       const { json } = await runInProcess(home, ['rollback', '--json'])
       expect(json).toMatchObject({ changed: true, warnings: [] })
-      const left = { ...mine.providers, gateway: { headers: { 'x-a': 'b' } } }
-      expect(JSON.parse(home.text(models)).providers).toEqual(left)
+      const remainingProviders = { ...mine.providers, gateway: { headers: { 'x-a': 'b' } } }
+      expect(JSON.parse(home.text(models)).providers).toEqual(remainingProviders)
     })
   })
 
@@ -340,20 +344,27 @@ describe('repoint forget', () => {
     const home = aHome(pair)
     await setUp(home)
     const after = home.snapshot()
-    const unasked = await runInProcess(home, ['forget', '--all', '--json'])
-    expect(unasked).toMatchObject({ status: 2, json: { error: { code: 'confirmation-needed' } } })
+    const withoutConsent = await runInProcess(home, ['forget', '--all', '--json'])
+    expect(withoutConsent).toMatchObject({
+      status: 2,
+      json: { error: { code: 'confirmation-needed' } },
+    })
     const dry = await runInProcess(home, ['forget', '--all', '--dry-run'])
     expect(dry.stdout).toMatch(/You can no longer undo run \S+: codex/)
     expect(dry.stdout).toContain('~/.codex/auth.json to its content before these runs')
     expect(dry.stdout).not.toContain(key)
-    const done = await runInProcess(home, ['forget', '--all', '--yes', '--json'])
-    expect(done.json).toMatchObject({ changed: true, runs: [expect.any(String)], damaged: [] })
+    const forgetResult = await runInProcess(home, ['forget', '--all', '--yes', '--json'])
+    expect(forgetResult.json).toMatchObject({
+      changed: true,
+      runs: [expect.any(String)],
+      damaged: [],
+    })
     expect(home.snapshot()).toEqual(after)
     expect((await runInProcess(home, ['rollback', '--list', '--json'])).json).toMatchObject({
       runs: [],
     })
-    const left = spawnSync('find', [home.at('.local/state/repoint'), '-type', 'f'])
-    expect(left.stdout.toString()).not.toMatch(/run-|blobs/)
+    const remainingFiles = spawnSync('find', [home.at('.local/state/repoint'), '-type', 'f'])
+    expect(remainingFiles.stdout.toString()).not.toMatch(/run-|blobs/)
   })
 
   test('by age, keeps the newer runs, and removes a damaged record by its time', async () => {

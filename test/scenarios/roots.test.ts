@@ -107,8 +107,8 @@ test('a setup asks, writes and saves the root of --messages-url', async () => {
       json: { error: { code: 'usage', message: expect.stringContaining('--messages-url') } },
     })
   expect(provider.requests()).toEqual([])
-  const wrong = await set('--messages-url', `${provider.origin}/claude`)
-  expect(wrong).toMatchObject({ status: 5, json: { error: { code: 'protocol-unsupported' } } })
+  const wrongRoot = await set('--messages-url', `${provider.origin}/claude`)
+  expect(wrongRoot).toMatchObject({ status: 5, json: { error: { code: 'protocol-unsupported' } } })
   expect(asked(provider)).toEqual(['GET /v1/models', 'POST /claude/v1/messages'])
   expect(written(home, provider)).toEqual([undefined, undefined, undefined])
 
@@ -125,14 +125,14 @@ test('a setup writes an address that ends in a version unchanged, and doctor rep
   const at = ['--base-url', `${provider.origin}/api/coding/paas/v4`, '--model', 'glm-5.3', '--yes']
   const set = (...args: string[]) => runHere(home, ['opencode', ...at, ...args], env(provider))
 
-  const unasked = await set('--no-verify', '--dry-run')
-  expect(unasked.json.warnings).toContainEqual(
+  const unverified = await set('--no-verify', '--dry-run')
+  expect(unverified.json.warnings).toContainEqual(
     expect.objectContaining({
       code: 'roots-unasked',
       message: expect.stringContaining('/paas/v4 '),
     }),
   )
-  expect(unasked.json.files).toMatchObject([{}, {}])
+  expect(unverified.json.files).toMatchObject([{}, {}])
   expect((await set()).status).toBe(0)
   expect(written(home, provider)).toEqual([undefined, undefined, '/api/coding/paas/v4'])
 

@@ -256,7 +256,7 @@ cat "$path"
   test('the next run removes the files of a killed one, and nothing else', async () => {
     const home = await aHomeBetween('codex')
     const state = home.at('.local/state/repoint')
-    const left = () => readdirSync(state).filter((name) => name.startsWith('.try-'))
+    const leftovers = () => readdirSync(state).filter((name) => name.startsWith('.try-'))
     const script = "require('node:fs').writeFileSync(process.env.HOME + '/up', String(process.pid))"
     home.put(
       'bin/droid',
@@ -279,7 +279,7 @@ cat "$path"
 
     const killed = start()
     await isUp()
-    const dead = left()
+    const dead = leftovers()
     expect(dead).toHaveLength(1)
     killed.kill('SIGKILL')
     await new Promise((ended) => killed.once('close', ended))
@@ -296,10 +296,10 @@ cat "$path"
     const living = start()
     onTestFinished(() => void living.kill('SIGTERM'))
     await isUp()
-    const [own] = left().filter((name) => name.startsWith(`.try-${living.pid}-`))
-    expect(left().toSorted()).toEqual([own, link, elsewhere[0], '.try-mine'].toSorted())
+    const [own] = leftovers().filter((name) => name.startsWith(`.try-${living.pid}-`))
+    expect(leftovers().toSorted()).toEqual([own, link, elsewhere[0], '.try-mine'].toSorted())
     await runCli(home, ['run', 'two', '--', process.execPath, '-e', ''])
-    expect(left()).toContain(own)
+    expect(leftovers()).toContain(own)
     expect(home.text('mine/file')).toBe('x')
   })
 
@@ -394,7 +394,7 @@ cat "$path"
     const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
     const refused = await runCli(home, ['run', 'two', 'other'], { env })
     expect([refused.status, refused.stdout]).toEqual([3, ''])
-    const unasked = await runCli(home, ['run', '--no-verify', 'two', 'other'], { env })
-    expect(unasked.status).toBe(0)
+    const unverified = await runCli(home, ['run', '--no-verify', 'two', 'other'], { env })
+    expect(unverified.status).toBe(0)
   })
 })

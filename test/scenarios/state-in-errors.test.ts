@@ -130,7 +130,7 @@ describe.each([
 ])(
   '%s: a file that the client may be able to read, but repoint cannot',
   (client, path, text, label) => {
-    const told = `Cannot read ~/${path}, which ${label} may read: `
+    const expected = `Cannot read ~/${path}, which ${label} may read: `
 
     test('is reported as such, and not changed', async () => {
       const home = aHome()
@@ -141,10 +141,10 @@ describe.each([
       const set = await run(client, '--yes')
       expect(set).toMatchObject({
         status: 8,
-        json: { error: { code: 'config-invalid', message: expect.stringContaining(told) } },
+        json: { error: { code: 'config-invalid', message: expect.stringContaining(expected) } },
       })
       expect(home.snapshot()).toEqual(before)
-      expect((await run('doctor', client)).text).toContain(told)
+      expect((await run('doctor', client)).text).toContain(expected)
     })
   },
 )

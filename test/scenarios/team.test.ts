@@ -134,8 +134,8 @@ describe('repoint setup --from', () => {
     const env = { NODE_EXTRA_CA_CERTS: tlsFile('ca.pem') }
 
     const home = aHome()
-    const taken = await setUp(home, ['--from', `${root}/team.json`, '--yes'], env)
-    expect(taken).toMatchObject({ status: 0, json: { changed: true, baseUrl: gateway.url } })
+    const setup = await setUp(home, ['--from', `${root}/team.json`, '--yes'], env)
+    expect(setup).toMatchObject({ status: 0, json: { changed: true, baseUrl: gateway.url } })
     expect(await setUp(aHome(), ['--from', `${root}/away`, '--yes'], env)).toMatchObject({
       status: 6,
       json: { error: { code: 'redirected' } },
@@ -147,8 +147,8 @@ describe('repoint setup --from', () => {
 test('--from: an address with a login in it is not repeated, with or without a scheme', async () => {
   const home = aHome()
   for (const login of ['me:hunter2@', 'https:me:hunter2@', 'https://me:hunter2@']) {
-    const said = await runHere(home, ['setup', '--from', `${login}gw.example/team.json`, '--yes'])
-    expect(said.status).toBe(2)
-    expect(said.text).not.toContain('hunter2')
+    const result = await runHere(home, ['setup', '--from', `${login}gw.example/team.json`, '--yes'])
+    expect(result.status).toBe(2)
+    expect(result.text).not.toContain('hunter2')
   }
 })

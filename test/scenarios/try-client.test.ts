@@ -173,9 +173,9 @@ describe('a gateway that accepts only certain clients', () => {
       'echo "$*" > "$PWD/../../../../../args"; env > "$PWD/../../../../../env"; echo pong',
     )
     const { url } = await setUpAt(home)
-    const said = home.text('args') + home.text('env')
-    expect(said).toContain(url)
-    expect(said).toContain(canary)
+    const received = home.text('args') + home.text('env')
+    expect(received).toContain(url)
+    expect(received).toContain(canary)
     expect(home.text('args')).not.toContain(canary)
   })
 

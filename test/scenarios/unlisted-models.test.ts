@@ -28,9 +28,9 @@ function aGateway(ids: readonly string[]): Promise<Gateway> {
 
 async function repoint(home: Home, url: string, line: string) {
   const args = [...line.split(' '), '--base-url', url]
-  const said = await runHere(home, args, { REPOINT_API_KEY: canary })
-  expect(said.text).not.toContain(canary)
-  return said
+  const result = await runHere(home, args, { REPOINT_API_KEY: canary })
+  expect(result.text).not.toContain(canary)
+  return result
 }
 
 const codes = ({ json }: { readonly json: object }) =>
@@ -78,8 +78,8 @@ describe('a deployment that is not in the list of models', () => {
   test('a setup reports a model that the gateway rejects as unknown, and suggests the nearest ones', async () => {
     const azure = await aProvider('Azure OpenAI')
     const home = aHome()
-    const said = await repoint(home, azure.url('chat'), 'codex --model gpt-5.6-soll --yes')
-    expect(said).toMatchObject({
+    const result = await repoint(home, azure.url('chat'), 'codex --model gpt-5.6-soll --yes')
+    expect(result).toMatchObject({
       status: 5,
       json: { error: { code: 'model-unknown', hint: expect.stringContaining('gpt-5.6-sol') } },
     })
@@ -163,10 +163,10 @@ describe('a question for a model that no rule can choose', () => {
   /** Runs repoint on a terminal with these answers. An unexpected question fails. */
   async function answering(home: Home, args: readonly string[], answers: readonly string[]) {
     const asked: string[] = []
-    const left = [...answers]
+    const remainingAnswers = [...answers]
     const answer = async ({ message }: { message: string }) => {
       asked.push(message)
-      const next = left.shift()
+      const next = remainingAnswers.shift()
       if (next === undefined) throw new Error(`not foreseen: ${message}`)
       return next
     }
@@ -238,8 +238,8 @@ describe('a question for a model that no rule can choose', () => {
 
   test('is an error with all flags if there is no terminal', async () => {
     const gateway = await aGateway(['llama', 'glm-5', 'qwen'])
-    const said = await repoint(aHome(), gateway.url, 'claude-gpt --haiku-model qwen --yes')
-    expect(said).toMatchObject({
+    const result = await repoint(aHome(), gateway.url, 'claude-gpt --haiku-model qwen --yes')
+    expect(result).toMatchObject({
       status: 2,
       json: { error: { code: 'usage', hint: expect.stringMatching(/opus.*sonnet.*fable/) } },
     })

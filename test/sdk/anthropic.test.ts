@@ -87,8 +87,12 @@ test.each([
 })
 
 test('anthropic: a base URL that ends in /v1 is a NotFoundError', async () => {
-  const wrong = new Anthropic({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 })
-  await expect(wrong.messages.create(body)).rejects.toBeInstanceOf(module.NotFoundError)
+  const wrongClient = new Anthropic({
+    baseURL: `${gateway.url}/v1`,
+    apiKey: gateway.key,
+    maxRetries: 0,
+  })
+  await expect(wrongClient.messages.create(body)).rejects.toBeInstanceOf(module.NotFoundError)
 })
 
 test('anthropic: an error event inside a stream is thrown', async () => {

@@ -7,7 +7,7 @@ import { sdk } from './sdk.ts'
 
 const { z } = await sdk('zod')
 const prompt = '#call weather {"city":"Paris"}'
-const told = 'weather returned: rain in Paris'
+const finalText = 'weather returned: rain in Paris'
 const city = z.object({ city: z.string() })
 const rain = async ({ city }: { city: string }) => `rain in ${city}`
 
@@ -39,7 +39,7 @@ describe('@anthropic-ai/sdk: the tool runner', async () => {
     const client = new Anthropic({ baseURL: gateway.anthropicUrl, apiKey: gateway.key })
     const runner = client.beta.messages.toolRunner({ ...params, ...more })
     const message = await runner.runUntilDone()
-    expect(message.content[0].text).toBe(told)
+    expect(message.content[0].text).toBe(finalText)
     expectNoRefusal()
     const bodies = gateway.requests().map(({ requestBody }) => JSON.parse(requestBody))
     const threads = bodies.map(({ thread }) => thread?.type)
@@ -68,7 +68,7 @@ describe('openai: tools', async () => {
       messages: [{ role: 'user', content: prompt }],
       tools: [{ type: 'function', function: weather }],
     })
-    expect(await runner.finalContent()).toBe(told)
+    expect(await runner.finalContent()).toBe(finalText)
     expectNoRefusal()
   })
 })
@@ -98,7 +98,7 @@ describe('LangChain', async () => {
     const weather = tool(rain, { name: 'weather', description: 'x', schema: city })
     const agent = createAgent({ model: model(), tools: [weather] })
     const { messages } = await agent.invoke({ messages: [{ role: 'user', content: prompt }] })
-    expect(messages.at(-1).text).toBe(told)
+    expect(messages.at(-1).text).toBe(finalText)
     const fitted = await model().withStructuredOutput(city).invoke('a city')
     expect(city.safeParse(fitted).success).toBe(true)
     expectNoRefusal()
@@ -122,7 +122,7 @@ test.each([false, true])('OpenAI Agents: a tool and its result, streamed: %s', a
   const agent = new Agent({ name: 'a', model: 'gpt-5.6', instructions: 'x', tools: [weather] })
   const result = await runner.run(agent, prompt, { stream })
   if (stream) await result.completed
-  expect(result.finalOutput).toBe(told)
+  expect(result.finalOutput).toBe(finalText)
   const typed = new Agent({ name: 'b', model: 'gpt-5.6', instructions: 'x', outputType: city })
   expect(city.safeParse((await runner.run(typed, 'a city')).finalOutput).success).toBe(true)
   expectNoRefusal()
@@ -200,6 +200,6 @@ test.each([
     timestamp: 0,
   }
   const second = await complete(model, { messages: [asked, first, result], tools }, options)
-  expect(second.content[0].text).toBe(told)
+  expect(second.content[0].text).toBe(finalText)
   expectNoRefusal()
 })

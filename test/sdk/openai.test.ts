@@ -123,8 +123,12 @@ test.each([
 })
 
 test('openai: a wrong route is a NotFoundError', async () => {
-  const wrong = new OpenAI({ baseURL: `${gateway.url}/v1/v1`, apiKey: gateway.key, maxRetries: 0 })
-  const asked = wrong.responses.create({ model: 'x', input: 'ping' })
+  const wrongClient = new OpenAI({
+    baseURL: `${gateway.url}/v1/v1`,
+    apiKey: gateway.key,
+    maxRetries: 0,
+  })
+  const asked = wrongClient.responses.create({ model: 'x', input: 'ping' })
   await expect(asked).rejects.toBeInstanceOf(module.NotFoundError)
 })
 

@@ -48,10 +48,10 @@ test.each([false, true])(
     const answers = new Map<string, string>()
     for (let count = 0; count < 5; count++) {
       const body = { ...saying(paths.chat, 'one two'), stream }
-      const said = await (await ask(gateway, paths.chat, body)).text()
-      const ids = new Set(said.match(/chatcmpl-\w+/g))
+      const answerText = await (await ask(gateway, paths.chat, body)).text()
+      const ids = new Set(answerText.match(/chatcmpl-\w+/g))
       expect(ids.size).toBe(1)
-      answers.set([...ids][0]!, said.replaceAll(/chatcmpl-\w+|"created":\d+/g, ''))
+      answers.set([...ids][0]!, answerText.replaceAll(/chatcmpl-\w+|"created":\d+/g, ''))
     }
     expect(answers.size).toBe(5)
     expect(new Set(answers.values()).size).toBe(1)

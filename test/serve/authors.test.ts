@@ -95,8 +95,8 @@ describe('an answer function', () => {
       name: 'weather',
       arguments: '{"city":"Paris"}',
     })
-    const said = { text: 'hello', model: 'gpt-5.4', protocol: 'chat' }
-    expect(asked[0]).toMatchObject({ ...said, afterTool: false, tools: ['weather'], turns: 1 })
+    const question = { text: 'hello', model: 'gpt-5.4', protocol: 'chat' }
+    expect(asked[0]).toMatchObject({ ...question, afterTool: false, tools: ['weather'], turns: 1 })
     expect(asked[0]).toMatchObject({ system: '', toolResults: [], turn: 1 })
   })
 

@@ -55,9 +55,9 @@ test('whole responses have the headers of the vendor', async () => {
   expect(headers.get('x-request-id')).toBe(`req_${headers.get('x-oneapi-request-id')}`)
   expect(headers.get('x-ratelimit-remaining-requests')).toBe('9999')
   const claude = saying('/v1/messages', 'ping', 'claude-opus-5-5')
-  const { headers: theirs } = await ask(gateway, '/v1/messages', claude)
-  expect(theirs.get('request-id')).toMatch(/^req_/)
-  expect(theirs.get('anthropic-ratelimit-requests-limit')).toBe('10000')
+  const { headers: claudeHeaders } = await ask(gateway, '/v1/messages', claude)
+  expect(claudeHeaders.get('request-id')).toMatch(/^req_/)
+  expect(claudeHeaders.get('anthropic-ratelimit-requests-limit')).toBe('10000')
 })
 
 test('ping is found on a separate line among the additions of clients', async () => {

@@ -4,13 +4,16 @@ import type { Gateway } from '../../src/serve/index.ts'
 import { aGateway, saying } from './support/gateway.ts'
 import { sendRaw } from './support/raw.ts'
 
-const said = { role: 'user', content: 'Zwölf Boxkämpfer' }
+const userMessage = { role: 'user', content: 'Zwölf Boxkämpfer' }
 const streamed = { ...saying('/v1/messages', 'one two three', 'claude-sonnet-5'), stream: true }
 
 const requests = {
   catalog: ['GET /v1/models', ''],
   page: ['GET /', ''],
-  text: ['POST /v1/chat/completions', JSON.stringify({ model: 'gpt-5.6', messages: [said] })],
+  text: [
+    'POST /v1/chat/completions',
+    JSON.stringify({ model: 'gpt-5.6', messages: [userMessage] }),
+  ],
   stream: ['POST /v1/messages', JSON.stringify(streamed)],
 } as const
 

@@ -59,9 +59,9 @@ test('the answers of an upstream are recorded and replayed to the byte', async (
 
 test('a recording has no key and no header, and only its owner can read it', async () => {
   const { recording, recordFile } = await aRecorder()
-  const said = `my keys are ${recording.key} and ${upstreamKey}`
-  await ask(recording, '/v1/chat/completions', chat(said))
-  await (await ask(recording, '/v1/chat/completions', chat(said, { stream: true }))).text()
+  const prompt = `my keys are ${recording.key} and ${upstreamKey}`
+  await ask(recording, '/v1/chat/completions', chat(prompt))
+  await (await ask(recording, '/v1/chat/completions', chat(prompt, { stream: true }))).text()
   await expect.poll(async () => (await readFile(recordFile, 'utf8')).match(/raw:/g)?.length).toBe(2)
   const text = await readFile(recordFile, 'utf8')
   for (const key of [recording.key, upstreamKey]) expect(text).not.toContain(key)
@@ -149,8 +149,8 @@ test('an empty recording leaves no file', async () => {
   await (await aGateway({ upstream, recordFile })).close()
   expect(existsSync(recordFile)).toBe(false)
 
-  const taken = await aGateway()
-  const port = taken.port
+  const existing = await aGateway()
+  const port = existing.port
   await expect(aGateway({ upstream, recordFile, port })).rejects.toThrow('EADDRINUSE')
   expect(existsSync(recordFile)).toBe(false)
 

@@ -47,9 +47,9 @@ const answerTo = ({ path, more, headers }: Row) =>
 function wholeOf({ path, expected, place = '' }: Row, { headers }: Response): object {
   const [param, code] = place.split(' ').map((word) => (word === '-' ? undefined : word))
   const message = `${expected} (request id: ${headers.get('x-oneapi-request-id')})`
-  const said = { message, type: 'invalid_request_error' }
-  if (path.endsWith('messages')) return { type: 'error', error: said }
-  return { error: { ...said, param: param ?? '', code: code ?? null } }
+  const vendorError = { message, type: 'invalid_request_error' }
+  if (path.endsWith('messages')) return { type: 'error', error: vendorError }
+  return { error: { ...vendorError, param: param ?? '', code: code ?? null } }
 }
 
 describe('refused', () => {
@@ -93,8 +93,8 @@ describe('taken', () => {
 
   test.each(rowsOf('taken.txt'))('rules: $path accepts $more ($source)', async (row) => {
     const answer = await answerTo(row)
-    const said = await answer.text()
-    expect([answer.status, answer.status === 200 ? '' : said]).toEqual([200, ''])
+    const answerText = await answer.text()
+    expect([answer.status, answer.status === 200 ? '' : answerText]).toEqual([200, ''])
   })
 })
 

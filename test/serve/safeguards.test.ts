@@ -42,7 +42,7 @@ describe('safeguards in messages', () => {
   })
 
   test('safeguards: another type is rejected', async () => {
-    const wrong = { ...asking('ping'), safeguards: [{ type: 'banana' }] }
-    expect((await ask(await aGateway(), '/v1/messages', wrong)).status).toBe(400)
+    const unknownType = { ...asking('ping'), safeguards: [{ type: 'banana' }] }
+    expect((await ask(await aGateway(), '/v1/messages', unknownType)).status).toBe(400)
   })
 })

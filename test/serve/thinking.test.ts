@@ -64,8 +64,8 @@ describe('thinking in messages', () => {
     expect(stop_reason).toBe('tool_use')
     const result = { type: 'tool_result', tool_use_id: content[1].id, content: 'rain' }
     const goOn = (blocks: readonly object[]) => {
-      const said = { role: 'assistant', content: blocks }
-      const messages = [...asked, said, { role: 'user', content: [result] }]
+      const assistantMessage = { role: 'assistant', content: blocks }
+      const messages = [...asked, assistantMessage, { role: 'user', content: [result] }]
       return ask(gateway, '/v1/messages', { ...body, messages })
     }
     const refused = async (blocks: readonly object[]) => {
@@ -210,10 +210,10 @@ test('a scenario sets thoughts, a refusal, the reason of the end and the usage',
   const incomplete_details = { reason: 'content_filter' }
   expect(await responses('filter')).toMatchObject({ status: 'incomplete', incomplete_details })
 
-  const said = { type: 'text', text: 'Yes.' }
+  const block = { type: 'text', text: 'Yes.' }
   const thought = { type: 'thinking', thinking: 'Let me see.' }
-  expect((await messages('so?', { thinking })).content).toMatchObject([thought, said])
-  expect((await messages('so?')).content).toMatchObject([said])
+  expect((await messages('so?', { thinking })).content).toMatchObject([thought, block])
+  expect((await messages('so?')).content).toMatchObject([block])
   const types = (await responses('so?')).output.map(({ type }: { type: string }) => type)
   expect(types).toEqual(['reasoning', 'message'])
 })

@@ -32,8 +32,8 @@ test('upstream: the key is sent in the header that the client used', async () =>
 test('upstream: a wrong key is rejected here; errors and the catalog come from the upstream', async () => {
   const upstream = await aGateway({ models: [{ id: 'only', ownedBy: 'x', endpointTypes: [] }] })
   const gateway = await aGateway({ upstream: { url: `${upstream.url}/`, key: upstream.key } })
-  const wrong = await ask(gateway, '/v1/models', undefined, { authorization: 'Bearer no' })
-  expect(wrong.status).toBe(401)
+  const rejected = await ask(gateway, '/v1/models', undefined, { authorization: 'Bearer no' })
+  expect(rejected.status).toBe(401)
   expect(upstream.requests()).toEqual([])
   expect((await askJson(gateway, '/v1/models')).data[0].id).toBe('only')
   expect((await ask(gateway, '/v1/responses', input)).status).toBe(503)
@@ -300,7 +300,7 @@ describe('data that is not forwarded', () => {
     for (const name of Object.keys(secrets)) expect(seen[0]).not.toHaveProperty([name])
     const logged = JSON.stringify(gateway.requests())
     expect(logged).not.toMatch(/stray-(1[0-37]|[1-8])\b/)
-    const own = { authorization: `Bearer ${realKey}`, 'x-api-key': realKey }
-    expect(seen[0]).toMatchObject({ ...kept, ...own })
+    const upstreamKeys = { authorization: `Bearer ${realKey}`, 'x-api-key': realKey }
+    expect(seen[0]).toMatchObject({ ...kept, ...upstreamKeys })
   })
 })

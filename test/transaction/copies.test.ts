@@ -295,8 +295,8 @@ describe('a copy that no record names', () => {
     applyPlan(world, aPairPlan(sourceIn(home)))
     const paths = openState(world)
     const named = readdirSync(paths.blobs).sort()
-    const left = `${paths.blobs}/new-${part}`
-    writeFileSync(left, '')
+    const leftover = `${paths.blobs}/new-${part}`
+    writeFileSync(leftover, '')
     writeFileSync(paths.record('broken'), '')
     removeUnusedBlobs(world, paths)
     limitRuns(world, paths, 1)

@@ -296,9 +296,9 @@ describe('lock', () => {
 
   test('removes the leftovers of a run that was killed while it waited', () => {
     const { world, paths, leftovers } = aLock()
-    const left = `${paths.lock}-999999-0123456789ab`
-    mkdirSync(left)
-    writeFileSync(`${left}/${nameOf(world, 999_999, 'x')}`, '')
+    const leftover = `${paths.lock}-999999-0123456789ab`
+    mkdirSync(leftover)
+    writeFileSync(`${leftover}/${nameOf(world, 999_999, 'x')}`, '')
     removeLeftovers(world, paths)
     expect(leftovers()).toEqual(['blobs'])
   })

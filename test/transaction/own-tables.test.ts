@@ -54,8 +54,8 @@ describe('a client that cannot read what others wrote into our table', () => {
   })
 
   test('keeps a table that existed before the setup, with our settings in it', () => {
-    const theirs = `${config}\n[model_providers.gateway]\nname = "Theirs"\n`
-    const home = aHomeWhere(withTheirs, theirs)
+    const userConfig = `${config}\n[model_providers.gateway]\nname = "Theirs"\n`
+    const home = aHomeWhere(withTheirs, userConfig)
     const before = home.text(path)
     const { kept, removedTables } = rollBack(home, { problemAfter })
     expect(removedTables).toEqual([])

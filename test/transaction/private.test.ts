@@ -74,14 +74,14 @@ async function startThief(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  let said = ''
+  let output = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    said += text
+    output += text
   })
   await new Promise((ready) => child.stdout?.once('data', ready))
   return () =>
     new Promise((tell) => {
-      child.once('close', () => tell(JSON.parse(said) as Seen))
+      child.once('close', () => tell(JSON.parse(output) as Seen))
       child.kill('SIGTERM')
     })
 }

@@ -118,8 +118,8 @@ test('a killed setup is complete or undone after the next start', async () => {
     seen.add(isNew)
     expect([killAfterMs, home.text('.codex/auth.json') !== null]).toEqual([killAfterMs, isNew])
     if (isNew) expect(config).toContain('model_provider = "gateway"')
-    const left = readdirSync(home.at('.codex')).filter((name) => /repoint/.test(name))
-    expect(left).toEqual([])
+    const leftovers = readdirSync(home.at('.codex')).filter((name) => /repoint/.test(name))
+    expect(leftovers).toEqual([])
   }
   expect([...seen].sort()).toEqual([false, true])
 })

@@ -99,9 +99,9 @@ describe('parsing of --header', () => {
     ['the length', 'content-length: 5', 'You cannot change content-length:'],
     ['a header that the clients send', 'anthropic-version: 1', 'You cannot change'],
   ])('rejected: %s', (_, text, expected) => {
-    const said = refusal(text)
-    expect(said).toContain(expected)
-    expect(said).not.toMatch(/hunter2|live-0123|canary-1|gr\u00fc/)
+    const message = refusal(text)
+    expect(message).toContain(expected)
+    expect(message).not.toMatch(/hunter2|live-0123|canary-1|gr\u00fc/)
   })
 })
 

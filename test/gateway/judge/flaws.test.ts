@@ -80,8 +80,9 @@ describe('flaws of a response', () => {
   test.each(protocols.flatMap((protocol) => usual.map((name) => ({ protocol, name }))))(
     '$protocol: the judge sees no other flaw in $name',
     ({ protocol, name }) => {
-      const own = name in flawWords ? [name] : []
-      const flaws = protocol === 'chat' && name === 'unknown-event' ? ['choices-missing'] : own
+      const knownFlaws = name in flawWords ? [name] : []
+      const flaws =
+        protocol === 'chat' && name === 'unknown-event' ? ['choices-missing'] : knownFlaws
       expect(proofIn(protocol, answerOf(protocol, name))).toEqual({ kind: 'streamed', flaws })
     },
   )

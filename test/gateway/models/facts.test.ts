@@ -133,7 +133,7 @@ describe('the snapshot of models.dev', () => {
   })
 
   test('the facts of the gateway override the snapshot, also with a smaller context window', () => {
-    const said = { id: 'gpt-5.6-sol', contextWindow: 20_000, images: false }
-    expect(withKnownFacts(said)).toEqual({ ...flagship, ...said, maxOutputTokens: 20_000 })
+    const reported = { id: 'gpt-5.6-sol', contextWindow: 20_000, images: false }
+    expect(withKnownFacts(reported)).toEqual({ ...flagship, ...reported, maxOutputTokens: 20_000 })
   })
 })

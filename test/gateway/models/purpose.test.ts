@@ -220,7 +220,7 @@ describe('catalog: formats that no source describes', () => {
 })
 
 describe('catalog: any member can name the purpose of a model', () => {
-  const left: readonly object[] = [
+  const skippedEntries: readonly object[] = [
     { type: 'Text Embedding' },
     { tags: ['embedding'] },
     { category: 'Speech' },
@@ -287,7 +287,7 @@ describe('catalog: any member can name the purpose of a model', () => {
     { kind: 'classifier' },
     { supports_text_generation: false },
   ]
-  test.each(left.map((entry) => [entry]))('%j', (entry) => {
+  test.each(skippedEntries.map((entry) => [entry]))('%j', (entry) => {
     expect(isOffered(entry)).toBe(false)
   })
 

@@ -84,9 +84,9 @@ test('the log: shows no key, of the gateway or of anyone else', () => {
   })
   log.add(entry)
   finish(log, entry, `my key: ${stranger}`, `${secret}!`)
-  const shown = JSON.stringify(log.list())
+  const listed = JSON.stringify(log.list())
   for (const hidden of [secret, stranger, 'abcdefghijklmnop', 'short'])
-    expect(shown).not.toContain(hidden)
+    expect(listed).not.toContain(hidden)
   expect(log.list()[0]).toMatchObject({ key: 'sk-…1234', requestBody: 'my key: sk-…1234' })
 })
 

@@ -21,7 +21,7 @@ test('keys: one that contains another is masked completely, in either order', ()
     [key, longer],
     [longer, key],
   ]) {
-    const shown = maskKeys(`a ${longer} b ${key} c`, keys)
-    expect(shown).toBe(`a ${maskKey(longer)} b ${masked} c`)
+    const maskedText = maskKeys(`a ${longer} b ${key} c`, keys)
+    expect(maskedText).toBe(`a ${maskKey(longer)} b ${masked} c`)
   }
 })

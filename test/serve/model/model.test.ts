@@ -156,8 +156,8 @@ test('the model: gives an answer that fits the required schema', () => {
 const newId = () => 'id'
 
 test('answers: the number of tokens is the number of pieces of a stream', () => {
-  const said = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
-  const reply = { type: 'text', text: said } as const
+  const sentence = 'One two\n\tthree-verylongwordthatmustbecut 4️⃣ '
+  const reply = { type: 'text', text: sentence } as const
   const { blocks, usage } = buildAnswer({ utterances: [reply] }, aModelRequest([]), newId)
   expect(blocks).toEqual([{ ...reply, isCut: false, id: '' }])
   expect(usage.outputTokens).toBeGreaterThan(4)

@@ -58,8 +58,11 @@ test('messages: a message with the role system is not user text', () => {
 test('messages: a call has a single result', () => {
   const body = conversations.messages
   const result = { type: 'tool_result', tool_use_id: 'c1', content: 'rain' }
-  const said = (body['messages'] as object[]).slice(0, 2)
-  const twice = { ...body, messages: [...said, { role: 'user', content: [result, result] }] }
+  const firstMessages = (body['messages'] as object[]).slice(0, 2)
+  const twice = {
+    ...body,
+    messages: [...firstMessages, { role: 'user', content: [result, result] }],
+  }
   expect(() => messages.readRequest(twice)).toThrow(
     'messages.2.content.1: each tool_use must have a single result.',
   )
