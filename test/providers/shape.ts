@@ -78,7 +78,7 @@ export interface Shape extends Rules {
   readonly agents?: {
     readonly names: readonly string[]
     readonly otherwise: Reply
-    /** The IDs of the clients whose user agent, and so whose probe, has such a name. */
+    /** The clients whose user agent, and so whose probe, has such a name: `qwen`, or `qwen over messages`. */
     readonly admits: readonly string[]
   }
   /** By protocol, or by a client's ID if this client differs from the others of its protocol. */

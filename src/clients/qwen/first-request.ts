@@ -4,11 +4,8 @@ import { outputLimitCures } from '../flags.ts'
 import { numberIn, valueIn } from '../loaded-files.ts'
 import { recordedRequest } from '../recorded-request.ts'
 import recordings from './first-requests.json' with { type: 'json' }
-import { isAdaptive, outputTokensFor, rejectsTemperature } from './models.ts'
+import { isAdaptive, outputTokensFor, rejectsTemperature, usualWindow } from './models.ts'
 import { mergedSettings, ownEntries, paths } from './settings.ts'
-
-/** In tokens: the window of a model without one in its entry. Those that Qwen Code knows are not smaller. */
-const usualWindow = 200_000
 
 /** What the model and its entry change in the recorded request. */
 export function firstRequest(

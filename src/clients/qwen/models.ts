@@ -31,6 +31,9 @@ const outputTokens: readonly (readonly [RegExp, number])[] = [
   [/^(?:gemini-|deepseek-chat)/, 8192],
 ]
 
+/** In tokens: the window of a model without one in its entry. Those that Qwen Code knows are not smaller. */
+export const usualWindow = 200_000
+
 /** In tokens: about the size of its first prompt, as 0.24.4 counts it (2026-11-26). */
 const promptTokens = 22_400
 

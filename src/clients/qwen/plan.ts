@@ -7,7 +7,14 @@ import { headerKeys } from '../headers.ts'
 import { readFile, type Table, tableIn, valueIn, withoutTrailingSlash } from '../loaded-files.ts'
 import { type FactSetting, factChanges, removedEntries } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
-import { isAdaptive, knowsToSee, thinkingBudget, usualOutputTokens } from './models.ts'
+import {
+  isAdaptive,
+  knowsToSee,
+  outputTokensFor,
+  thinkingBudget,
+  usualOutputTokens,
+  usualWindow,
+} from './models.ts'
 import {
   elementOf,
   entryPath,
@@ -159,12 +166,16 @@ function entryKeys(
  * 2026-11-23).
  */
 function factsOf(
-  { id, images, contextWindow, maxOutputTokens = Number.POSITIVE_INFINITY }: CatalogModel,
+  { id, images, contextWindow, maxOutputTokens }: CatalogModel,
   protocol: Protocol,
 ): Readonly<Record<string, FactSetting>> {
   const isNews = images !== undefined && images !== knowsToSee(id)
-  // Otherwise Qwen Code requests more tokens for thinking than for the whole answer, and the API rejects that.
-  const isTooShort = protocol === 'messages' && !isAdaptive(id) && maxOutputTokens <= thinkingBudget
+  // Otherwise Qwen Code requests as many tokens for thinking as for the whole answer, and the API rejects that.
+  const limit =
+    maxOutputTokens !== undefined && maxOutputTokens < usualOutputTokens
+      ? maxOutputTokens
+      : outputTokensFor(id, undefined, contextWindow ?? usualWindow)
+  const isTooShort = protocol === 'messages' && !isAdaptive(id) && limit <= thinkingBudget
   return {
     reasoning: { value: isTooShort ? false : undefined, by: ['maxOutputTokens'] },
     contextWindowSize: { value: contextWindow, by: ['contextWindow'] },

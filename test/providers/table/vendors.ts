@@ -263,7 +263,7 @@ const kimiCode: Shape = {
   models: ['kimi-for-coding'],
   agents: {
     names: ['claude-cli/', 'KimiCLI/', 'Kilo-Code/', 'RooCode/'],
-    admits: ['claude', 'kilo'],
+    admits: ['claude', 'kilo', 'qwen over messages'],
     otherwise: refusal(403, {
       message:
         'Kimi For Coding is currently only available for Coding Agents such as Kimi CLI, Claude Code, Roo Code, Kilo Code, etc.',
