@@ -190,28 +190,33 @@ async function runCommandLine(
   let status = 0
   const program = programFor(session, ownArgs)
 
-  let heading = 'Set up'
-  const isNeeded = neededFor(args)
-  for (const { name, summary, load, group, isHidden = false } of commands) {
-    const command = isNeeded(name)
-      ? (await load()).command(session, (ended) => {
-          status = ended
-        })
-      : new Command(name)
-    if (command.description() === '') command.description(summary)
-    heading = group ?? heading
-    const settled = withCommonFlags(command.copyInheritedSettings(program))
-    settled.summary(summary).helpGroup(`${heading}:`)
-    program.addCommand(settled, { hidden: isHidden })
+  const addAll = async ({ added, isLoaded }: Needed) => {
+    let heading = 'Set up'
+    for (const { name, summary, load, group, isHidden = false } of added) {
+      const command = isLoaded(name)
+        ? (await load()).command(session, (ended) => {
+            status = ended
+          })
+        : new Command(name)
+      if (command.description() === '') command.description(summary)
+      heading = group ?? heading
+      const settled = withCommonFlags(command.copyInheritedSettings(program))
+      settled.summary(summary).helpGroup(`${heading}:`)
+      program.addCommand(settled, { hidden: isHidden })
+    }
   }
 
   const isBare = ownArgs.every((arg) => arg === '--json')
   if (session.canAsk && (isBare || isSureToAsk(ownArgs))) session.platform.ask.hold()
   if (isBare) {
     const { guided } = await import('./commands/guided.ts')
-    return guided(session, () => program.outputHelp())
+    return guided(session, async () => {
+      await addAll({ added: commands, isLoaded: () => false })
+      program.outputHelp()
+    })
   }
 
+  await addAll(neededFor(args))
   await program.parseAsync(asParsed(args), { from: 'user' })
   return status
 }
@@ -229,14 +234,25 @@ function isSureToAsk(args: readonly string[]): boolean {
   return isSetup && !args.some((arg) => ['--yes', '--dry-run', '-h', '--help'].includes(arg))
 }
 
-/** Which commands to load. The others take part with their names and summaries only. */
-function neededFor(args: readonly string[]): (name: string) => boolean {
+/** The commands of one command line. Those that are not loaded have only their names and summaries. */
+interface Needed {
+  readonly added: readonly Listed[]
+  readonly isLoaded: (name: string) => boolean
+}
+
+/** A named command is enough for itself. Help and a misspelt name need all of them. */
+function neededFor(args: readonly string[]): Needed {
+  if (['-v', '-V', '--version'].includes(args[0] ?? '')) return { added: [], isLoaded: () => false }
+
   const words = args.filter((arg) => !arg.startsWith('-'))
-  const isHelp = words.length === 0 || words[0] === 'help'
-  if (isHelp && args.includes('--all')) return () => true
-  // The words to complete can contain a command.
-  if (words[0] === 'complete') return (name) => words.includes(name)
-  return (name) => name === (isHelp ? words[1] : words[0])
+  // The words to complete, and those after `help`, can contain a command.
+  const named = ['complete', 'help'].includes(words[0] ?? '') ? words : words.slice(0, 1)
+  const isNamed = ({ name }: Listed) => named.includes(name)
+  const isEnough = words[0] !== 'help' && commands.some((one) => isNamed(one) && !one.isHidden)
+  if (isEnough) return { added: commands.filter(isNamed), isLoaded: () => true }
+
+  const isWhole = args.includes('--all')
+  return { added: commands, isLoaded: (name) => isWhole || named.includes(name) }
 }
 
 function programFor(session: Session, args: readonly string[]): CommandUnknownOpts {

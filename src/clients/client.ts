@@ -17,6 +17,7 @@ import type {
   QueryParameter,
 } from '../gateway/types.ts'
 import type { Machine, Platform } from '../platform/platform.ts'
+import type { Recordings } from './recorded-request.ts'
 
 /** The names of a client, from its row in the list. */
 export interface ClientName {
@@ -96,11 +97,14 @@ export interface ClientModule {
    */
   check(context: ClientContext, target?: SetupTarget): Findings
 
+  /** Its recorded first requests. Only a probe loads them: they are large. */
+  loadRecordings(): Promise<Recordings>
+
   /**
    * Its first request, which the probe sends: the recorded one, with what its files, the environment and the
    * installed version change in it.
    */
-  firstRequest(files: LoadedFiles, input: FirstRequestInput): FirstRequest
+  firstRequest(recordings: Recordings, files: LoadedFiles, input: FirstRequestInput): FirstRequest
 
   /**
    * How `repoint run` points one process at the gateway without changing a file. The key is in the

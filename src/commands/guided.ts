@@ -27,7 +27,7 @@ import { begin, setup } from './setup.ts'
  * `repoint` without a command: asks for the gateway, then which clients should use it, and sets them up
  * in one run. Without a terminal it prints the help and returns status 2.
  */
-export async function guided(session: Session, showHelp: () => void): Promise<number> {
+export async function guided(session: Session, showHelp: () => Promise<void>): Promise<number> {
   if (session.isJson)
     throw new UserError({
       code: 'usage',
@@ -35,7 +35,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
       hint: 'Name one, for example: repoint codex --json. `repoint --help` lists them.',
     })
   if (!session.canAsk) {
-    showHelp()
+    await showHelp()
     return 2
   }
 

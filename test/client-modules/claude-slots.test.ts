@@ -198,12 +198,15 @@ describe('the first request asks for thinking', () => {
     ['claude-haiku-4-5-20251001', 'enabled'],
     ['claude-fable-5', 'adaptive'],
     ['gpt-5.4', 'adaptive'],
-  ])('with %s it is %s', (model, type) => {
+  ])('with %s it is %s', async (model, type) => {
     const client = byId('claude')
+    const recordings = await client.loadRecordings()
     const files = textsOf(client, aMachine(), {})
     for (const version of ['2.1.197', '2.1.330']) {
       const asking = { model, protocol: 'messages', version, env: {} } as const
-      expect(client.firstRequest(files, asking).body['thinking']).toMatchObject({ type })
+      expect(client.firstRequest(recordings, files, asking).body['thinking']).toMatchObject({
+        type,
+      })
     }
   })
 })

@@ -117,12 +117,13 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
         }
       })
 
-      test('the first request is known for every protocol, and does not contain the key', () => {
+      test('the first request is known for every protocol, and does not contain the key', async () => {
+        const recordings = await client.loadRecordings()
         const { machine, edits, choice } = planOn(client, disk)
         const files = textsOf(client, machine, written(disk, machine, edits))
         const { probeModel: model } = choice.resolved
         const requests = client.protocols.map((protocol) =>
-          client.firstRequest(files, { model, protocol, env: {} }),
+          client.firstRequest(recordings, files, { model, protocol, env: {} }),
         )
         expect(requests.some(({ body }) => Object.keys(body).length > 0)).toBe(true)
         expect(JSON.stringify(requests)).not.toContain(key)

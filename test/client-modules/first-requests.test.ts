@@ -6,14 +6,15 @@ import { aMachine, byId, type Disk, textsOf } from './support.ts'
  * Builds a client's first request: a recorded one, adapted to the files, the model and the version.
  * test/clients/first-requests.test.ts compares the recorded requests with the real programs.
  */
-function requestOf(
+async function requestOf(
   id: string,
   disk: Disk,
   input: { readonly protocol?: Protocol; readonly model: string; readonly version?: string },
 ) {
   const client = byId(id)
   const files = textsOf(client, aMachine(), disk)
-  return client.firstRequest(files, { protocol: 'chat', env: {}, ...input })
+  const recordings = await client.loadRecordings()
+  return client.firstRequest(recordings, files, { protocol: 'chat', env: {}, ...input })
 }
 
 describe('Qwen Code', () => {
@@ -28,10 +29,11 @@ describe('Qwen Code', () => {
     }
     return { '.qwen/settings.json': JSON.stringify(settings) }
   }
-  const limitOf = (model: string, config?: object, version?: string) =>
-    requestOf('qwen', home(model, config), { model, ...(version && { version }) }).body[
-      'max_tokens'
-    ]
+  const limitOf = async (model: string, config?: object, version?: string) => {
+    const input = { model, ...(version && { version }) }
+    const { body } = await requestOf('qwen', home(model, config), input)
+    return body['max_tokens']
+  }
 
   // The limits of the first six rows are from the source of Qwen Code 0.24.4. gpt-5.6-sol and devstral-2512 were run
   // too (2026-11-26).
@@ -47,14 +49,14 @@ describe('Qwen Code', () => {
     ['gpt-5.6-sol', 8000, {}, '0.15.10'],
   ])(
     'limits an answer of %s to %d tokens: %j %s',
-    (model, limit, config = {}, version = undefined) => {
-      expect(limitOf(model, config, version)).toBe(limit)
+    async (model, limit, config = {}, version = undefined) => {
+      expect(await limitOf(model, config, version)).toBe(limit)
     },
   )
 
-  test('names the limit after the protocol', () => {
+  test('names the limit after the protocol', async () => {
     const disk = home('gpt-5.6-sol', {}, 'openai-responses')
-    const { body } = requestOf('qwen', disk, { protocol: 'responses', model: 'gpt-5.6-sol' })
+    const { body } = await requestOf('qwen', disk, { protocol: 'responses', model: 'gpt-5.6-sol' })
     expect(body).toMatchObject({ max_output_tokens: 64_000 })
     expect(body).not.toHaveProperty('max_tokens')
   })
@@ -64,14 +66,17 @@ describe('Qwen Code', () => {
     ['claude-sonnet-4-6', {}, { type: 'adaptive', display: 'summarized' }, 1],
     ['glm-5', {}, { type: 'enabled', budget_tokens: 32_000 }, 1],
     ['glm-5', { reasoning: false }, undefined, 1],
-  ])('asks for thinking over messages with %s, %j', (model, config, thinking, temperature) => {
-    const disk = home(model, config, 'anthropic')
-    const { body, headers } = requestOf('qwen', disk, { protocol: 'messages', model })
-    expect(body['thinking']).toEqual(thinking)
-    expect(body['temperature']).toBe(temperature)
-    expect(headers).toHaveProperty('user-agent')
-    expect('anthropic-beta' in headers!).toBe(thinking !== undefined)
-  })
+  ])(
+    'asks for thinking over messages with %s, %j',
+    async (model, config, thinking, temperature) => {
+      const disk = home(model, config, 'anthropic')
+      const { body, headers } = await requestOf('qwen', disk, { protocol: 'messages', model })
+      expect(body['thinking']).toEqual(thinking)
+      expect(body['temperature']).toBe(temperature)
+      expect(headers).toHaveProperty('user-agent')
+      expect('anthropic-beta' in headers!).toBe(thinking !== undefined)
+    },
+  )
 })
 
 describe('Cline', () => {
@@ -106,8 +111,8 @@ describe('Cline', () => {
       { reasoning_effort: 'low' },
       'editor',
     ],
-  ])('asks %s for these members with %j', (model, settings, members, editor) => {
-    const { body } = requestOf('cline', home(settings), { model })
+  ])('asks %s for these members with %j', async (model, settings, members, editor) => {
+    const { body } = await requestOf('cline', home(settings), { model })
     const { max_tokens, max_completion_tokens, reasoning_effort } = body
     const sent = { max_tokens, max_completion_tokens, reasoning_effort }
     expect(sent).toEqual({ ...noMembers, ...members })
@@ -122,15 +127,20 @@ describe('Kilo', () => {
     ['gpt-5.6-sol', '7.7.9', undefined],
     ['gpt-6-sol', '7.7.9', 32_000],
     ['gpt-5.6-sol', '7.0.33', 32_000],
-  ])('asks %s, version %s, for this many tokens: %s', (model, version, limit) => {
-    expect(requestOf('kilo', {}, { model, version }).body['max_tokens']).toBe(limit)
+  ])('asks %s, version %s, for this many tokens: %s', async (model, version, limit) => {
+    const { body } = await requestOf('kilo', {}, { model, version })
+    expect(body['max_tokens']).toBe(limit)
   })
 
   test.each([
     ['7.7.9', 'detailed'],
     ['7.0.33', 'auto'],
-  ])('version %s asks for a summary of the kind %s', (version, summary) => {
-    const { body } = requestOf('kilo', {}, { protocol: 'responses', model: 'gpt-5.6-sol', version })
+  ])('version %s asks for a summary of the kind %s', async (version, summary) => {
+    const { body } = await requestOf(
+      'kilo',
+      {},
+      { protocol: 'responses', model: 'gpt-5.6-sol', version },
+    )
     expect(body['reasoning']).toEqual({ effort: 'medium', summary })
   })
 })

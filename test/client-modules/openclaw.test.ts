@@ -292,12 +292,13 @@ describe('a run', () => {
 })
 
 /** Recorded from OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23. */
-describe('the first request', () => {
+describe('the first request', async () => {
+  const recordings = await openclaw.loadRecordings()
   const bodyOf = (protocol: Protocol, model: string, entry: object) => {
     const models = [{ id: model, name: 'x', maxTokens: 32_000, ...entry }]
     const disk = aHome({ models }, {}, { defaults: { model: `gateway/${model}` } })
     const files = textsOf(openclaw, aMachine(), disk)
-    return openclaw.firstRequest(files, { model, protocol, env: {} }).body
+    return openclaw.firstRequest(recordings, files, { model, protocol, env: {} }).body
   }
   const adaptive = { thinking: { type: 'adaptive', display: 'summarized' } }
 

@@ -95,6 +95,8 @@ const shared = {
     modelSuffix: windowSuffix,
   },
   accepts: responses.protocols,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
   launchSettings,
   check,

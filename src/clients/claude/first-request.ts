@@ -3,15 +3,18 @@ import { removeVendor } from '../../gateway/models/rules.ts'
 import type { FirstRequest, RetryRule } from '../../gateway/types.ts'
 import { type FirstRequestInput, type LoadedFiles, slots } from '../client.ts'
 import { fileOf } from '../loaded-files.ts'
-import { recordedRequest } from '../recorded-request.ts'
+import { type Recordings, recordedRequest } from '../recorded-request.ts'
 import { isBefore } from '../tested.ts'
 import { safeguardsOf } from './auto-mode.ts'
-import recordings from './first-requests.json' with { type: 'json' }
 import { knowsModel, sentFirst, tableVersions, withoutDate } from './sent.ts'
 import { isOn, names, readSettings } from './settings.ts'
 
 /** What the settings, the environment and the model change in the recorded request. */
-export function firstRequest(files: LoadedFiles, asking: FirstRequestInput): FirstRequest {
+export function firstRequest(
+  recordings: Recordings,
+  files: LoadedFiles,
+  asking: FirstRequestInput,
+): FirstRequest {
   const { model, protocol, version = tableVersions.newest } = asking
   const env = { ...asking.env, ...readSettings(fileOf(files, 'settings')).env }
   const isPlain = isOn(env[names.withoutBetas])

@@ -24,7 +24,7 @@ import { factChanges } from '../picker.ts'
 import { keepsModels, resolveOneModel } from '../resolve.ts'
 import { ofOwnRuntime, testedVersions } from '../tested.ts'
 import { check } from './check.ts'
-import { firstRequest, usualOutputTokens } from './first-request.ts'
+import { firstRequest } from './first-request.ts'
 import { launchSettings } from './launch-settings.ts'
 import {
   hasLogin,
@@ -33,6 +33,7 @@ import {
   readProviders,
   settingsPath,
   usedPath,
+  usualOutputTokens,
 } from './providers.ts'
 import { clineName, sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
@@ -136,6 +137,8 @@ export const cline: ClientModule = {
     return [editReadably(clineName, file, ourKeys(file, target), target, readProviders)]
   },
 
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
 
   gatewaySettings(files) {

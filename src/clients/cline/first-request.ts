@@ -1,18 +1,15 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { fileOf, numberIn, tableIn } from '../loaded-files.ts'
-import { recordedRequest } from '../recorded-request.ts'
-import recordings from './first-requests.json' with { type: 'json' }
-import { readProviders } from './providers.ts'
-
-/** In tokens: the limit that Cline requests once it knows a window, or what is left of that window. */
-export const usualOutputTokens = 32_000
+import { type Recordings, recordedRequest } from '../recorded-request.ts'
+import { readProviders, usualOutputTokens } from './providers.ts'
 
 /** In tokens: what Cline sends before the first question (instructions, tools), and what it never uses. */
 const ownTokens = 8_000
 
 /** What the model and the settings change in the recorded request. Without a window, Cline sends no limit. */
 export function firstRequest(
+  recordings: Recordings,
   files: LoadedFiles,
   { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {

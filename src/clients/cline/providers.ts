@@ -6,6 +6,9 @@ import { readStrictly, type StrictFile } from '../strict-json.ts'
 
 /** How Cline reads providers.json. Run with 3.0.57 and 3.0.65, 2026-11-23: both read it the same way. */
 
+/** In tokens: the limit that Cline requests once it knows a window, or what is left of that window. */
+export const usualOutputTokens = 32_000
+
 /**
  * Cline's provider for a gateway with the chat protocol. With an ID of our own, the agent exits with `Unknown
  * or disabled provider`.

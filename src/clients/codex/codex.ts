@@ -103,6 +103,8 @@ export const codex: ClientModule = {
   files: codexFiles,
   resolve: (input) => withCatalog(input, resolveOneModel(input, ['responses'], contextWindows)),
   accepts: responses.protocols,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
   sideEffects: (system, change) =>
     change.by === 'forget' ? [] : aboutConversations(system, change),

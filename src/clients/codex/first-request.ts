@@ -3,10 +3,9 @@ import { removeVendor } from '../../gateway/models/rules.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { fileOf, type ReadFile, readKind, textOf } from '../loaded-files.ts'
-import { recordedRequest } from '../recorded-request.ts'
+import { type Recordings, recordedRequest } from '../recorded-request.ts'
 import { type Entry, entriesIn, entryOf } from './catalog.ts'
 import { namesCatalog } from './catalog-file.ts'
-import recordings from './first-requests.json' with { type: 'json' }
 
 /** Responses Lite: without a catalog, Codex sends its tools to some models in an item of the input. */
 const liteParts = ['additional_tools', 'input', 'x-openai-internal-codex-responses-lite']
@@ -18,6 +17,7 @@ const searchCure = 'Set web_search = "disabled" in config.toml, then run the com
  * setting removes `include` (0.105.0 and 0.169.0, 2026-11-23).
  */
 export function firstRequest(
+  recordings: Recordings,
   files: LoadedFiles,
   { protocol, version, model, modelTable }: FirstRequestInput,
 ): FirstRequest {

@@ -74,6 +74,8 @@ export const copilot: ClientModule = {
 
   plan: () => [],
   gatewaySettings: () => ({}),
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
   read: () => emptyState,
 

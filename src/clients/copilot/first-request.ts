@@ -1,7 +1,6 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput } from '../client.ts'
-import { recordedRequest } from '../recorded-request.ts'
-import recordings from './first-requests.json' with { type: 'json' }
+import { type Recordings, recordedRequest } from '../recorded-request.ts'
 
 /** Models to which it sends no effort, although it sends one to the other models of these vendors. */
 const withoutEffort = /^(?:gpt-4\.1|claude-sonnet-4|claude-(?:sonnet|opus|haiku)-4\.5)$/
@@ -27,6 +26,7 @@ const limitVariable = 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS'
 
 /** What the model and the environment change in the recorded request: 1.0.102, run with 50 model IDs (2026-11-23). */
 export function firstRequest(
+  recordings: Recordings,
   _: unknown,
   { protocol, model, version, env }: FirstRequestInput,
 ): FirstRequest {

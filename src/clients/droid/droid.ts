@@ -125,6 +125,8 @@ export const droid: ClientModule = {
   },
 
   accepts: responses.protocols,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
 
   gatewaySettings,

@@ -2,12 +2,12 @@ import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { outputLimitCures } from '../flags.ts'
 import { fileOf, numberIn, tableIn } from '../loaded-files.ts'
-import { recordedRequest } from '../recorded-request.ts'
-import recordings from './first-requests.json' with { type: 'json' }
+import { type Recordings, recordedRequest } from '../recorded-request.ts'
 import { defaultOutputTokens, readSettings } from './settings.ts'
 
 /** What the entry of the model changes in the recorded request. */
 export function firstRequest(
+  recordings: Recordings,
   files: LoadedFiles,
   { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {

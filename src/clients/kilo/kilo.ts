@@ -16,7 +16,6 @@ import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
 import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
-import recordings from './first-requests.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 /**
@@ -54,7 +53,8 @@ const layout: Layout = {
   // As in the program, and seen with gpt-5.6-sol (7.7.9, 2026-11-23).
   asksForNoLimit: /gpt-5/i,
   withoutWindow: 'Kilo does not compact its conversations: they end when the window is full',
-  recordings,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
 }
 
 const shared = clientOf(layout, {

@@ -3,9 +3,8 @@ import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { numberIn, tableIn, textIn, valueIn } from '../loaded-files.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
-import { recordedRequest } from '../recorded-request.ts'
+import { type Recordings, recordedRequest } from '../recorded-request.ts'
 import { providers, readConfig, startingModel } from './config.ts'
-import recordings from './first-requests.json' with { type: 'json' }
 
 /** In tokens: the limit that OpenClaw sends for a model without one. */
 const usualOutputTokens = 8192
@@ -18,6 +17,7 @@ const adaptive = /claude-(?:opus|sonnet)-5/
  * a member that the gateway rejects (2026.9.5 and 2026.9.6, 2026-11-23).
  */
 export function firstRequest(
+  recordings: Recordings,
   files: LoadedFiles,
   { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {

@@ -115,6 +115,8 @@ export const openclaw: ClientModule = {
     return [edit]
   },
 
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
 
   gatewaySettings,

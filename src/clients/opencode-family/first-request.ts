@@ -3,14 +3,15 @@ import type { FirstRequest, Protocol } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { numberIn, textIn } from '../loaded-files.ts'
-import { recordedRequest } from '../recorded-request.ts'
+import { type Recordings, recordedRequest } from '../recorded-request.ts'
 import { chosenProvider, mergedConfig, providerOf } from './config.ts'
 import type { Layout } from './layout.ts'
 import { defaultOutputTokens, effortPath } from './plan.ts'
 
 /** What the model's entry in the config changes in the recorded request. */
 export function firstRequest(
-  { id, asksForNoLimit, recordings }: Layout,
+  { id, asksForNoLimit }: Layout,
+  recordings: Recordings,
   files: LoadedFiles,
   { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {

@@ -26,7 +26,8 @@ export interface Layout {
   readonly reservedProviderIds: readonly string[]
   /** Models for which it sends no token limit. Absent: none. */
   readonly asksForNoLimit?: RegExp
-  readonly recordings: Recordings
+  /** Its recorded first requests. Only a probe needs them. */
+  readonly loadRecordings: () => Promise<Recordings>
   /** What it does if it does not know a context window. */
   readonly withoutWindow: string
   /**

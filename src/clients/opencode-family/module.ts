@@ -117,7 +117,8 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
     plan: (texts, target) => plan(layout, texts, target),
 
     accepts: responses.protocols,
-    firstRequest: (files, input) => firstRequest(layout, files, input),
+    loadRecordings: layout.loadRecordings,
+    firstRequest: (recordings, files, input) => firstRequest(layout, recordings, files, input),
 
     read(texts) {
       const { value, problem } = mergedConfig(texts)

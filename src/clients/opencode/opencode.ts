@@ -6,7 +6,6 @@ import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
 import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
-import recordings from './first-requests.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 const layout: Layout = {
@@ -29,7 +28,8 @@ const layout: Layout = {
   reservedProviderIds,
   // Without a limit `isOverflow` is never true (packages/opencode/src/session/compaction.ts).
   withoutWindow: 'opencode does not compact its conversations: they end when the window is full',
-  recordings,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   refusesPermissionsAs: 'opencode 1',
 }
 

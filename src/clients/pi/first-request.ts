@@ -4,10 +4,9 @@ import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { noReasoningCure, outputLimitCures } from '../flags.ts'
 import { numberIn, tableIn, textIn } from '../loaded-files.ts'
 import { modelOf, providerOf } from '../pi-family/providers.ts'
-import { recordedRequest } from '../recorded-request.ts'
+import { type Recordings, recordedRequest } from '../recorded-request.ts'
 import { isSince } from '../tested.ts'
 import { providers, readModels, readSettings, startingModel } from './config.ts'
-import recordings from './first-requests.json' with { type: 'json' }
 
 /**
  * In tokens: the limit that pi sends for a model without one, and before 0.87.1 the most that it sends for
@@ -29,6 +28,7 @@ const knownHosts =
  * each of the fixes (2026-11-23).
  */
 export function firstRequest(
+  recordings: Recordings,
   files: LoadedFiles,
   { protocol, model, version }: FirstRequestInput,
 ): FirstRequest {

@@ -120,6 +120,8 @@ export const pi: ClientModule = {
   },
 
   accepts: responses.protocols,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
 
   /** A vendor's login stays if pi ships the provider and only its address was changed. */

@@ -2,13 +2,13 @@ import type { FirstRequest } from '../../gateway/types.ts'
 import type { FirstRequestInput, LoadedFiles } from '../client.ts'
 import { outputLimitCures } from '../flags.ts'
 import { numberIn, valueIn } from '../loaded-files.ts'
-import { recordedRequest } from '../recorded-request.ts'
-import recordings from './first-requests.json' with { type: 'json' }
+import { type Recordings, recordedRequest } from '../recorded-request.ts'
 import { isAdaptive, outputTokensFor, rejectsTemperature, usualWindow } from './models.ts'
 import { mergedSettings, ownEntries, paths } from './settings.ts'
 
 /** What the model and its entry change in the recorded request. */
 export function firstRequest(
+  recordings: Recordings,
   files: LoadedFiles,
   { model, protocol, version }: FirstRequestInput,
 ): FirstRequest {

@@ -141,6 +141,8 @@ export const qwen: ClientModule = {
   },
 
   accepts: responses.protocols,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
 
   gatewaySettings,

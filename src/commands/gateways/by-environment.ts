@@ -45,11 +45,11 @@ async function tellVariables(
   const program = await installedVersion(session, client)
   refuseBlocked(checkClient({ session, client, purpose: 'setup', program }))
   const requested = { model: flags.model }
+  const senderFor = await sendersOf(session, client, { texts: [], ...program })
   const { access, models } = await proveModel(session, flags, {
     client,
     choose: (catalog) => client.resolve({ requested, gatewayInfo: { catalog, rejected: [] } }),
-    senderOf: (protocol, model) =>
-      sendersOf(session, client, { texts: [], ...program })({ protocol, model }),
+    senderOf: (protocol, model) => senderFor({ protocol, model }),
   })
 
   if (access.headers?.some((header) => header.isSecret))

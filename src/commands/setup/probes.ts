@@ -24,18 +24,18 @@ type ProbeOne = (
 type Senders = (route: ModelRoute) => Sender
 
 /** The first requests of the installed client, with these files. */
-export function sendersOf(
+export async function sendersOf(
   { platform }: Session,
   client: Client,
   by: { readonly texts: LoadedFiles } & InstalledProgram,
-): Senders {
+): Promise<Senders> {
   const { texts, ...program } = by
-
+  const recordings = await client.loadRecordings()
   const { env } = platform.machine
   return (route) => ({
     label: client.label,
     accepts: client.accepts?.[route.protocol],
-    ...client.firstRequest(texts, { ...program, env, ...route }),
+    ...client.firstRequest(recordings, texts, { ...program, env, ...route }),
   })
 }
 
@@ -46,17 +46,17 @@ export function sendersOf(
 export class Probes {
   readonly #probe: ProbeOne
   readonly #list: Catalog | UserError
-  readonly #sendersOf: (client: Client, resolved: ResolvedOptions) => Senders
+  readonly #sendersOf: (client: Client, resolved: ResolvedOptions) => Promise<Senders>
   readonly #asked: Map<string, Promise<ProbeResult>>
   readonly #searches: Map<Client, CauseSearches>
   /** By the resolved options. Computing the senders reads and plans a client's files. */
-  readonly #senders = new Map<ResolvedOptions, Senders>()
+  readonly #senders = new Map<ResolvedOptions, Promise<Senders>>()
 
   /** @param earlier probes of the same gateway, whose answers are reused */
   constructor(
     probe: ProbeOne,
     list: Catalog | UserError,
-    sendersOf: (client: Client, resolved: ResolvedOptions) => Senders,
+    sendersOf: (client: Client, resolved: ResolvedOptions) => Promise<Senders>,
     earlier?: Probes,
   ) {
     this.#asked = new Map(earlier === undefined ? [] : earlier.#asked)
@@ -70,7 +70,7 @@ export class Probes {
     return this.#list instanceof UserError ? undefined : this.#list
   }
 
-  #sendersFor(client: Client, resolved: ResolvedOptions): Senders {
+  #sendersFor(client: Client, resolved: ResolvedOptions): Promise<Senders> {
     const senders = this.#senders.get(resolved) ?? this.#sendersOf(client, resolved)
     this.#senders.set(resolved, senders)
     return senders
@@ -94,7 +94,7 @@ export class Probes {
   async askFor(client: Client, resolved: ResolvedOptions): Promise<readonly ProbeAnswer[]> {
     const routes = routesToProve(client, resolved, this.catalog)
     const hintFor = (id: string) => (id === resolved.probeModel ? resolved.probeHint : undefined)
-    const senderOf = this.#sendersFor(client, resolved)
+    const senderOf = await this.#sendersFor(client, resolved)
     const searches = this.#searches.get(client) ?? newSearches()
     this.#searches.set(client, searches)
     const results = await Promise.allSettled(
@@ -111,8 +111,8 @@ export class Probes {
   }
 
   /** The models that need a probe which was not sent yet. */
-  newIds(client: Client, resolved: ResolvedOptions): readonly string[] {
-    const senderOf = this.#sendersFor(client, resolved)
+  async newIds(client: Client, resolved: ResolvedOptions): Promise<readonly string[]> {
+    const senderOf = await this.#sendersFor(client, resolved)
     return routesToProve(client, resolved, this.catalog)
       .filter((route) => {
         const question = questionOf(route.protocol, route.model, senderOf(route))

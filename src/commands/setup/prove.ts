@@ -519,7 +519,8 @@ async function askAll(
   chosen: ReadonlyMap<Client, Chosen>,
 ): Promise<ReadonlyMap<Client, readonly ProbeAnswer[]>> {
   const all = [...chosen]
-  const names = new Set(all.flatMap(([client, { resolved }]) => probes.newIds(client, resolved)))
+  const newIds = all.map(([client, { resolved }]) => probes.newIds(client, resolved))
+  const names = new Set((await Promise.all(newIds)).flat())
   const answers = Promise.all(
     all.map(
       async ([client, { resolved: models }]) =>
