@@ -41,7 +41,7 @@ export async function recordFirstRequest({ client, program, start, situation, pr
 
     gateway.clearRequests()
     const run = start(prompt, { protocol, model, url: gateway.url, key: gateway.key })
-    const told = await execa(client, run.args, {
+    const result = await execa(client, run.args, {
       ...options,
       env: { ...env, ...run.env },
       timeout: 120_000,
@@ -49,7 +49,7 @@ export async function recordFirstRequest({ client, program, start, situation, pr
     })
     // Claude Code 2.1.54 first counts the tokens of its tools.
     const request = gateway.requests().find(({ json }) => json?.stream && hasTools(json))
-    if (request === undefined) throw new Error(`${client} sends no tools: ${told.stderr}`)
+    if (request === undefined) throw new Error(`${client} sends no tools: ${result.stderr}`)
     const { path, headers, json: body } = request
     return { query: path.split('?')[1], headers, body, home }
   } finally {

@@ -90,7 +90,7 @@ export interface ListedEntry {
   readonly id: string
   readonly path: SettingPath
   /** Its address is not the target's. */
-  readonly isForOtherGateway: boolean
+  readonly isOtherGateway: boolean
   /** Its members show that repoint wrote it. */
   readonly isMarked?: true
 }
@@ -110,12 +110,12 @@ export function removedEntries(
   const kept = new Set(staying.map(({ id }) => id))
   const others = entries.filter(({ id }) => !kept.has(id))
   const here = target.resolved.offersWholeCatalog
-    ? others.filter(({ isForOtherGateway }) => !isForOtherGateway)
+    ? others.filter(({ isOtherGateway }) => !isOtherGateway)
     : []
   const ours = [...here.filter(({ isMarked }) => isMarked), ...ownAmong(file, here, target)]
 
   return others
-    .filter((one) => one.isForOtherGateway || ours.includes(one))
+    .filter((one) => one.isOtherGateway || ours.includes(one))
     .map(({ path }) => ({ path, value: undefined }))
 }
 
@@ -248,7 +248,7 @@ export function listKeys(
   const { at, now, isOtherGateway, leadsElsewhere, fresh, facts, route } = list
   const offered = offeredIn(target.resolved)
   const entries = [...now.keys()].map((id) => {
-    return { id, path: at(id), isForOtherGateway: isOtherGateway }
+    return { id, path: at(id), isOtherGateway }
   })
 
   return [
@@ -261,8 +261,8 @@ export function listKeys(
         return [{ path, value: overlaid(value, route(model)) }]
       }
 
-      const isForOtherGateway = isOtherGateway || leadsElsewhere?.(entry) === true
-      const there = { path, now: entry, isOtherGateway: isForOtherGateway }
+      const isElsewhere = isOtherGateway || leadsElsewhere?.(entry) === true
+      const there = { path, now: entry, isOtherGateway: isElsewhere }
       return [
         ...factChanges(there, model, facts(model), target),
         ...routeKeys(there, route(model), model, target),

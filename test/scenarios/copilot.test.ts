@@ -9,7 +9,7 @@ import { runInProcess } from '../support/in-process.ts'
 const key = 'sk-canary-env-9b8a7f6e5d4c3b2a'
 const gateway = await withGateway({ key })
 
-async function told(args: readonly string[], env: Record<string, string> = {}) {
+async function variablesFor(args: readonly string[], env: Record<string, string> = {}) {
   const home = aHome({ key: `${key}\n` })
   const whole = ['copilot', '--base-url', gateway.url, '--name', 'work', ...args]
   const { status, stdout, stderr } = await runInProcess(home, whole, {
@@ -34,7 +34,7 @@ describe('repoint copilot', () => {
   ])(
     '%s: checks the key and prints the lines that set the variables',
     async (SHELL, model, reading) => {
-      const { status, text } = await told([], { SHELL, COPILOT_PROVIDER_BEARER_TOKEN: 'x' })
+      const { status, text } = await variablesFor([], { SHELL, COPILOT_PROVIDER_BEARER_TOKEN: 'x' })
       expect(status).toBe(0)
       expect(text).toContain('repoint run work -- copilot')
       expect(text).toContain(`'${gateway.url}/v1'`)
@@ -58,12 +58,12 @@ describe('repoint copilot', () => {
 
   test('the printed lines read the key from the file of --key-file', async () => {
     const file = aHome({ key: `${key}\n` }).at('key')
-    const { text } = await told(['--key-file', file])
+    const { text } = await variablesFor(['--key-file', file])
     expect(text).toContain(`export COPILOT_PROVIDER_API_KEY="$(cat '${file}')"`)
   })
 
   test('prints one JSON document, and changes only the list of saved gateways', async () => {
-    const { text, home } = await told(['--json'])
+    const { text, home } = await variablesFor(['--json'])
     expect(JSON.parse(text)).toMatchObject({
       command: 'copilot',
       changed: false,
@@ -75,7 +75,7 @@ describe('repoint copilot', () => {
   })
 
   test('reports a rejected key, and prints no lines', async () => {
-    const { status, text } = await told([], { REPOINT_API_KEY: 'sk-canary-wrong-000000000000' })
+    const { status, text } = await variablesFor([], { REPOINT_API_KEY: 'sk-canary-wrong-000000000000' })
     expect(status).toBe(3)
     expect(text).not.toContain('COPILOT_')
   })

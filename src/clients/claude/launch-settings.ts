@@ -12,7 +12,7 @@ import { fileOf, overlaid } from '../loaded-files.ts'
 import { askingModeChanges, isModeChosen } from './auto-mode.ts'
 import { checkKeyQuestion } from './check.ts'
 import { customHeaders } from './headers.ts'
-import { isForOtherGateway, ourKeys } from './plan.ts'
+import { isOtherGateway, ourKeys } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import { type ClaudeSettings, names, readRepairedSettings } from './settings.ts'
 
@@ -93,8 +93,8 @@ function secretVariables(
 ): Readonly<Record<string, string>> {
   const { headers = [], key, keyHeader } = target
   // If the settings are for another address, nobody can tell here whose a header line is.
-  const standing = isForOtherGateway(settings, target) ? undefined : settings.env[names.headers]
-  const lines = customHeaders(standing, target, false)
+  const current = isOtherGateway(settings, target) ? undefined : settings.env[names.headers]
+  const lines = customHeaders(current, target, false)
   const wanted = {
     ...(headers.length > 0 && lines !== undefined ? { [names.headers]: lines } : {}),
     ...(keyHeader === undefined ? {} : { [names.apiKey]: key }),

@@ -65,14 +65,14 @@ function keyKeys(now: ClaudeSettings, { key, keyHeader }: SetupTarget): readonly
 
 function customHeaderKeys(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
   const found = now.env[names.headers]
-  const value = customHeaders(found, target, isForOtherGateway(now, target))
+  const value = customHeaders(found, target, isOtherGateway(now, target))
   if (value === undefined && found === undefined) return []
   const isOurs = value !== found || (target.headers ?? []).length > 0
   return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true }] : []
 }
 
 /** Whether the settings are for another address than the target. */
-export function isForOtherGateway({ env }: ClaudeSettings, { baseUrl }: SetupTarget): boolean {
+export function isOtherGateway({ env }: ClaudeSettings, { baseUrl }: SetupTarget): boolean {
   const url = env[names.baseUrl]
   return url !== undefined && withoutTrailingSlash(url) !== baseUrl
 }

@@ -119,8 +119,8 @@ function* checkMissingKey(
 ): Findings {
   const { settings } = file
   const hasKey = Boolean(settings['apiKey']) || readHeaders(settings['headers']).keyed !== undefined
-  const isForOtherGateway = hasLogin(file, providerId) || isExported(context, 'OPENAI_API_KEY')
-  if (hasKey || isForOtherGateway || mayNeedNoKey(url, context)) return
+  const isKeyElsewhere = hasLogin(file, providerId) || isExported(context, 'OPENAI_API_KEY')
+  if (hasKey || isKeyElsewhere || mayNeedNoKey(url, context)) return
 
   const message = 'the provider of Cline has no apiKey: Cline sends no key'
   yield missingKeyFinding(clineName, file.place(settingsPath), message)

@@ -16,7 +16,6 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'providers.:provider.settings.apiKey', role: 'key', fileKinds: own, source: run },
     // Cline sends an access token instead of the key.
     { path: 'providers.:provider.settings.auth', role: 'key', fileKinds: own, source: run },
-    // Cline reads both from the user's own file only: they never come from a project.
     { path: 'lastUsedProvider', role: 'model', fileKinds: [], source: run },
     { path: 'providers.:provider.settings.model', role: 'model', fileKinds: [], source: run },
     // CLINE_DIR, CLINE_DATA_DIR, CLINE_PROVIDER_SETTINGS_PATH and CLINE_SANDBOX select other settings.

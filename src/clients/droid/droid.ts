@@ -180,19 +180,17 @@ function ourKeys(file: LoadedFile, target: SetupTarget): readonly SettingChange[
 
   const others = readSettings(file).models.flatMap(({ providerId: id, entry }) => {
     if (!id?.startsWith(`${providerId}/`)) return []
-    const isForOtherGateway = !isSameButVersion(
+    const isOtherGateway = !isSameButVersion(
       withoutTrailingSlash(String(entry['baseUrl'])),
       baseUrl,
     )
     const model = id.slice(providerId.length + 1)
     const protocol = protocolOfEntry(entry)
-    return [
-      { id: model, path: modelPath(id), isForOtherGateway, isMarked: true as const, protocol },
-    ]
+    return [{ id: model, path: modelPath(id), isOtherGateway, isMarked: true as const, protocol }]
   })
   // If the gateway has not reported its models, the entries for this gateway stay.
   const isKept = offered.length === 0 && !resolved.offersWholeCatalog
-  const all = isKept ? others.filter(({ isForOtherGateway }) => !isForOtherGateway) : offered
+  const all = isKept ? others.filter(({ isOtherGateway }) => !isOtherGateway) : offered
 
   return [
     ...removedEntries(file, others, all, target),

@@ -128,11 +128,11 @@ export const interpretedValue =
 export function readKey(file: StrictFile, providerId: string): FoundKey | undefined {
   const { table } = providerOf(providers, file, providerId)
   const { apiKey } = table
-  const isForOtherGateway =
+  const isKeyElsewhere =
     typeof apiKey !== 'string' ||
     interpretedValue.test(apiKey) ||
     valueIn(file.root, ['auth', 'profiles', apiKey]) !== undefined
-  return isForOtherGateway ? undefined : { key: apiKey, keyPath: file.path }
+  return isKeyElsewhere ? undefined : { key: apiKey, keyPath: file.path }
 }
 
 /** The logins that the file names; OpenClaw keeps them in a database, each with its provider. */

@@ -131,9 +131,9 @@ function* checkModel({ id, label, context, target, config, providerId }: Opencod
 function* checkMissingKey(view: OpencodeView): Findings {
   const { label, context, providerId, provider } = view
   const auth = fileOf(context.files, 'auth')
-  const isForOtherGateway =
+  const isKeyElsewhere =
     hasKeyFromOutside(provider, context) || readAuth(auth).ignored !== undefined
-  if (mayNeedNoKey(provider.url, context) || isForOtherGateway) return
+  if (mayNeedNoKey(provider.url, context) || isKeyElsewhere) return
   if (readKey(context.files, providerId, provider.options)) return
 
   const message = `auth.json contains no key for ${providerId}: ${label} sends none`

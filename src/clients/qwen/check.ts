@@ -238,14 +238,14 @@ function* checkMissingKey(
   const { files } = context
   const { value } = mergedSettings(files)
   const names = [variable, usualVariables[protocol].key]
-  const isForOtherGateway = names.some(
+  const isKeyElsewhere = names.some(
     (name) =>
       isExported(context, name) ||
       envLines(files, name, ['home-env', 'project-env']).length > 0 ||
       isOpen(valueIn(value, ['env', name])),
   )
   const needsNone = isOpen(entry?.['envKey']) || mayNeedNoKey(url, context)
-  if (key !== undefined || isForOtherGateway || needsNone) return
+  if (key !== undefined || isKeyElsewhere || needsNone) return
 
   const message = `${variable} has no value: Qwen Code does not start`
   yield missingKeyFinding(qwenName, fileOf(files, 'settings').path, message)

@@ -111,7 +111,7 @@ function leavingEntries(
     .map(({ id, protocol, entry }) => ({
       id,
       path: entryPath(protocol, id),
-      isForOtherGateway: isOtherGateway(entry, rootOf(target, protocol)),
+      isOtherGateway: isOtherGateway(entry, rootOf(target, protocol)),
       isMarked: true as const,
     }))
   return removedEntries(file, listed, [], target)

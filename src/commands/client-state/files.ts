@@ -185,10 +185,10 @@ function isOpenToOthers({ kind, mode, uid, gid }: FileStatus): boolean {
 }
 
 function openPlace(session: Session, path: string, { kind, mode }: FileStatus): Finding {
-  const who =
-    (mode & othersWrite) === 0 ? `The group of this ${kind}` : 'Every user of this machine'
+  const isGroupOnly = (mode & othersWrite) === 0
+  const who = isGroupOnly ? `The group of this ${kind}` : 'Every user of this machine'
   const what = kind === 'folder' ? 'replace the files in it' : 'write it'
-  const rights = (mode & othersWrite) === 0 ? 'g-w' : 'go-w'
+  const rights = isGroupOnly ? 'g-w' : 'go-w'
   const place = session.showPath(path)
   return {
     code: 'open-to-others',

@@ -215,8 +215,8 @@ function chosenFor(
 
   const choose = (client: Client, model: string | undefined) => {
     const before = previous.get(client)
-    const isForOtherGateway = before !== undefined && !isAt(client, before, access)
-    const rejected = isForOtherGateway && catalog ? unlisted(client, before, catalog) : []
+    const isOtherGateway = before !== undefined && !isAt(client, before, access)
+    const rejected = isOtherGateway && catalog ? unlisted(client, before, catalog) : []
     const setup = { request: { optionsOf: () => compact({ model }), flags: {} }, previous }
     const gatewayInfo = { catalog, rejected, catalogOnly: true, proven, gateway: access }
     const input = resolveInputFor(setup, client, access, gatewayInfo)

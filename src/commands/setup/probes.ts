@@ -149,7 +149,7 @@ const slowCatalogShare = 1 / 15
 /**
  * Does `work` if the catalog is slow, without waiting for it: a silent gateway is noticed sooner.
  *
- * @param work gets the error that stands for the catalog until it arrives
+ * @param work gets an error to use instead of the catalog until it arrives
  */
 export async function ifSlow<Result>(
   catalog: Promise<unknown>,

@@ -202,9 +202,8 @@ export async function chooseModels(asking: ResolvingClient): Promise<Chosen | un
   const reason =
     catalogError === undefined || isNamed ? errorFrom(resolved) : adviseNamingModel(catalogError)
   // repoint asks for a wrong address or key again.
-  const isForOtherGateway =
-    catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
-  if (run.consent !== 'ask' || isForOtherGateway) throw reason
+  const isOtherFailure = catalogError !== undefined && traitsOf(catalogError)?.mayLackList !== true
+  if (run.consent !== 'ask' || isOtherFailure) throw reason
   return askForModel(asking, input, reason)
 }
 

@@ -78,12 +78,12 @@ function isSameInstallation(
   files: readonly RecordedFile[],
 ): boolean {
   const known = files.filter((file) => file.client === client)
-  const isForOtherGateway = run.files.some(
+  const isElsewhere = run.files.some(
     ({ client: id, path }) =>
       id === client &&
       known.some((one) => one.path !== path && basename(one.path) === basename(path)),
   )
-  return known.length > 0 && !isForOtherGateway
+  return known.length > 0 && !isElsewhere
 }
 
 /**
