@@ -29,12 +29,16 @@ export interface ProbeInput {
   readonly searches: CauseSearches
 }
 
-/** The result at one base URL. */
-export interface Attempt {
-  readonly root: string
+/** A response and what it means. */
+interface Judged {
   readonly result: HttpAnswer | NetworkFailure
   /** Undefined: the gateway served the model. */
   readonly outcome: Outcome | undefined
+}
+
+/** The result at one base URL. */
+export interface Attempt extends Judged {
+  readonly root: string
 }
 
 /**
@@ -53,39 +57,40 @@ export function newSearches(): CauseSearches {
 }
 
 export async function askRoot(input: ProbeInput, root: string): Promise<Attempt> {
-  const { access, sender } = input
+  const { sender } = input
   const form = formOf(input, {
     isLimited: true,
     ...(sender ? { carried: sender } : { tools: 'one' }),
   })
-  const send = () => ask(access, requestAt(root, form), sender?.keyHeader)
-  const result = await repeatAsClient(input, root, form, await sendWithRetry(input, send))
-  return { root, result, outcome: outcomeOf(input, result) }
+  const judged = await repeatAsClient(input, root, form, await sendWithRetry(input, root, form))
+  return { root, ...judged }
+}
+
+export async function send(input: ProbeInput, root: string, form: QuestionForm): Promise<Judged> {
+  const result = await ask(input.access, requestAt(root, form), input.sender?.keyHeader)
+  return { result, outcome: outcomeOf(input, result) }
 }
 
 /** The longest wait for a gateway that is busy, in ms. Clients wait for a minute and more. */
 const longestWaitMs = 5_000
 
 /** Sends a request, and once more if the gateway is busy and the client would try again. */
-async function sendWithRetry(
-  input: ProbeInput,
-  send: () => Promise<Attempt['result']>,
-): Promise<Attempt['result']> {
-  const result = await send()
-  const wait = waitMs(result, input.sender?.accepts)
-  const code = outcomeOf(input, result)?.code
+async function sendWithRetry(input: ProbeInput, root: string, form: QuestionForm): Promise<Judged> {
+  const judged = await send(input, root, form)
+  const wait = waitMs(judged.result, input.sender?.accepts)
+  const code = judged.outcome?.code
   const isBusy = code === 'rate-limited' || code === 'gateway-fault'
-  if (wait === undefined || !isBusy) return result
+  if (wait === undefined || !isBusy) return judged
   await pause(wait)
-  return send()
+  return send(input, root, form)
 }
 
 /** How long a client waits after a response. Undefined: it does not try again, or much later. */
-function waitMs(result: Attempt['result'], accepts: Sender['accepts']): number | undefined {
+function waitMs(result: Judged['result'], accepts: Sender['accepts']): number | undefined {
   if (!('status' in result) || accepts === undefined) return undefined
-  const told = /^\d{1,6}$/.exec(result.headers['retry-after'] ?? '')?.[0]
-  const statuses = [...accepts.retries, ...(told ? (accepts.retriesIfTold ?? []) : [])]
-  const wait = told === undefined ? 1_000 : Number(told) * 1_000
+  const seconds = /^\d{1,6}$/.exec(result.headers['retry-after'] ?? '')?.[0]
+  const statuses = [...accepts.retries, ...(seconds ? (accepts.retriesIfTold ?? []) : [])]
+  const wait = seconds === undefined ? 1_000 : Number(seconds) * 1_000
   return statuses.includes(result.status) && wait <= longestWaitMs ? wait : undefined
 }
 
@@ -94,10 +99,10 @@ async function repeatAsClient(
   input: ProbeInput,
   root: string,
   form: QuestionForm,
-  result: Attempt['result'],
-): Promise<Attempt['result']> {
-  const outcome = outcomeOf(input, result)
-  if (outcome === undefined || !('status' in result)) return result
+  judged: Judged,
+): Promise<Judged> {
+  const { result, outcome } = judged
+  if (outcome === undefined || !('status' in result)) return judged
 
   const { carried } = form
   const blamesSafeguards =
@@ -105,9 +110,8 @@ async function repeatAsClient(
   const again = blamesSafeguards
     ? { ...form, carried: { ...carried, safeguards: undefined } }
     : withoutRejectedPart(form, result)
-  if (again === undefined) return result
-  const answer = await ask(input.access, requestAt(root, again), input.sender?.keyHeader)
-  return repeatAsClient(input, root, again, answer)
+  if (again === undefined) return judged
+  return repeatAsClient(input, root, again, await send(input, root, again))
 }
 
 /**
@@ -159,7 +163,7 @@ export function formOf(
 
 export function outcomeOf(
   { access, protocol, model, catalog, sender }: ProbeInput,
-  result: Attempt['result'],
+  result: Judged['result'],
   proven: { readonly isBaseProven?: boolean; readonly isRouteProven?: boolean } = {},
 ): Outcome | undefined {
   const question = { asked: protocol, model, client: sender, ...proven }

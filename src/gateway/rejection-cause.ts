@@ -1,6 +1,5 @@
 /** Finds out which part of a client's request is the cause of a rejection. */
-import { ask } from './ask.ts'
-import { type Attempt, formOf, isAboutRequest, outcomeOf, type ProbeInput } from './attempt.ts'
+import { type Attempt, formOf, isAboutRequest, type ProbeInput, send } from './attempt.ts'
 import type { HttpAnswer, Outcome } from './judge/answer.ts'
 import {
   parameterUnsupported,
@@ -10,7 +9,7 @@ import {
   toolsUnsupported,
   toolTypesUnsupported,
 } from './judge/carried.ts'
-import { type QuestionForm, requestAt } from './question.ts'
+import type { QuestionForm } from './question.ts'
 import { splitTools, withFunctionsOnly } from './request-tools.ts'
 
 /** A rejection by an API. */
@@ -41,14 +40,13 @@ async function searchCause(
   input: ProbeInput,
   { root, result: rejection, outcome }: Refusal,
 ): Promise<Outcome> {
-  const { access, protocol, model, sender, searches } = input
+  const { protocol, model, sender, searches } = input
   const isLimited = !refusesLimit(rejection)
   const serves = async (more: Partial<QuestionForm>) => {
     if (searches.left <= 0) return false
     searches.left--
-    const form = formOf(input, { isLimited, ...more })
-    const answer = await ask(access, requestAt(root, form), sender?.keyHeader)
-    return outcomeOf(input, answer) === undefined
+    const answer = await send(input, root, formOf(input, { isLimited, ...more }))
+    return answer.outcome === undefined
   }
 
   const servesMinimal = () => serves({})
