@@ -7,7 +7,13 @@ import {
   type Setting,
 } from './dialects/dialect.ts'
 import { memberAt, startOffset } from './find.ts'
-import type { Bytes, ConfigValue, SettingChange, SettingPath } from './plan.ts'
+import {
+  type Bytes,
+  type ConfigValue,
+  isElementPath,
+  type SettingChange,
+  type SettingPath,
+} from './plan.ts'
 import { removeAll } from './remove.ts'
 import { setAll } from './set.ts'
 import { decodeText, describePosition, encodeText, lineAt } from './text.ts'
@@ -123,7 +129,7 @@ function planSteps(
 /** Shortens a path to the first list, or table in a list, that is new: it is written as a whole. */
 function shortenToNewList(root: ValueTable, path: SettingPath): SettingPath {
   for (const [index, key] of path.entries()) {
-    if (!isListItem(key)) continue
+    if (typeof key !== 'object') continue
     if (getValue(root, path.slice(0, index)) === undefined) return path.slice(0, index)
     if (getValue(root, path.slice(0, index + 1)) === undefined) return path.slice(0, index + 1)
   }
@@ -139,7 +145,7 @@ function splitIntoKeys(
   path: SettingPath,
   value: Value | undefined,
 ): readonly KeyChange[] {
-  const isSingleValue = isListItem(path.at(-1)) || memberAt(parsed, path) !== undefined
+  const isSingleValue = isElementPath(path) || memberAt(parsed, path) !== undefined
   if (isSingleValue || !isValueTable(value)) return [{ path, value }]
 
   const newLeaves = leafPaths(value, path)
@@ -152,11 +158,6 @@ function splitIntoKeys(
     ...removedLeaves.map((old) => ({ path: old, value: undefined })),
     ...newLeaves.map((leaf) => ({ path: leaf, value: getValue(value, leaf.slice(path.length)) })),
   ]
-}
-
-/** Whether a step of a path selects an element of a list. */
-function isListItem(key: SettingPath[number] | undefined): boolean {
-  return typeof key === 'object'
 }
 
 /** A key to set or, without content, to remove. */

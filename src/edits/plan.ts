@@ -12,6 +12,10 @@ export function sameBytes(a: Bytes | null, b: Bytes | null): boolean {
  */
 export type SettingPath = readonly (string | ListElement)[]
 
+export function isElementPath(path: SettingPath): boolean {
+  return typeof path.at(-1) === 'object'
+}
+
 /** An element of a list. It is found by its contents, because others may have moved it. */
 export interface ListElement {
   /** A string, or the members that identify a table. A new table is written with these members. */

@@ -11,7 +11,7 @@ import {
   type Setting,
 } from './dialects/dialect.ts'
 import { findTail, memberAt, refuseNonTable, startOffset, toIndexedPath } from './find.ts'
-import type { SettingPath } from './plan.ts'
+import { isElementPath, type SettingPath } from './plan.ts'
 import {
   applySplices,
   eolAt,
@@ -93,7 +93,7 @@ function isSamePoint(a: InsertionPoint, b: InsertionPoint): boolean {
 
 /** Refuses to replace a table or a list that is written in several places by one value. */
 function refuseSplitValue(parsed: ParsedText, path: SettingPath): void {
-  const whole = typeof path.at(-1) === 'object' ? path.slice(0, -1) : path
+  const whole = isElementPath(path) ? path.slice(0, -1) : path
   const value = getValue(parsed.root, whole)
   if (value === undefined || memberAt(parsed, whole)) return
   const reason = `${showPath(whole)} is ${isValueTable(value) ? 'a table' : 'a list'}, not a single value`

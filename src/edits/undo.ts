@@ -2,7 +2,7 @@ import { resultOf, UserError } from '../errors.ts'
 import { Conflict, type Dialect, type ParsedText } from './dialects/dialect.ts'
 import { applySteps, type ConfigDocument, type EditStep, toEditConflict } from './edit.ts'
 import { sourceAt } from './find.ts'
-import { type Bytes, type SettingPath, sameBytes } from './plan.ts'
+import { type Bytes, isElementPath, type SettingPath, sameBytes } from './plan.ts'
 import { revertText, type Versions } from './revert.ts'
 import { decodeText, encodeText, endsWithBlankLine } from './text.ts'
 import {
@@ -120,10 +120,6 @@ function widenToElement(
   if (element === -1) return key
   const path = key.path.slice(0, element + 1)
   return kept.some((one) => startsWith(one, path)) ? key : { path, earlier: undefined }
-}
-
-function isElementPath(path: SettingPath): boolean {
-  return typeof path.at(-1) === 'object'
 }
 
 /** Whether `now` has all values of the table `then`. It may have more. */

@@ -1,4 +1,4 @@
-import type { ConfigValue, ListElement, SettingPath } from './plan.ts'
+import { type ConfigValue, isElementPath, type ListElement, type SettingPath } from './plan.ts'
 
 /** The source text of a scalar that JavaScript cannot represent exactly: a JSON number, a TOML date. */
 export class Literal {
@@ -268,7 +268,7 @@ export function matchesAfterChanges(
   paths: readonly SettingPath[],
 ): boolean {
   const elements = paths.filter(
-    (path) => typeof path.at(-1) === 'object' && getValue(expected, path) !== undefined,
+    (path) => isElementPath(path) && getValue(expected, path) !== undefined,
   )
   if (elements.some((path) => getValue(actual, path) === undefined)) return false
 

@@ -100,15 +100,12 @@ function stillValid(
   },
 ): PreviousSetup {
   const { named, lost, gateway } = now
-  const { options, defaults } = before
-  const unlessLost = (id: string | undefined) =>
-    id !== undefined && lost.includes(id) ? undefined : id
+  const { defaults } = before
+  const options = withoutModels(before.options, lost)
 
   // A requested model replaces the one of the slot that the client starts with.
   const startSlot = named.slot ?? options.slot ?? defaultSlot
-  const pins = Object.entries(options.slotModels ?? {}).filter(
-    ([slot, id]) => unlessLost(id) && !(slot === startSlot && named.model !== undefined),
-  )
+  const { [startSlot]: _, ...otherPins } = options.slotModels ?? {}
 
   // The window belongs to the models (except a subagent's), the protocol also to the gateway.
   const isOtherGateway = !isAt(client, before, gateway)
@@ -117,17 +114,28 @@ function stillValid(
   return {
     options: {
       ...options,
-      model: unlessLost(options.model),
-      startModel: unlessLost(options.startModel),
-      subagentModel: unlessLost(options.subagentModel),
-      smallModel: unlessLost(options.smallModel),
-      slotModels: Object.fromEntries(pins),
+      slotModels: named.model === undefined ? options.slotModels : otherPins,
       contextWindow: isSame ? options.contextWindow : undefined,
       // A protocol that no file names was never chosen: repoint wrote chat for every model at first.
       protocol: isSame && !isOtherGateway && !isDefault ? options.protocol : undefined,
     },
     defaults,
     isOtherGateway,
+  }
+}
+
+/** The options without these models. */
+function withoutModels(options: ClientOptions, ids: readonly string[]): ClientOptions {
+  const unlessRemoved = (id: string | undefined) =>
+    id !== undefined && ids.includes(id) ? undefined : id
+  const pins = Object.entries(options.slotModels ?? {}).filter(([, id]) => unlessRemoved(id))
+  return {
+    ...options,
+    model: unlessRemoved(options.model),
+    startModel: unlessRemoved(options.startModel),
+    subagentModel: unlessRemoved(options.subagentModel),
+    smallModel: unlessRemoved(options.smallModel),
+    slotModels: Object.fromEntries(pins),
   }
 }
 
@@ -289,25 +297,18 @@ export function askForOtherModel(
   const { gatewayInfo } = asking
   // What the user named before is what the gateway rejected.
   const { model: named, slotModels: _, ...requested } = input.requested
-  const options = input.previous && withoutRejected(input.previous.options, gatewayInfo)
+  const rejected = gatewayInfo.rejected.map(({ model }) => model)
   // The answer is for the model that the user named: an earlier one must not override it.
   const unnamed = named === undefined ? {} : { model: undefined, startModel: undefined }
-  const previous = input.previous && { ...input.previous, options: { ...options, ...unnamed } }
-  return askForModel(asking, { ...input, requested, gatewayInfo, previous }, reason)
-}
-
-/** The options without the models that the gateway rejected. */
-function withoutRejected(options: ClientOptions, { rejected }: GatewayInfo): ClientOptions {
-  const unlessRejected = (id: string | undefined) =>
-    rejected.some(({ model }) => model === id) ? undefined : id
-  const pins = Object.entries(options.slotModels ?? {}).filter(([, id]) => unlessRejected(id))
-  return {
-    ...options,
-    model: unlessRejected(options.model),
-    startModel: unlessRejected(options.startModel),
-    subagentModel: unlessRejected(options.subagentModel),
-    slotModels: Object.fromEntries(pins),
+  const previous = input.previous && {
+    ...input.previous,
+    options: {
+      ...withoutModels(input.previous.options, rejected),
+      smallModel: input.previous.options.smallModel,
+      ...unnamed,
+    },
   }
+  return askForModel(asking, { ...input, requested, gatewayInfo, previous }, reason)
 }
 
 /** Asks the user for one model, for everything that is not requested. */
