@@ -75,7 +75,9 @@ describe('repoint copilot', () => {
   })
 
   test('reports a rejected key, and prints no lines', async () => {
-    const { status, text } = await variablesFor([], { REPOINT_API_KEY: 'sk-canary-wrong-000000000000' })
+    const { status, text } = await variablesFor([], {
+      REPOINT_API_KEY: 'sk-canary-wrong-000000000000',
+    })
     expect(status).toBe(3)
     expect(text).not.toContain('COPILOT_')
   })
