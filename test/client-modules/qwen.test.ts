@@ -21,6 +21,7 @@ import {
 
 const qwen = byId('qwen')
 const file = '.qwen/settings.json'
+const tempFolder = '/tmp/run'
 const variable = 'QWEN_GATEWAY_API_KEY'
 
 const entry = { id: 'big', name: 'Gateway', baseUrl: 'https://gw.example/v1', envKey: variable }
@@ -461,13 +462,13 @@ test("a run uses a file that overrides all otherEntries, with the administrator'
     options: { contextWindow: 9000 },
     choice: { headers },
   })
-  const launchInput = { args: ['-m', 'other', 'x'], env: { A: '1' }, tempFolder: '/tmp/run' }
+  const launchInput = { args: ['-m', 'other', 'x'], env: { A: '1' }, tempFolder }
   const { args, env, files = {} } = qwen.launchSettings!(texts, choice, launchInput)
   expect({ args, env }).toEqual({
     args: ['-m', 'other', 'x'],
     env: {
       A: '1',
-      QWEN_CODE_SYSTEM_SETTINGS_PATH: '/tmp/run/qwen-settings.json',
+      QWEN_CODE_SYSTEM_SETTINGS_PATH: `${tempFolder}/qwen-settings.json`,
       REPOINT_RUN_HEADER_1: 'sk-team',
     },
   })
@@ -489,5 +490,21 @@ test("a run uses a file that overrides all otherEntries, with the administrator'
       })),
     },
     model: { name: 'gpt-5.6-sol', baseUrl: 'https://gw.example/v1' },
+  })
+})
+
+test('a run says of a model what the setup says of it', () => {
+  const model = { id: 'glm-x', images: true, maxOutputTokens: 16_000 }
+  const { texts, choice } = planOn(qwen, home(), {
+    catalog: { models: [model] },
+    options: { model: model.id, protocol: 'messages' },
+  })
+  const { files = {} } = qwen.launchSettings!(texts, choice, { args: [], env: {}, tempFolder })
+  const { modelProviders } = JSON.parse(files['qwen-settings.json']!)
+  expect(modelProviders.anthropic[0].generationConfig).toEqual({
+    reasoning: false,
+    modalities: { image: true },
+    samplingParams: { max_tokens: 16_000 },
+    customHeaders: {},
   })
 })

@@ -10,6 +10,7 @@ import { ownValues } from '../flags.ts'
 import { headersInVariables } from '../headers.ts'
 import { overlaid, readLayers } from '../loaded-files.ts'
 import { usualProtocol } from '../protocols.ts'
+import { generationConfigOf } from './plan.ts'
 import { layoutVersion, listPath, loginTypes, paths } from './settings.ts'
 
 const fileName = 'qwen-settings.json'
@@ -25,31 +26,34 @@ export function launchSettings(
   asked: ProcessToStart,
 ): LaunchSettings {
   const { args, env, tempFolder } = asked
-  const { protocol = usualProtocol } = target.resolved
+  const { model, contextWindow, offered = [], protocol = usualProtocol } = target.resolved
 
   // The file names variables, and Qwen Code replaces them with their values.
   const headers = headersInVariables(target)
-  const entry = compact({
-    name: 'Gateway',
-    baseUrl: target.baseUrl,
-    envKey: runKeyVariable,
-    generationConfig: compact({
-      contextWindowSize: target.resolved.contextWindow,
-      customHeaders: Object.fromEntries(
-        headers.map(({ name, variable }) => [name, `\${${variable}}`]),
-      ),
-    }),
-  })
+  const customHeaders = Object.fromEntries(
+    headers.map(({ name, variable }) => [name, `\${${variable}}`]),
+  )
+  const entryOf = (id: string) => {
+    const known = offered.find((one) => one.id === id) ?? { id }
+    const config = generationConfigOf({ ...known, ...compact({ contextWindow }) }, protocol, target)
+    return {
+      id,
+      name: 'Gateway',
+      baseUrl: target.baseUrl,
+      envKey: runKeyVariable,
+      generationConfig: { ...config, customHeaders },
+    }
+  }
 
   // For a model without an entry, Qwen Code would use the first entry instead.
-  const ids = [target.resolved.model, ...ownValues(args, ['--model', '-m'])]
+  const ids = [model, ...ownValues(args, ['--model', '-m'])]
   const administrators = readLayers(files, 'managed')[0]?.document?.root ?? {}
   const settings = overlaid(administrators, [
     { path: ['$version'], value: layoutVersion },
-    { path: listPath(protocol), value: ids.map((id) => ({ id, ...entry })) },
+    { path: listPath(protocol), value: ids.map(entryOf) },
     { path: paths.type, value: loginTypes[protocol] },
     { path: paths.onlyType, value: loginTypes[protocol] },
-    { path: paths.model, value: target.resolved.model },
+    { path: paths.model, value: model },
     { path: paths.modelUrl, value: target.baseUrl },
   ])
 

@@ -5,7 +5,7 @@ import type { CatalogModel, Protocol } from '../../gateway/types.ts'
 import type { LoadedFile, OfferedModel, SetupTarget } from '../client.ts'
 import { headerKeys } from '../headers.ts'
 import { readFile, type Table, tableIn, valueIn, withoutTrailingSlash } from '../loaded-files.ts'
-import { type FactSetting, factChanges, removedEntries } from '../picker.ts'
+import { type FactSetting, factChanges, factValues, removedEntries } from '../picker.ts'
 import { protocolFor, usualProtocol } from '../protocols.ts'
 import {
   isAdaptive,
@@ -159,6 +159,19 @@ function entryKeys(
     ...factChanges(sampling, model, { max_tokens: limitOf(model, target) }, target),
     ...headerKeys([...path, ...paths.headers], headers, target, config.isOtherGateway),
   ]
+}
+
+/** What a new entry of the model says in `generationConfig`, besides the headers. */
+export function generationConfigOf(
+  model: CatalogModel,
+  protocol: Protocol,
+  target: SetupTarget,
+): Table {
+  const samplingParams = factValues({ max_tokens: limitOf(model, target) })
+  return {
+    ...factValues(factsOf(model, protocol)),
+    ...(Object.keys(samplingParams).length > 0 && { samplingParams }),
+  }
 }
 
 /**
