@@ -147,3 +147,8 @@ export function listWords(words: readonly string[], conjunction: 'and' | 'or' = 
   const last = words.at(-1) ?? ''
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} ${conjunction} ${last}`
 }
+
+/** `1 model`, `2 models`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

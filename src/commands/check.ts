@@ -8,7 +8,7 @@ import { catalogEntry } from '../gateway/models/rules.ts'
 import type { ModelFacts, Protocol } from '../gateway/types.ts'
 import { savedGateway, savedGatewaysIfReadable } from '../state/find-gateways.ts'
 import type { SavedGateway } from '../state/gateways.ts'
-import { listWords } from '../text.ts'
+import { counted, listWords } from '../text.ts'
 import { runsSoFar, settleInterruptedRun } from './client-state/history.ts'
 import {
   commandOf,
@@ -112,7 +112,8 @@ function show(
   { access, catalog, balance }: ClientsProof,
   results: readonly ClientResult[],
 ): void {
-  const count = catalog === undefined ? 'no list of models' : `${catalog.models.length} models`
+  const count =
+    catalog === undefined ? 'no list of models' : counted(catalog.models.length, 'model')
   const left = balance === undefined ? '' : `, ${shownBalance(balance)} left on the key`
   session.say(`${access.name ?? access.baseUrl}: accepts the key, ${count}${left}`)
 

@@ -4,6 +4,7 @@ import { actionText, describeChanges } from '../edits/describe.ts'
 import { plainPath } from '../edits/values.ts'
 import { exitStatus, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
+import { counted } from '../text.ts'
 import { checkTargets } from '../transaction/apply.ts'
 import type { ApplyResult, KeptSetting, RunRecord, Runs } from '../transaction/record.ts'
 import {
@@ -140,7 +141,7 @@ function newerRuns({ files }: RunRecord, newer: Runs): string {
   const clients = files.map(({ client }) => client)
   const isWith = (run: RunRecord) => run.files.some(({ client }) => clients.includes(client))
   const count = newer.filter(isWith).length
-  return count === 0 ? '' : `, and ${count} newer ${count === 1 ? 'run' : 'runs'}`
+  return count === 0 ? '' : `, and ${counted(count, 'newer run')}`
 }
 
 // ---------------------------------------------------------------- what it would do

@@ -1,6 +1,7 @@
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
+import { counted } from '../text.ts'
 import { ask, errorFor, judge, secretsOf, withHint } from './ask.ts'
 import type { RequestSpec } from './http/request.ts'
 import { type HttpAnswer, maxCatalogBytes } from './judge/answer.ts'
@@ -194,7 +195,7 @@ function emptyCatalog({ baseUrl }: GatewayAccess, leftOut: number): UserError {
 function modelsLeftOut(count: number): Finding {
   return {
     code: 'models-left-out',
-    message: `repoint skipped ${count} ${count === 1 ? 'model' : 'models'} of the gateway: an ID is too long, or contains the key or invisible characters`,
+    message: `repoint skipped ${counted(count, 'model')} of the gateway: an ID is too long, or contains the key or invisible characters`,
   }
 }
 

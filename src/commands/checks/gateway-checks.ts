@@ -21,7 +21,7 @@ import { probe } from '../../gateway/probe.ts'
 import { rootsOf } from '../../gateway/roots.ts'
 import type { Catalog, Gateway, GatewayAccess } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/find-gateways.ts'
-import { asSentence } from '../../text.ts'
+import { asSentence, counted } from '../../text.ts'
 import { authoritiesOf, expectBelieved } from '../client-state/certificate-stores.ts'
 import { type ClientStatus, checkClient, missingKey } from '../client-state/check-client.ts'
 import { addressFlags, setupAgain } from '../client-state/setup-again.ts'
@@ -223,7 +223,7 @@ function* checkCatalog(
     return
   }
 
-  const has = `${list.models.length} models`
+  const has = counted(list.models.length, 'model')
   yield networkCheck(baseUrl, access)
   yield {
     ...found,

@@ -1,5 +1,6 @@
 import { shownModel, whyUnreadable } from '../../clients/client.ts'
 import { type FindingLine, foldFindings, mostSevere, type Severity } from '../../finding.ts'
+import { counted } from '../../text.ts'
 import type { ClientStatus, Unreadable } from '../client-state/check-client.ts'
 import { absentText } from '../client-state/program.ts'
 import type { Session } from '../screen/session.ts'
@@ -108,7 +109,7 @@ function wordFor({ state, findings }: ExaminedClient): string {
   if (overrides > 0)
     return overrides === 1 ? '1 setting overrides it' : `${overrides} settings override it`
   if (problems.some(({ code }) => code === 'drifted')) return 'changed manually'
-  return problems.length === 1 ? '1 problem' : `${problems.length} problems`
+  return counted(problems.length, 'problem')
 }
 
 /** Findings about this machine or about a gateway, each on a separate line. */

@@ -1,5 +1,5 @@
 import { rows } from '../../clients/list.ts'
-import { listWords } from '../../text.ts'
+import { counted, listWords } from '../../text.ts'
 import type { RunRecord, Runs } from '../../transaction/record.ts'
 
 /** `Codex's setup of 2 minutes ago`, or `the undo of …`. */
@@ -12,7 +12,7 @@ export function whatItDid(run: RunRecord, runs: Runs): string {
   if (run.kind !== 'change') return `the ${run.kind} of ${whatWasUndone(run, runs)}`
 
   const earlier = (run.mergedRuns ?? 1) - 1
-  const more = earlier === 0 ? '' : ` (with ${earlier} earlier ${earlier === 1 ? 'run' : 'runs'})`
+  const more = earlier === 0 ? '' : ` (with ${counted(earlier, 'earlier run')})`
   const isOffOfSeveral = run.command === 'off' && run.clients.length > 1
   const noun = isOffOfSeveral ? 'return to their own services' : nounOf(run.command)
   return `${possessive(labelsOf(run.clients))} ${noun}${more}`
@@ -62,7 +62,7 @@ export function timeAgo(time: Date, now: Date): string {
   if (ms < 60_000) return 'a moment ago'
   for (const { name, ms: unit, upTo } of units) {
     const count = Math.floor(ms / unit)
-    if (count < upTo) return `${count} ${name}${count === 1 ? '' : 's'} ago`
+    if (count < upTo) return `${counted(count, name)} ago`
   }
   const two = (part: number) => String(part).padStart(2, '0')
   return [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-')

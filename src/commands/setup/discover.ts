@@ -12,7 +12,7 @@ import { unusualRoots } from '../../gateway/roots.ts'
 import { type Gateway, type GatewayAccess, protocols } from '../../gateway/types.ts'
 import { keptAddress } from '../../state/last-address.ts'
 import { checkNameIsFree } from '../../state/save-gateway.ts'
-import { listWords } from '../../text.ts'
+import { counted, listWords } from '../../text.ts'
 import {
   type FoundGateway,
   findGateway,
@@ -146,7 +146,7 @@ function showAnswer(session: Session, { access, catalog }: GatewayAnswer): void 
     catalog.models.some((model) => supportsProtocol(model, one) === true),
   )
   const over = listed.length === 0 ? '' : `, over ${listWords(listed)}`
-  session.remark(`✔ ${hostOf(access)} answers: ${catalog.models.length} models${over}`)
+  session.remark(`✔ ${hostOf(access)} answers: ${counted(catalog.models.length, 'model')}${over}`)
 }
 
 /** One line for each proven client, and one for the balance. */

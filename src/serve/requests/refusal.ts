@@ -1,3 +1,4 @@
+import { counted } from '../../text.ts'
 import { formatPath, isObject } from './read.ts'
 
 /**
@@ -179,10 +180,9 @@ function pydanticMessage(problem: Problem, value: unknown): string {
         : `List should have at most ${problem.limit} items after validation`
     case 'too-short': {
       const { limit } = problem
-      const plural = limit === 1 ? '' : 's'
       return typeof value === 'string'
-        ? `String should have at least ${limit} character${plural}`
-        : `List should have at least ${limit} item${plural} after validation, not ${(value as []).length}`
+        ? `String should have at least ${counted(limit, 'character')}`
+        : `List should have at least ${counted(limit, 'item')} after validation, not ${(value as []).length}`
     }
     case 'not-matching':
       return `String should match pattern '${problem.pattern}'`
