@@ -133,10 +133,13 @@ describe('repoint status', () => {
   test('names what overrides the files: the environment, and the line of a shell profile', async () => {
     const home = aHome({ '.bashrc': '# mine\nexport CODEX_API_KEY=sk-old-0123456789ab\n' })
     await setUp(home, 'codex')
-    const { stdout } = await runInProcess(home, ['status'], {
-      env: { CODEX_API_KEY: 'sk-old-0123456789ab' },
-    })
-    expect(stdout).toMatch(/^. Codex .* 2 settings override it$/m)
+    const env = { CODEX_API_KEY: 'sk-old-0123456789ab' }
+    const overview = await runInProcess(home, ['status'], { env })
+    expect(overview.stdout).toMatch(/^. Codex .* 2 settings override it$/m)
+    expect(overview.stdout).toMatch(/^Details: repoint status codex$/m)
+    expect(overview.stdout).not.toContain('.bashrc')
+
+    const { stdout } = await runInProcess(home, ['status', 'codex'], { env })
     expect(stdout.match(/settings override your gateway/g)).toHaveLength(1)
     expect(stdout).toContain('~/.bashrc:2')
     expect(stdout).toContain('environment')
@@ -146,7 +149,7 @@ describe('repoint status', () => {
   test('names the tool whose placeholder is written instead of a key', async () => {
     const env = { ANTHROPIC_AUTH_TOKEN: 'PROXY_MANAGED', ANTHROPIC_BASE_URL: gateway.url }
     const home = aHome({ '.claude/settings.json': JSON.stringify({ env }) })
-    const { stdout } = await runInProcess(home, ['status'])
+    const { stdout } = await runInProcess(home, ['status', 'claude'])
     expect(stdout).toContain('cc-switch replaced the key')
   })
 
@@ -163,12 +166,11 @@ describe('repoint status', () => {
   })
 
   test('a file with invalid TOML does not mean that the client uses its own service', async () => {
-    const { stdout, status } = await runInProcess(aHome({ '.codex/config.toml': '[[[' }), [
-      'status',
-    ])
+    const home = aHome({ '.codex/config.toml': '[[[' })
+    const { stdout, status } = await runInProcess(home, ['status'])
     expect(stdout).toMatch(/^! Codex +\? .*not readable$/m)
-    expect(stdout).toContain('line 1')
     expect(status).toBe(0)
+    expect((await runInProcess(home, ['status', 'codex'])).stdout).toContain('line 1')
   })
 
   test('sends no request', async () => {
@@ -180,12 +182,12 @@ describe('repoint status', () => {
   })
 })
 
-test.each(['status', 'doctor'])(
+test.each(['status --all', 'doctor'])(
   '%s reports the other clients if one cannot be read',
   async (command) => {
     const home = aHome({ '.codex/config.toml/a-folder': '' })
     await setUp(home, 'claude')
-    const { stdout } = await runInProcess(home, [command])
+    const { stdout } = await runInProcess(home, command.split(' '))
     expect(stdout).toContain('.codex/config.toml')
     expect(stdout).toContain(gateway.url)
   },
@@ -415,13 +417,13 @@ describe('repoint doctor', () => {
     ])
   })
 
-  test.each(['status', 'doctor'])(
+  test.each(['status codex', 'doctor'])(
     '%s says who changed what, and names one command',
     async (name) => {
       const home = aHome()
       await setUp(home, 'codex')
       home.put('.codex/config.toml', home.text('.codex/config.toml').replace('sol', 'luna'))
-      const { stdout } = await runInProcess(home, [name])
+      const { stdout } = await runInProcess(home, name.split(' '))
       expect(stdout).toMatch(/^ *! Codex {2}.*changed manually$/m)
       expect(stdout).toContain('Codex: model gpt-5.6-luna (repoint set ')
       expect(stdout).toMatch(/→ .*: repoint doctor codex --fix --yes\. Or .*: repoint codex/)

@@ -59,7 +59,7 @@ export function showClients<One extends ExaminedClient>(
   showAbsent(session, clients.filter(isAbsent))
 }
 
-/** One row for each client. Below the table, the problems of those that have any. */
+/** One row for each client. Below the table, the command that shows the problems of those that have any. */
 export function showTable<One extends ExaminedClient>(
   session: Session,
   clients: readonly One[],
@@ -74,11 +74,9 @@ export function showTable<One extends ExaminedClient>(
   ])
   if (rows.length > 0) session.sayTable(['  CLIENT', 'GATEWAY', 'MODEL', 'STATE'], rows)
 
-  for (const { state, findings } of here) {
-    const lines = foldFindings(findings).filter(({ severity }) => severity !== 'ok')
-    if (lines.length > 0) session.say(`${state.client.label}:`)
-    for (const line of lines) for (const one of linesOf(line)) session.say(`  ${one}`)
-  }
+  const withProblems = here.filter((one) => wordFor(one) !== 'ok')
+  const names = withProblems.map(({ state }) => state.client.family)
+  if (names.length > 0) session.say(`Details: repoint status ${names.join(' ')}`)
   showAbsent(session, clients.filter(isAbsent))
 }
 
