@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { describe, type ExpectStatic, type TestContext, test } from 'vitest'
 import { type Gateway, type LoggedRequest, startGateway } from '../../src/serve/index.ts'
-import { runCli } from '../support/cli.ts'
 import { Home } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { claudeVersions } from './support/install.ts'
 import { inferences, prompt, type Runner } from './support/prompt.ts'
 
@@ -107,7 +107,7 @@ async function repoint(
   args: readonly string[],
   { env = {}, cwd }: Partial<Case> = {},
 ) {
-  const result = await runCli(home, [...args, '--json'], {
+  const result = await runInProcess(home, [...args, '--json'], {
     env: { ...env, REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url },
     ...(cwd === undefined ? {} : { cwd: home.at(cwd) }),
   })
