@@ -85,8 +85,7 @@ export function modulesOf(set) {
 export function installPackages(set, packages = packageSets[set], args = npmArgs[set] ?? []) {
   const folder = join(cache, set)
   const stamp = join(folder, 'installed.json')
-  const wanted = JSON.stringify(packages)
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  if (existsSync(stamp) && isPartOf(packages, JSON.parse(readFileSync(stamp, 'utf8')))) return
 
   console.error(`Installing ${Object.keys(packages).join(', ')} into .cache/${set} …`)
   mkdirSync(folder, { recursive: true })
@@ -98,7 +97,12 @@ export function installPackages(set, packages = packageSets[set], args = npmArgs
     shell: isWindows,
   })
   if (status !== 0) throw new Error(`npm could not install the packages for ${set}`)
-  writeFileSync(stamp, wanted)
+  writeFileSync(stamp, JSON.stringify(packages))
+}
+
+/** Whether all of them are installed. Packages that nobody wants any more may be there too. */
+function isPartOf(wanted, installed) {
+  return Object.entries(wanted).every(([name, what]) => installed[name] === what)
 }
 
 /** The program of a Node of this major version: our own if it is one. */
