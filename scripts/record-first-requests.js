@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copilot } from './copilot.js'
 import { clients, programOf } from './drift/clients.js'
 import { compactRecordings } from './first-requests/compact.js'
 import { recordFirstRequest } from './first-requests/record.js'
@@ -27,10 +27,7 @@ if (process.env[isInside] === undefined) {
   process.exit(spawnSync(command, words, { stdio: 'inherit', env }).status ?? 1)
 }
 
-/**
- * How each client is run: its versions, its program, and its start once it is set up. Copilot has no file, only
- * its environment.
- */
+/** How each client is run: its versions, its program, and its start once it is set up. */
 const recorded = {
   ...Object.fromEntries(
     Object.entries(clients).map(([name, { versions, run, env }]) => [
@@ -42,21 +39,7 @@ const recorded = {
       },
     ]),
   ),
-  copilot: {
-    versions: ['1.0.102'],
-    program: () => [join(modulesOf('copilot'), 'copilot', 'copilot')],
-    start: (text, { protocol, model, url, key }) => ({
-      args: ['-p', text],
-      env: {
-        COPILOT_OFFLINE: 'true',
-        COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
-        COPILOT_PROVIDER_API_KEY: key,
-        COPILOT_PROVIDER_TYPE: 'openai',
-        COPILOT_PROVIDER_WIRE_API: protocol === 'chat' ? 'completions' : protocol,
-        COPILOT_MODEL: model,
-      },
-    }),
-  },
+  copilot,
 }
 
 const { prompt } = await source("export { prompt } from './src/gateway/question.ts'")

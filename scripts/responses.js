@@ -6,15 +6,18 @@
  *   node scripts/responses.js CLIENT PROTOCOL [CASE …]      absent: every case
  *   node scripts/responses.js table < ROWS
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { copilot } from './copilot.js'
 import { clients, programOf } from './drift/clients.js'
 import { homeFor } from './drift/try-version.js'
 import { modulesOf } from './install.js'
 import { offline } from './offline.js'
 import { casesOf } from './responses/cases.js'
+import { hasServer, startServer } from './responses/client-server.js'
+import { run } from './responses/process.js'
 import { startForgedGateway } from './responses/server.js'
 import { acceptedFrom } from './responses/table.js'
 import { source } from './source.js'
@@ -37,6 +40,8 @@ const models = {
   claude: 'claude-sonnet-5-5',
 }
 
+const key = 'sk-responses-4f7a1c9e2b8d6035'
+
 /** Clients wait more than they work. */
 const atOnce = Number(process.env['AT_ONCE'] ?? 3)
 
@@ -49,18 +54,16 @@ const mostRequests = 12
 const [client, protocol, ...only] = process.argv.slice(2)
 const names = only.length > 0 ? only : Object.keys(casesOf(protocol))
 const waiting = [...names]
+const setups = hasServer(client)
+  ? Array.from({ length: atOnce }).fill(await setUp())
+  : await Promise.all(Array.from({ length: atOnce }, setUp))
 await Promise.all(
-  Array.from({ length: atOnce }, async () => {
-    const setup = await setUp()
-    try {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-        console.log(JSON.stringify(await tryCase(setup, next)))
-    } finally {
-      setup.gateway.close()
-      rmSync(setup.home, { recursive: true, force: true, maxRetries: 5 })
-    }
+  setups.map(async (setup) => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      console.log(JSON.stringify(await tryCase(setup, next)))
   }),
 )
+for (const setup of new Set(setups)) setup.close()
 
 async function printTable() {
   const { flawWords } = await source("export { flawWords } from './src/gateway/judge/flaws.ts'")
@@ -77,49 +80,87 @@ async function printTable() {
     ),
   ])
   const [{ client: name }] = rows
-  const version = clients[name].versions.at(-1)
+  const version = { ...clients, copilot }[name].versions.at(-1)
   const date = new Date().toISOString().slice(0, 10)
   console.log(JSON.stringify({ version, date, protocols: Object.fromEntries(table) }, null, 2))
 }
 
+/**
+ * A home in which the client is set up at a forged gateway.
+ *
+ * @returns the gateway, and `ask`, which sends a prompt and returns the result of the client's process
+ */
 async function setUp() {
   const model = models[client] ?? 'glm-5'
   const ids =
     client === 'claude' ? ['claude-sonnet-5-5', 'claude-opus-5', 'claude-haiku-4-5'] : [model]
   const gateway = await startForgedGateway(ids)
   const home = mkdtempSync(join(tmpdir(), 'repoint-responses-'))
-  const program = programOf(modulesOf('clients'), client, clients[client].versions.at(-1))
+  const isCopilot = client === 'copilot'
+  const program = isCopilot
+    ? copilot.program()
+    : programOf(modulesOf('clients'), client, clients[client].versions.at(-1))
   const env = homeFor(home, client, program)
-  const protocols = ['codex', 'claude'].includes(client) ? [] : ['--protocol', protocol]
-  const words = [client, '--model', model, ...protocols, '--yes', '--json', '--no-verify']
-  const set = await run([process.execPath, resolve('bin/repoint.js'), ...words], home, {
-    ...env,
-    REPOINT_API_KEY: 'sk-responses-4f7a1c9e2b8d6035',
-    REPOINT_BASE_URL: gateway.url,
-  })
-  if (set.status !== 0) throw new Error(set.stdout)
-  return { gateway, home, env, program }
+  const cwd = join(home, 'work')
+  if (!isCopilot) await setUpFiles({ model, url: gateway.url, cwd, env })
+
+  const server = hasServer(client)
+    ? await startServer(client, program, { home, cwd, env: { ...env, ...clients[client].env } })
+    : undefined
+  // The first answer of a server takes longer than the others.
+  await server?.ask('ping', { isEnough: () => false, timeoutMs: 180_000 })
+  const start = (prompt, isAboutRetries) =>
+    isCopilot
+      ? copilot.start(prompt, { protocol, model, url: gateway.url, key })
+      : startOf(prompt, isAboutRetries)
+  return {
+    gateway,
+    ask(prompt, { isAboutRetries, ...limits }) {
+      if (server !== undefined) return server.ask(prompt, limits)
+      const { args, env: more } = start(prompt, isAboutRetries)
+      return run([...program, ...args], { cwd, env: { ...env, ...more }, ...limits })
+    },
+    close() {
+      server?.close()
+      gateway.close()
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
 }
 
-async function tryCase({ gateway, home, env, program }, name) {
-  const isAboutRetries = /^(?:once|always)-/.test(name)
-  const { CLAUDE_CODE_MAX_RETRIES, ...others } = clients[client].env ?? {}
-  const extra =
-    isAboutRetries || CLAUDE_CODE_MAX_RETRIES === undefined ? others : clients[client].env
-  const format = client === 'claude' ? ['--output-format', 'json'] : []
-  const unbounded = client === 'codex' ? ['--disable', 'unbounded_connection_retries'] : []
-  const usual = clients[client].run(`Answer with one word. case(${name})`)
-  const args =
-    client === 'codex' ? [usual[0], ...unbounded, ...usual.slice(1)] : [...format, ...usual]
+async function setUpFiles({ model, url, cwd, env }) {
+  const hasOneProtocol = ['codex', 'claude', 'cline'].includes(client)
+  const protocols = hasOneProtocol ? [] : ['--protocol', protocol]
+  const words = [client, '--model', model, ...protocols, '--yes', '--json', '--no-verify']
+  const { status, stdout } = await run([process.execPath, resolve('bin/repoint.js'), ...words], {
+    cwd,
+    env: { ...env, REPOINT_API_KEY: key, REPOINT_BASE_URL: url },
+    timeoutMs,
+  })
+  if (status !== 0) throw new Error(stdout)
+}
 
+/** The arguments and the environment of a process that answers one prompt. */
+function startOf(prompt, isAboutRetries) {
+  const { CLAUDE_CODE_MAX_RETRIES, ...others } = clients[client].env ?? {}
+  const isWithout = isAboutRetries || CLAUDE_CODE_MAX_RETRIES === undefined
+  const usual = clients[client].run(prompt)
+  const additions = {
+    claude: ['--output-format', 'json', ...usual],
+    codex: [usual[0], '--disable', 'unbounded_connection_retries', ...usual.slice(1)],
+  }
+  return { args: additions[client] ?? usual, env: isWithout ? others : clients[client].env }
+}
+
+async function tryCase({ gateway, ask }, name) {
+  const isAboutRetries = /^(?:once|always)-/.test(name)
   const startedAt = Date.now()
   const limit = isAboutRetries ? mostRequests : 5
-  const result = await run(
-    [...program, ...args],
-    home,
-    { ...env, ...extra },
-    () => gateway.log(name).length >= limit,
-  )
+  const result = await ask(`Answer with one word. case(${name})`, {
+    isAboutRetries,
+    isEnough: () => gateway.log(name).length >= limit,
+    timeoutMs,
+  })
   const log = gateway.log(name)
   const gaps = log.slice(1).map(({ at }, n) => Math.round((at - log[n].at) / 100) / 10)
   gateway.forget(name)
@@ -138,41 +179,5 @@ async function tryCase({ gateway, home, env, program }, name) {
     seconds: Math.round((Date.now() - startedAt) / 100) / 10,
     stdout: result.stdout.trim().slice(-250),
     stderr: result.stderr.trim().slice(-300),
-  }
-}
-
-function run([program, ...args], home, env, isEnough = () => false) {
-  return new Promise((done) => {
-    const cwd = join(home, 'work')
-    const child = spawn(program, args, {
-      cwd,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
-    })
-    const texts = { stdout: '', stderr: '' }
-    for (const name of ['stdout', 'stderr'])
-      child[name].on('data', (piece) => (texts[name] += piece))
-    let ended = 'itself'
-    const stop = (why) => {
-      ended = why
-      endGroup(child.pid)
-    }
-    const timer = setTimeout(() => stop('time'), timeoutMs)
-    const watch = setInterval(() => isEnough() && stop('requests'), 200)
-    child.on('close', (status) => {
-      clearTimeout(timer)
-      clearInterval(watch)
-      endGroup(child.pid)
-      done({ status, ended, ...texts })
-    })
-  })
-}
-
-function endGroup(pid) {
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // Nothing of it is left.
   }
 }

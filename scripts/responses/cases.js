@@ -317,6 +317,8 @@ const special = {
     'finish-stop': stream({ finish: 'stop' }),
     'finish-pause': stream({ finish: 'pause_turn' }),
     'finish-tool': stream({ finish: 'tool_use' }),
+    'no-first-usage': stream({ firstUsage: undefined }),
+    'no-last-usage': stream({ usage: undefined }),
     ping: edited(([first, ...rest]) => [first, { event: 'ping', data: { type: 'ping' } }, ...rest]),
     'done-sent': edited((events) => [...events, { data: '[DONE]' }]),
     'no-start': edited((events) => events.slice(1)),

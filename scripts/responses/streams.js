@@ -59,12 +59,7 @@ export function wholeOf(protocol, changes = {}) {
   }
 }
 
-function responseWith({
-  text,
-  status,
-  usage = { input_tokens: 5, output_tokens: 1, total_tokens: 6 },
-  ...more
-}) {
+function responseWith({ text, status, ...more }) {
   const item = messageItem(text)
   return {
     id: 'resp_1',
@@ -77,7 +72,7 @@ function responseWith({
     incomplete_details: null,
     parallel_tool_calls: true,
     tools: [],
-    usage,
+    usage: { input_tokens: 5, output_tokens: 1, total_tokens: 6 },
     ...more,
   }
 }

@@ -6,7 +6,11 @@ const statuses = [429, 500, 502, 503, 529]
 const casesWithoutText = ['no-text', 'empty-text', 'content-null', 'thinking-only']
 
 /** Flaws whose case has another name in one protocol. */
-const caseNames = { 'finish-filter': 'finish-refusal', 'finish-tools': 'finish-tool' }
+const caseNames = {
+  'finish-filter': 'finish-refusal',
+  'finish-tools': 'finish-tool',
+  'thinking-only': 'content-null',
+}
 
 /** @param flaws the names in src/gateway/judge/flaws.ts */
 export function acceptedFrom(rows, flaws) {
@@ -21,7 +25,7 @@ export function acceptedFrom(rows, flaws) {
   const retriesIfTold = statuses.filter(
     (status) => !retries.includes(status) && isRetried(`always-${status}`),
   )
-  const repeats = ['whole', ...flaws].filter(isRepeated)
+  const repeats = flaws.filter(isRepeated)
   return {
     rejects: flaws.filter((name) => isRejected(name) && !repeats.includes(name)),
     retries,
