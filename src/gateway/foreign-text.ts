@@ -66,8 +66,9 @@ function base64Forms(secret: string): readonly string[] {
   })
 }
 
+/** Parses JSON with or without a byte order mark. Undefined: it is not JSON. */
 export function jsonIn(text: string): unknown {
-  return ifPossible(() => JSON.parse(text))
+  return ifPossible(() => JSON.parse(text.replace(/^\ufeff/, '')))
 }
 
 /** The value at a path such as `data.limits.0`. Undefined: nothing. */

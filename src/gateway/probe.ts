@@ -13,7 +13,7 @@ import {
 import { catalogRequest } from './catalog.ts'
 import type { HttpAnswer, Outcome } from './judge/answer.ts'
 import { isUnlisted } from './judge/outcomes.ts'
-import { answersSafeguards, proofIn } from './judge/proof.ts'
+import { acceptedBy, answersSafeguards, proofIn } from './judge/proof.ts'
 import { traitsOf } from './judge/traits.ts'
 import { placeOf, requestAt } from './question.ts'
 import { withCause } from './rejection-cause.ts'
@@ -81,12 +81,13 @@ export async function probe(
   }
 
   const { body } = result as HttpAnswer
+  const { repeats = [] } = acceptedBy(sender, protocol)
   const proof = proofIn(protocol, result as HttpAnswer)
   const clientRepeats =
-    proof.kind === 'streamed' && proof.flaws.some((one) => sender?.accepts?.repeats?.includes(one))
+    proof.kind === 'answered' && proof.flaws.some((one) => repeats.includes(one))
   return {
     root,
-    notices: proof.kind === 'unstreamed' || clientRepeats ? [notStreamed] : [],
+    notices: clientRepeats ? [notStreamed] : [],
     ...(sender?.safeguards && {
       answersSafeguards: sender.safeguards !== 'withheld' && answersSafeguards(body),
     }),

@@ -103,7 +103,7 @@ export interface AcceptedResponses {
   readonly retries: readonly number[]
   /** The same, if the response says when: `retry-after`. */
   readonly retriesIfTold?: readonly number[]
-  /** The flaws after which it repeats the request without a stream. `whole`: no stream at all. */
+  /** The flaws after which it repeats the request without a stream. */
   readonly repeats?: readonly string[]
 }
 

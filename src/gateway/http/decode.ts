@@ -1,7 +1,7 @@
 import { ifPossible } from '../../errors.ts'
 import type { HttpAnswer } from '../judge/answer.ts'
 
-/** Decompresses and decodes a body, up to `maxBytes`. Never throws. */
+/** Decompresses and decodes a body, up to `maxBytes`. Keeps a byte order mark. Never throws. */
 export async function decodeBody(
   bytes: Uint8Array,
   headers: HttpAnswer['headers'],
@@ -48,6 +48,8 @@ export async function decodeBody(
 
 function decodeCharset(bytes: Uint8Array, headers: HttpAnswer['headers']): string {
   const charset = /charset=["']?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
-  const decoder = ifPossible(() => new TextDecoder(charset)) ?? new TextDecoder()
+  const options = { ignoreBOM: true }
+  const decoder =
+    ifPossible(() => new TextDecoder(charset, options)) ?? new TextDecoder('utf-8', options)
   return decoder.decode(bytes)
 }

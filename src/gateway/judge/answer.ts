@@ -4,8 +4,8 @@ import type { Catalog, CertificateStores, Protocol, Sender } from '../types.ts'
 /** The largest catalog that is read, in bytes. OpenRouter's has about 500 kB. */
 export const maxCatalogBytes = 8_000_000
 
-/** The largest answer to a probe that is read, in bytes. */
-export const maxAnswerBytes = 1_000_000
+/** The largest answer to a probe that is read, in bytes. Clients read one of 2 MB (seen 2026-11-26). */
+export const maxAnswerBytes = 4_000_000
 
 /** The response to one request, as plain data, so that the diagnosis needs no network. */
 export interface HttpAnswer {

@@ -7,6 +7,7 @@ import type { HttpAnswer } from './answer.ts'
  * it: scripts/responses.js finds out which, with the cases of the same names.
  */
 export const flawWords = {
+  whole: 'does not stream its answer',
   gzip: 'compresses its answer with gzip although nobody asked for that',
   br: 'compresses its answer with brotli although nobody asked for that',
   deflate: 'compresses its answer with deflate although nobody asked for that',
@@ -28,20 +29,25 @@ export const flawWords = {
   'finish-filter': 'ended its answer because of its content filter',
   'finish-empty': 'does not say why its answer ended',
   'finish-tools': 'ended its answer for a tool call without one',
+  'finish-pause': 'pauses its turn in place of an answer',
   'finish-unknown': 'ended its answer for a reason that the protocol does not have',
   'incomplete-filter': 'ended its answer because of its content filter',
   'incomplete-other': 'ended its answer early',
   'no-text': 'answers without a word',
+  'thinking-only': 'answers with thoughts only',
   'content-list': 'sends text as a list of parts',
   'choices-missing': 'sends an event without choices',
   'choices-null': 'sends an event without choices',
   'choice-error': 'sends an error in place of an answer',
   'whole-choice': 'sends the whole answer in one event',
   'error-null': 'sends an empty error with each event',
+  'unknown-event': 'sends an event that the protocol does not have',
+  'no-usage': 'does not count the tokens',
   'usage-null': 'does not count the tokens',
   'usage-empty': 'does not count the tokens',
   'usage-text': 'counts the tokens with something other than numbers',
   'no-ids': 'sends an answer without an ID',
+  'no-index': 'sends events without an index',
   'no-role': 'sends an answer without a role',
   'no-finish': 'does not finish the items of its answer',
   'deltas-only': 'streams an answer without its items',
@@ -162,12 +168,13 @@ const reasons: Readonly<Record<Protocol, (events: readonly Event[]) => unknown>>
 /** Reasons of the protocols. An answer may be cut at repoint's own token limit. */
 const usualReasons: Readonly<Record<Protocol, readonly unknown[]>> = {
   chat: ['stop', 'length', 'tool_calls', 'function_call'],
-  messages: ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'pause_turn'],
+  messages: ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use'],
   responses: ['completed', 'max_output_tokens'],
 }
 
 function oddReason(protocol: Protocol, reason: unknown): Flaw | undefined {
   if (usualReasons[protocol].includes(reason)) return undefined
+  if (reason === 'pause_turn') return 'finish-pause'
   if (reason === 'error') return 'finish-error'
   if (reason === '') return 'finish-empty'
   const isFilter = reason === 'content_filter' || reason === 'refusal'
@@ -176,6 +183,26 @@ function oddReason(protocol: Protocol, reason: unknown): Flaw | undefined {
   return isFilter ? 'finish-filter' : 'finish-unknown'
 }
 
+/** Events of an item of the responses protocol. */
+const isOfItem = isEvent(
+  'response.output_item.added',
+  'response.output_text.delta',
+  'response.output_item.done',
+)
+
+/** Events of a block of the messages protocol. */
+const blockEvents = ['content_block_start', 'content_block_delta', 'content_block_stop']
+const isOfBlock = isEvent(...blockEvents)
+
+const isKnown = isEvent(
+  ...blockEvents,
+  'message_start',
+  'message_delta',
+  'message_stop',
+  'ping',
+  'error',
+)
+
 const shapeFlaws: Readonly<
   Record<Protocol, (events: readonly Event[], body: string) => readonly (Flaw | false)[]>
 > = {
@@ -183,18 +210,28 @@ const shapeFlaws: Readonly<
     const choices = choicesOf(events)
     const deltas = choices.map(({ delta }) => asObject(delta) ?? {})
     const texts = deltas.flatMap(({ content, tool_calls: calls }) => [content, calls])
+    const hasText = texts.some(isFilled)
+    const isThought = deltas.some(
+      ({ reasoning_content: long, reasoning: short }) => isFilled(long) || isFilled(short),
+    )
     const isCut = reasons.chat(events) === 'length'
+    const isForeign = ({ choices, object }: Event) =>
+      choices === undefined && isFilled(object) && object !== 'chat.completion.chunk'
     return [
       choices.some(({ error }) => isSaid(error)) && 'choice-error',
       events.some((event) => event['error'] === null) && 'error-null',
       reasons.chat(events) === 'tool_calls' && !texts.some(Array.isArray) && 'finish-tools',
       events.some((event) => event['choices'] === null) && 'choices-null',
-      events.some((event) => event['choices'] === undefined) && 'choices-missing',
+      events.some(isForeign) && 'unknown-event',
+      events.some((event) => event['choices'] === undefined && !isForeign(event)) &&
+        'choices-missing',
       choices.some(({ message, delta }) => isSaid(message) && !isSaid(delta)) && 'whole-choice',
       texts.some(
         (text) => Array.isArray(text) && text.some((part) => asObject(part)?.['type'] === 'text'),
       ) && 'content-list',
-      !texts.some(isFilled) && !isCut && 'no-text',
+      !hasText && !isCut && (isThought ? 'thinking-only' : 'no-text'),
+      choices.some(({ index }) => !isSaid(index)) && 'no-index',
+      events.every(({ usage }) => usage === undefined) && 'no-usage',
       ...usageFlaws(events.map(({ usage }) => usage)),
     ]
   },
@@ -217,6 +254,9 @@ const shapeFlaws: Readonly<
       items.length === 0 && !hasText && output.length > 0 && 'completed-only',
       messages.length > 0 && !hasText && 'item-only',
       last !== undefined && items.length === 0 && !hasText && output.length === 0 && 'no-text',
+      events.some(({ type }) => !/^(?:response\.|error$)/.test(String(type))) && 'unknown-event',
+      events.some((event) => isOfItem(event) && !isSaid(event['output_index'])) && 'no-index',
+      last !== undefined && last['usage'] === undefined && 'no-usage',
       ...usageFlaws([last?.['usage']]),
     ]
   },
@@ -228,14 +268,23 @@ const shapeFlaws: Readonly<
     const hasDelta = events.some(isEvent('content_block_delta'))
     const isThought = kinds.length > 0 && kinds.every((kind) => String(kind).includes('thinking'))
     const isCut = reasons.messages(events) === 'max_tokens'
+    const usages = events
+      .filter(isEvent('message_start', 'message_delta'))
+      .map(({ usage, message = { usage } }) => asObject(message)?.['usage'])
     return [
       !events.some(isEvent('message_start')) && 'no-start',
       reasons.messages(events) === 'tool_use' && !kinds.includes('tool_use') && 'finish-tools',
       hasDelta && kinds.length === 0 && 'no-block-start',
       hasDelta && !events.some(isEvent('content_block_stop')) && 'no-block-stop',
       !/^event:/m.test(body) && 'no-names',
-      (!hasDelta || isThought) && !kinds.includes('tool_use') && !isCut && 'no-text',
-      ...usageFlaws(events.flatMap(({ usage, message }) => [usage, asObject(message)?.['usage']])),
+      events.some((event) => !isKnown(event)) && 'unknown-event',
+      events.some((event) => isOfBlock(event) && !isSaid(event['index'])) && 'no-index',
+      (!hasDelta || isThought) &&
+        !kinds.includes('tool_use') &&
+        !isCut &&
+        (hasDelta ? 'thinking-only' : 'no-text'),
+      usages.includes(undefined) && 'no-usage',
+      ...usageFlaws(usages),
     ]
   },
 }

@@ -1,5 +1,4 @@
 import { isCatalogBody } from '../models/catalog.ts'
-import type { AcceptedResponses, Protocol } from '../types.ts'
 import {
   type AskedRequest,
   type HttpAnswer,
@@ -41,7 +40,7 @@ import {
   says,
   wrongRoute,
 } from './outcomes.ts'
-import { proofIn } from './proof.ts'
+import { acceptedBy, proofIn } from './proof.ts'
 import { wantedHeader } from './wanted-header.ts'
 
 /**
@@ -74,39 +73,17 @@ function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | 
   }
 
   const proof = proofIn(question.asked, answer)
-  const accepts = question.client?.accepts ?? usuallyAccepted[question.asked]
   if (proof.kind === 'failed') return diagnoseHidden({ ...judged, error: errorFrom(proof.error) })
   if (answer.cut === 'limit' && error.kind !== 'page') return cutOff(judged)
-  if (proof.kind === 'streamed') {
-    const flaw = proof.flaws.find((one) => accepts.rejects.includes(one))
+  if (proof.kind === 'answered') {
+    const { rejects } = acceptedBy(question.client, question.asked)
+    const flaw = proof.flaws.find((one) => rejects.includes(one))
     return flaw && diagnoseFlaw(judged, flaw)
   }
   if (answer.cut !== undefined && error.kind !== 'page') return cutOff(judged)
-  if (proof.kind === 'unstreamed') {
-    return accepts.repeats?.includes('whole')
-      ? undefined
-      : fault(judged, `does not stream its answer, and ${clientOf(judged)} can only read a stream`)
-  }
   if (error.isApiError) return diagnoseHidden(judged)
   if (question.isBaseProven) return protocolUnsupported(judged)
   return error.kind === 'empty' ? fault(judged, 'sent an empty answer') : notAnApi(judged)
-}
-
-/** Of a client that nobody has tried: what most of them do. */
-const usuallyAccepted: Readonly<Record<Protocol, AcceptedResponses>> = {
-  chat: {
-    rejects: ['cut', 'no-finish-no-end', 'finish-null', 'finish-error', 'choice-error'],
-    retries: [],
-  },
-  responses: {
-    rejects: ['cut', 'cut-at-end', 'no-end', 'no-finish-no-end', 'incomplete-filter'],
-    retries: [],
-  },
-  messages: {
-    rejects: ['cut', 'no-end', 'no-start', 'no-finish-no-end'],
-    retries: [],
-    repeats: ['whole'],
-  },
 }
 
 function clientOf({ question }: JudgedAnswer): string {
@@ -115,6 +92,8 @@ function clientOf({ question }: JudgedAnswer): string {
 
 function diagnoseFlaw(judged: JudgedAnswer, flaw: Flaw): Outcome {
   if (flaw === 'incomplete-filter' || flaw === 'finish-filter') return forbidden(judged, 'content')
+  if (flaw === 'whole')
+    return fault(judged, `${flawWords.whole}, and ${clientOf(judged)} can only read a stream`)
   const isCut = flaw === 'cut' || flaw === 'no-finish-no-end'
   const ending = isCut ? '' : `, which ${clientOf(judged)} does not accept`
   return fault(judged, flawWords[flaw] + ending)

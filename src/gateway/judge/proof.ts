@@ -1,29 +1,53 @@
 import { asObject, jsonIn } from '../foreign-text.ts'
-import type { Protocol } from '../types.ts'
+import type { AcceptedResponses, Protocol, Sender } from '../types.ts'
 import type { HttpAnswer } from './answer.ts'
 import { type Event, type Flaw, flawsOf, readStream } from './flaws.ts'
 
 /**
  * What the body of a 200 proves about an inference.
  *
- * `streamed`: an answer in the protocol's format, with these flaws. `unstreamed`: an answer in one piece
- * although the request asked for a stream. `failed`: an error inside a stream. `foreign`: something else.
+ * `answered`: an answer in the protocol's format, with these flaws. `failed`: an error inside a stream. `foreign`: something else.
  */
 export type BodyProof =
-  | { readonly kind: 'streamed'; readonly flaws: readonly Flaw[] }
-  | { readonly kind: 'unstreamed' | 'foreign' }
+  | { readonly kind: 'answered'; readonly flaws: readonly Flaw[] }
+  | { readonly kind: 'foreign' }
   | { readonly kind: 'failed'; readonly error: unknown }
+
+/** What a client does with responses. Of a client that nobody has tried: what most of them do. */
+export function acceptedBy(
+  client: Pick<Sender, 'accepts'> | undefined,
+  protocol: Protocol,
+): AcceptedResponses {
+  return client?.accepts ?? usuallyAccepted[protocol]
+}
+
+const usuallyAccepted: Readonly<Record<Protocol, AcceptedResponses>> = {
+  chat: {
+    rejects: ['whole', 'cut', 'no-finish-no-end', 'finish-null', 'finish-error', 'choice-error'],
+    retries: [],
+  },
+  responses: {
+    rejects: ['whole', 'cut', 'cut-at-end', 'no-end', 'no-finish-no-end', 'incomplete-filter'],
+    retries: [],
+  },
+  messages: {
+    rejects: ['cut', 'no-end', 'no-start', 'no-finish-no-end'],
+    retries: [],
+    repeats: ['whole'],
+  },
+}
 
 /** Judges a body by the shape of its protocol. The status proves nothing. */
 export function proofIn(protocol: Protocol, answer: HttpAnswer): BodyProof {
   const whole = asObject(jsonIn(answer.body))
-  if (whole !== undefined) return { kind: isWhole[protocol](whole) ? 'unstreamed' : 'foreign' }
+  if (whole !== undefined)
+    return isWhole[protocol](whole) ? { kind: 'answered', flaws: ['whole'] } : { kind: 'foreign' }
 
   const stream = readStream(answer.body)
   const failure = failures[protocol](stream.events)
   if (failure !== undefined) return { kind: 'failed', error: failure }
   if (!stream.events.some(isOf[protocol])) return { kind: 'foreign' }
-  return { kind: 'streamed', flaws: flawsOf(protocol, answer, stream) }
+  return { kind: 'answered', flaws: flawsOf(protocol, answer, stream) }
 }
 
 /**

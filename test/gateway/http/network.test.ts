@@ -236,7 +236,7 @@ describe('network: bodies', () => {
     })
     const error = await failure(probe(accessTo(server), 'chat', model))
     expect(error.code).toBe('gateway-fault')
-    expect(error.message).toContain('sent more than 1 MB in answer to one word')
+    expect(error.message).toContain('sent more than 4 MB in answer to one word')
   })
 
   test('a stream that is cut in the middle', async () => {

@@ -212,7 +212,7 @@ test('diagnose: an answer above the size limit is reported as too long', () => {
   const cut = { cut: 'limit', headers: { 'content-type': 'application/json' } } as const
   expect(failing(200, '{"data":[', cut).message).toContain('a list of models of more than 8 MB')
   expect(failing(200, 'data: {"choices":[]}\n\n', cut, 'chat').message).toContain(
-    'more than 1 MB in answer to one word',
+    'more than 4 MB in answer to one word',
   )
 })
 
@@ -304,7 +304,7 @@ const borders: readonly Border[] = [
     { ...plain, cut: 'connection' },
     'stopped in the middle',
   ],
-  ['chat', 200, '{"choi', 'gateway-fault', { ...plain, cut: 'limit' }, 'sent more than 1 MB'],
+  ['chat', 200, '{"choi', 'gateway-fault', { ...plain, cut: 'limit' }, 'sent more than 4 MB'],
   ['catalog', 200, '{"da', 'gateway-fault', { ...plain, cut: 'limit' }, 'of more than 8 MB'],
   ['catalog', 300, '', 'redirected', {}, 'redirects without naming'],
   ['catalog', 399, '', 'redirected', {}, 'redirects without naming'],
