@@ -16,6 +16,7 @@ import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
 import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
+import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 /**
@@ -59,6 +60,7 @@ const layout: Layout = {
 
 const shared = clientOf(layout, {
   tested,
+  accepts: responses.protocols,
   program: {
     packages: ['@kilocode/cli', '@kilocode/cli-*'],
     pingArgs: (prompt) => ['run', prompt],

@@ -22,11 +22,10 @@ import { launchSettings } from './launch-settings.ts'
 import { filesOf, type Layout } from './layout.ts'
 import { effortPath, plan } from './plan.ts'
 import { isOneBaseUrl, readRoute } from './protocols.ts'
-import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /** The members that differ between clients of this layout. */
-type Own = Pick<ClientModule, 'sideEffects'> & {
+type Own = Pick<ClientModule, 'accepts' | 'sideEffects'> & {
   readonly tested: Parameters<typeof testedVersions>[0]
   readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
 }
@@ -116,7 +115,6 @@ export function clientOf(layout: Layout, { tested, program, ...own }: Own): Clie
 
     plan: (texts, target) => plan(layout, texts, target),
 
-    accepts: responses.protocols,
     loadRecordings: layout.loadRecordings,
     firstRequest: (recordings, files, input) => firstRequest(layout, recordings, files, input),
 

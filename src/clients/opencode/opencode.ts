@@ -6,6 +6,7 @@ import { clientOf } from '../opencode-family/module.ts'
 import { reservedProviderIds } from '../opencode-family/reserved-provider-ids.ts'
 import { pathsOf } from '../paths.ts'
 import { ofOwnRuntime } from '../tested.ts'
+import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 const layout: Layout = {
@@ -35,6 +36,7 @@ const layout: Layout = {
 
 export const opencode: ClientModule = clientOf(layout, {
   tested,
+  accepts: responses.protocols,
   program: {
     packages: ['opencode-ai', 'opencode-*'],
     // 1.2.6 sends `{env:NAME}` in its variable unchanged (2026-11-23).
