@@ -2,6 +2,7 @@ import { type ClientModule, emptyState, runKeyVariable } from '../client.ts'
 import { resolveOneModel } from '../resolve.ts'
 import { ofNode } from '../tested.ts'
 import { firstRequest } from './first-request.ts'
+import responses from './responses.json' with { type: 'json' }
 
 /** A backslash and an `n`: Copilot reads them as a line break. */
 const headerSeparator = '\\n'
@@ -74,6 +75,7 @@ export const copilot: ClientModule = {
 
   plan: () => [],
   gatewaySettings: () => ({}),
+  accepts: responses.protocols,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,

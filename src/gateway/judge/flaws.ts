@@ -52,6 +52,7 @@ export const flawWords = {
   'no-finish': 'does not finish the items of its answer',
   'deltas-only': 'streams an answer without its items',
   'item-only': 'sends the text of its answer in one piece',
+  'output-empty': 'does not repeat its answer in its last event',
   'completed-only': 'sends the text of its answer only at its end',
   'no-start': 'starts its answer without message_start',
   'no-block-start': 'streams text without content_block_start',
@@ -141,7 +142,11 @@ function endFlaws(protocol: Protocol, { events, isDone }: StreamData): readonly 
     protocol === 'chat'
       ? isDone
       : events.some(isEvent('message_stop', 'response.completed', 'response.incomplete'))
-  if (reason === undefined) return hasEnd ? ['finish-null'] : ['no-finish-no-end', 'no-end']
+  if (reason === undefined) {
+    if (hasEnd) return ['finish-null']
+    const hasItems = events.some(isEvent('response.output_item.done'))
+    return hasItems ? ['no-end'] : ['no-finish-no-end', 'no-end']
+  }
   const odd = oddReason(protocol, reason)
   return [...(odd === undefined ? [] : [odd]), ...(hasEnd ? [] : ['no-end' as const])]
 }
@@ -253,6 +258,7 @@ const shapeFlaws: Readonly<
       items.length === 0 && hasText && (hasAdded ? 'no-finish' : 'deltas-only'),
       items.length === 0 && !hasText && output.length > 0 && 'completed-only',
       messages.length > 0 && !hasText && 'item-only',
+      last !== undefined && hasText && output.length === 0 && 'output-empty',
       last !== undefined && items.length === 0 && !hasText && output.length === 0 && 'no-text',
       events.some(({ type }) => !/^(?:response\.|error$)/.test(String(type))) && 'unknown-event',
       events.some((event) => isOfItem(event) && !isSaid(event['output_index'])) && 'no-index',

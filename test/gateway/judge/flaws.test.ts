@@ -65,9 +65,9 @@ describe('flaws of a response', () => {
   test.each(every)(
     '$protocol: the judge sees $flaw in the case $name',
     ({ protocol, flaw, name }) => {
-      // A stream of the responses protocol does not report its end before the last event.
+      // The responses protocol gives no reason before its last event.
       const other =
-        protocol === 'responses' ? { 'cut-at-end': 'cut' } : { 'no-finish': 'finish-null' }
+        protocol === 'responses' ? { cut: 'cut-at-end' } : { 'no-finish': 'finish-null' }
       const seen = (other as Partial<Record<string, string>>)[flaw] ?? flaw
       const proof = proofIn(protocol, answerOf(protocol, name))
       expect(proof).toMatchObject({ kind: 'answered', flaws: expect.arrayContaining([seen]) })
