@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { endGroup } from './process.js'
@@ -78,7 +78,7 @@ export async function startServer(client, [program, ...args], { home, cwd, env }
   let isRunning = true
   child.on('close', () => (isRunning = false))
   const url = `http://127.0.0.1:${port}`
-  while (!(await answers(url))) {
+  while (!(await listens(port))) {
     if (!isRunning) throw new Error(`${client} does not run as a server`)
     await pause(500)
   }
@@ -119,11 +119,16 @@ async function post(url, body, signal) {
   return response.json()
 }
 
-function answers(url) {
-  return fetch(url).then(
-    () => true,
-    () => false,
-  )
+/** A request would not do: opencode passes those for its pages on, and waits offline. */
+function listens(port) {
+  return new Promise((found) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => found(false))
+    socket.on('connect', () => {
+      socket.destroy()
+      found(true)
+    })
+  })
 }
 
 function freePort() {

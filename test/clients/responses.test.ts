@@ -10,7 +10,9 @@ import type { Protocol } from '../../src/gateway/types.ts'
 const samples: readonly (readonly [client: string, protocol: Protocol, cases: string])[] = [
   ['codex', 'responses', 'gzip headers-60kb item-only usage-text once-503'],
   ['claude', 'messages', 'no-end zstd no-block-stop whole once-529'],
-  ['opencode', 'chat', 'no-end choices-missing'],
+  ['opencode', 'responses', 'type-json usage-text once-500'],
+  ['kilo', 'messages', 'finish-unknown no-usage'],
+  ['copilot', 'responses', 'whole output-empty'],
   ['droid', 'chat', 'finish-unknown content-list'],
   ['pi', 'messages', 'br no-end'],
   ['qwen', 'chat', 'finish-error type-json'],

@@ -38,6 +38,7 @@ export const flawWords = {
   'content-list': 'sends text as a list of parts',
   'choices-missing': 'sends an event without choices',
   'choices-null': 'sends an event without choices',
+  'error-late': 'ended its answer because of an error',
   'choice-error': 'sends an error in place of an answer',
   'whole-choice': 'sends the whole answer in one event',
   'error-null': 'sends an empty error with each event',
@@ -130,7 +131,7 @@ function transportFlaws({ headers, body }: HttpAnswer): readonly (Flaw | false)[
   ]
 }
 
-const isEvent =
+export const isEvent =
   (...types: readonly string[]) =>
   ({ type }: Event) =>
     types.includes(String(type))
@@ -311,7 +312,7 @@ function usageFlaws(usages: readonly unknown[]): readonly (Flaw | false)[] {
   ]
 }
 
-function choicesOf(events: readonly Event[]): readonly Event[] {
+export function choicesOf(events: readonly Event[]): readonly Event[] {
   return events.flatMap(({ choices }) => {
     const list: readonly unknown[] = Array.isArray(choices) ? choices : []
     return list.map((choice) => asObject(choice) ?? {})
@@ -322,6 +323,6 @@ function isSaid(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-function isFilled(value: unknown): boolean {
+export function isFilled(value: unknown): boolean {
   return typeof value === 'string' ? value !== '' : Array.isArray(value) && value.length > 0
 }

@@ -78,7 +78,8 @@ function diagnoseSuccess(answer: HttpAnswer, question: AskedRequest): Outcome | 
   if (proof.kind === 'answered') {
     const { rejects } = acceptedBy(question.client, question.asked)
     const flaw = proof.flaws.find((one) => rejects.includes(one))
-    return flaw && diagnoseFlaw(judged, flaw)
+    if (flaw === undefined || proof.error === undefined) return flaw && diagnoseFlaw(judged, flaw)
+    return diagnoseHidden({ ...judged, error: errorFrom(proof.error) })
   }
   if (answer.cut !== undefined && error.kind !== 'page') return cutOff(judged)
   if (error.isApiError) return diagnoseHidden(judged)

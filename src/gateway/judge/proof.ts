@@ -1,15 +1,23 @@
 import { asObject, jsonIn } from '../foreign-text.ts'
 import type { AcceptedResponses, Protocol, Sender } from '../types.ts'
 import type { HttpAnswer } from './answer.ts'
-import { type Event, type Flaw, flawsOf, readStream } from './flaws.ts'
+import {
+  choicesOf,
+  type Event,
+  type Flaw,
+  flawsOf,
+  isEvent,
+  isFilled,
+  readStream,
+} from './flaws.ts'
 
 /**
  * What the body of a 200 proves about an inference.
  *
- * `answered`: an answer in the protocol's format, with these flaws. `failed`: an error inside a stream. `foreign`: something else.
+ * `answered`: an answer in the protocol's format, with these flaws. One of them may be an error after some text. `failed`: an error inside a stream. `foreign`: something else.
  */
 export type BodyProof =
-  | { readonly kind: 'answered'; readonly flaws: readonly Flaw[] }
+  | { readonly kind: 'answered'; readonly flaws: readonly Flaw[]; readonly error?: unknown }
   | { readonly kind: 'foreign' }
   | { readonly kind: 'failed'; readonly error: unknown }
 
@@ -23,15 +31,21 @@ export function acceptedBy(
 
 const usuallyAccepted: Readonly<Record<Protocol, AcceptedResponses>> = {
   chat: {
-    rejects: ['whole', 'cut', 'no-finish-no-end', 'finish-null', 'finish-error', 'choice-error'],
+    rejects: [
+      ...['whole', 'cut', 'no-finish-no-end', 'finish-null', 'finish-error', 'choice-error'],
+      'error-late',
+    ],
     retries: [],
   },
   responses: {
-    rejects: ['whole', 'cut', 'cut-at-end', 'no-end', 'no-finish-no-end', 'incomplete-filter'],
+    rejects: [
+      ...['whole', 'cut', 'cut-at-end', 'no-end', 'no-finish-no-end', 'incomplete-filter'],
+      'error-late',
+    ],
     retries: [],
   },
   messages: {
-    rejects: ['cut', 'no-end', 'no-start', 'no-finish-no-end'],
+    rejects: ['cut', 'no-end', 'no-start', 'no-finish-no-end', 'error-late'],
     retries: [],
     repeats: ['whole'],
   },
@@ -45,9 +59,15 @@ export function proofIn(protocol: Protocol, answer: HttpAnswer): BodyProof {
 
   const stream = readStream(answer.body)
   const failure = failures[protocol](stream.events)
-  if (failure !== undefined) return { kind: 'failed', error: failure }
+  // Some clients ignore an error event after text. No client ignores a failed response.
+  const isFailed =
+    !hasText[protocol](stream.events) || stream.events.some(isEvent('response.failed'))
+  if (failure !== undefined && isFailed) return { kind: 'failed', error: failure }
   if (!stream.events.some(isOf[protocol])) return { kind: 'foreign' }
-  return { kind: 'answered', flaws: flawsOf(protocol, answer, stream) }
+  const flaws = flawsOf(protocol, answer, stream)
+  return failure === undefined
+    ? { kind: 'answered', flaws }
+    : { kind: 'answered', flaws: ['error-late', ...flaws], error: failure }
 }
 
 /**
@@ -102,6 +122,12 @@ const isOf: Readonly<Record<Protocol, (event: Event) => boolean>> = {
   chat: ({ choices }) => Array.isArray(choices),
   responses: ({ type }) => typeof type === 'string' && type.startsWith('response.'),
   messages: ({ type }) => typeof type === 'string' && type.startsWith('message'),
+}
+
+const hasText: Readonly<Record<Protocol, (events: readonly Event[]) => boolean>> = {
+  chat: (events) => choicesOf(events).some(({ delta }) => isFilled(asObject(delta)?.['content'])),
+  responses: (events) => events.some(isEvent('response.output_text.delta')),
+  messages: (events) => events.some(isEvent('content_block_delta')),
 }
 
 /** The error inside a stream. Undefined: there is none. */
