@@ -215,6 +215,18 @@ describe('probe: judges as the client does', () => {
     expect(await asks('open')).toEqual(['gateway-fault', 1])
   })
 
+  test.each(['bom', 'error-late', 'whole', 'no-usage', 'unknown-event', 'no-index'])(
+    '%s, which only some clients accept',
+    async (name) => {
+      expect(await asks(name, { rejects: [] })).toEqual([undefined, 1])
+      expect((await asks(name, { rejects: [name] }))[0]).toBe('gateway-fault')
+    },
+  )
+
+  test('an event of 2 MB, which every client reads', async () => {
+    expect(await asks('huge-2mb')).toEqual([undefined, 1])
+  })
+
   test('more headers than Node reads', async () => {
     expect(await asks('headers-60kb')).toEqual([undefined, 1])
     expect(await asks('headers-60kb', { rejects: ['headers-30kb'] })).toEqual(['gateway-fault', 1])

@@ -290,7 +290,8 @@ const shapeFlaws: Readonly<
         !kinds.includes('tool_use') &&
         !isCut &&
         (hasDelta ? 'thinking-only' : 'no-text'),
-      usages.includes(undefined) && 'no-usage',
+      events.some((event) => isEvent('message_delta')(event) && event['usage'] === undefined) &&
+        'no-usage',
       ...usageFlaws(usages),
     ]
   },
