@@ -50,7 +50,7 @@ function errorEvent(protocol) {
       event: 'error',
       data: { type: 'error', error: { type: 'api_error', message: error.message } },
     }
-  return { event: 'error', data: { type: 'error', ...error, sequence_number: 9 } }
+  return { event: 'error', data: { ...error, type: 'error', sequence_number: 9 } }
 }
 
 /** The events up to the one that completes the text, without those that end the response. */

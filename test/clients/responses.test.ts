@@ -12,6 +12,7 @@ const samples: readonly (readonly [client: string, protocol: Protocol, cases: st
   ['claude', 'messages', 'no-end zstd no-block-stop whole once-529'],
   ['opencode', 'responses', 'type-json usage-text once-500'],
   ['kilo', 'messages', 'finish-unknown no-usage'],
+  ['cline', 'chat', 'finish-null whole-choice'],
   ['copilot', 'responses', 'whole output-empty'],
   ['droid', 'chat', 'finish-unknown content-list'],
   ['pi', 'messages', 'br no-end'],

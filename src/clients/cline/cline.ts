@@ -36,6 +36,7 @@ import {
   usualOutputTokens,
 } from './providers.ts'
 import { clineName, sensitiveSettings } from './sensitive-settings.ts'
+import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
 
 /**
@@ -137,6 +138,7 @@ export const cline: ClientModule = {
     return [editReadably(clineName, file, ourKeys(file, target), target, readProviders)]
   },
 
+  accepts: responses.protocols,
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,
   firstRequest,
