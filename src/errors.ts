@@ -26,6 +26,7 @@ export const exitStatus = {
   'route-not-allowed': 5,
   'tools-unsupported': 5,
   'parameter-unsupported': 5,
+  'request-rejected': 5,
 
   refused: 6,
   dns: 6,

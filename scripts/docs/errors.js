@@ -65,6 +65,10 @@ const causes = {
     'The gateway rejects a parameter that the client always sends.',
     'The hint names the setting of the client. Otherwise name another model: `--model ID`.',
   ],
+  'request-rejected': [
+    'The gateway rejects the request, and its words name no cause that repoint knows.',
+    'Read the words of the gateway in the message. Name another model: `--model ID`.',
+  ],
 
   refused: [
     'Nothing listens at the address, or the network blocks the connection.',

@@ -173,8 +173,7 @@ export function isAboutAddress({ code }: Pick<Outcome, 'code'>): boolean {
  * not supported.
  */
 function mayBeElsewhere(outcome: Outcome): boolean {
-  const { code, isUnexplained = false } = outcome
-  return isAboutAddress(outcome) || (code === 'protocol-unsupported' && !isUnexplained)
+  return isAboutAddress(outcome) || outcome.code === 'protocol-unsupported'
 }
 
 /** Only an API gives such an answer: the base URL is right. */

@@ -148,7 +148,7 @@ describe('repoint reports a model without tools, after at most two more requests
   test('it passes on the error if the gateway rejects the request without tools too', async () => {
     const [row] = toolRows
     const { port } = await provider(row!)
-    expect((await setUp(row!, port)).error).toMatchObject({ code: 'protocol-unsupported' })
+    expect((await setUp(row!, port)).error).toMatchObject({ code: 'request-rejected' })
   })
 })
 

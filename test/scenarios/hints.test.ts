@@ -320,6 +320,20 @@ const states: readonly State[] = [
     hint: '--model ID',
   },
   {
+    code: 'request-rejected',
+    when: 'words that name no cause',
+    make: async () => ({
+      args: codex(
+        await answering(400, refusal('Bad luck'), {}, (_, body) => !body.includes(`"${model}"`)),
+        '--model',
+        model,
+      ),
+      env: withKey,
+      words: { ID: 'gpt-5.6-terra' },
+    }),
+    hint: '--model ID',
+  },
+  {
     code: 'refused',
     when: 'nothing listens',
     make: async () => {

@@ -74,6 +74,26 @@ export interface AskedRequest {
   readonly secrets: readonly string[]
 }
 
+/** Who or what the words of a rejection blame. */
+export type Cause =
+  | 'upstream'
+  | 'gateway'
+  | 'client'
+  | 'region'
+  | 'network'
+  | 'content'
+  | 'rate'
+  | 'quota'
+  | 'plan'
+  | 'account'
+  | 'model-unpriced'
+  | 'model-not-allowed'
+  | 'model-unknown'
+  | 'provider-unknown'
+  | 'protocol'
+  | 'route'
+  | 'key'
+
 /** Who or what an answer blames, where its code leaves that open. */
 export type Blamed =
   | 'balance'
@@ -103,6 +123,4 @@ export interface Outcome {
   readonly requestId?: string
   /** The gateway may accept the key in another header. */
   readonly tryOtherKeyHeader?: boolean
-  /** The gateway's words do not say why: the code is a guess by the status. */
-  readonly isUnexplained?: true
 }

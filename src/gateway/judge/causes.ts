@@ -1,4 +1,6 @@
+import type { Cause } from './answer.ts'
 import type { ErrorBody } from './error-body.ts'
+import { causeOfSubject } from './subjects.ts'
 import {
   anyModel,
   anyOf,
@@ -6,6 +8,7 @@ import {
   broken,
   client,
   clientName,
+  consumed,
   country,
   denied,
   goneModel,
@@ -22,26 +25,6 @@ import {
   within,
   zh,
 } from './vocabulary.ts'
-
-/** Who or what a rejection blames. */
-export type Cause =
-  | 'upstream'
-  | 'gateway'
-  | 'client'
-  | 'region'
-  | 'network'
-  | 'content'
-  | 'rate'
-  | 'quota'
-  | 'plan'
-  | 'account'
-  | 'model-unpriced'
-  | 'model-not-allowed'
-  | 'model-unknown'
-  | 'provider-unknown'
-  | 'protocol'
-  | 'route'
-  | 'key'
 
 /** One way in which gateways name a cause. */
 interface CauseRow {
@@ -65,9 +48,15 @@ const facts = 'seen at forged and real gateways, 2026-11-23 and 2026-11-24'
 const forged = 'forged rejections, 2026-11-26'
 
 /**
- * How gateways name a cause, in English and Chinese, with the source of each. The first matching row
- * counts, and codes come before sentences. Sentences are patterns, because every gateway has its own: a
- * pattern contains what all known ones have in common.
+ * How gateways name a cause, in English and Chinese, with the source of each.
+ *
+ * repoint reads a rejection as a careful person does: first its code, which is a fixed value of one vendor.
+ * Then its sentence: which thing does it name, and what does it say about the thing? "Key" and "expired" are
+ * about the key, "credits" and "used up" about the quota, "model" and "not found" about the model. A row
+ * joins one kind of thing with what gateways say about it ({@link near}; the words are in vocabulary.ts), so
+ * that it matches sentences that nobody has seen. The first matching row counts. If none matches,
+ * subjects.ts looks whether the sentence is about one thing only. If that fails too, repoint shows the
+ * gateway's words and blames nothing.
  */
 export const causeRows: readonly CauseRow[] = [
   // The gateway's own key, account or login at the service behind it.
@@ -147,7 +136,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'client',
     words: new RegExp(
-      `\\bonly\\b.{0,60}${clientName}|${clientName}.{0,30}\\b(?:only|exclusively)\\b|\\boutside (?:of )?(?:\\w+ )?${clientName}`,
+      `\\bonly\\b.{0,60}${clientName}|${clientName}.{0,30}\\b(?:only|exclusively|(?:nothing|nobody|no one) else|alone)\\b|\\boutside (?:of )?(?:\\w+ )?${clientName}`,
       'i',
     ),
     source: `${github}/Wei-Shaw/sub2api/issues/248 (2026-01), ${github}/anthropics/claude-code/issues/24690 (2026-02), ${github}/anomalyco/opencode/issues/49494 (2026-09)`,
@@ -178,7 +167,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'client',
     words: new RegExp(
-      `(?:仅|只|限).{0,12}${zh.client}|(?:非|第三方|未授权的?|不支持|不允许|禁止|拒绝|请使用|请在|请通过|请用|请升级|升级).{0,10}${zh.client}|${zh.client}.{0,8}(?:受限|不被允许|不允许|被禁止|被拒绝|专用|专属|版本过低|不在|未在)`,
+      `(?:仅|只|限).{0,12}${zh.client}|(?:非|不是|不属于|第三方|未授权的?|不支持|不允许|禁止|拒绝|请使用|请在|请通过|请用|请升级|升级).{0,10}${zh.client}|${zh.client}.{0,8}(?:受限|不被允许|不允许|被禁止|被拒绝|专用|专属|版本过低|不在|未在)`,
       'i',
     ),
     source: facts,
@@ -257,6 +246,11 @@ export const causeRows: readonly CauseRow[] = [
     words: anyOf(
       String.raw`\brate[- ]?limit\w*\b(?!\w* error)|\btoo many (?:\w+ )?(?:requests|connections|sessions)\b|\bthrottl\w+|\brate exceeded\b`,
       String.raw`\b(?:requests?|tokens?) per (?:second|minute|hour|day)\b|\b(?:[rt]p[smhd]|ipm|q(?:ps|pm))\b`,
+      near(
+        String.raw`\b(?:requests?|calls?|generations?|jobs?|streams?|sessions?)\b`,
+        String.raw`\b(?:already (?:running|open|active|in progress)|in flight|in parallel|at once|at a time|at the same time|simultaneous\w*)\b`,
+        { after: 30 },
+      ),
       String.raw`\brequests? limit\b|\bretry (?:again )?(?:in|after) \d|\bengine is currently overloaded\b|\btoo (?:quickly|fast|frequently)\b`,
       near(
         String.raw`\bconcurren\w+\b`,
@@ -269,8 +263,15 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'rate',
     words:
-      /频繁|频率|每(?:秒|分钟|小时).{0,8}(?:限制|上限|次)|限流|限速|速率|并发.{0,8}(?:上限|限制|超|过)|(?:请求|访问|调用).{0,4}(?:过快|过多|太快|太多|超限|速度|超过|次数.{0,4}上限)/,
+      /频繁|频率|频次|流控|每(?:秒|分钟|小时).{0,8}(?:限制|上限|次)|限流|限速|速率|(?:并发|同时).{0,10}(?:上限|限制|超|过)|(?:请求|访问|调用).{0,4}(?:过快|过多|太快|太多|太密集|过密|超限|速度|超过|次数.{0,4}上限)/,
     source: 'https://docs.z.ai/api-reference/api-code (2026-11-24)',
+  },
+
+  {
+    cause: 'model-not-allowed',
+    words:
+      /\bno (?:allowed )?(?:end ?points?|providers?)\b.{0,60}\bpolicy\b|\b(?:data|publication) policy\b/i,
+    source: 'https://openrouter.ai/docs/features/privacy-and-logging (2026-11-26)',
   },
 
   // A content filter rejected the request.
@@ -289,11 +290,11 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'content',
     words: anyOf(
-      String.raw`\bmoderation\b|\bcontent (?:policy|filter\w*|classif\w+|management|safety|inspection|moderation)\b|\bno credits were charged\b|\bguardrails?\b|\bsafety (?:checks?|systems?|polic\w+|filters?|settings?)\b`,
+      String.raw`\bmoderation\b|\bcontent (?:policy|filter\w*|classif\w+|management|safety|inspection|moderation)\b|\bno credits were charged\b|\bguard(?:rails?| models?)\b|\bprompt injections?\b|\bjailbreak\w*|\bsafety (?:checks?|systems?|polic\w+|filters?|settings?|classif\w+|rules?|guard\w*)\b`,
       String.raw`\b(?:inappropriate|unsafe|harmful) content\b|\bsens?i?tive (?:words?|content|information)\b|\bmay contain sens?i?tive\b|\bconsidered high risk\b|\bviolat\w+ .{0,20}\bpolic(?:y|ies)\b`,
       near(
         String.raw`\b(?:input|prompt|content|request|message)\b`,
-        String.raw`\b(?:(?:was|were|been) flagged|(?:blocked|rejected|refused) for (?:safety|content|policy))\b`,
+        String.raw`\b(?:flagged|(?:blocked|rejected|refused) for (?:safety|content|policy))\b`,
       ),
     ),
     source:
@@ -302,7 +303,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'content',
     words:
-      /敏感(?:内容|词|信息)|违规(?:内容|信息)|内容.{0,6}(?:审核|违规|不合规|安全)|测试内容|不安全/,
+      /敏感(?:内容|词|信息)|(?:违规|不当|违法|有害)(?:的)?(?:内容|信息)|内容.{0,6}(?:审核|违规|不合规|安全|风控|拦截)|测试内容|不安全/,
     source: 'https://docs.z.ai/api-reference/api-code (2026-11-24)',
   },
 
@@ -320,20 +321,13 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'model-not-allowed',
-    codes: ['1311', 'model_not_available', 'unsupportedmodel'],
+    codes: ['1311', 'modelnotopen', 'model_not_available', 'unsupportedmodel'],
     source: `${github}/farion1231/cc-switch/issues/1386 (2026); https://docs.zenmux.ai/guide/advanced/error-codes.html, https://www.volcengine.com/docs/82379/1299023 (2026-11-24)`,
   },
   {
     cause: 'plan',
     words: anyOf(
-      near(
-        plan,
-        String.raw`\b(?:exhausted|exceed(?:ed|s)|depleted|consumed|full|used up|r[au]n out|reached|hit)\b`,
-        {
-          before: 15,
-          after: 40,
-        },
-      ),
+      near(plan, consumed, { before: 40, after: 40 }),
       String.raw`\bextra usage\b|\bfree usage\b`,
       near(zh.plan, '(?:用完|用尽|耗尽|已达|上限|到期|过期)', { before: 6, after: 14 }),
     ),
@@ -352,7 +346,12 @@ export const causeRows: readonly CauseRow[] = [
     cause: 'quota',
     words: anyOf(
       near(money, usedUp, { before: 30, after: 40 }),
-      String.raw`\bout of tokens\b|\bno tokens (?:left|remaining)\b`,
+      near(
+        String.raw`\b(?:billing|payments?(?: method)?|credit card)\b`,
+        String.raw`\b(?:not (?:\w+ )?(?:set up|enabled|configured|active|added|found)|disabled|inactive|required|missing|declined|failed)\b`,
+      ),
+      String.raw`\b(?:0|no|zero) (?:[\w-]+ )?(?:credits?|tokens?|funds) (?:left|remaining)\b`,
+      String.raw`\bout of tokens\b`,
     ),
     source: `${github}/MCPJam/inspector/issues/1287 (2026-01), ${github}/infiniflow/ragflow/issues/1048 (2024-06); https://docs.merge.dev/merge-gateway/errors (2026-11-26)`,
   },
@@ -360,7 +359,7 @@ export const causeRows: readonly CauseRow[] = [
     cause: 'plan',
     words: anyOf(
       near(plan, lapsed, { before: 30, after: 50 }),
-      String.raw`\b(?:please |must )?upgrade (?:to|your)\b|\bunpurchased\b|\b(?:please|must) subscribe\b`,
+      String.raw`\b(?:please |must )?upgrade (?:to|your|required)\b|\bunpurchased\b|\b(?:please|must) subscribe\b`,
     ),
     source:
       'Ark `InvalidSubscription`, 2026-11-24; https://platform.minimax.io/docs/api-reference/errorcode.md (2026-11-24)',
@@ -485,10 +484,10 @@ export const causeRows: readonly CauseRow[] = [
       near(
         String.raw`\b(?:identity|kyc|phone|e-?mail|real[- ]name|onboarding|registration|sign-?up)\b`,
         String.raw`\b(?:required|needed|verification|verified|confirm\w*|finish|complete|incomplete|missing)\b`,
-        { after: 20 },
+        { after: 40 },
       ),
       String.raw`\bmust be an? (?:\w+ )?member\b|\bnot an? (?:\w+ )?member\b`,
-      String.raw`\b(?:service|product|feature|gateway|api)\b${within(30)}\b(?:not|never)(?: \w+){0,2} (?:enabled|opened?|activated|subscribed|used)\b`,
+      String.raw`\b(?:service|product|feature|gateway|api(?! keys?))\b${within(30)}\b(?:not|never)(?: \w+){0,2} (?:enabled|opened?|activated|subscribed|used)\b`,
     ),
     source: `${github}/langflow-ai/openrag/issues/257 (2025-10); ModelScope, 2026-11-24; https://docs.coreweave.com/support/inference (2026-11-26)`,
   },
@@ -496,7 +495,7 @@ export const causeRows: readonly CauseRow[] = [
     cause: 'account',
     words: anyOf(
       `${zh.holder}.{0,20}${zh.held}`,
-      '实名|绑定.{0,8}(?:手机|邮箱|账号|账户|阿里云)|未(?:开通|订购|激活).{0,6}(?:服务|产品|功能)|(?:服务|产品|功能).{0,6}未(?:开通|激活)',
+      '实名|绑定.{0,8}(?:手机|邮箱|账号|账户|阿里云)|未(?:开通|订购|激活).{0,6}(?:服务|产品|功能)|(?:服务|产品|功能).{0,6}未(?:开通|激活)|请.{0,12}(?:开通|激活|启用).{0,8}(?:服务|产品|功能)',
     ),
     source: `${github}/QuantumNous/new-api, 2026-11-21`,
   },
@@ -520,7 +519,7 @@ export const causeRows: readonly CauseRow[] = [
     cause: 'model-unknown',
     codes: [
       ...['unknown_model', 'invalid_model', 'model_not_supported'],
-      ...['modelnotfound', 'modelnotopen', 'invalidendpointormodel.notfound'],
+      ...['modelnotfound', 'invalidendpointormodel.notfound'],
       ...['deploymentnotfound', 'endpoint_not_found', 'resource_does_not_exist', '1211'],
     ],
     source:
@@ -571,7 +570,8 @@ export const causeRows: readonly CauseRow[] = [
     cause: 'model-not-allowed',
     words: anyOf(
       String.raw`\b(?:limited|restricted|confined) to (?:\w+ ){0,2}models?\b|\bonly (?:access|use|call)\b.{0,20}\bmodels?\b`,
-      String.raw`\baccess to (?:the|this) (?:requested )?model\b|\bnot found for account\b|\b(?:data|publication) policy\b`,
+      String.raw`\bpermissions? to (?:\w+ )?(?:the )?models?\b`,
+      String.raw`\baccess to (?:the|this) (?:requested )?model\b|\bnot found for account\b`,
       String.raw`${anyModel}.{0,40}\b(?:access not|not (?:enabled|activated|open(?:ed)?)|disabled|gated|requires? (?:access|approval))\b|\brequest access\b`,
     ),
     statuses: [0, 200, 400, 401, 403, 404],
@@ -579,8 +579,15 @@ export const causeRows: readonly CauseRow[] = [
   },
   {
     cause: 'model-not-allowed',
-    words:
-      /(?:无权|没有权限|未(?:被)?授权|未开通|未开放|禁止|不允许|无法).{0,10}模型|模型.{0,40}(?:无权|未开通|未授权|未开放|没有权限|权限不足|禁用)|没有.{0,8}模型.{0,6}权限|模型.{0,12}(?:不在.{0,8}列表|申请)/,
+    words: new RegExp(
+      [
+        `(?:无权|没有权限|未(?:被)?授权|未开通|未开放|禁止|不允许|无法).{0,10}${zh.model}`,
+        `${zh.model}.{0,40}(?:无权|未开通|未授权|未开放|没有权限|权限不足|禁用)`,
+        `没有.{0,8}${zh.model}.{0,6}(?:权限|使用权|访问权|资格)|${zh.model}.{0,12}(?:不在.{0,8}列表|申请)`,
+        `(?:仅|只)(?:可|能|允许|限).{0,8}${zh.model}`,
+        `${zh.model}.{0,6}(?:白名单|范围|权限).{0,6}(?:没有|不含|不包|无)`,
+      ].join('|'),
+    ),
     statuses: [0, 200, 400, 401, 403, 404],
     source: `${github}/QuantumNous/new-api; https://docs.siliconflow.cn/en/faqs/error-code (2026-11-23)`,
   },
@@ -598,7 +605,12 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'model-unknown',
     words: new RegExp(
-      `(?:没有|无)可用.{0,40}(?:渠道|通道)|模型.{0,30}(?:不存在|未找到|找不到|无效|未知|已?下线|已?下架|未上架|未部署|已?停止服务|无可用渠道|没有可用|名称?(?:错误|有误|不正确)|不支持${notTheseZh})|(?:不存在|未知|无效|不支持|找不到|未找到|没有)(?:的|该|此|这个|具体|任何|当前|指定){0,3}模型`,
+      [
+        '(?:没有|无)可用.{0,40}(?:渠道|通道)',
+        `${zh.model}.{0,30}(?:不存在|未找到|找不到|无效|未知|已?下线|已?下架|未(?:在.{0,6})?上架|未部署|已?停止服务|无可用渠道|没有可用|名称?(?:错误|有误|不正确)|不支持${notTheseZh})`,
+        `(?:未能|无法|不能|没能)(?:匹配|找到|定位|路由|识别|解析).{0,6}${zh.model}`,
+        `(?:不存在|未知|无效|不支持|找不到|未找到|没有)(?:的|该|此|这个|具体|任何|当前|指定| ){0,3}${zh.model}`,
+      ].join('|'),
     ),
     source: `${github}/QuantumNous/new-api, 2026-11-21; https://docs.z.ai/api-reference/api-code (2026-11-24)`,
   },
@@ -606,6 +618,19 @@ export const causeRows: readonly CauseRow[] = [
     cause: 'provider-unknown',
     words: /\b(?:unknown|invalid) provider\b/i,
     source: 'Cloudflare AI Gateway, code 2008, 2026-11-24',
+  },
+
+  {
+    cause: 'protocol',
+    words: anyOf(
+      near(
+        String.raw`\b(?:end ?points?|routes?|paths?|(?<!image[_ ])ur[il]s?)\b`,
+        String.raw`\b(?:unknown|unexpected|unsupported|unrecogni[sz]ed|no such|not (?:found|exist|implemented|supported|available))\b`,
+        { after: 40 },
+      ),
+    ),
+    statuses: [400, 422],
+    source: forged,
   },
 
   // New API, for a model whose channel does not speak the protocol.
@@ -679,7 +704,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'key',
     words: new RegExp(
-      `${zh.secret}.{0,12}${zh.broken}|${zh.broken}(?:的)?.{0,10}${zh.secret}|未(?:登录|授权|认证)|没有登录|登录.{0,6}(?:过期|失效)`,
+      `${zh.secret}.{0,20}${zh.broken}|${zh.broken}(?:的)?.{0,10}${zh.secret}|未(?:登录|授权|认证)|没有登录|登录.{0,6}(?:过期|失效)`,
       'i',
     ),
     source: `${github}/QuantumNous/new-api, 2026-11-21`,
@@ -717,9 +742,14 @@ const commonCodes: readonly Required<Pick<CauseRow, 'cause' | 'codes'>>[] = [
   },
 ]
 
-/** The causes that match the codes and words of a rejection, most likely first. */
-export function causesOf(error: ErrorBody, status: number): readonly Cause[] {
-  const { codes, codeWords, words } = error
+/**
+ * The causes that match the codes and words of a rejection, most likely first.
+ *
+ * @param model the ID of the requested model; the words may use it instead of the word "model"
+ */
+export function causesOf(error: ErrorBody, status: number, model = ''): readonly Cause[] {
+  const { codes, codeWords } = error
+  const words = withModelNamed(error.words, model)
   // A sentence may be nothing but a code: `bad_credentials`.
   const spoken = /\s/.test(words) ? words : words.replace(/[_-]+/g, ' ')
   const isShared = (code: string) => commonCodes.some((row) => row.codes.includes(code))
@@ -729,5 +759,22 @@ export function causesOf(error: ErrorBody, status: number): readonly Cause[] {
   const named = rows.filter((row) => row.codes?.some((code) => codes.includes(code)))
   const said = rows.filter((row) => sentences.some((sentence) => row.words?.test(sentence)))
   const shared = commonCodes.filter((row) => row.codes.some((code) => codes.includes(code)))
-  return [...new Set([...named, ...said, ...shared].map(({ cause }) => cause))]
+  const causes = [...new Set([...named, ...said, ...shared].map(({ cause }) => cause))]
+  const isReadable = isOfSender(status) && error.param === ''
+  return causes.length > 0 || !isReadable ? causes : causeOfSubject(sentences, status)
+}
+
+/** Whether the status says that the sender or the request is at fault. 0: no status says anything. */
+function isOfSender(status: number): boolean {
+  return status === 0 || (status >= 400 && status < 500)
+}
+
+/** The words with "model" instead of the model's ID, so that "no access to gpt-5.6-sol" is about a model. */
+function withModelNamed(words: string, model: string): string {
+  return model.length < 2 ? words : words.replace(idPattern(model), 'model')
+}
+
+/** A model's ID that is not part of a longer one. */
+export function idPattern(model: string): RegExp {
+  return new RegExp(`(?<![\\w-])${model.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`, 'gi')
 }

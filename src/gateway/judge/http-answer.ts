@@ -1,13 +1,14 @@
 import { isCatalogBody } from '../models/catalog.ts'
 import {
   type AskedRequest,
+  type Cause,
   type HttpAnswer,
   maxAnswerBytes,
   maxCatalogBytes,
   type NetworkFailure,
   type Outcome,
 } from './answer.ts'
-import { type Cause, causesOf } from './causes.ts'
+import { causesOf, idPattern } from './causes.ts'
 import { type ErrorBody, errorFrom, readErrorBody } from './error-body.ts'
 import { isFirewall, isTunnelClosed } from './firewalls.ts'
 import { type Flaw, flawWords } from './flaws.ts'
@@ -36,6 +37,7 @@ import {
   quota,
   rateLimited,
   redirected,
+  requestRejected,
   routeNotAllowed,
   says,
   wrongRoute,
@@ -44,9 +46,8 @@ import { acceptedBy, proofIn } from './proof.ts'
 import { wantedHeader } from './wanted-header.ts'
 
 /**
- * Diagnoses a result: exactly one outcome, or undefined if it is what was requested. Status and codes
- * decide. Words decide only if a status leaves two causes open, and then by parts that are the same in
- * every language (the model's ID, a route).
+ * Diagnoses a result: exactly one outcome, or undefined if it is what was requested. Codes and words decide
+ * (causes.ts) where the status allows the cause. Without them, the status decides.
  */
 export function diagnose(
   result: HttpAnswer | NetworkFailure,
@@ -196,15 +197,16 @@ function diagnoseByCause(judged: JudgedAnswer): Outcome | undefined {
   if (isFirewall(answer)) return forbidden(judged, 'firewall')
   if (isTunnelClosed(answer)) return fault(judged, 'is not connected to its tunnel')
   if (status === 402) {
-    const [cause] = causesOf(error, status).filter((one) => one === 'plan' || one === 'quota')
-    return quota(judged, cause === 'plan' ? 'plan' : 'balance')
+    const causes = causesOf(error, status)
+    const isOfPlan = causes.includes('plan') && !causes.includes('quota')
+    return quota(judged, isOfPlan ? 'plan' : 'balance')
   }
 
   const header =
     hundredsOf(status) === 4 && error.kind !== 'page' ? wantedHeader(error, answer.body) : undefined
   if (header !== undefined) return headerMissing(judged, header)
 
-  for (const cause of causesOf(error, status)) {
+  for (const cause of causesOf(error, status, modelAsked(question))) {
     const isOfPage = error.kind === 'page' && cause !== 'client'
     const isOfGateway = error.isPassedOn && causesOfSender.includes(cause)
     const outcome = isOfPage ? undefined : outcomeOf[isOfGateway ? 'upstream' : cause](judged)
@@ -261,12 +263,15 @@ const outcomeOf: Readonly<Record<Cause, (judged: JudgedAnswer) => Outcome | unde
     const isOfValue = judged.error.param === 'model' && [400, 422].includes(judged.status)
     return isOfValue ? modelUnknown(judged) : modelNotAllowed(judged)
   },
-  'model-unknown': (judged) => (asksModel(judged) ? modelUnknown(judged) : undefined),
+  // A 429 means that the model is busy, and some say that it is not available.
+  'model-unknown': (judged) =>
+    asksModel(judged) && judged.status !== 429 ? modelUnknown(judged) : undefined,
   // The provider is part of the model's ID or of the path.
-  'provider-unknown': (judged) =>
-    asksModel(judged) && (judged.question.isBaseProven || judged.question.catalog)
-      ? modelUnknown(judged)
-      : undefined,
+  'provider-unknown': (judged) => {
+    if (!asksModel(judged)) return undefined
+    const isBaseRight = judged.question.isBaseProven || judged.question.catalog !== undefined
+    return isBaseRight ? modelUnknown(judged) : protocolUnsupported(judged)
+  },
   protocol: (judged) => (asksModel(judged) ? protocolUnsupported(judged) : undefined),
   route: (judged) => (isDenial(judged) ? routeNotAllowed(judged) : undefined),
   key: (judged) => {
@@ -281,6 +286,11 @@ function isAboutModel(judged: JudgedAnswer, cause: Cause): boolean {
   const { error, status } = judged
   const isByCode = causesOf({ ...error, words: '' }, status).includes(cause)
   return status === 403 && !isByCode && asksModel(judged) && mentionsModel(judged)
+}
+
+/** The requested model. Empty: the request names none. */
+function modelAsked({ asked, model = '' }: AskedRequest): string {
+  return asked === 'catalog' ? '' : model
 }
 
 function asksModel({ question }: JudgedAnswer): boolean {
@@ -343,7 +353,7 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
       if (isModelAsked && error.isApiError)
         return isUnlisted(question) && !blamesParameter(error)
           ? modelUnknown(judged)
-          : { ...protocolUnsupported(judged), ...unlessExplained(judged) }
+          : requestRejected(judged)
       return error.isApiError ? fault(judged, 'refuses the request') : notAnApi(judged)
     // one-api and its relatives: no channel or no price for the model, without a code.
     case (status === 500 || status === 503) && mentionsTheModel && isGatewaysOwn(error):
@@ -352,10 +362,6 @@ function diagnoseByStatus(judged: JudgedAnswer): Outcome {
     default:
       return fault(judged, 'answers with an error of its own')
   }
-}
-
-function unlessExplained({ error, status }: JudgedAnswer): Pick<Outcome, 'isUnexplained'> {
-  return causesOf(error, status).length === 0 ? { isUnexplained: true } : {}
 }
 
 /** By the parameter's name, or a name in the words such as `max_tokens`. */
@@ -395,9 +401,5 @@ function isCloudflareBlock({ answer, error }: JudgedAnswer): boolean {
 /** Whether the gateway's words name the requested model. This works in any language. */
 function mentionsModel({ question, error }: JudgedAnswer): boolean {
   const { model = '' } = question
-  if (model.length < 2) return false
-  const at = error.words.toLowerCase().indexOf(model.toLowerCase())
-  if (at === -1) return false
-  const isInside = (character: string | undefined): boolean => /[\w-]/.test(character ?? '')
-  return !isInside(error.words[at - 1]) && !isInside(error.words[at + model.length])
+  return model.length > 1 && idPattern(model).test(error.words)
 }

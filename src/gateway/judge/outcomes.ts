@@ -207,6 +207,15 @@ export function protocolUnsupported(judged: JudgedAnswer): Outcome {
   })
 }
 
+/** A rejection whose cause nobody can tell from the status and the words. */
+export function requestRejected(judged: JudgedAnswer): Outcome {
+  return outcome(judged, {
+    code: 'request-rejected',
+    message: `The gateway rejects the request for ${modelOf(judged)}${says(judged)}`,
+    hint: "repoint knows no cause for this answer. Name another model: --model ID. Or ask the gateway's operator.",
+  })
+}
+
 export function wrongRoute(judged: JudgedAnswer): Outcome {
   const { question } = judged
   if (question.isBaseProven)

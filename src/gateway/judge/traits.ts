@@ -54,6 +54,13 @@ const traits: Readonly<Record<OutcomeCode, Traits>> = {
   'route-not-allowed': { ...anApi, blames: 'route', mayBeOneProtocol: true },
   'tools-unsupported': { ...anApi, blames: 'model', mayBeOneProtocol: true },
   'parameter-unsupported': { ...anApi, blames: 'model', mayBeOneProtocol: true },
+  // Another model or protocol may help. Nobody knows.
+  'request-rejected': {
+    ...nothingProven,
+    blames: 'model',
+    mayLackList: true,
+    mayBeOneProtocol: true,
+  },
 
   refused: { ...nothingProven, blames: 'network' },
   dns: { ...nothingProven, blames: 'network' },

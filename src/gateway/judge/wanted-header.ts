@@ -42,7 +42,7 @@ const calledHeader = [
 
 /** Whether a sentence says that something is missing. */
 const saysMissing =
-  /\b(?:missing|requir\w+|must|provided?|includ\w+|set|send|sent|specif\w+|expected|contain\w*|absent|add|needs?|mandatory|not (?:found|present)|empty)\b|缺少|缺失|必须|需要|未提供|未携带|请提供|请携带|不能为空/i
+  /\b(?:missing|requir\w+|must|provided?|includ\w+|set|send|sent|suppl(?:y|ied)|specif\w+|expected|contain\w*|absent|add|needs?|mandatory|not (?:found|present)|empty)\b|缺少|缺失|必须|需要|未提供|未携带|请提供|请携带|不能为空/i
 
 /** The header that a rejection asks for, in lower case. */
 export function wantedHeader(error: ErrorBody, body: string): string | undefined {

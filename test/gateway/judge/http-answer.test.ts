@@ -273,7 +273,7 @@ type Border = readonly [
 const borders: readonly Border[] = [
   ['chat', 400, other('an unexpected endpoint'), 'protocol-unsupported'],
   ['chat', 400, other('the model not exist'), 'model-unknown'],
-  ['chat', 400, other('this model not existing'), 'protocol-unsupported'],
+  ['chat', 400, other('this model not existing'), 'request-rejected'],
   ['chat', 400, other('no credentials for provider x'), 'model-unknown'],
   ['chat', 401, other('Missing scope: model.request'), 'route-not-allowed'],
   [
@@ -368,7 +368,7 @@ const borders: readonly Border[] = [
     'messages',
     400,
     other('The model is odd', { type: 'invalid_request_error' }),
-    'protocol-unsupported',
+    'request-rejected',
   ],
   ['chat', 500, page('Oh'), 'gateway-fault', {}, 'answers with a web page'],
   ['chat', 501, page('Oh'), 'not-an-api'],
@@ -379,7 +379,7 @@ const borders: readonly Border[] = [
   ['chat', 400, other('no', { param: 'model' }), 'model-unknown'],
   ['chat', 499, other('no', { param: 'model' }), 'model-unknown'],
   ['chat', 500, other('no', { param: 'model' }), 'gateway-fault'],
-  ['chat', 400, other(`no ${model}`, { param: 'messages' }), 'protocol-unsupported'],
+  ['chat', 400, other(`no ${model}`, { param: 'messages' }), 'request-rejected'],
   ['chat', 400, other(`no ${model}`), 'model-unknown'],
   ['chat', 401, other('no'), 'forbidden', head('www-authenticate', 'Basic')],
   [
@@ -516,9 +516,10 @@ describe('diagnose: the message of an outcome', () => {
   })
 
   test('names the requested model and protocol', () => {
-    const message = (asked: Row[1]) => failing(422, other('no'), proven, asked).message
+    const message = (asked: Row[1]) => failing(405, other('no'), proven, asked).message
     expect(message('chat')).toContain(`${model} over the chat completions protocol (`)
     expect(message('messages')).toContain(`${model} over the messages protocol (`)
+    expect(failing(400, other('no')).message).toContain(`for ${model} (HTTP 400: "no")`)
     const forbidden = { error: { code: 'model_not_allowed' } }
     expect(failing(403, forbidden, {}, 'chat').message).toContain(`the model ${model} (HTTP 403)`)
   })

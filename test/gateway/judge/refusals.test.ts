@@ -4,6 +4,7 @@ import type { AskedRequest, HttpAnswer, Outcome } from '../../../src/gateway/jud
 import { causeRows } from '../../../src/gateway/judge/causes.ts'
 import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
 import { diagnose } from '../../../src/gateway/judge/http-answer.ts'
+import type { Protocol } from '../../../src/gateway/types.ts'
 
 /**
  * Rejections of gateways, one on each line. About half are quoted from the error references of
@@ -18,6 +19,8 @@ interface Refusal {
   /** JSON, or plain text. */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Absent: chat. */
+  readonly asked?: Protocol
   readonly model?: string
   /** False: the catalog does not list the model. */
   readonly listed?: boolean
@@ -43,9 +46,10 @@ function answerTo({ status, body, headers = {} }: Refusal): HttpAnswer {
   }
 }
 
-function questionOf({ model = 'gpt-5.6-sol', listed = true }: Refusal): AskedRequest {
+function questionOf(refusal: Refusal): AskedRequest {
+  const { asked = 'chat', model = 'gpt-5.6-sol', listed = true } = refusal
   return {
-    asked: 'chat',
+    asked,
     baseUrl: 'https://gw.example',
     model,
     secrets: ['sk-canary-0123456789'],
@@ -69,6 +73,7 @@ const causeNames: Readonly<Record<string, string>> = {
   'model-not-allowed': 'notallowed',
   'model-unknown': 'model',
   'protocol-unsupported': 'protocol',
+  'request-rejected': 'rejected',
   'gateway-fault': 'fault',
   forbidden: 'unknown',
   balance: 'quota',
