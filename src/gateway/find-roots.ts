@@ -32,6 +32,8 @@ export class GatewayFinder {
    * header works.
    */
   #taking: Promise<GatewayAccess | undefined> | undefined
+  /** The error of the first probe, if it is the answer to every other probe as well. */
+  #failedForAll: Promise<UserError | undefined> | undefined
   /** The access with the header that is known to work so far. */
   #taken: GatewayAccess
 
@@ -93,8 +95,25 @@ export class GatewayFinder {
     )
   }
 
-  /** @throws UserError as `probe` does */
+  /**
+   * As `probe`. Until the first answer, nobody knows whether the gateway accepts the key, so only one request
+   * has it. Its rejection, or a failure of the network, is the answer to the other questions as well.
+   *
+   * @throws UserError as `probe` does
+   */
   async probe(...question: ProbeQuestion): Promise<ProbeResult> {
+    if (this.#failedForAll === undefined) {
+      const answer = this.#probe(question)
+      this.#failedForAll = answer.then(() => undefined, errorForAll)
+      return answer
+    }
+    const failure = await this.#failedForAll
+    const isOtherHeader = question[2]?.sender?.keyHeader !== undefined
+    if (failure !== undefined && !isOtherHeader) throw failure
+    return this.#probe(question)
+  }
+
+  async #probe(question: ProbeQuestion): Promise<ProbeResult> {
     const first = this.#taken
     try {
       return await this.#askForWord(first, question)
@@ -281,6 +300,12 @@ function difference(
       hint: 'Set up each client separately, each with its address (--base-url URL).',
     }
   return undefined
+}
+
+/** The error if no other question can have a better answer. */
+function errorForAll(error: unknown): UserError | undefined {
+  const blamed = error instanceof UserError ? traitsOf(error)?.blames : undefined
+  return blamed === 'key' || blamed === 'network' ? (error as UserError) : undefined
 }
 
 type ProbeQuestion = [protocol: Protocol, model: string, options?: Omit<ProbeOptions, 'roots'>]
