@@ -37,13 +37,17 @@ export interface RunningProvider {
 
 const maxBytes = 8_000_000
 
-/** Starts the provider of this name on a free port of loopback. */
+/**
+ * Starts a provider on a free port of loopback.
+ *
+ * @param asked the provider, or the name of one in the table
+ */
 export async function startProvider(
-  name: string,
+  asked: string | Shape,
   key = 'sk-provider-5e1d9a7c3b2f4860',
 ): Promise<RunningProvider> {
-  const shape = table.find((one) => one.name === name)
-  if (shape === undefined) throw new Error(`no provider has the name ${name}`)
+  const shape = typeof asked === 'string' ? table.find(({ name }) => name === asked) : asked
+  if (shape === undefined) throw new Error(`no provider has the name ${asked}`)
 
   // The local gateway answers for the models. Everything else is forged.
   const gateway = await startGateway({
@@ -67,7 +71,7 @@ export async function startProvider(
     shape,
     origin,
     key,
-    url: (asked) => origin + (shape.setups[asked]?.paste ?? ''),
+    url: (setup) => origin + (shape.setups[setup]?.paste ?? ''),
     requests: () => seen,
     clearRequests: () => void seen.splice(0),
     close: async () => {
