@@ -571,6 +571,7 @@ export const causeRows: readonly CauseRow[] = [
     words: anyOf(
       String.raw`\b(?:limited|restricted|confined) to (?:\w+ ){0,2}models?\b|\bonly (?:access|use|call)\b.{0,20}\bmodels?\b`,
       String.raw`\bpermissions? to (?:\w+ )?(?:the )?models?\b`,
+      String.raw`\b(?:scopes?|keys?|tokens?)\b${within(30)}\b(?:not (?:include|cover|extend to|list)|exclude\w*)${within(20)}${anyModel}`,
       String.raw`\baccess to (?:the|this) (?:requested )?model\b|\bnot found for account\b`,
       String.raw`${anyModel}.{0,40}\b(?:access not|not (?:enabled|activated|open(?:ed)?)|disabled|gated|requires? (?:access|approval))\b|\brequest access\b`,
     ),
@@ -695,7 +696,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'key',
     words: anyOf(
-      near(bareSecret, broken, { before: 12, after: 30 }),
+      near(bareSecret, broken, { before: 25, after: 30 }),
       String.raw`\b(?:auth\w*|certification) (?:check )?(?:failed|failure|error|required|fails)\b|\b(?:request denied by )?key auth check\b`,
     ),
     statuses: [0, 200, 400, 401, 403],
@@ -712,7 +713,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'key',
     words:
-      /\b(?:keys?|tokens?|apikey|credentials?|authenticat\w+|unauthenticated|authori[sz]ation|unauthori[sz]ed|not authori[sz]ed|bearer|jwt|log ?in|logged in|sign ?in|access denied|user not found|no (?:cookie )?auth\w*)\b|^forbidden\b/i,
+      /^(?!.*\bmodels?\b).*\b(?:keys?|tokens?|apikey|credentials?|authenticat\w+|unauthenticated|authori[sz]ation|unauthori[sz]ed|not authori[sz]ed|bearer|jwt|log ?in|logged in|sign ?in|access denied|user not found|no (?:cookie )?auth\w*)\b|^forbidden\b/is,
     statuses: [401],
     source:
       'https://www.rfc-editor.org/rfc/rfc9110#name-401-unauthorized; OpenRouter, Mistral, 2026-11-23',

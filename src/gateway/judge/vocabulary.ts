@@ -49,13 +49,13 @@ const unserved = String.raw`(?:${negated(String.raw`support\w*|available|enabled
 export const denied = `(?:${refused}|${unserved})`
 
 /** A thing has ended, or somebody ended it: a key, an account, a plan. */
-const ended = `(?:(?:came|comes|come) to an end|(?:pending|scheduled for|marked for) (?:deletion|closure|removal)|(?:turned|switched) off|reclaimed|expired|revoked|disabled|deactivated|deleted|removed|archived|suspended|paused|inactive|frozen|locked|closed|terminated|cancell?ed|withdrawn|rotated|regenerated|replaced|retired|dissolved|ended)`
+const ended = `(?:(?:came|comes|come) to an end|(?:pending|scheduled for|marked for) (?:deletion|closure|removal)|(?:turned|switched) off|shut down|reclaimed|expired|revoked|disabled|deactivated|deleted|removed|archived|suspended|paused|inactive|frozen|locked|closed|terminated|cancell?ed|withdrawn|rotated|regenerated|replaced|retired|dissolved|ended)`
 
 /** The same, or a sender is kept out. */
 const stopped = `(?:${ended}|blocked|banned|(?:black|deny)-?listed)`
 
 /** A credential does not work. */
-export const broken = String.raw`(?:\b(?:${stopped}|invalid|incorrect|wrong|malformed|missing|bad|unknown|unrecogni[sz]ed|unregistered|leaked|compromised|mismatch(?:ed)?|rejected|required?|absent|empty|illegal|stale|outdated|fail(?:s|ed|ure)?|flagged|corrupt\w*|must (?:be|look|start|begin|have|contain)|past (?:its|their)|ran out|(?:could not|couldn['’]t|cannot|can['’]t|failed to|unable to)(?! reach| connect)|no)\b|${negated(String.raw`valid|found|recogni[sz]ed|active|exist|provided?|supplied|present|authori[sz]ed|registered|match|verif\w*|validated?|belong|accepted|known|us(?:ed|able)|work\w*|correct|sent|set|parse[ds]?|get|looks?|like`)})`
+export const broken = String.raw`(?:\b(?:${stopped}|invalid|incorrect|wrong|malformed|missing|bad|unknown|unrecogni[sz]ed|unregistered|leaked|compromised|mismatch(?:ed)?|rejected|required?|absent|empty|illegal|stale|outdated|fail(?:s|ed|ure)?|flagged|corrupt\w*|must (?:be|look|start|begin|have|contain)|past (?:its|their)|ran out|too (?:short|long)|on (?:the|our|a) (?:revocation|block|deny|black)[- ]?list|(?:could not|couldn['’]t|cannot|can['’]t|failed to|unable to)(?! reach| connect)|no)\b|${negated(String.raw`valid|found|recogni[sz]ed|active|exist|provided?|supplied|present|authori[sz]ed|registered|match|verif\w*|validated?|belong|accepted|known|us(?:ed|able)|work\w*|correct|sent|set|parse[ds]?|get|looks?|like`)})`
 
 /** An account, or what it belongs to, may not act. */
 export const held = String.raw`(?:\b(?:${stopped}|suspension|restricted|limited(?! to)|un-?verified|(?:hold|lock|freeze|block|ban) on|delinquent|flagged|denied access|access (?:is |was )?denied|on hold|under review|(?:pending|a?waiting)(?: for)? (?:\w+ )?(?:review|approval|verification|activation|confirmation)|under investigation)\b|\b(?:needs?|requires?|must|has|have)(?: to)? be (?:\w+ )?(?:approved|verified|activated|confirmed|linked|bound|completed)\b|${negated('active|activated|verified|approved|enabled|opened|open|in good standing|completed|confirmed|accepted|opted in')})`
@@ -67,7 +67,7 @@ export const consumed = String.raw`\b(?:exhausted|exceed(?:ed|s|ing)?|depleted|d
 export const usedUp = String.raw`(?:${consumed}|\b(?:insufficient|not enough|low|negative|more than your|out of|overdue|over|zero|spent|unpaid|arrears|past due|empty|no|none)\b)`
 
 /** A plan or a subscription has ended, or does not cover something. */
-export const lapsed = String.raw`(?:\b(?:${ended}|lapsed|past due|unpaid|overdue|invalid|missing|required|only|too low|(?:starts?|available) (?:at|with|from|in|on)|or (?:higher|above)|at least|requires?|needs?|upgrade|purchase|renew|subscribe|without|over|part of|reserved for|no)\b|${negated(String.raw`active|valid|found|includ\w*|support\w*|cover\w*|allow\w*|available|eligible|entitled|permit\w*|subscribed|purchased|part of`)})`
+export const lapsed = String.raw`(?:\b(?:${ended}|lapsed|past due|unpaid|overdue|invalid|missing|required|only|too low|(?:starts?|available) (?:at|with|from|in|on)|or (?:higher|above)|at least|requires?|needs?|upgrade|purchase|buy|renew|subscribe|without|over|part of|reserved for|no)\b|${negated(String.raw`active|valid|found|includ\w*|support\w*|cover\w*|allow\w*|available|eligible|entitled|permit\w*|subscribed|purchased|part of`)})`
 
 export const secret = String.raw`\b(?:(?:api|access|secret|bearer|auth\w*|security|subscription|virtual|id|login|app|master|proxy|service)[-_ ]?(?:keys?|tokens?|secrets?)(?: ?ids?)?|apikeys?|x-api-key|secret ?ids?|credentials?|jwt|signature(?!.{0,15}thinking)|authori[sz]ation(?: (?:header|field|token)\b)?|authentication (?:header|token|credentials?|information))\b`
 
@@ -77,7 +77,7 @@ export const bareSecret = String.raw`(?<!unexpected )\b(?:keys?|token|secret|sk)
 /** Not the one who did something: `disabled by its owner`. */
 export const holder = String.raw`(?<!\bby (?:its|the|an?|your) (?:\w+ )?)\b(?:accounts?|users?(?: ?ids?)?|members?(?:hips?)?|organi[sz]ations?|orgs?|workspaces?|teams?|tenants?|projects?|customers?|owners?|profiles?|subscribers?|consumers?|compan(?:y|ies)|groups?)\b(?! (?:agents?|errors?|prompts?|messages?|content|input|keys?|tokens?))`
 
-export const money = String.raw`\b(?:balance|allotments?|(?:allotted|allowed|included|monthly|daily|weekly|token|free) usage|usage (?:allowance|cap|quota)|credits?|funds|quota|allowance|(?<!thinking )budgets?(?![_ ]tokens)|spend(?:ing)?(?: (?:limit|cap))?|(?:key|usage|cost|credit|billing|payment|monthly|weekly|daily) (?:limits?|caps?)|payment method|bills?|billing|wallet|payments?|invoices?|free (?:quota|usage|allowance|allocation))\b`
+export const money = String.raw`\b(?:balance|allotments?|(?:allotted|allowed|included|monthly|daily|weekly|token|free) usage|usage (?:allowance|cap|quota)|credits?|funds|quota|allowance|(?<!thinking )budgets?(?![_ ]tokens)|spend(?:ing)?(?: (?:limit|cap))?|(?:key|usage|cost|credit|billing|payment|monthly|weekly|daily) (?:limits?|caps?)|payment method|coins|bills?|billing|wallet|payments?|invoices?|free (?:quota|usage|allowance|allocation))\b`
 
 export const plan = String.raw`\b(?:(?:coding |token )?plans?|(?:your|my|pro|plus|premium|vip) memberships?|subscriptions?(?! ?keys?)|package|licen[cs]es?(?! (?:agreement|server))|free[- ]tier|paid tier|tier|trial)\b`
 
@@ -119,10 +119,10 @@ export const zh = {
   held: '(?:封禁|封号|封停|禁用|停用|冻结|凍結|锁定|注销|异常|限制|(?:(?:未|没有?)(?:完成|通过|进行)?|需要?完成|请完成).{0,4}(?:激活|绑定|认证|实名|验证|审核|识别)|审核|解散|违规|停权|暂停|管控|风控|拉黑|黑名单|未启用|过期|到期|不存在)',
   money: '(?:额度|余额|餘額|配额|积分|点数|算力|费用|预算|账单|消费|花费|限额|使用上限)',
   usedUp:
-    '(?:不足|不够|为 ?0|用尽|用完|用光|耗尽|殆尽|花完|花光|见底|仅剩|只剩|超|已达|达到|上限|为零|为负|逾期|透支|限制)',
+    '(?:不足|不够|为 ?0|用尽|用完|用光|耗尽|殆尽|花完|花光|见底|小于|低于|仅剩|只剩|超|已达|达到|上限|为零|为负|逾期|透支|限制)',
   plan: '(?:套餐|订阅|訂閱|会员|资源包|流量包|体验包|编程包)',
   lapsed:
-    '(?:到期|过期|失效|结束|终止|未|不支持|不包含|不可|不适用|无|没有|用完|用尽|耗尽|不足|升级|购买|续费|开通|暂停|冻结)',
+    '(?:到期|过期|失效|结束|终止|未|不支持|不包含|不可|不适用|无|没有|余量为 ?0|用完|用尽|耗尽|不足|升级|购买|续费|开通|暂停|冻结)',
   country: '(?:地区|国家|区域|所在地|地域|地區|國家|境内|境外|大陆)',
   network: String.raw`(?:\bip\b|网段|来源(?:地址|ip)|所在网络|当前网络)`,
   denied:
