@@ -91,7 +91,7 @@ export const causeRows: readonly CauseRow[] = [
         { before: 40, after: 60 },
       ),
       String.raw`\b(?:provider|vendor|upstream|byok)(?:['’]s)? (?:api )?(?:keys?|credentials?|auth\w*)\b`,
-      String.raw`\b(?:returned|answered|responded with) 40[13]\b`,
+      String.raw`\b(?:returned|answered|responded with) 40[13]\b|\b40[13]\b${within(30)}\bfrom (?:the )?provider\b`,
       String.raw`\bchannels?\b${within(20)}\b(?:disabled|suspended|banned|expired)\b`,
       String.raw`\b(?:all|no available|no healthy) (?:\w+ )?accounts? (?:failed|are|is|have|were|limited|unhealthy)`,
     ),
@@ -222,7 +222,7 @@ export const causeRows: readonly CauseRow[] = [
   {
     cause: 'network',
     words: anyOf(
-      near(zh.network, `(?:${zh.denied}|不在|白名单|白名單|使用)`, { before: 14, after: 20 }),
+      near(zh.network, `(?:${zh.denied}|仅|不在|白名单|白名單|使用)`, { before: 14, after: 20 }),
       'ip ?白名单|(?:网络|来源).{0,10}(?:受限|不允许|限制|拦截)',
     ),
     source: `${github}/QuantumNous/new-api/issues/6752 (2026-08)`,
@@ -570,7 +570,7 @@ export const causeRows: readonly CauseRow[] = [
     cause: 'model-not-allowed',
     words: anyOf(
       String.raw`\b(?:limited|restricted|confined) to (?:\w+ ){0,2}models?\b|\bonly (?:access|use|call)\b.{0,20}\bmodels?\b`,
-      String.raw`\bpermissions? to (?:\w+ )?(?:the )?models?\b`,
+      String.raw`\bpermissions? to (?:\w+ )?(?:the )?models?\b|\b(?:must|needs? to|please) (?:first )?(?:enable|activate|unlock|request) (?:the )?models?\b`,
       String.raw`\b(?:scopes?|keys?|tokens?)\b${within(30)}\b(?:not (?:include|cover|extend to|list)|exclude\w*)${within(20)}${anyModel}`,
       String.raw`\baccess to (?:the|this) (?:requested )?model\b|\bnot found for account\b`,
       String.raw`${anyModel}.{0,40}\b(?:access not|not (?:enabled|activated|open(?:ed)?)|disabled|gated|requires? (?:access|approval))\b|\brequest access\b`,

@@ -18,7 +18,7 @@ const subjects: readonly Subject[] = [
   {
     cause: undefined,
     words:
-      /\b[a-z]+(?:_[a-z]+)+\b|\w\[\d+\]|\b[a-z]\w*\.\d+\b|\b\w+=\w+|\b(?:parameters?|fields?|arguments?|schema|json|tools?|functions?|context|cached?|max(?:imum)? tokens|input tokens|messages?|values?|resources?|perform|thinking|(?<!\bauth\w* )headers?)\b|参数|字段|格式|请求体|工具|上下文/gi,
+      /\b[a-z]+(?:_[a-z]+)+\b|\w\[\d+\]|\b[a-z]\w*\.\d+\b|\b\w+=\w+|\b(?:parameters?|fields?|arguments?|schema|json|tools?|functions?|context|cached?|max(?:imum)? tokens|input tokens|messages?|values?|resources?|perform|thinking|(?<!\bauth\w* )headers?)\b|参数|字段|长度|格式|请求体|工具|上下文/gi,
   },
   {
     cause: 'key',
