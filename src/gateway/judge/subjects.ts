@@ -61,7 +61,7 @@ const subjects: readonly Subject[] = [
   {
     cause: 'model-unknown',
     words:
-      /(?<!\b(?:for|with|by|on|in|of)(?: \w+)? )\b(?:models?|engines?|deployments?)\b|模型(?!服务)/gi,
+      /(?<!\b(?:for|with|by|on|in|of)(?: \w+)? )\b(?:models?|(?<!(?:policy|rule)s? )engines?|deployments?)\b|模型(?!服务)/gi,
   },
   {
     cause: 'rate',
@@ -94,7 +94,7 @@ const limits: readonly Cause[] = ['rate', 'quota', 'plan']
 
 /** The cause of a rejection that is about one thing. Empty: it is about none, or about several. */
 export function causeOfSubject(sentences: readonly string[], status: number): readonly Cause[] {
-  const text = sentences.join('. ')
+  const text = sentences.join('. ').replace(/\binvalid[ _]request(?:[ _]error)?\b/gi, '')
   if (!wrong.test(text)) return []
 
   let rest = text

@@ -273,7 +273,7 @@ type Border = readonly [
 const borders: readonly Border[] = [
   ['chat', 400, other('an unexpected endpoint'), 'protocol-unsupported'],
   ['chat', 400, other('the model not exist'), 'model-unknown'],
-  ['chat', 400, other('this model not existing'), 'request-rejected'],
+  ['chat', 400, other('the model behaves oddly'), 'request-rejected'],
   ['chat', 400, other('no credentials for provider x'), 'model-unknown'],
   ['chat', 401, other('Missing scope: model.request'), 'route-not-allowed'],
   [
@@ -519,7 +519,9 @@ describe('diagnose: the message of an outcome', () => {
     const message = (asked: Row[1]) => failing(405, other('no'), proven, asked).message
     expect(message('chat')).toContain(`${model} over the chat completions protocol (`)
     expect(message('messages')).toContain(`${model} over the messages protocol (`)
-    expect(failing(400, other('no')).message).toContain(`for ${model} (HTTP 400: "no")`)
+    expect(failing(400, other('no'), proven, 'chat').message).toContain(
+      `for ${model} (HTTP 400: "no")`,
+    )
     const forbidden = { error: { code: 'model_not_allowed' } }
     expect(failing(403, forbidden, {}, 'chat').message).toContain(`the model ${model} (HTTP 403)`)
   })
