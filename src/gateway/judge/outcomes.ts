@@ -212,7 +212,7 @@ export function requestRejected(judged: JudgedAnswer): Outcome {
   return outcome(judged, {
     code: 'request-rejected',
     message: `The gateway rejects the request for ${modelOf(judged)}${says(judged)}`,
-    hint: "repoint knows no cause for this answer. Name another model: --model ID. Or ask the gateway's operator.",
+    hint: "These words name no known cause. Name another model: --model ID. Or ask the gateway's operator.",
   })
 }
 
