@@ -102,21 +102,23 @@ export class GatewayFinder {
    * @throws UserError as `probe` does
    */
   async probe(...question: ProbeQuestion): Promise<ProbeResult> {
+    const roots = this.#candidates(sideOf(question[0]))
     if (this.#failedForAll === undefined) {
-      const answer = this.#probe(question)
+      const answer = this.#probe(question, roots)
       this.#failedForAll = answer.then(() => undefined, errorForAll)
       return answer
     }
     const failure = await this.#failedForAll
     const isOtherHeader = question[2]?.sender?.keyHeader !== undefined
     if (failure !== undefined && !isOtherHeader) throw failure
-    return this.#probe(question)
+    // The roots from before the first answer: another protocol may be at another one.
+    return this.#probe(question, roots)
   }
 
-  async #probe(question: ProbeQuestion): Promise<ProbeResult> {
+  async #probe(question: ProbeQuestion, roots: readonly string[]): Promise<ProbeResult> {
     const first = this.#taken
     try {
-      return await this.#askForWord(first, question)
+      return await this.#askForWord(first, question, roots)
     } catch (refusal) {
       if (refusal instanceof UserError && refusal.code === 'quota')
         return this.#askOtherProducts(question, refusal)
@@ -231,12 +233,10 @@ export class GatewayFinder {
   async #askForWord(
     access: GatewayAccess,
     [protocol, model, options]: ProbeQuestion,
+    roots = this.#candidates(sideOf(protocol)),
   ): Promise<ProbeResult> {
     const side = sideOf(protocol)
-    const result = await probe(access, protocol, model, {
-      ...options,
-      roots: this.#candidates(side),
-    })
+    const result = await probe(access, protocol, model, { ...options, roots })
     const keyHeader = access.keyHeader ?? 'authorization'
     this.#note({ side, root: result.root, word: { protocol, keyHeader } })
     return result

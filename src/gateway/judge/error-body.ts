@@ -206,6 +206,7 @@ function titleOf(body: string): string {
     .replace(/<[^>]*>/g, ' ')
     .replace(/&amp;/g, '&')
     .replace(/&#?\w+;/g, ' ')
+    .slice(0, maxWords)
 }
 
 /** FastAPI names the place in the body: `["body", "model"]`. */
